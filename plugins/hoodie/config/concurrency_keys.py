@@ -8,14 +8,17 @@ from hoodie.config.key import ConfigKey, boolean, choice, integer
 from hoodie.config.lock_keys import LOCK_KEYS
 
 SINGLE_WRITER, OPTIMISTIC = "SINGLE_WRITER", "OPTIMISTIC_CONCURRENCY_CONTROL"
+NON_BLOCKING = "NON_BLOCKING_CONCURRENCY_CONTROL"
 EAGER, LAZY = "EAGER", "LAZY"
 
 MODE = ConfigKey[str](
     "hoodie.write.concurrency.mode",
-    choice(SINGLE_WRITER, OPTIMISTIC),
+    choice(SINGLE_WRITER, OPTIMISTIC, NON_BLOCKING),
     SINGLE_WRITER,
     "single_writer: a write holds the table's lock from its beginning to its end; optimistic_concurrency_control: only for a "
-    "moment at both, and it fails when another has changed the same file groups or keys meanwhile",
+    "moment at both, and it fails when another has changed the same file groups or keys meanwhile; "
+    "non_blocking_concurrency_control: several writers append logs to one file group of a merge-on-read table with a simple "
+    "bucket index, and readers decide between their rows",
 )
 FAILED_WRITES = ConfigKey[str](
     "hoodie.clean.failed.writes.policy",

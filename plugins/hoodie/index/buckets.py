@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hoodie.formats.java_hash import list_hashes, string_hashes
+from hoodie.model.time import Time
 
 _FILE_ID = re.compile(r"(0000\d{4})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(-\d+)?")
 
@@ -30,6 +31,14 @@ def bucket_of(file_id: str) -> int | None:
 def bucket_file_id(bucket: int) -> str:
     """A fresh file id for a bucket."""
     return f"{bucket:08d}{str(uuid.uuid4())[8:]}-0"
+
+
+def fixed_file_id(bucket: int, replaced: Time | None = None) -> str:
+    """The file id on which all writers of a bucket agree without a look at each other, as Hudi's non-blocking concurrency control
+    has it. Readers skip file groups that were `replaced`: then the id holds the instant that replaced it."""
+    digits = (replaced or "").zfill(24)
+    parts = (digits[:4], digits[4:8], digits[8:12], digits[12:])
+    return f"{bucket:08d}-{'-'.join(parts)}-0"
 
 
 @dataclass(frozen=True)
@@ -61,6 +70,30 @@ class Buckets:
         """See `Homes`: the file id is a fresh one."""
         place, bucket = divmod(number, self.count)
         return place, bucket_file_id(bucket)
+
+
+@dataclass(frozen=True)
+class FixedBuckets:
+    """Buckets whose new file groups have fixed file ids.
+
+    `replaced` has the numbers of buckets whose fixed file id was replaced, with the last instant that replaced a group there.
+    """
+
+    buckets: Buckets
+    replaced: Mapping[int, Time]
+
+    def numbers(self, places: np.ndarray, keys: pa.ChunkedArray) -> np.ndarray:
+        """See `Homes`."""
+        return self.buckets.numbers(places, keys)
+
+    def number_of(self, place: int, file_id: str) -> int | None:
+        """See `Homes`."""
+        return self.buckets.number_of(place, file_id)
+
+    def home(self, number: int) -> tuple[int, str]:
+        """See `Homes`."""
+        place, bucket = divmod(number, self.buckets.count)
+        return place, fixed_file_id(bucket, self.replaced.get(number))
 
 
 class Homes(Protocol):

@@ -21,7 +21,8 @@ class Change:
 
     `touched` are file groups that it goes by besides those that it wrote to. `meets` looks at what others have completed since
     the change began, and raises when the change must not be completed beside it. For partitions that it `overwrites` it stands
-    whole: what others have changed in them since then would be lost.
+    whole: what others have changed in them since then would be lost. A change that `appends` under non-blocking concurrency
+    control has no conflict with logs of others: readers decide between the rows.
     """
 
     instant: Instant
@@ -30,6 +31,7 @@ class Change:
     touched: frozenset[GroupId] = frozenset()
     meets: Callable[[Window], None] = _nothing
     overwrites: Container[str] = ()
+    appends: bool = False
 
     @property
     def files(self) -> list[str]:

@@ -110,12 +110,15 @@ def _bears_commit(claim: Claim, group: GroupId, commit: Instant, done: CommitMet
     """Whether what the change appended to the group counts on top of what the commit made of it.
 
     A log of table version 8 and newer belongs to the newest base file that was begun before the log is complete, and one of
-    version 6 to the base file of the instant in its name. Merged logs stand among others by the time of their instant.
+    version 6 to the base file of the instant in its name. Merged logs stand among others by the time of their instant. Under
+    non-blocking concurrency control it counts beside logs of others, and on top of base files that began before it is complete.
     """
     if group.partition in claim.change.overwrites:
         return done.operation in (_COMPACT, _LOG_COMPACT)  # the same rows: their group is replaced all the same
     if group not in claim.logs:
         return False
+    if claim.change.appends and done.operation not in (_COMPACT, _LOG_COMPACT):
+        return group not in done.replaced_groups
     if done.operation == _COMPACT:
         return now.layout.logs_tell_writer or claim.logs[group] == commit.time
     return done.operation == _LOG_COMPACT and commit.time < claim.change.instant.time

@@ -11,6 +11,7 @@ from hoodie.config.concurrency_keys import (
     HEARTBEAT_INTERVAL_MS,
     HEARTBEAT_MISSES,
     MODE,
+    NON_BLOCKING,
     OPTIMISTIC,
 )
 from hoodie.config.key import Options
@@ -19,7 +20,10 @@ from hoodie.errors import ConfigError
 
 @dataclass(frozen=True)
 class Sharing:
-    """What was said of it (`hoodie.write.concurrency.mode` and its like). Without `optimistic` nobody else may be at work."""
+    """What was said of it (`hoodie.write.concurrency.mode` and its like). Without `optimistic` nobody else may be at work.
+
+    Non-blocking concurrency control is optimistic, too: it only finds fewer conflicts (see `Change.appends`).
+    """
 
     optimistic: bool = False
     interval_ms: int = 60_000
@@ -27,11 +31,11 @@ class Sharing:
 
     @classmethod
     def of(cls, options: Options) -> Self:
-        """From checked options, `SHARING_KEYS` among them. Raises ConfigError for EAGER under optimistic concurrency control."""
-        optimistic = options[MODE] == OPTIMISTIC
+        """From checked options, `SHARING_KEYS` among them. Raises ConfigError for EAGER where several writers are at work."""
+        optimistic = options[MODE] in (OPTIMISTIC, NON_BLOCKING)
         if optimistic and options.given(FAILED_WRITES) and options[FAILED_WRITES] == EAGER:
             raise ConfigError(
-                f"{MODE.name}={OPTIMISTIC.lower()} excludes {FAILED_WRITES.name}={EAGER}",
+                f"{MODE.name}={options[MODE].lower()} excludes {FAILED_WRITES.name}={EAGER}",
                 found="a writer that takes every pending write for a failed one would take back what others are writing",
                 fix=f"leave {FAILED_WRITES.name} out, or set LAZY",
             )

@@ -8,12 +8,14 @@ from hoodie.config.index_keys import BUCKETS
 from hoodie.errors import UnsupportedTableError
 from hoodie.index.bucket import BucketIndex
 from hoodie.index.bucket_layout import check_buckets, homes_of_rings
-from hoodie.index.buckets import Buckets
+from hoodie.index.buckets import Buckets, FixedBuckets, bucket_of, fixed_file_id
 from hoodie.index.hashing import HashingMetadata, Rings
 from hoodie.index.hashing_files import HASHING, load_hashing, make_hashing
 from hoodie.keygen import StoredKeys
 from hoodie.model.files import FileSlice
+from hoodie.model.time import Time
 from hoodie.view import TableState
+from hoodie.view.replaced import replaced_groups
 from hoodie.write.plan import WritePlan
 
 
@@ -29,8 +31,24 @@ def bucket_index(
         return BucketIndex(rings, tuple(partitions), numbers)
     buckets = Buckets(plan.options[BUCKETS], fields, key_fields)
     check_buckets(state, slices, buckets, stored)
-    homes = (buckets.number_of(partitions.index(each.partition), each.file_id) for each in slices)
-    return BucketIndex(buckets, tuple(partitions), tuple(home for home in homes if home is not None))
+    found = (buckets.number_of(partitions.index(each.partition), each.file_id) for each in slices)
+    homes = _fixed(state, buckets, partitions) if plan.non_blocking else buckets
+    return BucketIndex(homes, tuple(partitions), tuple(home for home in found if home is not None))
+
+
+def _fixed(state: TableState, buckets: Buckets, partitions: Sequence[str]) -> FixedBuckets:
+    """Hudi's writers put rows into a replaced file group again, where readers skip them (apache/hudi#19791)."""
+    last: dict[int, Time] = {}
+    gone: set[int] = set()
+    for group, instant in replaced_groups(state).items():
+        bucket = bucket_of(group.file_id)
+        if bucket is None or group.partition not in partitions:
+            continue
+        number = partitions.index(group.partition) * buckets.count + bucket
+        last[number] = max(last.get(number, instant.time), instant.time)
+        if group.file_id == fixed_file_id(bucket):
+            gone.add(number)
+    return FixedBuckets(buckets, {number: last[number] for number in gone})
 
 
 def _ring(state: TableState, plan: WritePlan, partition: str, slices: Sequence[FileSlice]) -> HashingMetadata:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from hoodie.config.concurrency_keys import MODE, NON_BLOCKING
 from hoodie.config.key import Options
 from hoodie.config.operations import Operation, operation_named
 from hoodie.config.partitions import partition_path
@@ -27,8 +28,9 @@ from hoodie.view.access import TableAccess
 from hoodie.view.table_schema import table_schema
 from hoodie.write.attempts import attempts
 from hoodie.write.execute import WriteResult, check_extra
+from hoodie.write.log_writers import refuse_replacing_beside
+from hoodie.write.operation_checks import check_partitions
 from hoodie.write.overwrite import Replaced, open_replacing, refuse_waiting
-from hoodie.write.plan import check_partitions
 
 _log = logging.getLogger(__name__)
 
@@ -105,6 +107,8 @@ class _Drop:
         check_same_table(state.properties, self.options)
         state.properties.check_writable()
         check_partitions(state.properties, self.operation)
+        if self.options[MODE] == NON_BLOCKING:
+            refuse_replacing_beside(state, self.operation)
         schema = table_schema(state)
         if schema is None:
             raise SchemaConflictError(

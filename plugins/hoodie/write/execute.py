@@ -200,7 +200,7 @@ class _Write:
                 if look:
                     refuse_same_keys(tx.state, meanwhile, instant, written, context)
 
-            (done,) = tx.commit(Change(instant, metadata, more, written.touched, meets, replaced))
+            (done,) = tx.commit(Change(instant, metadata, more, written.touched, meets, replaced, plan.non_blocking))
             return WriteResult(
                 done.instant, done.metadata, rows_combined=written.rows_combined, rows_known=written.rows_known
             )

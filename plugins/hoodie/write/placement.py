@@ -44,7 +44,9 @@ class Placement:
 
         def new_group(number: int) -> FileTask:
             assert home is not None, "only buckets are known before they are there"
-            return FileTask(*home(number), None)
+            partition, file_id = home(number)
+            begins = FileSlice(partition, file_id, self.instant, None)
+            return FileTask(partition, file_id, begins if self.plan.appends else None)
 
         sizing = self.plan.sizing
         return assign(

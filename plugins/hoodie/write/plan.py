@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from hoodie.config import write_keys as keys
+from hoodie.config.concurrency_keys import MODE, NON_BLOCKING
 from hoodie.config.index_keys import (
     BLOOM_MOVES,
     BLOOM_TYPES,
@@ -42,6 +43,7 @@ from hoodie.transaction.writing import Writing
 from hoodie.view.state import TableState
 from hoodie.view.table_schema import table_schema
 from hoodie.write.assign import SizingOptions
+from hoodie.write.operation_checks import check_generated_keys, check_partitions, check_policy
 from hoodie.write.same_layout import check_layout
 from hoodie.write.sizing import input_tasks
 from hoodie.write.worker.context import WriteContext
@@ -98,6 +100,16 @@ class WritePlan:
     def hashed_consistently(self) -> bool:
         """Whether that is by the rings of the partitions; else by their number of buckets."""
         return self.bucketed and self.options[BUCKET_ENGINE] == CONSISTENT_HASHING
+
+    @property
+    def non_blocking(self) -> bool:
+        """True if other writers may append to the same file groups at the same time."""
+        return self.options[MODE] == NON_BLOCKING
+
+    @property
+    def appends(self) -> bool:
+        """True if new file groups begin with a log, since other writers may begin the same ones."""
+        return self.non_blocking and not self.operation.in_one_pass
 
     @property
     def hashed_fields(self) -> tuple[str, ...]:
@@ -186,8 +198,8 @@ def plan_rows(
     check_same_table(stored.properties, options)
     properties = with_keygen_options(stored.properties, options)
     properties.check_writable()
-    _check_generated_keys(properties, operation)
-    _check_policy(properties, operation, options[keys.DUP_POLICY])
+    check_generated_keys(properties, operation)
+    check_policy(properties, operation, options[keys.DUP_POLICY])
     check_partitions(properties, operation)
     record_keys, partition_paths = key_generator(properties)
     needed = (*record_keys.fields, *partition_paths.fields)
@@ -279,24 +291,6 @@ def _fills(options: Options) -> bool:
     )
 
 
-def _check_policy(properties: TableProperties, operation: Operation, policy: str) -> None:
-    """Rows of known keys are left out, or refused, by insert alone. Hudi makes an upsert an insert then, and does not ask for
-    those of a bulk insert."""
-    if policy == "NONE" or operation.deletes or operation.replaces is not None:
-        return
-    asked = f"{keys.DUP_POLICY.name}={policy.lower()}"
-    if not operation.adds:
-        raise ConfigError(
-            f"Option {asked} is not for the operation {operation.name}",
-            fix="write by insert, or remove the option",
-        )
-    if not properties.record_key_fields:
-        raise ConfigError(
-            f"Option {asked} has no meaning for table {properties.name!r}: its keys are generated, new ones every time",
-            fix="remove it, or create the table with hoodie.table.recordkey.fields",
-        )
-
-
 def _without_mark(incoming: pa.Schema, deletions: str | None, operation: Operation) -> pa.Schema:
     """The columns to store. Raises ConfigError where rows cannot be deletions, SchemaConflictError for a mark that is none."""
     if deletions is None:
@@ -315,24 +309,6 @@ def _without_mark(incoming: pa.Schema, deletions: str | None, operation: Operati
             fix="cast it to a boolean, or correct its name",
         )
     return pa.schema([field for field in incoming if field.name != deletions], incoming.metadata)
-
-
-def _check_generated_keys(properties: TableProperties, operation: Operation) -> None:
-    if not properties.record_key_fields and operation.finds_keys:
-        raise ConfigError(
-            f"Operation {operation.name!r} finds no row in table {properties.name!r}: its keys are generated, new ones every "
-            "time",
-            fix="use insert or bulk_insert, or create the table with hoodie.table.recordkey.fields",
-        )
-
-
-def check_partitions(properties: TableProperties, operation: Operation) -> None:
-    """Raises ConfigError when partitions are to be dropped of a table that has none: all its rows would go."""
-    if not operation.writes and not properties.partition_fields:
-        raise ConfigError(
-            f"Table {properties.name!r} has no partitions that could be dropped",
-            fix="to empty it, use HoodieTable.truncate",
-        )
 
 
 def _check_key_types(fields: Sequence[str], before: pa.Schema, after: pa.Schema, *, deletes: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hoodie.config.concurrency_keys import MODE, NON_BLOCKING
 from hoodie.config.index_keys import BUCKET, BUCKET_ENGINE, BUCKET_FIELDS, BUCKETS, CONSISTENT_HASHING, INDEX_TYPE
 from hoodie.config.key import Options
 from hoodie.config.operations import Operation, Replaces
@@ -12,6 +13,7 @@ from hoodie.index.bucket_layout import is_bucketed
 from hoodie.index.complex_keys import refuse_bare_keys
 from hoodie.index.hashing_files import is_consistently_hashed, refuse_replacing, refuse_while_resized
 from hoodie.view.state import TableState
+from hoodie.write.log_writers import check_log_writers
 
 
 def check_layout(state: TableState, options: Options, operation: Operation, properties: TableProperties) -> None:
@@ -19,6 +21,8 @@ def check_layout(state: TableState, options: Options, operation: Operation, prop
     index takes them for, and where there can be no buckets; UnsupportedTableError for an overwrite of what is hashed
     consistently, and for keys that no upsert would find (see `refuse_bare_keys`); PendingInstantError while its buckets are
     resized."""
+    if options[MODE] == NON_BLOCKING:
+        check_log_writers(state, options, operation)
     if operation.replaces is not Replaces.TABLE:
         refuse_bare_keys(state)
     chosen = f"{INDEX_TYPE.name}={options[INDEX_TYPE]}"

@@ -277,7 +277,7 @@ def test_whose_failure_counts(options, counts):
         ),
         ({"hoodie.datasource.meta.sync.enable": "true", "hoodie.meta.sync.client.tool.class": "x.Glue"}, "only Hive"),
         ({"hoodie.index.type": "RECORD_INDEX"}, "metadata table, which is not kept here"),
-        ({"hoodie.write.concurrency.mode": "non_blocking_concurrency_control"}, "OPTIMISTIC_CONCURRENCY_CONTROL"),
+        ({"hoodie.write.concurrency.mode": "non_blocking_concurrency_control"}, "which is copy-on-write"),
         (
             {
                 "hoodie.write.concurrency.mode": "optimistic_concurrency_control",

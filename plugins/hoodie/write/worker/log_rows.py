@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,6 +15,7 @@ from hoodie.model.meta_columns import COMMIT_TIME
 from hoodie.model.names import LogFileName
 from hoodie.write.worker.context import WriteContext
 from hoodie.write.worker.log_file import LogFileHandle, continuing
+from hoodie.write.worker.partition_metafile import write_partition_metafile
 from hoodie.write.worker.stamp import Stamp
 
 
@@ -27,6 +29,9 @@ def append_log(
     in two ways: 1.2.0 compares the ordering values, 0.15.0 does not. Of a row all readers know what to do with it.
     """
     instant = context.writing.instant
+    begins = file_slice.base_file is None and not file_slice.log_files
+    if begins:
+        write_partition_metafile(context, file_slice.partition)
     data, gone = _split(context, rows)
     log = LogFileHandle(
         context.writing, context.file, file_slice, name, number, context.rules.ordering, {COMMIT_TIME: instant}
@@ -37,6 +42,8 @@ def append_log(
     deletes = pc.sum(rows[DELETE]).as_py()
     before = file_slice.base_instant if log.old_naming or context.changes else instant
     stat = log.stat(rows.num_rows - deletes, deletes, before)
+    if begins:
+        stat = replace(stat, num_inserts=stat.num_updates, num_updates=0)
     return continuing(stat, file_slice) if context.changes else stat
 
 
