@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from hoodie.errors import StorageError
@@ -209,7 +210,10 @@ class MarkerBatches:
         files = {info.name: info.path for info in self.storage.list(marker_folder(self.instant)).files}
         if BATCH_TYPE not in files:
             create_own(self.storage, f"{marker_folder(self.instant)}/{BATCH_TYPE}", BATCHED)
-        found = {path: self.storage.read(path) for name, path in files.items() if batch_number(name) is not None}
+        found: dict[str, bytes] = {}
+        for path in (path for name, path in files.items() if batch_number(name) is not None):
+            with suppress(FileNotFoundError):  # `_put` finds that the folder's type is gone, too
+                found[path] = self.storage.read(path)
         with self._changed:
             for marker in (line for content in found.values() for line in batch_lines(content)):
                 answer = self._known.setdefault(marker, Future())

@@ -25,6 +25,7 @@ _TEMPORARY = ".tmp-"  # no name of the format begins so: readers of every implem
 _NOWHERE = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG)  # no file can have a name that is too long
 
 _EMPTYINGS = 20  # times that a folder is emptied which others fill meanwhile
+_CREATIONS = 20  # times that a file is created in a folder that others delete
 _GUARD_LOOKS, _GUARD_SECONDS = 200, 0.01  # what it is held for takes a few milliseconds
 
 
@@ -122,18 +123,18 @@ class LocalStorage:
             os.link(unfinished, target)
 
     def create(self, path: str, data: bytes) -> None:
+        """Another process may delete the folder at the same time: a rollback deletes that of the markers."""
         target = self._at(path)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if not data:  # whole at once: no other file beside a marker, or Hudi's rollback deletes nothing
-            target.open("xb").close()
+        for left in reversed(range(_CREATIONS)):
+            try:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                _create(target, data)
+                break
+            except FileNotFoundError:
+                if not left:
+                    raise
+        with suppress(FileNotFoundError):  # the folder went after that, with the file
             _sync_folder(target.parent)
-            return
-        with _owned(target.parent, _TEMPORARY) as (temporary, sink):
-            sink.write(data)
-            sink.flush()
-            os.fsync(sink.fileno())
-            os.link(temporary, target)  # fails when the target exists: the one atomic create-with-content of POSIX
-        _sync_folder(target.parent)
 
     def replace(self, path: str, old: bytes, new: bytes) -> bool:
         """Writers that replace the file at the same time wait for each other by a lock of the kernel on a file beside it."""
@@ -204,6 +205,17 @@ class LocalStorage:
             ) as error:  # another process, such as a task that outlives its write, puts a file there meanwhile
                 if error.errno not in (errno.ENOTEMPTY, errno.EEXIST) or not left:
                     raise
+
+
+def _create(target: Path, data: bytes) -> None:
+    if not data:  # whole at once: no other file beside a marker, or Hudi's rollback deletes nothing
+        target.open("xb").close()
+        return
+    with _owned(target.parent, _TEMPORARY) as (temporary, sink):
+        sink.write(data)
+        sink.flush()
+        os.fsync(sink.fileno())
+        os.link(temporary, target)  # fails when the target exists: the one atomic create-with-content of POSIX
 
 
 def _parent(path: str) -> str:

@@ -174,6 +174,24 @@ def test_the_folder_goes_while_requests_are_on_their_way(tmp_path):
     assert storage.read(f"{FOLDER}/MARKERS.type") == b"TIMELINE_SERVER_BASED"
 
 
+def test_the_folder_goes_between_its_listing_and_a_read(tmp_path):
+    class Emptied(LocalStorage):
+        def list(self, folder):
+            listing = super().list(folder)
+            if listing.files and not emptied:
+                emptied.append(folder)
+                delete_markers(self, TIME)
+            return listing
+
+    emptied = []
+    with MarkerBatches(LocalStorage(str(tmp_path)), TIME, QUICK) as before:
+        before.request(marker(1)).result(30)
+    with MarkerBatches(Emptied(str(tmp_path)), TIME, QUICK) as batches:
+        batches.request(marker(2)).result(30)
+    assert emptied
+    assert read_markers(LocalStorage(str(tmp_path)), TIME) == {path(2)}
+
+
 @pytest.mark.parametrize("name", ["../x", marker(1) + "\n" + marker(2), "/etc/passwd", ".hoodie/hoodie.properties"])
 def test_a_request_names_a_data_file(tmp_path, name):
     storage = LocalStorage(str(tmp_path))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -68,6 +69,36 @@ def test_a_creation_that_fails_leaves_nothing(tmp_path, monkeypatch):
     with pytest.raises(OSError, match="No space"):
         storage.create("x", b"x")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("content", [b"content", b""])
+def test_a_folder_that_is_deleted_while_a_file_is_created_there(tmp_path, monkeypatch, content):
+    """A rollback in another process deletes the folder of markers while a writer makes one. The file comes a moment later."""
+    storage, make, deleted = LocalStorage(str(tmp_path)), Path.mkdir, []
+
+    def deleted_at_once(path, *arguments, **more):
+        make(path, *arguments, **more)
+        if len(deleted) < 3 and path.is_dir():
+            deleted.append(path)
+            path.rmdir()
+
+    monkeypatch.setattr(Path, "mkdir", deleted_at_once)
+    storage.create("markers/f", content)
+    assert len(deleted) == 3
+    assert storage.read("markers/f") == content
+
+
+def test_a_folder_that_is_deleted_after_a_file_was_created_there(tmp_path, monkeypatch):
+    """The file was there. Its maker cannot know more."""
+    storage, link = LocalStorage(str(tmp_path)), os.link
+
+    def deleted_at_once(source, target):
+        link(source, target)
+        shutil.rmtree(tmp_path / "markers")
+
+    monkeypatch.setattr("hoodie.storage.local.os.link", deleted_at_once)
+    storage.create("markers/f", b"content")
+    assert storage.info("markers/f") is None
 
 
 def test_a_sweep_takes_no_file_that_a_writer_is_about_to_lock(tmp_path, monkeypatch):
