@@ -43,14 +43,17 @@ def start(state: TableState, instant: Instant, body: bytes = b"") -> Instant:
         return replace(inflight, file_name=state.layout.pending_name(inflight))
 
 
-def complete(state: TableState, instant: Instant, body: bytes, clock: Clock) -> Instant:
+def complete(state: TableState, instant: Instant, body: bytes, clock: Clock, *, after: Time | None = None) -> Instant:
     """Create the completed file: the one step that readers see. What comes after it must not make it look undone.
+
+    Its completion is later than all times on the timeline of `state`, than the instant itself and than `after`, whatever the
+    clock says: readers of changes have read all that is not later than their position.
 
     When that fails, the file is looked for once, and it is done if it is there. Raises NotCommittedError when it is certainly
     not, UnclearCommitError when that cannot be told, PendingInstantError when another process has completed the instant,
     LockLostError when the lock was lost before. Whichever it is, nothing is taken back here: the next writer does.
     """
-    completion = new_time(state, clock, after=instant.time)
+    completion = new_time(state, clock, after=max(instant.time, after) if after is not None else instant.time)
     name = state.layout.completed_name(instant, completion)
     done = Instant(instant.time, instant.action.completed_as, State.COMPLETED, completion, name)
     path = state.layout.path(done)

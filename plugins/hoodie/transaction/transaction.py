@@ -110,10 +110,11 @@ class Transaction:
             whole = [with_history(state, change, self._clock) for change in whole]
             bodies = [_encoded(state, change) for change in whole]  # an upgrade may have changed the layout meanwhile
             self._undoable = False
-            done = [
-                replace(change, instant=instants.complete(state, change.instant, body, self._clock))
-                for change, body in zip(whole, bodies, strict=True)
-            ]
+            done, last = list[Change](), None
+            for change, body in zip(whole, bodies, strict=True):
+                completed = instants.complete(state, change.instant, body, self._clock, after=last)
+                done.append(replace(change, instant=completed))
+                last = completed.completion_time
         for change in changes:
             with after_completion(storage, change.instant.time):
                 self._reconcile(state, change)

@@ -140,6 +140,17 @@ def test_several_instants_are_complete_one_after_the_other_or_none(storage, cloc
     assert not any(".temp" in note and note.startswith("-") for note in storage.notes[:first]), "markers wait for both"
 
 
+def test_completions_are_in_order_though_the_clock_goes_back(storage, clock):
+    """A reader of changes that has read the first commit asks for what was complete after it."""
+    with begun(storage, clock) as tx:
+        opened = [tx.open(Action.COMMIT, time=time) for time in ("00000000000001", "00000000000002")]
+        paths = [put(storage, instant, name) for instant, name in zip(opened, (FILE, OTHER), strict=True)]
+        storage.before["00000000000001_"] = lambda: clock.sleep(-5)
+        done = tx.commit(*(change(instant, path) for instant, path in zip(opened, paths, strict=True)))
+    first, second = (each.instant.completion_time for each in done)
+    assert first < second
+
+
 def test_a_failure_of_what_is_asked_last_is_rolled_back(storage, clock):
     path = write(storage, clock, lambda instant: None, more=fail)
     assert storage.info(path) is None

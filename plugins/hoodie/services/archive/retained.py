@@ -62,8 +62,17 @@ def holds(timeline: Timeline, options: Options, merge_on_read: bool, clean: Time
         counted = _for_compaction(timeline, options[DELTA_COMMITS])
         if counted is not None:
             yield Hold(counted.time, f"the next compaction counts delta commits from {counted.time} on", counted)
+    last = _completed_last(timeline)
+    if last is not None and last is not timeline.last_commit:
+        yield Hold(last.time, f"{last} was completed last, and later commits have to be completed after it", last)
     if clean and options[keys.BLOCK_ON_CLEAN]:
         yield Hold(clean, f"the last clean retained commits from {clean} on")
+
+
+def _completed_last(timeline: Timeline) -> Instant | None:
+    """The commit with the latest completion that its file name says; None in version 6, whose file names say no completion."""
+    named = ((i.completion_time, i) for i in timeline.commits if i.completion_time and i.completion_time in i.file_name)
+    return max(named, key=lambda each: each[0], default=(None, None))[1]
 
 
 def _for_compaction(timeline: Timeline, deltas: int) -> Instant | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -77,6 +78,9 @@ def test_what_holds_commits_back():
     assert since([done("40", "42", Action.SAVEPOINT), saved]) == [("20", saved)]
     assert since([], Time("30")) == []
     assert since([], Time("30"), hoodie_archive_block_on_latest_clean_ectr=True) == [("30", None)]
+    late = done("15", "99")
+    assert since([late]) == [("15", late)], "later commits have to be completed after it, whatever their clock says"
+    assert since([replace(late, file_name="15.commit")]) == [], "the clock of a storage"
     compaction = done("25", "26", Action.COMMIT)
     assert since([compaction], merge_on_read=True) == [("25", compaction)]
     three = {"hoodie_compact_inline_max_delta_commits": 3}
