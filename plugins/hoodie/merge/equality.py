@@ -11,6 +11,8 @@ from hoodie.schema.nested import list_offsets, one_chunk, without_offset
 
 Mask = npt.NDArray[np.bool_]
 
+_BITS = {16: pa.int16(), 32: pa.int32(), 64: pa.int64()}
+
 
 def same_rows(rows: pa.Table, others: pa.Table) -> Mask:
     """For each row whether it has the values of the row of `others` in its place. Both have the same schema."""
@@ -21,8 +23,8 @@ def same_rows(rows: pa.Table, others: pa.Table) -> Mask:
 
 
 def same_values(values: pa.Array, others: pa.Array) -> Mask:
-    """For each value whether it is that of `others` in its place. Null is null, and NaN is NaN. Maps are the same if their
-    entries have the same order."""
+    """For each value whether it is that of `others` in its place. Null is null, and NaN is NaN, but 0.0 is not -0.0: a difference
+    of bits may matter to a reader. Maps are the same if their entries have the same order."""
     valid, other_valid = _mask(values.is_valid()), _mask(others.is_valid())
     both = valid & other_valid
     if both.any():
@@ -41,7 +43,8 @@ def _equal(values: pa.Array, others: pa.Array, both: Mask) -> Mask:
     if pa.types.is_nested(kind):
         return _equal_lists(values, others, both)
     if pa.types.is_floating(kind):
-        equal = pc.or_(pc.equal(values, others), pc.and_(pc.is_nan(values), pc.is_nan(others)))
+        bits = _BITS[kind.bit_width]
+        equal = pc.or_(pc.equal(values.view(bits), others.view(bits)), pc.and_(pc.is_nan(values), pc.is_nan(others)))
         return _mask(equal.fill_null(False))
     if pa.types.is_null(kind):
         return both

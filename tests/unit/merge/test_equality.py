@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hoodie.merge.equality import same_rows, same_values
 
 NAN = float("nan")
-FLOATS = st.none() | st.sampled_from([NAN, 0.0, 1.5])
+FLOATS = st.none() | st.sampled_from([NAN, 0.0, -0.0, 1.5])
 TEXTS = st.none() | st.sampled_from(["", "a", "ä"])
 STRUCTS = st.none() | st.fixed_dictionaries({"x": FLOATS, "y": TEXTS})
 MAPS = st.none() | st.lists(st.tuples(st.just("k"), st.lists(TEXTS, max_size=1)), max_size=1)
@@ -33,9 +33,9 @@ KINDS = [
 
 
 def plain(value):
-    """NaN as a text, so that it is equal to itself."""
-    if isinstance(value, float) and math.isnan(value):
-        return "NaN"
+    """Numbers as text, so that NaN is equal to itself."""
+    if isinstance(value, float):
+        return "NaN" if math.isnan(value) else repr(value)  # -0.0 is not 0.0
     if isinstance(value, list | tuple):
         return [plain(each) for each in value]
     return {name: plain(each) for name, each in value.items()} if isinstance(value, dict) else value
