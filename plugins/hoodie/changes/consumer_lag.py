@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from hoodie.changes.consumer_position import Position, positions, reset_command
+from hoodie.changes.range import completed_after, with_archived
 from hoodie.config.consumer_keys import RETENTION_HOURS
 from hoodie.errors import CorruptTableError
 from hoodie.model.time import BEGINNING, Time
@@ -36,17 +37,9 @@ class Unread:
 def unread(state: TableState, position: Time | None) -> Unread | None:
     """The commits that completed after the position, archived ones too; None: there are none."""
     after = position or BEGINNING
-    commits = [commit for commit in state.timeline.commits if time_in_range(state, commit) > after]
-    begin = next((each.time for each in state.timeline.commits if time_in_range(state, each) == after), None)
-    if begin is None:
-        begin = _earliest_begin(state, after)
-    if not state.timeline.covers(begin):
-        active = {commit.key for commit in commits}
-        archived = [each for each in state.archive.instants(after=begin) if each.action in WRITE_ACTIONS]
-        commits += [each for each in archived if each.key not in active and time_in_range(state, each) > after]
+    commits = completed_after(with_archived(state, after), after)
     if not commits:
         return None
-    commits.sort(key=lambda each: (time_in_range(state, each), each.time))
     return Unread(tuple(commits), parse_time(time_in_range(state, commits[0]), state.zone))
 
 
@@ -65,15 +58,7 @@ def last_completed(state: TableState, until: Time | None = None) -> Time | None:
     found = latest(state.timeline.commits)
     if found is not None and until in (None, found):
         return found
-    begin = BEGINNING if found is None else _earliest_begin(state, found)
-    if state.timeline.covers(begin):
-        return found
-    archived = latest(each for each in state.archive.instants(after=begin) if each.action in WRITE_ACTIONS)
-    return max((time for time in (found, archived) if time is not None), default=None)
-
-
-def _earliest_begin(state: TableState, after: Time) -> Time:
-    return state.earliest_begin(after) if state.layout.names_tell_completion else after
+    return latest(with_archived(state, found or BEGINNING).timeline.commits)
 
 
 def _first_write(state: TableState) -> Time | None:

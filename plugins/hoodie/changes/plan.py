@@ -114,10 +114,7 @@ class ChangePlan:
 
     @cached_property
     def _files(self) -> _Files:
-        state = self.range.state
-        bodies = [state.commit_metadata(commit) for commit in self.range.commits]
-        partitions = sorted(frozenset[str]().union(*(body.partitions for body in bodies)))
-        return _Files.of(self.range.active, TableView(state, partitions).files)
+        return _Files.of(self.range.active, TableView(self.range.state, sorted(self.range.partitions)).files)
 
 
 def _by_group(body: CommitMetadata) -> dict[GroupId, Sequence[WriteStat]]:

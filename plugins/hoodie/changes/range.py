@@ -27,6 +27,8 @@ class ChangeRange:
     state: TableState
     commits: tuple[Instant, ...]
     active: TableState  # without the archived commits of the range
+    partitions: frozenset[str]
+    """The partitions that the commits wrote."""
 
     def completion(self, commit: Instant) -> Time:
         """The time by which the range orders a commit."""
@@ -63,21 +65,32 @@ def change_range(state: TableState, query: ChangeQuery) -> ChangeRange:
     until = None if query.end is None else moment_as_time(state, query.end)
     if not state.layout.names_tell_completion:
         check_complete(state, after, until)
-    by_completion = after and state.layout.names_tell_completion
-    began_after = state.earliest_begin(after) if by_completion else after
-    active = state
-    if not state.timeline.covers(began_after) or _may_have_archived_rollbacks(state, after):
-        state = _with_archived(state, began_after)
+    active, state = state, with_archived(state, after, rollbacks=True)
     _check_not_restored(state, after)
     _check_not_rolled_back(state, after)
-    chosen = [
-        each
-        for each in state.timeline.commits
-        if after < time_in_range(state, each) and (until is None or time_in_range(state, each) <= until)
-    ]
-    changing = [each for each in chosen if not state.commit_metadata(each).moves_rows]
-    changing.sort(key=lambda each: (time_in_range(state, each), each.time))
-    return ChangeRange(state, tuple(changing), active)
+    changing, partitions = list[Instant](), set[str]()
+    for commit in completed_after(state, after):
+        if until is not None and time_in_range(state, commit) > until:
+            break
+        body = state.commit_metadata(commit)  # of an archived one it is not kept
+        if not body.moves_rows:
+            changing.append(commit)
+            partitions |= body.partitions
+    return ChangeRange(state, tuple(changing), active, frozenset(partitions))
+
+
+def completed_after(state: TableState, after: Time) -> list[Instant]:
+    """The commits on the timeline that completed after a time (version 6: began), by completion."""
+    return [each for each in by_completion(state) if time_in_range(state, each) > after]
+
+
+def with_archived(state: TableState, after: Time, *, rollbacks: bool = False) -> TableState:
+    """The state with all commits on its timeline that completed after a time, archived ones too, and with the last one before
+    them. With `rollbacks` also those after the time that were archived without commits."""
+    begin = state.earliest_begin(after) if after and state.layout.names_tell_completion else after
+    if state.timeline.covers(begin) and not (rollbacks and _may_have_archived_rollbacks(state, after)):
+        return state
+    return _with_archived(state, begin)
 
 
 def _with_archived(state: TableState, after: Time) -> TableState:
@@ -143,10 +156,7 @@ def _check_not_rolled_back(state: TableState, after: Time) -> None:
 
 def is_position(state: TableState, time: Time) -> bool:
     """Return whether a commit of the table, archived or not, completed at that time (version 6: began)."""
-    if _completed_at(state, time):
-        return True
-    begin = state.earliest_begin(time) if state.layout.names_tell_completion else time
-    return not state.timeline.covers(begin) and _completed_at(_with_archived(state, begin), time)
+    return _completed_at(state, time) or _completed_at(with_archived(state, time), time)
 
 
 def _completed_at(state: TableState, after: Time) -> bool:

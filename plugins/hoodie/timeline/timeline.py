@@ -47,8 +47,9 @@ class Timeline(Shows):
 
     def without(self, hidden: Collection[Instant]) -> Timeline:
         """The timeline before these completed instants were complete: their files are not committed yet."""
-        known = {instant.key: replace(instant, state=State.INFLIGHT) for instant in hidden}
-        return Timeline.of([*(i for i in self.instants if i.key not in known), *known.values()], self.gaps)
+        left = {instant.key: replace(instant, state=State.INFLIGHT) for instant in hidden}
+        shown = tuple(left.pop(instant.key, instant) for instant in self.instants)
+        return Timeline.of([*shown, *left.values()], self.gaps) if left else Timeline(shown, self.gaps)
 
     def __iter__(self) -> Iterator[Instant]:
         return iter(self.instants)

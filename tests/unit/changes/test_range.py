@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from hoodie import Restore, Rollback
+from hoodie.changes.consumer_lag import unread
 from hoodie.errors import ChangeRangeError, PendingInstantError
 from hoodie.model.time import Time
 from hoodie.timeline import Action
@@ -80,3 +83,30 @@ def test_a_write_that_may_complete_late(tmp_path, kind):
     table.storage.create(table.state().layout.requested_path(rival, action), b"")
     with pytest.raises(PendingInstantError, match=rival):
         table.read_changes(start)
+
+
+def test_archived_bodies_are_decoded_twice_at_most(table, monkeypatch):
+    """Once to know what the range touches, and once when the changes of the commit are read."""
+    times = [write(table, [("a", "p", n, n)]) for n in range(6)]
+    archive_before(table, table.timeline.commits[4].time)
+    state = table.state()
+    decoded = Counter()
+    real = type(state.archive).commit_metadata
+    monkeypatch.setattr(
+        type(state.archive), "commit_metadata", lambda self, i: decoded.update([i.time]) or real(self, i)
+    )
+    assert len(table.read_changes(times[0])) == 5
+    assert max(decoded.values()) == 2
+
+
+def test_a_commit_that_began_early_and_is_archived_is_unread_too(tmp_path):
+    """Hudi's archiver may take it while the commit of the position, which began later, stays."""
+    table = create(tmp_path / "t", FakeClock())
+    times = [write(table, [("a", "p", n, n)]) for n in range(3)]
+    first, second, _ = table.timeline.commits
+    folder = tmp_path / "t" / ".hoodie" / "timeline"
+    late = f"{int(str(table.timeline.commits[-1].completion_time)) + 1}"
+    (folder / first.file_name).rename(folder / f"{first.time}_{late}.commit")
+    archive_before(table, second.time)
+    found = unread(table.state(), times[1])
+    assert [commit.time for commit in found.commits] == [table.timeline.commits[-1].time, first.time]
