@@ -46,8 +46,8 @@ def start(state: TableState, instant: Instant, body: bytes = b"") -> Instant:
 def complete(state: TableState, instant: Instant, body: bytes, clock: Clock, *, after: Time | None = None) -> Instant:
     """Create the completed file: the one step that readers see. What comes after it must not make it look undone.
 
-    Its completion is later than all times on the timeline of `state`, than the instant itself and than `after`, whatever the
-    clock says: readers of changes have read all that is not later than their position.
+    Its completion is later than all times on the timeline of `state`, than the instant itself and than `after`, even if the
+    clock goes back: readers of changes have read all that is not later than their position.
 
     When that fails, the file is looked for once, and it is done if it is there. Raises NotCommittedError when it is certainly
     not, UnclearCommitError when that cannot be told, PendingInstantError when another process has completed the instant,
