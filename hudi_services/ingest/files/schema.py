@@ -25,7 +25,7 @@ from hudi_services.ingest.files.json_rows import readable as json_types
 from hudi_services.ingest.files.json_text import has_maps
 from hudi_services.ingest.files.numbers import are_codes, exact_type, is_number, readable
 from hudi_services.ingest.files.text import READ_ERRORS, is_broken, is_no_text, text_input, unreadable
-from hudi_services.ingest.files.unite import CODES, WORDS, are_apart, common_type, unite, with_known
+from hudi_services.ingest.files.unite import CODES, WORDS, Weighed, are_apart, common_type, unite_with_most, with_known
 from hudi_services.ingest.files.vast import vast_json
 from hudi_services.ingest.files.zones import with_zones
 
@@ -34,7 +34,7 @@ from hudi_services.ingest.files.zones import with_zones
 class Look:
     """What a file has: its schema, or several when the lines of a JSON file contradict each other; or why it is left out."""
 
-    schemas: tuple[pa.Schema, ...]
+    schemas: tuple[Weighed, ...]
     broken: str | None = None
 
 
@@ -56,8 +56,9 @@ class FileSchemas:
     def __call__(self, path: str) -> Look:
         try:
             found = {"parquet": self._parquet, "csv": self._csv, "json": self._json}[self.file_format](path)
-            for name in found[0].names:
-                if found[0].names.count(name) > 1:
+            names = found[0].schema.names
+            for name in names:
+                if names.count(name) > 1:
                     raise pa.ArrowInvalid(f"column {name!r} stands there more than once")
                 if is_no_text(name) and name not in self.feed.rename:
                     raise pa.ArrowInvalid(f"column {name!r} has signs in its name that no text has")
@@ -71,7 +72,7 @@ class FileSchemas:
     def _skips(self) -> bool:
         return self.feed.quarantine.files == "skip"
 
-    def _parquet(self, path: str) -> list[pa.Schema]:
+    def _parquet(self, path: str) -> list[Weighed]:
         with closing_input(self.storage, path) as source:
             file = open_parquet(source)
             kept = [field for field in map(self._known_field, file.schema_arrow.names) if field is not None]
@@ -82,13 +83,14 @@ class FileSchemas:
                     file.read_row_group(group, use_threads=False)
         declared = self.declared
         if declared is None:
-            return [found]
+            return [Weighed(found)]
         if self.feed.undeclared == "refuse":
             self._check_declared(unknown_field(found, declared))
         more = self.feed.undeclared == "keep"
-        return [pa.schema([_as_declared(each, declared, more=more) for each in found if self._is_taken(each.name)])]
+        taken = [_as_declared(each, declared, more=more) for each in found if self._is_taken(each.name)]
+        return [Weighed(pa.schema(taken))]
 
-    def _csv(self, path: str) -> list[pa.Schema]:
+    def _csv(self, path: str) -> list[Weighed]:
         signs = dialect(self.feed.csv)
         with text_input(self.storage, path, self.feed.csv.encoding) as source:
             start = read_start(source, signs, header_names(self.feed))
@@ -101,11 +103,11 @@ class FileSchemas:
                 for name, kind in _csv_types(block, start.names, list(guesses), signs).items() if guesses else ():
                     guesses[name] = _wider(guesses[name], kind, name)
         fields = [self._known_field(name) or pa.field(name, guesses[name]) for name in names]
-        return [pa.schema(fields)]
+        return [Weighed(pa.schema(fields))]
 
-    def _json(self, path: str) -> list[pa.Schema]:
+    def _json(self, path: str) -> list[Weighed]:
         declared = self.declared
-        found: list[pa.Schema] = []
+        found: list[Weighed] = []
         size, some, hint = 0, False, ""
         told = json_types(self._told)
         with text_input(self.storage, path, self.feed.json_.encoding) as source:
@@ -117,16 +119,16 @@ class FileSchemas:
                     if some and not self._skips:
                         break
                     continue
-                for schema in _json_schemas(lines, told):
+                for schema, rows in _json_schemas(lines, told):
                     some = True
-                    _unite_with_first(found, pa.schema([self._with_known(field) for field in schema]))
+                    unite_with_most(found, Weighed(pa.schema([self._with_known(field) for field in schema]), rows))
                 some = some or any(map(_is_object, lines.texts))  # objects of no type: the reader quarantines them
                 hint = "" if some else hint or layout_hint(lines)
         if not some:
             why = f": {hint}" if hint and self.feed.json_.layout == "lines" else ""
             raise pa.ArrowInvalid(f"no JSON object in {size} bytes{why}")
         guessed = declared is None or self.feed.undeclared == "keep"
-        return found or [self.known if guessed and self.known is not None else pa.schema([])]
+        return found or [Weighed(self.known if guessed and self.known is not None else pa.schema([]))]
 
     def _check_declared(self, undeclared: str | None) -> None:
         if undeclared is not None:
@@ -233,16 +235,17 @@ def _is_object(line: bytes) -> bool:
         return False
 
 
-def _json_schemas(lines: Lines, told: pa.Schema) -> Iterator[pa.Schema]:
-    """The schemas of lines that parse together. Lines that are no JSON are left to the reader, which quarantines them."""
+def _json_schemas(lines: Lines, told: pa.Schema) -> Iterator[tuple[pa.Schema, int]]:
+    """The schemas of lines that parse together, and how many. Lines that are no JSON are left to the reader, which quarantines
+    them."""
     for held, rows in _json_guesses(lines, told):
         vast = vast_json(held, rows)
         if vast is None:
-            yield with_zones(held, rows.schema)
+            yield with_zones(held, rows.schema), rows.num_rows
         else:
-            yield vast.schema
+            yield vast.schema, len(vast.numbers)
             for others, rest in _json_guesses(vast.lines, told):
-                yield with_zones(others, rest.schema)
+                yield with_zones(others, rest.schema), sum(number not in vast.numbers for number in others.numbers)
 
 
 def _json_guesses(lines: Lines, told: pa.Schema) -> Iterator[tuple[Lines, pa.Table]]:
@@ -255,17 +258,6 @@ def _json_guesses(lines: Lines, told: pa.Schema) -> Iterator[tuple[Lines, pa.Tab
 def _names(lines: Lines, name: str) -> bool:
     written = json.dumps(name, ensure_ascii=False).encode()
     return any(written in line for line in lines.texts)
-
-
-def _unite_with_first(found: list[pa.Schema], schema: pa.Schema) -> None:
-    """Unite `schema` with the first of `found` that it goes together with; else it is a further one."""
-    for place, held in enumerate(found):
-        try:
-            found[place] = unite([held, schema], guessed=True)
-        except SchemaConflictError:
-            continue
-        return
-    found.append(schema)
 
 
 def _ignore(_text: object, _reason: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -26,7 +27,7 @@ from hudi_services.ingest.files.numbers import roomy
 from hudi_services.ingest.files.plan import Choice, FilesPlan, Window, plan_files
 from hudi_services.ingest.files.readers import FileSplit, file_splits
 from hudi_services.ingest.files.schema import FileSchemas, with_later
-from hudi_services.ingest.files.unite import unite
+from hudi_services.ingest.files.unite import Weighed, unite, unite_by_rows
 from hudi_services.ingest.places import Places
 from hudi_services.ingest.source import Position, Since
 
@@ -196,13 +197,25 @@ class FileBatch:
         }
         for path, each in {**self.plan.broken, **broken}.items():
             _log.warning("Source file %s/%s cannot be read and is skipped: %s", source.folder, path, each.reason)
-        found = [schema for each in looks.values() for schema in each.schemas]
-        guessed = source.file_format != "parquet"
-        united = unite([*([declared] if declared is not None else []), *found], guessed=guessed)
+        found = [weighed for each in looks.values() for weighed in each.schemas]
+        united = self._united(([] if declared is None else [Weighed(declared, sys.maxsize)]) + found)
         if source.file_format == "csv":
             settled = {name for schema in (declared, expected) if schema is not None for name in schema.names}
             united = pa.schema([each if each.name in settled else each.with_type(roomy(each.type)) for each in united])
         return replace(self, plan=self.plan.without(broken)), united
+
+    def _united(self, schemas: Sequence[Weighed]) -> pa.Schema:
+        """The columns of all. Raises SchemaConflictError where types do not go together, but for JSON."""
+        if self.source.file_format != "json":
+            return unite((each.schema for each in schemas), guessed=self.source.file_format != "parquet")
+        united, contradictions = unite_by_rows(schemas)
+        if contradictions:
+            _log.warning(
+                "Columns of the source have values of types that do not go together: %s. The others go to the quarantine; "
+                "declare the column in `schema` for another type",
+                "; ".join(contradictions),
+            )
+        return united
 
     def splits(self, schema: pa.Schema, tasks: int) -> list[FileSplit]:
         """The files in order, large Parquet files cut into their row groups."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import pyarrow as pa
 
@@ -31,6 +32,41 @@ def unite(schemas: Iterable[pa.Schema], *, guessed: bool) -> pa.Schema:
     return found if found is not None else pa.schema([])
 
 
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """A schema, and how many rows suggest it."""
+
+    schema: pa.Schema
+    rows: int = 0
+
+
+def unite_with_most(found: list[Weighed], more: Weighed) -> None:
+    """Unite `more` with the one of `found` with the most rows that it goes together with; otherwise it is a further one."""
+    for place, held in sorted(enumerate(found), key=lambda each: -each[1].rows):
+        try:
+            found[place] = Weighed(unite([held.schema, more.schema], guessed=True), held.rows + more.rows)
+        except SchemaConflictError:
+            continue
+        return
+    found.append(more)
+
+
+def unite_by_rows(schemas: Iterable[Weighed]) -> tuple[pa.Schema, list[str]]:
+    """The columns of all schemas of JSON files: where types do not go together, the one that most rows have. Also what is so.
+
+    Rows with values of another type do not fit then, and go to the quarantine.
+    """
+    found: list[Weighed] = []
+    for each in sorted(schemas, key=lambda each: -each.rows):
+        unite_with_most(found, each)
+    first, *others = sorted(found, key=lambda each: -each.rows) or [Weighed(pa.schema([]))]
+    contradictions: list[str] = []
+    result = first.schema
+    for each in others:
+        result = pa.schema(_fields(list(result), list(each.schema), "", guessed=True, against=contradictions))
+    return result, contradictions
+
+
 def with_known(known: pa.DataType, guessed: pa.DataType) -> pa.DataType:
     """The type that a table has, with the fields of structs that only the guess has."""
     if pa.types.is_struct(known) and pa.types.is_struct(guessed):
@@ -46,7 +82,9 @@ def with_known(known: pa.DataType, guessed: pa.DataType) -> pa.DataType:
     return known
 
 
-def _fields(one: list[pa.Field], other: list[pa.Field], prefix: str, *, guessed: bool) -> list[pa.Field]:
+def _fields(
+    one: list[pa.Field], other: list[pa.Field], prefix: str, *, guessed: bool, against: list[str] | None = None
+) -> list[pa.Field]:
     more = {field.name: field for field in other}
     result = []
     for field in one:
@@ -54,13 +92,16 @@ def _fields(one: list[pa.Field], other: list[pa.Field], prefix: str, *, guessed:
         if match is None:
             result.append(field.with_nullable(True))
         else:
-            kind = common_type(field.type, match.type, prefix + field.name, guessed=guessed)
+            kind = common_type(field.type, match.type, prefix + field.name, guessed=guessed, against=against)
             result.append(pa.field(field.name, kind, field.nullable or match.nullable))
     return result + [field.with_nullable(True) for field in more.values()]
 
 
-def common_type(one: pa.DataType, other: pa.DataType, path: str, *, guessed: bool) -> pa.DataType:
-    """The type of a column that has both types. `path` is its dotted name. Raises SchemaConflictError."""
+def common_type(
+    one: pa.DataType, other: pa.DataType, path: str, *, guessed: bool, against: list[str] | None = None
+) -> pa.DataType:
+    """The type of a column that has both types. `path` is its dotted name. Raises SchemaConflictError where there is no such
+    type; with the list `against` it is `one` then, and the list gets a line about it."""
     if one == other or pa.types.is_null(other):
         return one
     if pa.types.is_null(one):
@@ -68,9 +109,10 @@ def common_type(one: pa.DataType, other: pa.DataType, path: str, *, guessed: boo
     if guessed and WORDS in (one, other):
         return other if one == WORDS else one
     if pa.types.is_struct(one) and pa.types.is_struct(other):
-        return pa.struct(_fields(list(one.fields), list(other.fields), f"{path}.", guessed=guessed))
+        return pa.struct(_fields(list(one.fields), list(other.fields), f"{path}.", guessed=guessed, against=against))
     if pa.types.is_list(one) and pa.types.is_list(other):
-        return pa.list_(common_type(one.value_type, other.value_type, f"{path}.element", guessed=guessed))
+        element = f"{path}.element"
+        return pa.list_(common_type(one.value_type, other.value_type, element, guessed=guessed, against=against))
     kinds = (one, other)
     if guessed and any(map(pa.types.is_string, kinds)) and any(map(pa.types.is_temporal, kinds)):
         return pa.string()
@@ -91,6 +133,9 @@ def common_type(one: pa.DataType, other: pa.DataType, path: str, *, guessed: boo
         alone = [pa.schema([("value", kind)]) for kind in kinds]
         return pa.unify_schemas(alone, promote_options="permissive").field(0).type
     except pa.ArrowException as error:
+        if against is not None:
+            against.append(f"{path} is {one} in most rows, and {other} in others")
+            return one
         raise SchemaConflictError(
             f"Column {path!r} of the source files has types that do not go together",
             found=str(error) if apart else f"{one} and {other}",

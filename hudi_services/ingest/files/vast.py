@@ -21,9 +21,10 @@ _IN_JSON = re.compile(rb"([:\[,]\s*)-?[0-9]{19,}(?=\s*[,}\]])")
 
 @dataclass(frozen=True)
 class VastJson:
-    """Columns with vast numbers, and the lines with 0 in their place."""
+    """Columns with vast numbers, the numbers of lines that have some, and all lines with 0 in their place."""
 
     schema: pa.Schema
+    numbers: frozenset[int]
     lines: Lines
 
 
@@ -31,11 +32,15 @@ def vast_json(lines: Lines, rows: pa.Table) -> VastJson | None:
     """The vast numbers of JSON lines whose columns were guessed as `rows`; None when there are none, which is quick to see."""
     if not any(may_hold(column, float(_LIMIT)) for column in rows.columns):
         return None
-    schemas = [_schema(line) for line in lines.texts if _IN_JSON.search(line)]
-    schema = unite(schemas, guessed=True)
+    found = {
+        number: _schema(line) for number, line in zip(lines.numbers, lines.texts, strict=True) if _IN_JSON.search(line)
+    }
+    schema = unite(found.values(), guessed=True)
     if not schema.names:
         return None
-    return VastJson(schema, Lines([_IN_JSON.sub(rb"\g<1>0", line) for line in lines.texts], lines.numbers))
+    return VastJson(
+        schema, frozenset(found), Lines([_IN_JSON.sub(rb"\g<1>0", line) for line in lines.texts], lines.numbers)
+    )
 
 
 def _schema(line: bytes) -> pa.Schema:

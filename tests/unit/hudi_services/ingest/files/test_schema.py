@@ -128,11 +128,14 @@ def test_whole_numbers_beyond_64_bits_do_not_fit_whole_columns(feed, file_format
     assert str(VAST) in str(feed.quarantined)
 
 
-def test_whole_numbers_beyond_64_bits_beside_fractions_of_json_are_refused(feed):
-    land_values(feed, "json", [1.5, VAST])
-    with pytest.raises(SchemaConflictError, match=r"'value'.*beyond 64 bits"):
+def test_whole_numbers_beyond_64_bits_beside_fractions_of_json_are_bad_rows(feed):
+    land_values(feed, "json", [1.5, VAST, 2.5])
+    with pytest.raises(SourceError, match="1 of 3 rows"):
         feed.run("json")
-    assert not feed.table.exists()
+    assert feed.open().timeline.commits == ()
+    feed.run("json", max_bad_share=0.4)
+    assert column(feed, "value") == {"k0": 1.5, "k2": 2.5}
+    assert str(VAST) in str(feed.quarantined)
 
 
 def test_whole_numbers_beyond_64_bits_beside_fractions_of_csv_are_decimals(feed):
