@@ -14,6 +14,7 @@ from hudi_services.entry.server import DatabaseServer
 from hudi_services.registry.find import registry_file
 from hudi_services.registry.load import read_registry
 from hudi_services.registry.mistakes import as_error
+from hudi_services.terminal import echo
 
 _MARKS = {"ok": "ok", "warning": "warning", "missing": "MISSING"}
 
@@ -40,6 +41,17 @@ def _check(server: str, registry: str | None, as_json: bool) -> int:
     if fixes:
         parts.append(Lines(fixes, "what fixes it", alarming=bool(missing)))
     return print_page(Page({"server": server, "requirements": rows}, parts, missing), as_json=as_json)
+
+
+def _tail(server: str, registry: str | None, tables: tuple[str, ...], since: str | None, follow: bool) -> None:
+    from hudi_services.cdc.mysql.tail import tailed
+
+    if since is None and not follow:
+        raise click.UsageError(
+            "There is nothing to print: say where to begin by --since, or wait for changes by --follow."
+        )
+    for line in tailed(server, _server(server, registry), os.environ, tables, since, follow=follow):
+        echo(line)
 
 
 def _server(name: str, registry: str | None) -> DatabaseServer:
@@ -71,6 +83,34 @@ cdc = click.Group(
             "and the statement that fixes it. It changes nothing.\n\nExit code 1: a requirement is missing.",
             epilog=with_examples(("hudi-services cdc check shop --registry tables.yaml",)),
             context_settings=CONTEXT,
-        )
+        ),
+        click.Command(
+            "tail",
+            callback=_tail,
+            params=[
+                click.Argument(["server"]),
+                registry_flag(),
+                click.Option(
+                    ["--table", "tables"],
+                    multiple=True,
+                    metavar="DATABASE.TABLE",
+                    help="Only of this table. Can be repeated.",
+                ),
+                click.Option(
+                    ["--since"], metavar="FILE:OFFSET", help="Begin at this place of the binlog. [default: its end]"
+                ),
+                click.Option(["--follow", "-f"], is_flag=True, help="Wait for more. Ctrl-C ends it."),
+                verbose_flag(),
+            ],
+            help="Print the changes that a server logs, a line of JSON for each row, with the row before and after. Use it to "
+            "see what a source sends. It changes nothing.",
+            epilog=with_examples(
+                (
+                    "hudi-services cdc tail shop --follow",
+                    "hudi-services cdc tail shop --table shop.orders --since mysql-bin.000001:4",
+                )
+            ),
+            context_settings=CONTEXT,
+        ),
     ],
 )

@@ -22,6 +22,7 @@ _LOGGED = {
     "binlog-row-image": "FULL",
     "binlog-row-metadata": "FULL",
     "gtid-strict-mode": "ON",
+    "character-set-server": "utf8mb4",
 }
 
 

@@ -1,0 +1,1 @@
+"""The binlog of a server: its events, decoded to Arrow."""

@@ -1,0 +1,145 @@
+"""Changes of rows, collected from ROWS events into Arrow tables, one for each shape of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+
+from hudi_services.cdc.mysql.binlog.events import DELETES, INSERTS, Event, RowsHeader, rows_header
+from hudi_services.cdc.mysql.binlog.images import Images
+from hudi_services.cdc.mysql.binlog.table_map import LoggedColumn, TableMap
+from hudi_services.cdc.mysql.binlog.values import Charsets, column_type, column_values
+
+INSERT, UPDATE, DELETE = "i", "u", "d"
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The columns of a table at some time, and which of them the images have."""
+
+    database: str
+    table: str
+    columns: tuple[LoggedColumn, ...]
+
+    @property
+    def schema(self) -> pa.Schema:
+        return pa.schema([(column.name, column_type(column)) for column in self.columns])
+
+
+@dataclass
+class _Collected:
+    """Images of one shape. `ops` has a letter for each change, rows of `before` and `after` follow their own order."""
+
+    before: Images
+    after: Images
+    ops: list[str] = field(default_factory=list)
+    order: list[int] = field(default_factory=list)
+
+
+class ChangeCollector:
+    """Collects the rows of events until they are taken as Arrow tables.
+
+    A table of changes has the columns `op` (i, u, d), `number` (int64: the place of the change in the log, from `first` on),
+    `before` and `after` (structs of the table's columns, null where there is no such image).
+    """
+
+    def __init__(self, charsets: Charsets, first: int = 0) -> None:
+        self._charsets = charsets
+        self._number = first
+        self._tables: dict[int, TableMap] = {}
+        self._collected: dict[Shape, _Collected] = {}
+        self.size = 0
+
+    def map(self, table: TableMap) -> None:
+        """Note the columns of the rows that follow. Raises ValueError where the server does not log their names."""
+        if not all(column.name for column in table.columns):
+            raise ValueError(
+                f"the table {table.database}.{table.table} without names of columns: the server needs binlog_row_metadata=FULL"
+            )
+        self._tables[table.number] = table
+
+    def add(self, found: Event) -> None:
+        """Collect the rows of an event. Raises ValueError for an unknown table, images without all columns, cut-off rows."""
+        header = rows_header(found)
+        table = self._tables.get(header.table)
+        if table is None:
+            raise ValueError(f"rows of the table number {header.table}, which no TABLE_MAP event named")
+        shape = Shape(table.database, table.table, table.columns)
+        _check_full(header, shape)
+        collected = self._collected.get(shape)
+        if collected is None:
+            places = range(len(shape.columns))
+            collected = self._collected[shape] = _Collected(
+                Images(shape.columns, places), Images(shape.columns, places)
+            )
+        op = INSERT if found.kind in INSERTS else DELETE if found.kind in DELETES else UPDATE
+        images, place, end, number = header.images, 0, len(header.images), self._number
+        steps = [
+            images_of.step
+            for images_of, have in ((collected.before, header.before), (collected.after, header.after))
+            if have
+        ]
+        while place < end:
+            for step in steps:
+                place = step(images, place)
+            collected.order.append(number)
+            number += 1
+        collected.ops.extend(op * (number - self._number))
+        self._number = number
+        self.size += end
+
+    def take(self) -> Iterator[tuple[Shape, pa.Table]]:
+        """Yield the changes of each shape in the order of the log, and forget them. Raises ValueError for a wrong value."""
+        collected, self._collected, self.size = self._collected, {}, 0
+        for shape, changes in collected.items():
+            ops = pa.array(changes.ops, pa.string())
+            yield (
+                shape,
+                pa.table(
+                    {
+                        "op": ops,
+                        "number": pa.array(changes.order, pa.int64()),
+                        "before": _images(shape, changes.before, changes.ops, INSERT, self._charsets),
+                        "after": _images(shape, changes.after, changes.ops, DELETE, self._charsets),
+                    }
+                ),
+            )
+
+
+def _check_full(header: RowsHeader, shape: Shape) -> None:
+    for present in (header.before, header.after):
+        if present and len(present) != len(shape.columns):
+            raise ValueError(
+                f"rows of {shape.database}.{shape.table} with {len(present)} of {len(shape.columns)} columns: "
+                "the server needs binlog_row_image=FULL"
+            )
+
+
+def _images(shape: Shape, images: Images, ops: Sequence[str], without: str, charsets: Charsets) -> pa.StructArray:
+    """The images as structs, one for each change, null for changes of the kind that is `without` them."""
+    columns = image_columns(shape, images, charsets)
+    fields = list(shape.schema)
+    if images.count == len(ops):
+        return pa.StructArray.from_arrays(columns, fields=fields)
+    has = np.array(ops) != without
+    rows = pa.array(np.cumsum(has) - 1, mask=~has)
+    return pa.StructArray.from_arrays([column.take(rows) for column in columns], fields=fields, mask=pa.array(~has))
+
+
+def image_columns(shape: Shape, images: Images, charsets: Charsets) -> list[pa.Array]:
+    """Return the values of all images by column, in the order in which they were cut."""
+    groups = list(images.groups())
+    order = np.argsort(np.concatenate([np.array(rows, np.int64) for rows, _ in groups])) if len(groups) > 1 else None
+    columns = []
+    for place, column in enumerate(shape.columns):
+        parts = []
+        for rows, values in groups:
+            raw = values(place)
+            kind = column_type(column)
+            parts.append(pa.nulls(len(rows), kind) if raw is None else column_values(column, raw, charsets))
+        joined = pa.concat_arrays(parts) if parts else pa.nulls(0, column_type(column))
+        columns.append(joined if order is None else joined.take(pa.array(order)))
+    return columns

@@ -1,0 +1,175 @@
+"""Events of the binlog: headers, and the bodies that positions, transactions and rows need."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from dataclasses import dataclass
+from enum import IntEnum
+
+from hudi_services.cdc.mysql.binlog.body import Body
+
+_HEADER = struct.Struct("<IBIIIH")
+HEADER_SIZE = _HEADER.size
+CHECKSUM_SIZE = 4
+
+
+class Kind(IntEnum):
+    """Events by number. MariaDB's own begin at 160."""
+
+    QUERY = 2
+    STOP = 3
+    ROTATE = 4
+    INTVAR = 5
+    LOAD_QUERY_BLOCK = 9
+    RAND = 13
+    USER_VAR = 14
+    FORMAT_DESCRIPTION = 15
+    XID = 16
+    BEGIN_LOAD_QUERY = 17
+    EXECUTE_LOAD_QUERY = 18
+    TABLE_MAP = 19
+    WRITE_ROWS_V1 = 23
+    UPDATE_ROWS_V1 = 24
+    DELETE_ROWS_V1 = 25
+    INCIDENT = 26
+    HEARTBEAT = 27
+    IGNORABLE = 28
+    ROWS_QUERY = 29
+    WRITE_ROWS = 30
+    UPDATE_ROWS = 31
+    DELETE_ROWS = 32
+    GTID = 33
+    ANONYMOUS_GTID = 34
+    PREVIOUS_GTIDS = 35
+    TRANSACTION_CONTEXT = 36
+    VIEW_CHANGE = 37
+    XA_PREPARE = 38
+    HEARTBEAT_V2 = 41
+    ANNOTATE_ROWS = 160
+    BINLOG_CHECKPOINT = 161
+    MARIADB_GTID = 162
+    MARIADB_GTID_LIST = 163
+    START_ENCRYPTION = 164
+    QUERY_COMPRESSED = 165
+    WRITE_ROWS_COMPRESSED_V1 = 166
+    UPDATE_ROWS_COMPRESSED_V1 = 167
+    DELETE_ROWS_COMPRESSED_V1 = 168
+    WRITE_ROWS_COMPRESSED = 169
+    UPDATE_ROWS_COMPRESSED = 170
+    DELETE_ROWS_COMPRESSED = 171
+
+
+INSERTS = (Kind.WRITE_ROWS_V1, Kind.WRITE_ROWS, Kind.WRITE_ROWS_COMPRESSED_V1, Kind.WRITE_ROWS_COMPRESSED)
+UPDATES = (Kind.UPDATE_ROWS_V1, Kind.UPDATE_ROWS, Kind.UPDATE_ROWS_COMPRESSED_V1, Kind.UPDATE_ROWS_COMPRESSED)
+DELETES = (Kind.DELETE_ROWS_V1, Kind.DELETE_ROWS, Kind.DELETE_ROWS_COMPRESSED_V1, Kind.DELETE_ROWS_COMPRESSED)
+ROWS = INSERTS + UPDATES + DELETES
+_SECOND_VERSION = (
+    Kind.WRITE_ROWS,
+    Kind.UPDATE_ROWS,
+    Kind.DELETE_ROWS,
+    Kind.WRITE_ROWS_COMPRESSED,
+    Kind.UPDATE_ROWS_COMPRESSED,
+    Kind.DELETE_ROWS_COMPRESSED,
+)
+_COMPRESSED = tuple(kind for kind in ROWS if kind >= Kind.WRITE_ROWS_COMPRESSED_V1)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """An event: seconds since 1970 at which its statement began, its kind, its body without checksum.
+
+    `end` is where the next event begins in the file, 0 for events that the server made up for this connection.
+    """
+
+    seconds: int
+    kind: Kind
+    end: int
+    body: bytes
+
+
+def event(packet: bytes, checksum: bool) -> Event:
+    """Decode the header and check the body. Raises ValueError for an unknown kind, and for bytes that were changed on the way.
+
+    An unknown event may carry rows, so it is never skipped.
+    """
+    seconds, number, _server, size, end, _flags = _HEADER.unpack_from(packet)
+    if size != len(packet):
+        raise ValueError(f"an event of {len(packet)} bytes whose header says {size}")
+    try:
+        kind = Kind(number)
+    except ValueError:
+        raise ValueError(f"an event of the kind {number}, which is unknown here and may carry rows") from None
+    body = packet[HEADER_SIZE:]
+    if checksum or kind is Kind.FORMAT_DESCRIPTION:
+        stored = int.from_bytes(body[-CHECKSUM_SIZE:], "little")
+        body = body[:-CHECKSUM_SIZE]
+        if checksum and kind is not Kind.FORMAT_DESCRIPTION and stored != zlib.crc32(packet[:-CHECKSUM_SIZE]):
+            raise ValueError(f"an event {kind.name} whose checksum is wrong")
+    return Event(seconds, kind, end, body)
+
+
+@dataclass(frozen=True, slots=True)
+class RowsHeader:
+    """The begin of a ROWS event: the table's number, the places of the columns in each image, and the images."""
+
+    table: int
+    before: tuple[int, ...]
+    after: tuple[int, ...]
+    images: bytes
+
+
+def rows_header(found: Event) -> RowsHeader:
+    """Decode a ROWS event up to its images. Deletes have the image `before`, inserts `after`, updates both.
+
+    Raises ValueError for a body that is cut off.
+    """
+    body = Body(found.body)
+    number = body.number(6)
+    body.take(2)  # flags
+    if found.kind in _SECOND_VERSION:
+        body.take(body.number(2) - 2)
+    count = body.packed()
+    first = _places(body, count)
+    second = _places(body, count) if found.kind in UPDATES else first
+    images = body.take(body.left)
+    if found.kind in _COMPRESSED:
+        images = decompressed(images)
+    before = () if found.kind in INSERTS else first
+    after = () if found.kind in DELETES else second
+    return RowsHeader(number, before, after, images)
+
+
+def _places(body: Body, count: int) -> tuple[int, ...]:
+    bits = int.from_bytes(body.take((count + 7) // 8), "little")
+    return tuple(place for place in range(count) if bits >> place & 1)
+
+
+def decompressed(data: bytes) -> bytes:
+    """Decode what MariaDB compressed (log_bin_compress): a byte with the size's width, the size, then zlib.
+
+    Raises ValueError for an unknown algorithm and a wrong size.
+    """
+    if not data or data[0] & 0xF0 != 0x80:
+        raise ValueError("rows that are compressed by an unknown algorithm")
+    width = data[0] & 7
+    size = int.from_bytes(data[1 : 1 + width], "big")
+    plain = zlib.decompress(data[1 + width :])
+    if len(plain) != size:
+        raise ValueError(f"{len(plain)} bytes of compressed rows whose header says {size}")
+    return plain
+
+
+def statement(found: Event) -> tuple[str, str]:
+    """Return the database and the text of a QUERY event. Raises ValueError for a body that is cut off."""
+    body = Body(found.body)
+    body.take(8)  # thread, seconds
+    database = body.number(1)
+    body.take(2)  # error code
+    body.take(body.number(2))  # status
+    name = body.text(database)
+    body.take(1)
+    text = body.take(body.left)
+    if found.kind is Kind.QUERY_COMPRESSED:
+        text = decompressed(text)
+    return name, text.decode("utf-8", "replace")

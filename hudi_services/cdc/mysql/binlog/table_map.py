@@ -1,0 +1,194 @@
+"""The event TABLE_MAP: which columns the rows after it have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import IntEnum
+
+from hudi_services.cdc.mysql.binlog.body import Body
+
+
+class Code(IntEnum):
+    """Types as the binlog numbers them (include/mysql_com.h of MariaDB, field_types.h of MySQL)."""
+
+    TINY = 1
+    SHORT = 2
+    LONG = 3
+    FLOAT = 4
+    DOUBLE = 5
+    TIMESTAMP = 7
+    LONGLONG = 8
+    INT24 = 9
+    DATE = 10
+    TIME = 11
+    DATETIME = 12
+    YEAR = 13
+    VARCHAR = 15
+    BIT = 16
+    TIMESTAMP2 = 17
+    DATETIME2 = 18
+    TIME2 = 19
+    BLOB_COMPRESSED = 140
+    VARCHAR_COMPRESSED = 141
+    VECTOR = 242
+    JSON = 245
+    NEWDECIMAL = 246
+    ENUM = 247
+    SET = 248
+    BLOB = 252
+    VAR_STRING = 253
+    STRING = 254
+    GEOMETRY = 255
+
+
+_NUMERIC = {Code.TINY, Code.SHORT, Code.INT24, Code.LONG, Code.LONGLONG, Code.NEWDECIMAL, Code.FLOAT, Code.DOUBLE}
+_CHARACTER = {Code.STRING, Code.VAR_STRING, Code.VARCHAR, Code.BLOB, Code.VARCHAR_COMPRESSED, Code.BLOB_COMPRESSED}
+_METADATA = {
+    Code.FLOAT: 1,
+    Code.DOUBLE: 1,
+    Code.TIMESTAMP2: 1,
+    Code.DATETIME2: 1,
+    Code.TIME2: 1,
+    Code.BLOB: 1,
+    Code.BLOB_COMPRESSED: 1,
+    Code.VECTOR: 1,
+    Code.JSON: 1,
+    Code.GEOMETRY: 1,
+    Code.VARCHAR: 2,
+    Code.VARCHAR_COMPRESSED: 2,
+    Code.VAR_STRING: 2,
+    Code.BIT: 2,
+    Code.NEWDECIMAL: 2,
+    Code.STRING: 2,
+    Code.ENUM: 2,
+    Code.SET: 2,
+}
+"""Bytes of metadata a column of a type has."""
+_SIGNEDNESS, _DEFAULT_CHARSET, _COLUMN_CHARSET, _COLUMN_NAME, _SET_VALUES, _ENUM_VALUES = range(1, 7)
+_SIMPLE_KEY, _PREFIX_KEY, _ENUM_DEFAULT_CHARSET, _ENUM_COLUMN_CHARSET = range(8, 12)
+
+
+@dataclass(frozen=True)
+class LoggedColumn:
+    """A column. `metadata` is a number whose meaning the type decides. `collation` is the server's number, 0 for none.
+
+    `name` is empty and `labels` (of ENUM and SET, as bytes) are missing where the server does not log full metadata.
+    """
+
+    code: Code
+    metadata: int
+    name: str = ""
+    unsigned: bool = False
+    collation: int = 0
+    labels: tuple[bytes, ...] = ()
+    key: bool = False
+
+
+@dataclass(frozen=True)
+class TableMap:
+    """The table that the server numbers `number` until its columns change or it restarts."""
+
+    number: int
+    database: str
+    table: str
+    columns: tuple[LoggedColumn, ...]
+
+
+def table_map(data: bytes, mariadb: bool) -> TableMap:
+    """Decode the event's body without its checksum.
+
+    Raises ValueError for a body that is cut off, and for a type that is unknown: its rows could not be walked.
+    """
+    body = Body(data)
+    number = body.number(6)
+    body.take(2)  # flags
+    database = body.text(body.number(1))
+    body.take(1)
+    table = body.text(body.number(1))
+    body.take(1)
+    codes = body.take(body.packed())
+    metadata = Body(body.take(body.packed()))
+    columns = [_column(code, metadata) for code in codes]
+    body.take((len(codes) + 7) // 8)  # which may be null: each row has its own bits
+    return TableMap(number, database, table, tuple(_described(columns, body, mariadb)))
+
+
+def _column(code: int, metadata: Body) -> LoggedColumn:
+    try:
+        kind = Code(code)
+    except ValueError:
+        raise ValueError(f"a column of the type {code}, which is unknown here") from None
+    size = _METADATA.get(kind, 0)
+    if kind is not Code.STRING:
+        return LoggedColumn(kind, metadata.number(size))
+    first, second = metadata.number(1), metadata.number(1)
+    if first in (Code.ENUM, Code.SET):
+        return LoggedColumn(Code(first), second)
+    # Lengths past 255 hide their two highest bits, inverted, in the byte of the type.
+    return LoggedColumn(kind, second | (((first & 0x30) ^ 0x30) << 4))
+
+
+def _described(columns: list[LoggedColumn], body: Body, mariadb: bool) -> list[LoggedColumn]:
+    """Return the columns with what the optional metadata says. Fields that are unknown are left out by their length."""
+    character = _CHARACTER | ({Code.GEOMETRY} if mariadb else set())
+    texts = [place for place, column in enumerate(columns) if column.code in character]
+    numbers = [place for place, column in enumerate(columns) if column.code in _NUMERIC]
+    enums = [place for place, column in enumerate(columns) if column.code is Code.ENUM]
+    sets = [place for place, column in enumerate(columns) if column.code is Code.SET]
+    labelled = sorted(enums + sets)
+    while body.left:
+        kind = body.number(1)
+        field = Body(body.take(body.packed()))
+        if kind == _SIGNEDNESS:
+            _fill(columns, numbers, "unsigned", _bits(field))
+        elif kind == _COLUMN_NAME:
+            _fill(columns, range(len(columns)), "name", (field.text(field.packed()) for _ in columns))
+        elif kind == _DEFAULT_CHARSET:
+            _fill(columns, texts, "collation", _with_default(field, len(texts)))
+        elif kind == _COLUMN_CHARSET:
+            _fill(columns, texts, "collation", _packed_numbers(field))
+        elif kind == _ENUM_DEFAULT_CHARSET:
+            _fill(columns, labelled, "collation", _with_default(field, len(labelled)))
+        elif kind == _ENUM_COLUMN_CHARSET:
+            _fill(columns, labelled, "collation", _packed_numbers(field))
+        elif kind == _SET_VALUES:
+            _fill(columns, sets, "labels", _labels(field))
+        elif kind == _ENUM_VALUES:
+            _fill(columns, enums, "labels", _labels(field))
+        elif kind == _SIMPLE_KEY:
+            for place in _packed_numbers(field):
+                columns[place] = replace(columns[place], key=True)
+        elif kind == _PREFIX_KEY:
+            for place in list(_packed_numbers(field))[::2]:
+                columns[place] = replace(columns[place], key=True)
+    return columns
+
+
+def _fill(columns: list[LoggedColumn], places: Sequence[int], attribute: str, values: Iterator[object]) -> None:
+    for place, value in zip(places, values, strict=False):
+        columns[place] = replace(columns[place], **{attribute: value})  # type: ignore[arg-type]
+
+
+def _bits(field: Body) -> Iterator[bool]:
+    """Yield bits, the highest of a byte first."""
+    for byte in field.data:
+        yield from (bool(byte >> bit & 1) for bit in range(7, -1, -1))
+
+
+def _packed_numbers(field: Body) -> Iterator[int]:
+    while field.left:
+        yield field.packed()
+
+
+def _with_default(field: Body, count: int) -> Iterator[int]:
+    """Yield a collation for each of `count` columns: a default, then pairs of a column's place and its own."""
+    default = field.packed()
+    numbers = list(_packed_numbers(field))
+    own = dict(zip(numbers[::2], numbers[1::2], strict=True))
+    return (own.get(place, default) for place in range(count))
+
+
+def _labels(field: Body) -> Iterator[tuple[bytes, ...]]:
+    while field.left:
+        yield tuple(field.take(field.packed()) for _ in range(field.packed()))

@@ -1,0 +1,58 @@
+"""Character sets of MySQL and MariaDB, and Python's codecs for them."""
+
+from __future__ import annotations
+
+import codecs
+
+UTF8 = ("utf8mb4", "utf8mb3", "utf8", "ascii")
+"""Sets whose bytes are UTF-8."""
+_CODECS = {
+    "big5": "big5",
+    "cp1250": "cp1250",
+    "cp1251": "cp1251",
+    "cp1256": "cp1256",
+    "cp1257": "cp1257",
+    "cp850": "cp850",
+    "cp852": "cp852",
+    "cp866": "cp866",
+    "cp932": "cp932",
+    "eucjpms": "euc_jp",
+    "euckr": "euc_kr",
+    "gb18030": "gb18030",
+    "gb2312": "gb2312",
+    "gbk": "gbk",
+    "greek": "iso8859_7",
+    "hebrew": "iso8859_8",
+    "hp8": "hp_roman8",
+    "koi8r": "koi8_r",
+    "koi8u": "koi8_u",
+    "latin1": "cp1252",
+    "latin2": "iso8859_2",
+    "latin5": "iso8859_9",
+    "latin7": "iso8859_13",
+    "macce": "mac_latin2",
+    "macroman": "mac_roman",
+    "sjis": "shift_jis",
+    "tis620": "tis_620",
+    "ucs2": "utf_16_be",
+    "ujis": "euc_jp",
+    "utf16": "utf_16_be",
+    "utf16le": "utf_16_le",
+    "utf32": "utf_32_be",
+}
+
+
+def decoded(value: bytes, charset: str) -> str:
+    """Return the text. Raises ValueError for a character set without a codec, and for bytes that are no text of it."""
+    if charset not in _CODECS:
+        raise ValueError(f"text of the character set {charset!r}, which cannot be read")
+    try:
+        return codecs.decode(value, _CODECS[charset])
+    except UnicodeDecodeError:
+        if charset != "latin1":
+            raise ValueError(f"{value!r:.100}, which is no text of the character set {charset!r}") from None
+        # The server's latin1 is cp1252, and its five bytes without a character there are control codes.
+        return "".join(bytes([byte]).decode("latin1" if byte in _CONTROLS else "cp1252") for byte in value)
+
+
+_CONTROLS = (0x81, 0x8D, 0x8F, 0x90, 0x9D)

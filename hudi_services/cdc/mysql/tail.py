@@ -1,0 +1,81 @@
+"""Changes of a server as lines of JSON, for people who look at what the server sends."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from hoodie.errors import ConfigError, SourceError
+from hudi_services.cdc.mysql.binlog.log import collation_charsets, end_of_log, events
+from hudi_services.cdc.mysql.binlog.transactions import Changes, Statement, transactions
+from hudi_services.cdc.mysql.connection import connected, rows_of
+from hudi_services.cdc.mysql.position import log_position
+from hudi_services.entry.server import DatabaseServer
+
+
+def tailed(
+    name: str,
+    server: DatabaseServer,
+    environ: Mapping[str, str],
+    tables: Sequence[str],
+    since: str | None,
+    *,
+    follow: bool,
+) -> Iterator[str]:
+    """Yield a line for each change and each statement after `since` (FILE:OFFSET; None: the end of the log).
+
+    `tables` are DATABASE.TABLE. Empty means all of the registry's databases, or all. Raises HoodieError.
+    """
+    wanted = _tables(tables)
+    with connected(name, server, environ) as connection:
+        start = log_position(since) if since is not None else end_of_log(connection)
+        charsets = collation_charsets(connection)
+        [[version]] = rows_of(connection, "SELECT VERSION()")
+
+    def is_wanted(database: str, table: str) -> bool:
+        return (database, table) in wanted if wanted else not server.databases or database in server.databases
+
+    with connected(name, server, environ) as connection:
+        log = events(connection, server.server_id, start, wait=follow)
+        try:
+            for part in transactions(log, charsets, is_wanted, mariadb="mariadb" in str(version).lower()):
+                yield from _lines(part)
+        except ValueError as error:
+            raise SourceError(
+                f"The binlog of {name} after {start} cannot be read",
+                found=str(error),
+                fix=f"run `hudi-services cdc check {name}`, or begin after it with --since",
+            ) from error
+
+
+def _tables(names: Sequence[str]) -> set[tuple[str, str]]:
+    pairs = [name.partition(".") for name in names]
+    for name, (database, _, table) in zip(names, pairs, strict=True):
+        if not database or not table:
+            raise ConfigError(f"{name!r:.100} is no table of a server", fix="write DATABASE.TABLE, such as shop.orders")
+    return {(database, table) for database, _, table in pairs}
+
+
+def _lines(part: Changes | Statement) -> Iterator[str]:
+    common = {"position": str(part.position), "time": datetime.fromtimestamp(part.seconds, UTC).isoformat()}
+    if isinstance(part, Statement):
+        yield _json({**common, "database": part.database, "statement": part.text})
+        return
+    table = f"{part.shape.database}.{part.shape.table}"
+    for change in part.changes.drop_columns(["number"]).to_pylist():
+        yield _json({**common, "table": table, **change})
+
+
+def _json(values: Mapping[str, Any]) -> str:
+    return json.dumps(values, ensure_ascii=False, default=_plain)
+
+
+def _plain(value: object) -> str:
+    """Texts for values that JSON does not have: base64 for bytes, ISO 8601 for times, digits for decimals."""
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    isoformat = getattr(value, "isoformat", None)
+    return str(isoformat()) if isoformat is not None else str(value)

@@ -1,0 +1,43 @@
+"""Changes of a MariaDB server of the tests, read from its binlog."""
+
+from __future__ import annotations
+
+from hudi_services.cdc.mysql.binlog.log import collation_charsets, end_of_log, events
+from hudi_services.cdc.mysql.binlog.transactions import Changes, Statement, transactions
+from hudi_services.cdc.mysql.connection import connected
+from hudi_services.entry.server import DatabaseServer
+
+SERVER_ID = 5401
+DECLARED = DatabaseServer(type="mysql", connection="shop", server_id=SERVER_ID, tls="off")
+
+
+def connect(server):
+    return connected("shop", DECLARED, {"AIRFLOW_CONN_SHOP": server.url})
+
+
+def log_end(server):
+    with connect(server) as connection:
+        return end_of_log(connection)
+
+
+def logged(server, start, wanted=lambda database, table: True):
+    """All that was committed since `start`."""
+    with connect(server) as connection:
+        charsets = collation_charsets(connection)
+    with connect(server) as connection:
+        log = events(connection, SERVER_ID, start, wait=False)
+        return list(transactions(log, charsets, wanted, mariadb=True))
+
+
+def rows_of(parts, image="after"):
+    """The images of all changes, as values of Python."""
+    tables = [part.changes for part in parts if isinstance(part, Changes)]
+    return [row for table in tables for row in table.column(image).to_pylist()]
+
+
+def operations(parts):
+    return [op for part in parts if isinstance(part, Changes) for op in part.changes.column("op").to_pylist()]
+
+
+def statements(parts):
+    return [part.text for part in parts if isinstance(part, Statement)]

@@ -1,0 +1,42 @@
+"""The binlog of a real server, from places that are there, gone, and ahead."""
+
+from __future__ import annotations
+
+import pytest
+
+from hoodie.errors import SourceError
+from hudi_services.cdc.mysql.binlog.log import events
+from hudi_services.cdc.mysql.position import LogPosition
+from tests.support.binlog import SERVER_ID, connect, log_end, logged, rows_of
+
+pytestmark = pytest.mark.process
+
+
+def test_rows_go_on_over_the_end_of_a_file(server):
+    server.run("CREATE DATABASE files", "CREATE TABLE files.t (id INT PRIMARY KEY)")
+    start = log_end(server)
+    for key in range(3):
+        server.run(f"INSERT INTO files.t VALUES ({key})", "FLUSH BINARY LOGS")
+    parts = logged(server, start)
+    assert [row["id"] for row in rows_of(parts)] == [0, 1, 2]
+    assert len({part.position.file for part in parts}) == 3
+    assert [row["id"] for row in rows_of(logged(server, parts[0].position))] == [1, 2]
+
+
+def test_places_that_the_server_does_not_have_are_errors(server):
+    end = log_end(server)
+    for start in (
+        LogPosition("bin.999999", 4),
+        LogPosition("other.000001", 4),
+        LogPosition(end.file, end.offset + 1_000_000),
+        LogPosition(end.file, 2**32),
+    ):
+        with connect(server) as connection, pytest.raises(SourceError):
+            list(events(connection, SERVER_ID, start, wait=False))
+
+
+def test_a_place_inside_an_event_is_an_error(server):
+    server.run("CREATE DATABASE inside", "CREATE TABLE inside.t (id INT PRIMARY KEY)")
+    end = log_end(server)
+    with connect(server) as connection, pytest.raises(SourceError):
+        list(events(connection, SERVER_ID, LogPosition(end.file, end.offset - 7), wait=False))

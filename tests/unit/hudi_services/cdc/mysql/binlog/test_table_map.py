@@ -1,0 +1,58 @@
+"""The event TABLE_MAP, as bytes of a server that logs the least, and of types that are unknown."""
+
+from __future__ import annotations
+
+import pytest
+
+from hudi_services.cdc.mysql.binlog.table_map import Code, LoggedColumn, TableMap, table_map
+
+HEAD = b"\x07\0\0\0\0\0" + b"\1\0" + b"\4shop\0" + b"\1t\0"
+MINIMAL = HEAD + b"\4" + bytes([3, 15, 254, 246]) + b"\6" + b"\x2c\1" + b"\xf7\1" + b"\x0a\2" + b"\x0f"
+"""INT, VARCHAR of 300 bytes, ENUM of one byte, DECIMAL(10,2)."""
+
+
+def test_types_and_their_metadata_are_read_without_names():
+    assert table_map(MINIMAL, mariadb=True) == TableMap(
+        7,
+        "shop",
+        "t",
+        (
+            LoggedColumn(Code.LONG, 0),
+            LoggedColumn(Code.VARCHAR, 300),
+            LoggedColumn(Code.ENUM, 1),
+            LoggedColumn(Code.NEWDECIMAL, 0x20A),
+        ),
+    )
+
+
+def test_optional_metadata_names_columns_and_what_is_unknown_is_passed_over():
+    names = b"\2id" + b"\4name" + b"\1e" + b"\1d"
+    optional = (
+        b"\x01\x01\x40"  # the second number is unsigned
+        + b"\x63\x03abc"  # a field of a later release
+        + bytes([4, len(names)])
+        + names
+        + b"\x02\x01\x2d"  # all texts have the collation 45
+        + b"\x06\x04\x01\x02ab"
+        + b"\x08\x01\x00"
+    )
+    columns = table_map(MINIMAL + optional, mariadb=True).columns
+    assert [column.name for column in columns] == ["id", "name", "e", "d"]
+    assert [column.unsigned for column in columns] == [False, False, False, True]
+    assert [column.collation for column in columns] == [0, 45, 0, 0]
+    assert [column.key for column in columns] == [True, False, False, False]
+    assert columns[2].labels == (b"ab",)
+
+
+def test_the_length_of_long_fixed_text_is_put_together():
+    """CHAR(255) of utf8mb4 has 1,020 bytes: two bits of the length are hidden in the type."""
+    columns = table_map(HEAD + b"\1" + bytes([254]) + b"\2" + bytes([0xFE ^ 0x30, 0xFC]) + b"\0", mariadb=True).columns
+    assert columns == (LoggedColumn(Code.STRING, 1020),)
+
+
+def test_what_is_cut_off_or_unknown_is_refused():
+    for end in range(len(MINIMAL)):
+        with pytest.raises(ValueError, match=r"bytes at|unknown"):
+            table_map(MINIMAL[:end], mariadb=True)
+    with pytest.raises(ValueError, match="the type 99, which is unknown here"):
+        table_map(HEAD + b"\1" + bytes([99]) + b"\0\0", mariadb=True)

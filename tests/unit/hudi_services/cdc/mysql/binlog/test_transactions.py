@@ -1,0 +1,151 @@
+"""Transactions of a real MariaDB server: what is committed is read once, in order, and what cannot be read stops by name."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.binlog import log_end, logged, operations, rows_of, statements
+
+pytestmark = pytest.mark.process
+
+
+@pytest.fixture
+def table(server, request):
+    name = f"t{abs(hash(request.node.name))}"
+    server.run(
+        "CREATE DATABASE IF NOT EXISTS moves", f"CREATE OR REPLACE TABLE moves.{name} (id INT PRIMARY KEY, v INT)"
+    )
+    return f"moves.{name}"
+
+
+def ids(parts):
+    return [row["id"] for row in rows_of(parts)]
+
+
+def test_what_is_rolled_back_is_not_read(server, table):
+    start = log_end(server)
+    server.run(
+        "BEGIN",
+        f"INSERT INTO {table} VALUES (1, 1)",
+        "ROLLBACK",
+        "BEGIN",
+        f"INSERT INTO {table} VALUES (2, 1)",
+        "SAVEPOINT s",
+        f"INSERT INTO {table} VALUES (3, 1)",
+        "ROLLBACK TO SAVEPOINT s",
+        f"INSERT INTO {table} VALUES (4, 1)",
+        "COMMIT",
+    )
+    assert ids(logged(server, start)) == [2, 4]
+
+
+def test_the_position_after_a_transaction_begins_the_next(server, table):
+    start = log_end(server)
+    for key in range(5):
+        server.run(f"INSERT INTO {table} VALUES ({key}, 1)")
+    parts = logged(server, start)
+    for number, part in enumerate(parts):
+        assert ids(logged(server, part.position)) == list(range(number + 1, 5))
+
+
+def test_a_transaction_over_several_tables_and_a_mixed_statement(server, table):
+    server.run(f"CREATE OR REPLACE TABLE {table}_b LIKE {table}")
+    start = log_end(server)
+    server.run(
+        "BEGIN",
+        f"INSERT INTO {table} VALUES (1, 1), (2, 2)",
+        f"INSERT INTO {table}_b SELECT * FROM {table}",
+        f"INSERT INTO {table} VALUES (1, 9) ON DUPLICATE KEY UPDATE v = 9",
+        f"REPLACE INTO {table}_b VALUES (2, 7), (3, 3)",
+        f"DELETE {table}, {table}_b FROM {table} JOIN {table}_b USING (id) WHERE id = 1",
+        "COMMIT",
+    )
+    parts = logged(server, start)
+    assert len({part.position for part in parts}) == 1
+    state = {}
+    for part in parts:
+        rows = state.setdefault(part.shape.table, {})
+        for change in part.changes.to_pylist():
+            if change["before"] is not None:
+                assert rows.pop(change["before"]["id"]) == change["before"]["v"]
+            if change["after"] is not None:
+                rows[change["after"]["id"]] = change["after"]["v"]
+    assert list(state.values()) == [{2: 2}, {2: 7, 3: 3}]
+    numbers = sorted(number for part in parts for number in part.changes.column("number").to_pylist())
+    assert numbers == list(range(len(numbers)))
+
+
+def test_rows_of_tables_without_transactions_are_read(server, table):
+    server.run(f"ALTER TABLE {table} ENGINE = MyISAM")
+    start = log_end(server)
+    server.run(f"INSERT INTO {table} VALUES (1, 1), (2, 2)", f"DELETE FROM {table} WHERE id = 1")
+    assert operations(logged(server, start)) == ["i", "i", "d"]
+
+
+def test_tables_that_are_not_wanted_are_passed_over(server, table):
+    server.run(f"CREATE OR REPLACE TABLE {table}_json (id INT PRIMARY KEY, t TEXT COMPRESSED)")
+    start = log_end(server)
+    server.run(f"INSERT INTO {table}_json VALUES (1, 'x')", f"INSERT INTO {table} VALUES (5, 1)")
+    assert ids(logged(server, start, lambda _, name: not name.endswith("_json"))) == [5]
+
+
+def test_statements_about_tables_are_read_and_those_about_users_are_not(server, table):
+    start = log_end(server)
+    server.run(
+        "CREATE USER spy IDENTIFIED BY 'secret'",
+        f"/* c */ ALTER TABLE {table} ADD COLUMN w INT",
+        f"TRUNCATE {table}",
+        "SET PASSWORD FOR spy = PASSWORD('secret')",
+        f"RENAME TABLE {table} TO {table}_old",
+        "DROP USER spy",
+    )
+    texts = statements(logged(server, start))
+    assert texts == [
+        f"/* c */ ALTER TABLE {table} ADD COLUMN w INT",
+        f"TRUNCATE {table}",
+        f"RENAME TABLE {table} TO {table}_old",
+    ]
+
+
+def test_changes_that_are_logged_as_statements_stop_the_reader(server, table):
+    start = log_end(server)
+    server.run("SET SESSION binlog_format = 'STATEMENT'", f"INSERT INTO {table} VALUES (1, 1)")
+    with pytest.raises(ValueError, match="INSERT as a statement: the server needs binlog_format=ROW"):
+        logged(server, start)
+
+
+def test_partial_images_and_missing_names_stop_the_reader(server, table):
+    for setting, words in (("binlog_row_image = 'MINIMAL'", "binlog_row_image=FULL"),):
+        start = log_end(server)
+        server.run(
+            f"REPLACE INTO {table} VALUES (1, 1)", f"SET SESSION {setting}", f"UPDATE {table} SET v = 2 WHERE id = 1"
+        )
+        with pytest.raises(ValueError, match=words):
+            logged(server, start)
+    start = log_end(server)
+    server.run("SET GLOBAL binlog_row_metadata = 'MINIMAL'")
+    try:
+        server.run(f"REPLACE INTO {table} VALUES (2, 1)")
+    finally:
+        server.run("SET GLOBAL binlog_row_metadata = 'FULL'")
+    with pytest.raises(ValueError, match="binlog_row_metadata=FULL"):
+        logged(server, start)
+
+
+def test_compressed_rows_and_statements_are_read(server, table):
+    start = log_end(server)
+    server.run("SET GLOBAL log_bin_compress = ON", "SET GLOBAL log_bin_compress_min_len = 10")
+    try:
+        server.run(
+            "USE moves",
+            f"INSERT INTO {table} SELECT seq, seq FROM seq_1_to_500",
+            f"UPDATE {table} SET v = v + 1",
+            f"ALTER TABLE {table} COMMENT = '{'x' * 500}'",
+            f"DELETE FROM {table} WHERE id > 1",
+        )
+    finally:
+        server.run("SET GLOBAL log_bin_compress = OFF")
+    parts = logged(server, start)
+    assert operations(parts) == ["i"] * 500 + ["u"] * 500 + ["d"] * 499
+    assert [row["v"] for row in rows_of(parts)[:1000]] == [*range(1, 501), *range(2, 502)]
+    assert len(statements(parts)) == 1
