@@ -151,9 +151,6 @@ def test_batches_of_a_stream(spark, rows, tmp_path):
     writer = stream.writeStream.option("checkpointLocation", str(tmp_path / "seen")).trigger(availableNow=True)
     writer.foreachBatch(lambda batch, _: save(batch, tmp_path / "t", **OPTIONS)).start().awaitTermination(60)
     assert content(HoodieTable.open(tmp_path / "t")) == expected()
-    options = {"path": str(tmp_path / "t"), "checkpointLocation": str(tmp_path / "seen_again")}
-    with pytest.raises(PySparkException, match="takes no stream"):
-        stream.writeStream.format("hoodie").options(**options).start().processAllAvailable()
 
 
 def test_a_first_write_that_fails_leaves_no_table(rows, tmp_path):

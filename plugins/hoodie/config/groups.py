@@ -17,6 +17,7 @@ from hoodie.config.ingest_keys import INGEST_KEYS
 from hoodie.config.key import ConfigKey
 from hoodie.config.lock_keys import LOCK_KEYS
 from hoodie.config.read_keys import READ_KEYS
+from hoodie.config.stream_keys import STREAM_KEYS
 from hoodie.config.sync_keys import SYNC_KEYS
 from hoodie.config.table_keys import CREATE_KEYS
 from hoodie.config.ttl_keys import TTL_KEYS
@@ -44,6 +45,7 @@ SAVEPOINT_OPTIONS = OptionGroup("savepoint", LOCK_KEYS)
 RESTORE_OPTIONS = OptionGroup("restore", (*COMMON_KEYS, *DELETE_KEYS))
 ROLLBACK_OPTIONS = OptionGroup("rollback", (*COMMON_KEYS, *DELETE_KEYS))
 TTL_OPTIONS = OptionGroup("ttl", TTL_KEYS)
+STREAM_OPTIONS = OptionGroup("stream", STREAM_KEYS)
 UNDELETE_OPTIONS = OptionGroup("undelete", COMMON_KEYS)
 
 GROUPS = (
@@ -61,4 +63,5 @@ GROUPS = (
     ROLLBACK_OPTIONS,
     UNDELETE_OPTIONS,
     TTL_OPTIONS,
+    STREAM_OPTIONS,
 )

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import functools
 import operator
+import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NoReturn
+from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
@@ -36,6 +37,8 @@ from hoodie.spark.scan import WorkedSlices, tasks_of
 from hoodie.spark.sink import Sink
 from hoodie.spark.stream.options import is_stream, stream_options
 from hoodie.spark.stream.reader import StreamReader, stream_columns
+from hoodie.spark.stream.sink_options import SinkRequest
+from hoodie.spark.stream.writer import StreamWriter
 from hoodie.spark.write_server import server_of
 from hoodie.table import HoodieTable
 from hoodie.view import TableState
@@ -78,6 +81,7 @@ class HoodieSource(DataSource):  # type: ignore[misc]
     def __init__(self, options: dict[str, str]) -> None:
         self._given = dict(CaseInsensitiveDict(options))
         self._found = _found(self._given.get(PATH))
+        self._run = uuid.uuid4().hex  # Spark makes one source for a run of a streaming query
 
     @classmethod
     def name(cls) -> str:
@@ -109,12 +113,10 @@ class HoodieSource(DataSource):  # type: ignore[misc]
         """Raises ConfigError for options that a stream does not have."""
         return StreamReader(stream_options(self._given), schema)
 
-    def streamWriter(self, schema: StructType, overwrite: bool) -> NoReturn:  # noqa: N802, Spark calls it so
-        """Raises ConfigError: each batch of a stream is a write."""
-        raise ConfigError(
-            f"Format {NAME} takes no stream",
-            fix="write its batches: foreachBatch(hoodie.spark.stream_sink(path))",
-        )
+    def streamWriter(self, schema: StructType, overwrite: bool) -> StreamWriter:  # noqa: N802, Spark calls it so
+        """Raises ConfigError for options that a sink does not have. Each batch of a stream is a write; to overwrite is the output
+        mode `complete`."""
+        return StreamWriter(SinkRequest.of(self._given, overwrite), schema, self.writes_at, self._run)
 
     @property
     def _state(self) -> TableState:

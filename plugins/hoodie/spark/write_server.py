@@ -13,6 +13,7 @@ import threading
 import traceback
 from dataclasses import dataclass
 from multiprocessing.connection import Client, Connection, Listener
+from typing import Protocol
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
@@ -31,6 +32,19 @@ _turn = threading.Lock()
 _running: list[WriteServer] = []
 
 
+class SessionWrite(Protocol):
+    """A write that the process of the session carries out. Picklable."""
+
+    @property
+    def base_path(self) -> str:
+        """The table."""
+        ...
+
+    def run(self, spark: SparkSession) -> None:
+        """Raises HoodieError."""
+        ...
+
+
 @dataclass(frozen=True)
 class StagedWrite:
     """A write whose rows are staged."""
@@ -38,6 +52,11 @@ class StagedWrite:
     asked: AskedWrite
     schema: pa.Schema
     rows: tuple[StagedSplit, ...]
+
+    @property
+    def base_path(self) -> str:
+        """The table."""
+        return self.asked.base_path
 
     def run(self, spark: SparkSession) -> None:
         """Raises HoodieError."""
@@ -64,7 +83,7 @@ class WriteServer:
     def _answer(self, connection: Connection) -> None:
         with connection:
             try:
-                write: StagedWrite = pickle.loads(connection.recv_bytes())
+                write: SessionWrite = pickle.loads(connection.recv_bytes())
                 write.run(self.spark)
                 answer = _DONE
             except HoodieError as error:
@@ -82,7 +101,7 @@ def server_of(spark: SparkSession) -> WriteServer:
         return _running[0]
 
 
-def ask(address: str, write: StagedWrite) -> None:
+def ask(address: str, write: SessionWrite) -> None:
     """Have the process of the session carry out the write. Raises what that raises, and EngineError when it has ended."""
     try:
         with Client(address, family="AF_UNIX") as connection:
@@ -90,7 +109,7 @@ def ask(address: str, write: StagedWrite) -> None:
             answer = connection.recv_bytes().decode()
     except (OSError, EOFError) as error:
         raise EngineError(
-            f"The process that registered format hoodie does not answer: table {write.asked.base_path} may be unwritten",
+            f"The process that registered format hoodie does not answer: table {write.base_path} may be unwritten",
             found=f"{type(error).__name__}: {error}",
             fix="hoodie.spark.register(spark) in the process that runs the Spark session, then write again",
         ) from error
