@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from hoodie.errors import CorruptTableError, MissingFileError, PendingInstantError, SourceError
 from hoodie.timeline import WRITE_ACTIONS
+from hoodie.transaction.create import never_committed
 from hoodie.view import TableState
 from hudi_services.ingest.positions import find_position, newest_load
 from hudi_services.ingest.prepare import Prepared
@@ -46,6 +47,11 @@ class Load:
         """Under the table's lock, also when others have committed meanwhile. Raises PendingInstantError when one of them was an
         ingestion, which may have loaded the same files."""
         key, start_fresh = self.request.source.position_key, self.request.start_fresh
+        if self.prepared.first and not never_committed(state):
+            raise PendingInstantError(
+                f"Another writer committed to {self.request.base_path} before its history was loaded",
+                fix="run again: the rows are then loaded by the operation that looks for their keys",
+            )
         if find_position(state, key, start_fresh=start_fresh) != self.prepared.position:
             raise PendingInstantError(
                 f"Another ingestion committed to {self.request.base_path} meanwhile",

@@ -12,6 +12,7 @@ from hoodie.engine import Engine
 from hoodie.errors import ConfigError
 from hoodie.services.after_write import AfterWrite
 from hoodie.table import HoodieTable
+from hoodie.transaction.create import never_committed
 from hudi_services.ingest.positions import find_position, find_since
 from hudi_services.ingest.request import IngestRequest
 from hudi_services.ingest.source import Batch, Position, Since
@@ -25,6 +26,8 @@ class Prepared:
     target: Target
     position: Position | None
     batch: Batch
+    operation: Operation
+    first: bool  # the operation is that of the history: the table must have no commit
     after: AfterWrite  # with the options that are meant for the ingestion and the services after its commit
 
     @property
@@ -76,4 +79,6 @@ def prepare(request: IngestRequest, engine: Engine) -> Prepared:
             fix="leave it out: every file is new",
         )
     batch = request.source.discover(position, places, start_fresh=request.start_fresh, since=since)
-    return Prepared(target, position, batch, after)
+    first = request.history is not None and batch.is_history and (target.state is None or never_committed(target.state))
+    operation = request.history if first and request.history is not None else request.operation
+    return Prepared(target, position, batch, operation, first, after)

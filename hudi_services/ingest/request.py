@@ -17,12 +17,14 @@ _UPSERT = operation_named("upsert")
 class IngestRequest:
     """What to load, and how. `max_bad_share` is the greatest tolerated share of rows that go to the quarantine.
 
-    What commits after the instant `reload_since` loaded is loaded again.
+    What commits after the instant `reload_since` loaded is loaded again. `history` is the operation for a table without any
+    commit; None: the same as for later loads.
     """
 
     base_path: str
     source: Source
     operation: Operation = _UPSERT  # a caller may give its name
+    history: Operation | None = None
     start_fresh: bool = False
     reload_since: str | None = None
     quarantine_path: str | None = None
@@ -33,6 +35,8 @@ class IngestRequest:
     def __post_init__(self) -> None:
         """Raises ConfigError for the name of an operation that is not known."""
         object.__setattr__(self, "operation", operation_named(self.operation))
+        if self.history is not None:
+            object.__setattr__(self, "history", operation_named(self.history))
 
     @property
     def places(self) -> Places:

@@ -38,15 +38,17 @@ def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
     batch, delivered = batch.opened(expected, engine)
     if not batch.items:
         return _nothing(prepared, batch)
-    prepared = replace(prepared, batch=batch)
-    for warning in prepared.warnings(request.operation):
+    operation = batch.operation or prepared.operation
+    prepared = replace(prepared, batch=batch, operation=operation)
+    deletions = batch.deletions
+    for warning in prepared.warnings(operation):
         _log.warning("%s", warning.removeprefix("WARNING: "))
     shaping = request.shape.plan(delivered, known, request.source.name)
     found = shaping.outgoing
-    check_roles(found, request.source.name, request.operation, prepared.properties)
+    check_roles(found, request.source.name, operation, prepared.properties)
     stored = stored_columns(found, known, prepared.properties, request.source.name)
     schema = stored.schema
-    plan = prepared.target.plan_write(schema, request.operation, options)
+    plan = prepared.target.plan_write(schema, operation, options, deletions=deletions)
     checks = RowChecks.of_plan(plan)
     checks.check_types(schema)
     table = prepared.target.opened(options)
@@ -64,6 +66,7 @@ def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
             plan.operation,
             options,
             schema=schema,
+            deletions=deletions,
             hooks=WriteHooks(load.begin, load.before_commit, load.check_position),
         )
     except BaseException:
@@ -81,10 +84,10 @@ def _nothing(prepared: Prepared, batch: Batch) -> ServiceResult:
 
 
 def _service_result(result: WriteResult, batch: Batch, load: Load, left_out: tuple[str, ...]) -> ServiceResult:
+    operation = load.prepared.operation
     counts = load.counts
     written = result.rows_inserted + result.rows_updated + result.rows_deleted
     left = counts.read - counts.filtered - counts.bad - result.rows_combined - result.rows_known - written
-    operation = load.request.operation
     left = left if operation.writes else 0  # else rows only name partitions
     message = f"{counted(result.rows_inserted, 'row')} inserted, {result.rows_updated:,} updated, {result.rows_deleted:,} deleted"
     if operation.replaces is not None:

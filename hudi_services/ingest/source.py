@@ -13,6 +13,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
+from hoodie.config.operations import Operation
 from hoodie.engine import Engine
 from hoodie.services.decision import Items
 from hudi_services.ingest.places import Places
@@ -121,6 +122,21 @@ class Batch(Protocol):
     @property
     def position(self) -> str:
         """The source's position after it, for the extra metadata of the commit."""
+        ...
+
+    @property
+    def operation(self) -> Operation | None:
+        """The operation that the batch needs; None: the one that was asked for."""
+        ...
+
+    @property
+    def is_history(self) -> bool:
+        """True where the operation for the history of a table loads the rows, if the table has no commit yet."""
+        ...
+
+    @property
+    def deletions(self) -> str | None:
+        """The boolean column of its rows that is true for rows to be deleted. It is not stored. None: there is no such column."""
         ...
 
     def opened(self, known: pa.Schema | None, engine: Engine) -> tuple[Batch, pa.Schema]:

@@ -55,7 +55,9 @@ class Target(Protocol):
         """The data columns, once rows were loaded or a schema declared."""
         ...
 
-    def plan_write(self, schema: pa.Schema, operation: Operation, options: Options) -> WritePlan:
+    def plan_write(
+        self, schema: pa.Schema, operation: Operation, options: Options, *, deletions: str | None = None
+    ) -> WritePlan:
         """The plan of `HoodieTable.plan_write`."""
         ...
 
@@ -80,8 +82,10 @@ class StoredTarget:
     def columns(self) -> pa.Schema | None:
         return self.table.stored_schema
 
-    def plan_write(self, schema: pa.Schema, operation: Operation, options: Options) -> WritePlan:
-        return self.table.plan_write(schema, operation, options)
+    def plan_write(
+        self, schema: pa.Schema, operation: Operation, options: Options, *, deletions: str | None = None
+    ) -> WritePlan:
+        return self.table.plan_write(schema, operation, options, deletions=deletions)
 
     def opened(self, options: Options) -> HoodieTable:
         return self.table
@@ -102,8 +106,10 @@ class NewTarget:
     def properties(self) -> TableProperties:
         return self.new.properties
 
-    def plan_write(self, schema: pa.Schema, operation: Operation, options: Options) -> WritePlan:
-        return self.new.plan_write(schema, operation, options)
+    def plan_write(
+        self, schema: pa.Schema, operation: Operation, options: Options, *, deletions: str | None = None
+    ) -> WritePlan:
+        return self.new.plan_write(schema, operation, options, deletions=deletions)
 
     def opened(self, options: Options) -> HoodieTable:
         created, left = options.among(CREATE_KEYS), self.left

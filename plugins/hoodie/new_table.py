@@ -33,8 +33,14 @@ class NewTable:
         return new_properties(select_keys(options_for(self.options, WRITE_OPTIONS), CREATE_KEYS), more=self.more)
 
     def plan_write(
-        self, schema: pa.Schema, operation: str | Operation | None = None, options: Given | None = None
+        self,
+        schema: pa.Schema,
+        operation: str | Operation | None = None,
+        options: Given | None = None,
+        *,
+        deletions: str | None = None,
     ) -> WritePlan:
         """The plan of a first write, as of `HoodieTable.plan_write`. Raises what a write raises before it writes."""
         own = AfterWrite.of(options).options
-        return plan_rows(Stored(self.base_path, self.properties), schema, chosen_operation(operation, own), own)
+        stored = Stored(self.base_path, self.properties)
+        return plan_rows(stored, schema, chosen_operation(operation, own), own, deletions)

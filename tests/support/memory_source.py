@@ -45,6 +45,9 @@ class MemoryBatch:
     files: int = 0
     files_skipped: int = 0
     notes: tuple[str, ...] = ()
+    operation: None = None
+    is_history: bool = True
+    deletions: None = None
 
     @property
     def items(self):

@@ -135,6 +135,9 @@ class FileBatch:
     source: FilesSource
     before: Checkpoint
     plan: FilesPlan
+    operation: None = None
+    is_history: bool = True
+    deletions: None = None
 
     @property
     def items(self) -> Items:
