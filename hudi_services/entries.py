@@ -14,12 +14,13 @@ from hudi_services.compact.entry import COMPACT
 from hudi_services.entry.service import ServiceEntry
 from hudi_services.ingest.entry import INGEST
 from hudi_services.restore.entry import RESTORE
+from hudi_services.stream.entry import STREAM
 from hudi_services.sync.entry import SYNC
 from hudi_services.ttl.entry import TTL
 
 Entries = tuple[ServiceEntry[Any], ...]
 
-ENTRIES: Entries = (INGEST, CLEAN, COMPACT, CLUSTER, ARCHIVE, SYNC, BOOTSTRAP, RESTORE, TTL)
+ENTRIES: Entries = (INGEST, CLEAN, COMPACT, CLUSTER, ARCHIVE, SYNC, BOOTSTRAP, RESTORE, TTL, STREAM)
 
 
 def entry_named(name: str, entries: Iterable[ServiceEntry[Any]] = ENTRIES) -> ServiceEntry[Any]:

@@ -46,7 +46,7 @@ def _form(_table: Table) -> tuple[Field, ...]:
 
 def _steps(table: Table, section: Archive) -> tuple[Step, ...]:
     move = Run("archive", "archive")
-    if section.schedule is None or table.source is None:
+    if section.schedule is None or not table.filled_here:
         return (move,)
     return WhenDue("due", lambda asked: not_begun(table) or Outlook(True, f"a run of type {asked.run_type}")), move
 

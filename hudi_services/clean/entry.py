@@ -77,7 +77,7 @@ def _steps(table: Table, section: Clean) -> tuple[Step, ...]:
         Approval("approve", f"Delete so much of table {table.name}?", "clean", _APPROVAL, when_asked=True),
         Run("clean_approved", "clean", agreed_in="clean"),
     )
-    if after is None and (section.schedule is None or table.source is None):
+    if after is None and (section.schedule is None or not table.filled_here):
         return remove
 
     def look(asked: Asked) -> Outlook:

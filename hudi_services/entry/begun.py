@@ -11,7 +11,7 @@ def not_begun(table: Table) -> Outlook | None:
     """Nothing to do, while an ingestion of ours has yet to make the table; None when it is there, or others have to make it."""
     from hoodie.table import HoodieTable  # loads Arrow
 
-    if table.source is None:
+    if not table.filled_here:
         return None
     try:
         HoodieTable.open(table.base_path)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from hudi_services.entry.table import Keys, Table
 
+_NO_KEYS = Keys.model_construct(record_key=(), partition_by=(), ordering=())
 
-def options_of_new(table: Table, keys: Keys) -> dict[str, str]:
-    """Those of the entry's own keys."""
+
+def options_of_new(table: Table, keys: Keys | None) -> dict[str, str]:
+    """Those of the entry's own keys. Without `keys` the table has no record key."""
+    keys = keys if keys is not None else _NO_KEYS
     options = {
         "hoodie.table.name": table.name,
         "hoodie.table.type": table.type,

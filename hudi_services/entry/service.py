@@ -55,8 +55,9 @@ class Section(Generic[S]):
     `options` are what its part `hoodie` takes, and say what is refused there; where it takes others than all of these, `only`
     has them. `replaced` names options that have a key of their own in the registry, and that key: said twice, the two could
     contradict each other. `places` are the keys that hold a path, an address or a secret, in which `${NAME}` is an
-    environment variable; `secrets` are never shown. `contradictions` yields what cannot be with the rest of the table's
-    entry, `warnings` what can be and is hardly meant. With `always` a table without the section has the defaults.
+    environment variable; `secrets` are never shown. `tables` are keys that name another table of the registry, each with the
+    key that takes its base path. `contradictions` yields what cannot be with the rest of the table's entry, `warnings` what
+    can be and is hardly meant. With `always` a table without the section has the defaults.
     """
 
     kind: type[S]
@@ -66,6 +67,7 @@ class Section(Generic[S]):
     replaced: Mapping[ConfigKey[Any], str] = field(default_factory=dict)
     places: tuple[KeyPath, ...] = ()
     secrets: tuple[ConfigKey[Any], ...] = ()
+    tables: tuple[tuple[str, str], ...] = ()
     contradictions: Callable[[Table, S], Iterator[tuple[KeyPath, str]]] = lambda _table, _section: iter(())
     warnings: Callable[[Table], Iterator[str]] = lambda _table: iter(())
 

@@ -162,6 +162,11 @@ class Table(Part):
         """Of its options those that hold for every service: the lock, and how writers get on with each other."""
         return select_keys(self.hoodie, COMMON_KEYS)
 
+    @property
+    def filled_here(self) -> bool:
+        """True if an ingestion or a stream of ours makes the table and loads its rows."""
+        return self.source is not None or self.section("stream") is not None
+
     def section(self, service: str) -> Any:
         """What the entry says of a service; None when it says nothing and the service has no defaults."""
         return getattr(self, service, None) if service in type(self).model_fields else None

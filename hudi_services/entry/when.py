@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -36,13 +36,16 @@ def _when(table: Table, entry: ServiceEntry[Any], known: dict[str, ServiceEntry[
     trigger = entry.dag.trigger(table, section)
     starters = [f"{entry.name}.{name}" for name in _STARTERS if name in type(section).model_fields]
     ended = trigger.cron is not None and trigger.end is not None and _is_over(trigger.cron, trigger.end, today)
-    followed = [name for name in trigger.after if name in known]
+    followed = [name for name in (_filling(each, known) for each in trigger.after) if name in known]
     parts = [f"cron {trigger.cron}"] if trigger.cron and not ended else []
     parts += ["by objectives"] if trigger.by_objectives else []
     parts += [f"after {' and '.join(followed)}"] if followed else []
+    parts += [f"after commits of {' and '.join(trigger.tables)}"] if trigger.tables else []
+    parts += ["continuously"] if trigger.continuous else []
     if parts:
         idle = [name for name in followed if _when(table, known[name], known, today).never]
-        if (trigger.cron and not ended) or trigger.by_objectives or len(idle) < len(followed):
+        own = (trigger.cron and not ended) or trigger.by_objectives or trigger.tables or trigger.continuous
+        if own or len(idle) < len(followed):
             return When(entry.name, ", ".join(parts))
         return When(entry.name, parts[0], f"it follows {' and '.join(idle)}, which never runs by itself")
     if not starters and not trigger.after:
@@ -54,6 +57,11 @@ def _when(table: Table, entry: ServiceEntry[Any], known: dict[str, ServiceEntry[
     if len(starters) == 1:
         return When(entry.name, "by hand", f"{starters[0]} is not set")
     return When(entry.name, "by hand", f"neither {' nor '.join(starters)} is set")
+
+
+def _filling(name: str, known: Mapping[str, object]) -> str:
+    """The service whose commits start those that follow `name`: a stream brings rows in place of an ingestion."""
+    return "stream" if name == "ingest" and "stream" in known else name
 
 
 def _is_over(cron: str, end: date, today: date) -> bool:

@@ -78,6 +78,9 @@ class ServiceResult:
     files_deleted: int = 0
     bytes_deleted: int = 0
     seconds: float = 0.0
+    lag_seconds: float | None = (
+        None  # of a stream: how long the first commit of its source that is not taken in has waited
+    )
     blockers: Sequence[Mapping[str, Any]] = ()  # what held the service back: see hoodie.services.blockers.Blocker
     recovered: Sequence[str] = ()  # what killed or failed processes had left, and was put in order
     services: Sequence[ServiceOutcome] = ()  # that ran after the commit

@@ -28,6 +28,7 @@ _AMOUNTS: Mapping[str, Unit] = {
     **dict.fromkeys(("files_read", "files_skipped", "files_written", "files_deleted"), "count"),
     **dict.fromkeys(("bytes_read", "bytes_written", "bytes_deleted"), "bytes"),
     "seconds": "seconds",
+    "lag_seconds": "seconds",
 }
 _COSTS: Mapping[str, Unit] = {"cpu_seconds": "seconds", "peak_memory": "bytes"}
 _GAINS: Mapping[str, Unit] = {

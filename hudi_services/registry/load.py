@@ -214,7 +214,7 @@ class _Checker:
             self._add(here, "must be a mapping")
             return None
         merged = _laid_over(entry, defaults)
-        for path, message in self._expand_paths(merged):
+        for path, message in [*self._name_tables(merged), *self._expand_paths(merged)]:
             self._add((*here, *path), message)
         self._claim(position, "name", merged.get("name"), str)
         self._claim(position, "base_path", merged.get("base_path"), identity)
@@ -230,6 +230,30 @@ class _Checker:
         for path, message in _contradictions(table, pools, self._entries):
             self._add((*here, *path), message)
         return table
+
+    def _name_tables(self, entry: dict[str, Any]) -> Iterator[tuple[tuple[str, ...], str]]:
+        """Puts the base path of each other table that a service's section names beside its name."""
+        for service in self._entries:
+            section: Any = entry.get(service.name)
+            for key, place in service.section.tables if isinstance(section, dict) else ():
+                name = section.get(key)
+                if not isinstance(name, str):
+                    continue
+                if section.get(place) is not None:
+                    yield (service.name, place), f"contradicts {key}: {name!r} has a base path of its own; remove one"
+                elif name == entry.get("name"):
+                    yield (service.name, key), "names the table itself"
+                elif (path := self._base_path_of(name)) is None:
+                    yield (service.name, key), f"names {name!r}, which is no table of the registry"
+                else:
+                    section[place] = path
+
+    def _base_path_of(self, name: str) -> str | None:
+        """The base path of the table of that name, which may have other mistakes. None: there is no such table."""
+        tables = self._marked.data.get("tables")
+        named = (each for each in tables if isinstance(each, dict) and each.get("name") == name)
+        found = next(named, {}).get("base_path")
+        return found if isinstance(found, str) else None
 
     def _expand_paths(self, entry: dict[str, Any]) -> Iterator[tuple[tuple[str, ...], str]]:
         """Puts the values of environment variables into the entry's paths."""

@@ -36,8 +36,8 @@ _PASSWORD_IN_ADDRESS = re.compile(r"(?i)(password=)[^;]*")
 
 def wrong_options(entry: Mapping[str, Any], services: Entries = ENTRIES) -> Iterator[tuple[tuple[str, ...], str]]:
     """The path of each option of a table's entry that is unknown or has a value it cannot have, and what is wrong with it."""
-    replaced = _OWN | {key: where for each in services for key, where in each.section.replaced.items()}
-    instead = {name: where for key, where in replaced.items() for name in key.names}
+    own = {each.name: _names(each.section.replaced) for each in services}
+    instead = {name: where for names in reversed(own.values()) for name, where in names.items()} | _names(_OWN)
     taken: list[tuple[tuple[str, ...], tuple[ConfigKey[Any], ...], tuple[OptionGroup, ...]]] = [
         (("hoodie",), (*CREATE_KEYS, *COMMON_KEYS), (WRITE_OPTIONS,))
     ]
@@ -48,10 +48,15 @@ def wrong_options(entry: Mapping[str, Any], services: Entries = ENTRIES) -> Iter
         for step in path:
             options = options.get(step) if isinstance(options, dict) else None
         for name, value in options.items() if isinstance(options, dict) else ():
-            if name in instead:
-                yield (*path, name), f"is set by the key {instead[name]!r}; remove it here"
+            if (key := own.get(path[0], instead).get(name) or instead.get(name)) is not None:
+                yield (*path, name), f"is set by the key {key!r}; remove it here"
             elif (message := _wrong(name, value, keys, groups, places)) is not None:
                 yield (*path, name), message
+
+
+def _names(replaced: Mapping[ConfigKey[Any], str]) -> dict[str, str]:
+    """All names of these options, and the keys of the registry that stand for them."""
+    return {name: where for key, where in replaced.items() for name in key.names}
 
 
 def shown_options(options: Mapping[str, str], secrets: Iterable[ConfigKey[Any]]) -> Iterator[tuple[str, str]]:

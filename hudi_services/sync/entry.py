@@ -32,7 +32,7 @@ def _trigger(table: Table, section: Sync) -> Trigger:
 
 def _steps(table: Table, section: Sync) -> tuple[Step, ...]:
     tell = Run("sync", "sync")
-    if section.schedule is None or table.source is None:
+    if section.schedule is None or not table.filled_here:
         return (tell,)
     return WhenDue("due", lambda asked: not_begun(table) or Outlook(True, f"a run of type {asked.run_type}")), tell
 

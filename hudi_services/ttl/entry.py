@@ -61,7 +61,7 @@ def _steps(table: Table, section: Ttl) -> tuple[Step, ...]:
         Approval("approve", f"Drop so much of table {table.name}?", "ttl", _APPROVAL, when_asked=True),
         Run("ttl_approved", "ttl", agreed_in="ttl"),
     )
-    if section.schedule is None or table.source is None:
+    if section.schedule is None or not table.filled_here:
         return drop
     return WhenDue("due", lambda asked: not_begun(table) or Outlook(True, f"a run of type {asked.run_type}")), *drop
 

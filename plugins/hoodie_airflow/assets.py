@@ -18,6 +18,11 @@ def table_asset(table: Table, entry: ServiceEntry[Any]) -> Asset:
     return Asset(name=f"hudi.{table.name}{suffix.replace('/', '.')}", uri=f"hudi://tables/{table.name}{suffix}")
 
 
+def rows_asset(table: str) -> Asset:
+    """The rows of the table of that name, which ingestions, streams and others change."""
+    return Asset(name=f"hudi.{table}", uri=f"hudi://tables/{table}")
+
+
 def outlet(table: Table, entry: ServiceEntry[Any]) -> AssetAlias:
     """The outlet of a service's task. An event is added only when the run committed something; a plain asset would get one
     also from a run that explained its plan or found nothing to do."""

@@ -24,9 +24,11 @@ _GAINS = ("bytes_freed", "log_bytes_merged")
 
 
 def tell_metrics(report: Report, table: str, service: str) -> None:
-    """`hudi.service.runs`, `.failures`, `.seconds` and counts, with the tags `table` and `service`, where Airflow's metrics have
-    tags; where they have none (plain StatsD), `hudi.<table>.<service>.…`. Explained plans are no runs. No trouble with metrics is
-    one of the run."""
+    """`hudi.service.runs`, `.failures`, `.seconds`, `.lag_seconds` and counts, with the tags `table` and `service`.
+
+    The names are `hudi.<table>.<service>.…` if Airflow's metrics have no tags (plain StatsD). Explained plans are no runs. No
+    trouble with metrics is one of the run.
+    """
     try:
         # Imported here: DAG files are parsed often.
         from airflow.sdk.observability import stats
@@ -35,7 +37,9 @@ def tell_metrics(report: Report, table: str, service: str) -> None:
         prefix = "hudi.service" if _have_tags() else f"hudi.{table}.{service}"
         for name, amount, more in _metrics(report):
             full = f"{prefix}.{name}" if _have_tags() else ".".join([prefix, name, *more.values()])
-            if isinstance(amount, timedelta):
+            if isinstance(amount, float):
+                stats.gauge(full, amount, tags={**tags, **more})
+            elif isinstance(amount, timedelta):
                 stats.timing(full, amount, tags={**tags, **more})
             else:
                 stats.incr(full, amount, tags={**tags, **more})
@@ -43,7 +47,7 @@ def tell_metrics(report: Report, table: str, service: str) -> None:
         _log.warning("The metrics of this run are lost: %s: %s", type(error).__name__, error)
 
 
-def _metrics(report: Report) -> Iterator[tuple[str, int | timedelta, dict[str, str]]]:
+def _metrics(report: Report) -> Iterator[tuple[str, int | float | timedelta, dict[str, str]]]:
     """Name, amount, and tags besides those of all."""
     match report:
         case ServiceResult():
@@ -51,6 +55,8 @@ def _metrics(report: Report) -> Iterator[tuple[str, int | timedelta, dict[str, s
             yield "seconds", timedelta(seconds=report.seconds), {}
             if report.cost.cpu_seconds is not None:
                 yield "cpu_seconds", timedelta(seconds=report.cost.cpu_seconds), {}
+            if report.lag_seconds is not None:
+                yield "lag_seconds", float(report.lag_seconds), {}
             counts = {name: getattr(report, name) for name in _COUNTS if name not in report.uncounted}
             counts |= {name: getattr(report.gain, name) for name in _GAINS}
             for name, amount in counts.items():

@@ -46,6 +46,9 @@ class Backend:
     def timing(self, stat: str, dt: Any, *, tags: dict[str, str] | None = None) -> None:
         self.told.append((stat, dt, tags or {}))
 
+    def gauge(self, stat: str, value: float, *_: Any, tags: dict[str, str] | None = None) -> None:
+        self.told.append((stat, value, tags or {}))
+
 
 @pytest.fixture
 def backend() -> Iterator[Backend]:
@@ -53,6 +56,14 @@ def backend() -> Iterator[Backend]:
     stats.initialize(factory=lambda: found, export_legacy_names=True)  # type: ignore[arg-type,return-value]
     yield found
     stats.initialize(factory=get_stats_factory(), export_legacy_names=True)
+
+
+def test_the_lag_of_a_stream_is_a_gauge(backend: Backend) -> None:
+    tell_metrics(ServiceResult("stream", "1 row", lag_seconds=2.5), "orders", "stream")
+    assert ("hudi.service.lag_seconds", 2.5, {"table": "orders", "service": "stream"}) in backend.told
+    backend.told.clear()
+    tell_metrics(DONE, "orders", "compact")
+    assert not [name for name, *_ in backend.told if "lag" in name]
 
 
 def test_a_run_is_told_by_table_and_service(backend: Backend) -> None:

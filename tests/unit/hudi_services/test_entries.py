@@ -170,6 +170,7 @@ def test_names_are_what_people_know() -> None:
         "bootstrap": "bootstrap.py",
         "restore": None,
         "ttl": None,
+        "stream": "stream.py",
     }
 
 

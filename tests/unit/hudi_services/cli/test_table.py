@@ -83,6 +83,8 @@ def test_flags_and_options_are_those_of_the_dag(registry, name):
         table = table.model_copy(update={"archive": entry.section.kind(hoodie={"hoodie.keep.min.commits": "21"})})
     if name == "ttl":
         table = table.model_copy(update={"ttl": entry.section.kind(hoodie={DAYS_RETAINED.name: "9"})})
+    if name == "stream":
+        table = table.model_copy(update={"stream": entry.section.kind(history="insert")})
     if name == "cluster":
         table = table.model_copy(update={"cluster": entry.section.kind(hoodie={MAX_COMMITS.name: "9"})})
     mode = {"compact": "execute", "cluster": "execute", "bootstrap": "validate"}.get(name, "")

@@ -1,0 +1,1 @@
+"""The service `stream`: its entry, and what it does when it is called."""

@@ -1,0 +1,129 @@
+"""The batches of a stream, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from hoodie.clock import Clock, SystemClock
+from hoodie.display import counted
+from hoodie.engine import Engine
+from hoodie.errors import HoodieError
+from hoodie.storage import open_storage
+from hoodie.table import HoodieTable
+from hoodie.times import span
+from hudi_services.ingest.changes.position import KEY, TablePosition
+from hudi_services.ingest.changes.source import TableSource
+from hudi_services.ingest.positions import find_position
+from hudi_services.ingest.request import IngestRequest
+from hudi_services.ingest.run import run_ingest
+from hudi_services.outcome.result import ServiceResult
+from hudi_services.pause.state import read_pause
+from hudi_services.stream.consumer import SourceHold
+
+_WRITTEN = ("written", "inserted", "updated", "deleted")
+_ROWS = ("read", *_WRITTEN, "filtered", "duplicate", "without_effect", "repeated", "quarantined")
+_FILES = ("files_read", "files_skipped", "bytes_read", "files_written", "bytes_written")
+_SUMS = (*(f"rows_{name}" for name in _ROWS), *_FILES)
+
+
+@dataclass(frozen=True)
+class Pace:
+    """When a stream ends: with the commits that were there when it began, after `once` one batch, or after the time `lasting`.
+
+    A stream that lasts looks for new commits every `poll` seconds.
+    """
+
+    once: bool = False
+    lasting: timedelta | None = None
+    poll: float = 5.0
+
+
+@dataclass
+class Rounds:
+    """A stream into the table of that name that runs. Each batch is one commit, which also holds the position of the source after
+    it."""
+
+    name: str
+    request: IngestRequest
+    pace: Pace
+    tell: Callable[[str], None]
+    clock: Clock = field(default_factory=SystemClock)
+
+    def run(self, engine: Engine) -> ServiceResult:
+        """Load batch by batch until the pace ends it, or a user pauses the table. Raises what `run_ingest` raises."""
+        begun, results = self.clock.now(), list[ServiceResult]()
+        request, hold = self.request, self._hold()
+        if isinstance(request.source, TableSource) and self.pace.lasting is None:
+            request = replace(request, source=replace(request.source, until=request.source.last()))
+        paused = ""
+        while True:
+            result = run_ingest(request, engine)
+            request = replace(request, start_fresh=False)
+            if result.instant is not None or not results:
+                results.append(result)
+            if result.instant is not None:
+                self.tell(f"batch {len(results)}: {result.message}")
+                self._advance(hold)
+            if self._ends(result, begun):
+                break
+            if found := read_pause(open_storage(request.base_path), self.clock):
+                paused = f"paused {found}"
+                break
+            if result.instant is None:
+                self.clock.sleep(self.pace.poll)
+        return self._result(results, paused)
+
+    def _ends(self, result: ServiceResult, begun: datetime) -> bool:
+        if self.pace.once:
+            return True
+        if self.pace.lasting is not None:
+            return self.clock.now() - begun >= self.pace.lasting
+        return result.instant is None or not isinstance(self.request.source, TableSource)
+
+    def _hold(self) -> SourceHold | None:
+        source = self.request.source
+        if not isinstance(source, TableSource):
+            return None
+        hold = SourceHold(source.path, self.name)
+        hold.begin()
+        return hold
+
+    def _advance(self, hold: SourceHold | None) -> None:
+        position = self._position() if hold is not None else None
+        if hold is not None and position is not None:
+            hold.advance(position.completion)
+
+    def _position(self) -> TablePosition | None:
+        state = HoodieTable.open(self.request.base_path).state()
+        found = find_position(state, KEY, start_fresh=False)
+        return TablePosition.decode(found) if found is not None else None
+
+    def _result(self, results: Sequence[ServiceResult], paused: str) -> ServiceResult:
+        last = results[-1]
+        batches = sum(each.instant is not None for each in results)
+        lag = self._lag()
+        parts = [last.message if batches < 2 else f"{counted(batches, 'commit')}, the last: {last.message}"]
+        parts += [f"{span(lag.total_seconds())} behind the source"] if lag else []
+        parts += [paused] if paused else []
+        return replace(
+            last,
+            service="stream",
+            message="; ".join(parts),
+            lag_seconds=lag.total_seconds() if lag is not None else None,
+            services=[each for result in results for each in result.services if each.failed or result is last],
+            columns_left_out=tuple(dict.fromkeys(name for each in results for name in each.columns_left_out)),
+            **{name: sum(getattr(each, name) for each in results) for name in _SUMS},
+        )
+
+    def _lag(self) -> timedelta | None:
+        """How long the first commit that is not taken in has waited; None for files, whose age says nothing."""
+        source, position = self.request.source, None
+        if not isinstance(source, TableSource):
+            return None
+        with suppress(HoodieError):  # a first run without any commit of the source has made no table
+            position = self._position()
+        waits = source.waiting(position.completion if position is not None else None)
+        return self.clock.now() - waits if waits is not None else timedelta()

@@ -1,0 +1,141 @@
+"""Brings a table up to its source, batch by batch: what the flags ask for, explained or done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any
+
+from hoodie.config.groups import INGEST_OPTIONS
+from hoodie.config.operations import operation_named
+from hoodie.config.table import TableProperties
+from hoodie.config.write_keys import COMBINE_BEFORE_INSERT, EMPTY_OVERWRITE
+from hoodie.engine import Engine
+from hoodie.errors import ConfigError
+from hoodie.services.after_write import AfterWrite
+from hoodie.services.decision import Decision
+from hoodie.table import HoodieTable
+from hudi_services.entry.call import Call
+from hudi_services.entry.work import Work
+from hudi_services.ingest.changes.source import EARLIEST, TableSource
+from hudi_services.ingest.request import IngestRequest
+from hudi_services.ingest.source import Batch
+from hudi_services.ingest.target import find_target
+from hudi_services.ingest.task import IngestTask, ingest_task
+from hudi_services.ingest.work import ingest_work
+from hudi_services.outcome.result import ServiceResult
+from hudi_services.stream.options import CHANGES, SAME
+from hudi_services.stream.rounds import Pace, Rounds
+
+
+@dataclass(frozen=True)
+class StreamTask:
+    """The stream of `request`."""
+
+    request: IngestRequest
+    pace: Pace
+    tell: Callable[[str], None]
+
+    def explain(self, engine: Engine) -> Decision[Batch]:
+        """The next batch."""
+        return IngestTask(self.target(engine)[1]).explain(engine)
+
+    def run(self, engine: Engine) -> ServiceResult:
+        name, request = self.target(engine)
+        return Rounds(name, request, self.pace, self.tell).run(engine)
+
+    def work(self, engine: Engine) -> Work:
+        return ingest_work(self.target(engine)[1], engine)
+
+    def target(self, engine: Engine) -> tuple[str, IngestRequest]:
+        """The name of the target, and the request with what the target says. Raises ConfigError where changes do not fit."""
+        request, source = self.request, self.request.source
+        options = AfterWrite.of(request.options, INGEST_OPTIONS).options
+        target = find_target(request.base_path, request.operation, options, engine).properties
+        if not isinstance(source, TableSource):
+            return target.name, request
+        if source.changes:
+            _check_applicable(HoodieTable.open(source.path).properties, target)
+        placed_by = (*target.record_key_fields, *target.partition_fields)
+        return target.name, replace(request, source=replace(source, placed_by=placed_by))
+
+
+def _check_applicable(source: TableProperties, target: TableProperties) -> None:
+    """Raises ConfigError where changes of `source` would be lost in `target`, or hit other rows there."""
+    ordering = target.merge_ordering_fields or target.precombine_fields
+    if ordering:
+        raise ConfigError(
+            f"Table {target.name} cannot take the changes of table {source.name} by its ordering columns",
+            found=f"ordering by {', '.join(ordering)}: it would drop a change whose value is lower, though "
+            "the source has decided which row is valid",
+            fix="create it without ordering columns (`keys.ordering`), or follow only rows (`read: rows`, `--read rows`)",
+        )
+    keys = source.record_key_fields
+    missing = [name for name in keys if name not in target.record_key_fields]
+    if missing or not keys:
+        raise ConfigError(
+            f"Table {target.name} cannot take the changes of table {source.name} by its keys",
+            found=f"record key {', '.join(target.record_key_fields) or 'none'}, and {', '.join(keys) or 'none'} in the source: a "
+            "deletion could hit rows of other keys",
+            fix="name the record key columns of the source among those of the target (`keys.record_key`), or follow only rows "
+            "(`read: rows`, `--read rows`)",
+        )
+
+
+def stream_task(
+    call: Call,
+    source_table: str | None,
+    read: str,
+    start: str | None,
+    max_commits: int | None,
+    max_bytes: int | None,
+    on_data_loss: str,
+    once: bool,
+    lasting: float | None,
+    history: str,
+    operation: str | None,
+    **of_files: Any,
+) -> StreamTask:
+    """Make the stream that the flags and options ask for. Raises ConfigError where they contradict each other."""
+    if once and lasting is not None:
+        raise ConfigError("--once contradicts --for", fix="keep one of them")
+    if source_table is not None and of_files["source_path"] is not None:
+        raise ConfigError(
+            "--source-table contradicts --source-path", fix="follow a table, or load the files of a folder"
+        )
+    if source_table is None and (start is not None or max_commits is not None or max_bytes is not None):
+        raise ConfigError(
+            "--start, --max-commits and --max-bytes are for commits",
+            found="no --source-table",
+            fix="name the table, or leave them out",
+        )
+    if source_table is not None and read == CHANGES and operation not in (None, "upsert"):
+        raise ConfigError(
+            f"Changes are not applied by {operation}",
+            found="they have updates and deletes, which an upsert applies",
+            fix="leave --operation out, or follow only rows: --read rows",
+        )
+    # Files may hold a key several times, of which an upsert keeps one: so does the history of one.
+    combines = source_table is None and history != SAME and operation in (None, "upsert")
+    options = {COMBINE_BEFORE_INSERT.name: "true"} if combines else {}
+    call = replace(call, options={**options, EMPTY_OVERWRITE.name: "true", **call.options})
+    if source_table is not None:
+        of_files["source_path"] = source_table
+    files = ingest_task(
+        call, operation=operation, source_date_pattern=None, start=None, end=None, reload=False, reload_since=None,
+        files=(), **of_files,
+    )  # fmt: skip
+    request = replace(files.request, history=None if history == SAME else operation_named(history))
+    if source_table is not None:
+        source = TableSource(
+            source_table,
+            changes=read == CHANGES,
+            start=start or EARLIEST,
+            max_commits=max_commits,
+            max_bytes=max_bytes,
+            on_data_loss=on_data_loss,
+        )
+        request = replace(request, source=source)
+    pace = Pace(once, None if lasting is None else timedelta(minutes=lasting))
+    return StreamTask(request, pace, call.tell)

@@ -1,0 +1,47 @@
+"""DAGs of streams: after the commits of the table that is followed, or one run after the other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from airflow.sdk import AssetAny, AssetOrTimeSchedule
+
+from hoodie_airflow.factory import service_dags
+
+REGISTRY = """
+tables:
+  - {name: orders, base_path: /lake/orders}
+  - {name: copy, base_path: /lake/copy, keys: {record_key: id}, stream: {table: orders}}
+  - {name: both, base_path: /lake/both, keys: {record_key: id}, stream: {table: orders, schedule: "*/5 * * * *"}}
+  - name: live
+    base_path: /lake/live
+    keys: {record_key: id}
+    stream: {table: orders, mode: continuous}
+    clean: {after_ingests: 3}
+"""
+
+
+def test_streams_follow_tables(tmp_path: Path) -> None:
+    """No table is there: parsing reads none."""
+    file = tmp_path / "tables.yaml"
+    file.write_text(REGISTRY)
+    dags = {dag.dag_id: dag for dag in service_dags("stream", file)}
+    assert set(dags) == {"hudi_stream__copy", "hudi_stream__both", "hudi_stream__live"}
+    copy, both, live = (dags[f"hudi_stream__{name}"] for name in ("copy", "both", "live"))
+    asset = _only(copy.schedule)
+    assert (asset.name, asset.uri) == ("hudi.orders", "hudi://tables/orders")
+    assert isinstance(both.schedule, AssetOrTimeSchedule)
+    assert live.schedule == "@continuous"
+    assert (live.max_active_runs, live.catchup) == (1, False)
+    assert (copy.task_ids, live.task_ids) == (["new_commits", "stream"], ["stream"])
+    clean = next(dag for dag in service_dags("clean", file) if dag.dag_id == "hudi_clean__live")
+    assert (_only(clean.schedule).name, "by hand" in clean.tags) == ("hudi.live", False)
+
+
+def _only(schedule: object) -> object:
+    """The one asset of a schedule."""
+    if isinstance(schedule, AssetAny):
+        (schedule,) = schedule.objects
+    if isinstance(schedule, list):
+        (schedule,) = schedule
+    return schedule
