@@ -18,7 +18,7 @@ from hoodie.config.groups import READ_OPTIONS
 from hoodie.config.key import resolve
 from hoodie.config.memory_keys import MergeMemory
 from hoodie.config.own import own_options
-from hoodie.config.read_keys import READ_KEYS
+from hoodie.config.read_keys import CHECK_FILES, READ_KEYS
 from hoodie.engine.base import Engine
 from hoodie.errors import ConfigError
 from hoodie.merge import MergeRules, merge_rules
@@ -116,7 +116,8 @@ def open_changes(state: TableState, query: ChangeQuery, engine: Engine) -> Chang
     compared = read_columns(state.properties, schema, Query(schema.names), None)  # all columns have to be in the files
     rows = compared.named((RECORD_KEY, PARTITION_PATH, *schema.names, *rules.columns(known)))
     columns = StoredColumns.of(schema, state.schemas, last)
-    logs = LogReader(state.storage, state.timeline, rules, rows, compared.keys, columns=columns)
+    whole = options[CHECK_FILES] and state.layout.logs_tell_writer
+    logs = LogReader(state.storage, state.timeline, rules, rows, compared.keys, columns=columns, whole=whole)
     net = NetChanges(chosen.result, filter) if query.net else None
     seen = (chosen.result, filter) if net is None else (schema, None)
     task = ReadGroupChanges(logs, MergeMemory.of(options), schema, *seen)

@@ -52,7 +52,8 @@ class StoredRows:
         names = [name for name in dict.fromkeys((RECORD_KEY, *columns)) if name in known.names]
         merging = dict.fromkeys((*names, PARTITION_PATH, *rules.columns(known)))
         read = pa.schema([known.field(name) for name in merging])
-        logs = LogReader(state.storage, state.timeline, rules, read, stored_keys(properties, schema), columns=versions)
+        keys, whole = stored_keys(properties, schema), state.layout.logs_tell_writer
+        logs = LogReader(state.storage, state.timeline, rules, read, keys, columns=versions, whole=whole)
         result = pa.schema([known.field(name).with_nullable(True) for name in names])
         return StoredRows(SliceMerger(logs, memory), result)
 

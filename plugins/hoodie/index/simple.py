@@ -40,6 +40,7 @@ class KeySplit:
     keys: StoredKeys
     slices: tuple[tuple[int, FileSlice], ...]
     positions: bool  # tell `@position` too
+    whole: bool = False  # logs that were cut are refused (see `valid_blocks`)
 
     @property
     def size(self) -> int:
@@ -71,7 +72,7 @@ class KeySplit:
                 for batch in base_file_keys(reader, self.keys):
                     yield batch, first
                     first += batch.num_rows
-        for batch in log_keys(self.storage, self.timeline, file_slice, self.keys):
+        for batch in log_keys(self.storage, self.timeline, file_slice, self.keys, whole=self.whole):
             yield batch, None
 
 
@@ -82,9 +83,11 @@ def base_file_keys(
     return keys.rows([RECORD_KEY], partial(reader.batches, batch_rows=batch_rows))
 
 
-def log_keys(storage: Storage, timeline: Timeline, file_slice: FileSlice, keys: StoredKeys) -> Iterator[pa.Table]:
-    """Of all rows in the logs of a slice, but those that only delete, the column `_hoodie_record_key`."""
-    for block in valid_blocks(storage, timeline, file_slice):
+def log_keys(
+    storage: Storage, timeline: Timeline, file_slice: FileSlice, keys: StoredKeys, *, whole: bool = False
+) -> Iterator[pa.Table]:
+    """Of all rows in the logs of a slice, but those that only delete, the column `_hoodie_record_key`. See `valid_blocks`."""
+    for block in valid_blocks(storage, timeline, file_slice, whole=whole):
         if block.kind is not BlockType.DELETE:
             yield from keys.rows([RECORD_KEY], partial(read_rows, storage, block))
 
@@ -102,7 +105,8 @@ class SimpleIndex:
         if self.sought is not None:  # logs have no footers: writers with another index may have inserted keys there
             slices = [each if n in self.sought else replace(each, base_file=None) for n, each in enumerate(slices)]
         dealt = shares(slices, parallelism, [n for n, each in enumerate(slices) if each.base_file or each.log_files])
-        return [KeySplit(state.storage, state.timeline, self.keys, some, self.positions) for some in dealt]
+        whole = state.layout.logs_tell_writer
+        return [KeySplit(state.storage, state.timeline, self.keys, some, self.positions, whole) for some in dealt]
 
     def tag(self, incoming: pa.Table, stored: pa.Table | None, partition_of_group: Sequence[str]) -> Tagged:
         return tag(incoming, stored, partition_of_group)

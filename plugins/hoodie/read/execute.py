@@ -53,7 +53,9 @@ class ReadSlice:
     def _merged(self, file_slice: FileSlice) -> Iterator[pa.Table]:
         """Base file and logs."""
         plan = self.plan
-        logs = LogReader(self.storage, plan.timeline, plan.rules, plan.merging, plan.keys, plan.as_of, plan.columns)
+        logs = LogReader(
+            self.storage, plan.timeline, plan.rules, plan.merging, plan.keys, plan.as_of, plan.columns, plan.whole_logs
+        )
         merger = SliceMerger(logs, plan.memory)
         if file_slice.base_file is None:
             yield from merger.unordered(file_slice, None, None, plan.scanned.names, by_position=False)

@@ -48,11 +48,15 @@ class LogReader:
     keys: StoredKeys
     as_of: Time | None = None
     columns: StoredColumns = NAMED_ALIKE  # what the blocks call them
+    whole: bool = False  # a log that was cut is refused (see `valid_blocks`)
 
     def open(self, file_slice: FileSlice) -> SliceLogs:
-        """The logs of one slice; of its blocks the headers are read now. Raises as `MergeRules.check_ordering`."""
+        """The logs of one slice; of its blocks the headers are read now.
+
+        Raises what `MergeRules.check_ordering` and `valid_blocks` raise.
+        """
         self.rules.check_ordering(self.schema)
-        blocks = valid_blocks(self.storage, self.timeline, file_slice, self.as_of)
+        blocks = valid_blocks(self.storage, self.timeline, file_slice, self.as_of, whole=self.whole)
         return SliceLogs(self, file_slice, tuple(blocks))
 
 

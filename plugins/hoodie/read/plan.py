@@ -52,6 +52,7 @@ class ReadPlan:
     columns: StoredColumns  # what files of other times call them
     written: IncrementalRange | None
     """The range of an incremental read whose rows are all wanted; None: the query asks something else."""
+    whole_logs: bool  # logs that were cut are refused (see `valid_blocks`)
 
     def __repr__(self) -> str:
         return f"ReadPlan({self.explain()})"
@@ -145,6 +146,7 @@ def _plan(
         left_out=len(view.left_out),
         columns=StoredColumns.of(schema, state.schemas, as_of),
         written=None,
+        whole_logs=options[CHECK_FILES] and state.layout.logs_tell_writer,
     )
 
 

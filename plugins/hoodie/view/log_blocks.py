@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Sequence
 
+from hoodie.errors import CorruptFileError
 from hoodie.formats.log import BlockType, Header, LogBlock, scan_blocks
 from hoodie.model.files import FileSlice, LogFile
 from hoodie.model.time import Time
@@ -15,13 +16,19 @@ _log = logging.getLogger(__name__)
 
 
 def valid_blocks(
-    storage: Storage, timeline: Timeline, file_slice: FileSlice, as_of: Time | None = None
+    storage: Storage, timeline: Timeline, file_slice: FileSlice, as_of: Time | None = None, *, whole: bool = False
 ) -> list[LogBlock]:
     """Data and delete blocks of committed instants, not later than `as_of`, in the order in which they are applied.
 
-    Blocks that were rolled back or compacted into another are left out, and so are damaged ones, which are reported.
+    Blocks that were rolled back or compacted into another are left out, and so are damaged ones, which are reported. `whole` is
+    for tables in which one write makes one log: raises CorruptFileError for the log of an archived commit that was cut within a
+    block, or has none. Logs of the active timeline are compared by size (see `hoodie.view.missing`). A cut between two blocks
+    would be known only from the archive, which is too dear for each read: `doctor --deep` looks there.
     """
-    found = [block for log in file_slice.log_files for block in blocks_of(storage, log)]
+    blocks = [(log, blocks_of(storage, log)) for log in file_slice.log_files]
+    if whole:
+        _refuse_cut(storage, timeline, blocks, as_of)
+    found = [block for _, own in blocks for block in own]
     for block in found:
         if block.kind is BlockType.CORRUPT:
             _log.warning(
@@ -32,6 +39,23 @@ def valid_blocks(
                 block.offset,
             )
     return counting(found, timeline, as_of)
+
+
+def _refuse_cut(
+    storage: Storage, timeline: Timeline, blocks: Sequence[tuple[LogFile, Sequence[LogBlock]]], as_of: Time | None
+) -> None:
+    for log, own in blocks:
+        cut = not own or any(block.kind is BlockType.CORRUPT for block in own)
+        if not cut or log.time in timeline.commit_times or (as_of is not None and log.time > as_of):
+            continue
+        if timeline.is_committed(log.time):
+            raise CorruptFileError(
+                f"A log file of table {storage.base_path} was cut short",
+                found=f"{log.path}, of the archived commit {log.time}, has {log.info.size:,} bytes, of which the last are no "
+                "whole log block",
+                fix="restore it from a copy; nothing was changed. The read option hoodie.read.check.files=false gives what is "
+                "left of the file",
+            )
 
 
 def blocks_of(storage: Storage, log: LogFile) -> list[LogBlock]:

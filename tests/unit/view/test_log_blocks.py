@@ -7,9 +7,11 @@ import re
 
 import pytest
 
-from hoodie import COMPACTION
+from hoodie import COMPACTION, HoodieTable
+from hoodie.errors import CorruptFileError
 from hoodie.formats.log import BlockType, Header, encode_block, scan_blocks
 from hoodie.view.log_blocks import valid_blocks
+from tests.support.archive import archive_before
 from tests.support.clock import FakeClock
 from tests.support.faulty import Killed
 from tests.support.tables import SMALL_BLOOM, batch, content, create
@@ -112,3 +114,39 @@ def test_logs_after_a_scheduled_compaction_carry_its_instant_in_version_6(table)
     paths = {f.path for f in table.storage.list("part=p").files if ".log." in f.name}
     (new,) = paths - before
     assert f"_{time if table.version == 6 else instant}.log.1_" in new
+
+
+def cut(table, keep):
+    """Its second log, of a commit that is archived then, has `keep` bytes."""
+    (file_slice,) = table.file_slices()
+    log = file_slice.log_files[1]
+    archive_before(table, times(table)[3])
+    data = table.storage.read(log.path)
+    table.storage.delete(log.path)
+    table.storage.create(log.path, data[:keep])
+    return HoodieTable.open(table.base_path)
+
+
+@pytest.mark.parametrize("keep", [0, 4, -30])
+@pytest.mark.parametrize("table", ["9"], indirect=True)
+def test_a_log_of_an_archived_commit_that_was_cut_is_refused(table, keep):
+    """Older rows would come back, and a compaction would make it final."""
+    before = times(table)
+    table = cut(table, keep)
+    actions = [
+        table.read,
+        lambda: table.read_incremental(None),
+        lambda: table.write(batch([("a", "p", 9, 9)]), "upsert", OPTIONS),
+        lambda: (table.schedule(COMPACTION, {"hoodie.compact.inline.max.delta.commits": 1}), table.run(COMPACTION)),
+    ]
+    for action in actions:
+        with pytest.raises(CorruptFileError, match=r"log file .* was cut short.*of the archived commit"):
+            action()
+    assert times(table) == before[3:]
+    assert content(table, as_of=before[3], options={"hoodie.read.check.files": False}) == {"a": ("p", 4, 4)}
+
+
+@pytest.mark.parametrize("table", ["6"], indirect=True)
+def test_a_torn_block_of_an_older_version_is_passed_over(table):
+    """Several attempts write one log there, and a writer that died has left the block."""
+    assert content(cut(table, -30)) == {"a": ("p", 4, 4)}

@@ -38,5 +38,6 @@ class SliceTask:
         keys = stored_keys(state.properties, schema)
         columns = StoredColumns.of(schema, state.schemas, writing.instant)
         rules = merge_rules(state.properties)
-        logs = LogReader(state.storage, state.timeline, rules, rows, keys, writing.instant, columns)
+        whole = state.layout.logs_tell_writer
+        logs = LogReader(state.storage, state.timeline, rules, rows, keys, writing.instant, columns, whole)
         return cls(SliceMerger(logs, MergeMemory.of(chosen)), writing, file)
