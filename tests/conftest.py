@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import tarfile
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,7 @@ os.environ["PYTHONPATH"] = os.pathsep.join((str(ROOT / "plugins"), str(ROOT)))
 # of the time of the unit tests to delete them.
 MEMORY = Path("/dev/shm")
 if "TMPDIR" not in os.environ and MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > 4 << 30:
-    os.environ["TMPDIR"] = str(MEMORY)
+    os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)  # pytest has asked tempfile before it loads this file
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
