@@ -113,7 +113,7 @@ def test_after_a_dropped_partition_hudi_finds_our_file_groups(table, hudi12):
 
 @pytest.mark.deep("the same calls, by chance in another order")
 def test_both_at_once(table, hudi12):
-    """Each write updates one key, with values in no order: none is refused, and the greatest value stands."""
+    """Each write updates one key, with values in no order: none is refused, and the greatest value remains."""
 
     def hudi_writes(number):
         rows = [("same", "p", 100 - number, number), (f"hudi{number}", "p", 1, number)]

@@ -71,8 +71,8 @@ class _Shown:
         return self.begun <= step and (self.ended is None or step < self.ended)
 
 
-def judge(table: HoodieTable, world: World, asked: Asked) -> None:
-    """Raises AssertionError."""
+def judge(table: HoodieTable, world: World, asked: Asked, *, ordered: bool = False) -> None:
+    """Raises AssertionError. The last value of a key is in the table, or the greatest one where rows are `ordered`."""
     state = table.state()
     shown = sorted(_shown(state, world.moments), key=lambda each: each.order)
     last = {each.number: each for each in shown if each.ended is None}
@@ -80,11 +80,13 @@ def judge(table: HoodieTable, world: World, asked: Asked) -> None:
     assert len(last) == len(stay), "a write was committed twice"
     assert {each.instant.time for each in stay} == {i.time for i in commits(state) if _number(state, i) is not None}
     _check_told(asked, shown, last, set(_restored(state, world.moments, shown)))
-    assert rows_of(table) == _replayed(asked.writes, stay), "the table is not what the acknowledged writes add up to"
+    assert rows_of(table) == _replayed(asked.writes, stay, ordered), (
+        "the table is not what the acknowledged writes add up to"
+    )
     steps = sorted({step for each in shown for step in (each.begun, each.ended) if step is not None})
     for sight in asked.sights:
         moments = (sight.begun, *(step for step in steps if sight.begun < step <= sight.ended))
-        states = (_replayed(asked.writes, [each for each in shown if each.meets(step)]) for step in moments)
+        states = (_replayed(asked.writes, [each for each in shown if each.meets(step)], ordered) for step in moments)
         assert sight.rows in states, f"a reader saw what was never there: {sight}"
     _check_nothing_left(state, world, {each.instant for each in shown})
 
@@ -171,7 +173,7 @@ def _check_told(asked: Asked, shown: Sequence[_Shown], last: dict[int, _Shown], 
     assert not back, f"rolled back, and there again: {back}"
 
 
-def _replayed(writes: Sequence[Write], shown: Sequence[_Shown]) -> Rows:
+def _replayed(writes: Sequence[Write], shown: Sequence[_Shown], ordered: bool) -> Rows:
     rows: Rows = {}
     for each in shown:
         write = writes[each.number]
@@ -180,7 +182,10 @@ def _replayed(writes: Sequence[Write], shown: Sequence[_Shown]) -> Rows:
             whole = write.operation == "insert_overwrite_table"
             rows = {key: value for key, value in rows.items() if not whole and partition_of(key) not in parts}
         for key in write.keys:
-            rows.pop(key, None) if write.operation.startswith("delete") else rows.update({key: each.number})
+            if write.operation.startswith("delete"):
+                rows.pop(key, None)
+            elif not ordered or key not in rows or each.number > (rows[key] or 0):
+                rows[key] = each.number
     return rows
 
 

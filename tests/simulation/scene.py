@@ -20,7 +20,7 @@ from hoodie.index import new_keys
 from hoodie.transaction import guard
 from hoodie.view import files, written
 from hoodie.view.written import memory
-from tests.simulation.judge import NUMBER, Asked, Sight, Write, judge, partition_of, rows_of
+from tests.simulation.judge import NUMBER, REPLACING, Asked, Sight, Write, judge, partition_of, rows_of
 from tests.simulation.server import simulated_server
 from tests.simulation.threads import simulated_threads
 from tests.simulation.world import Actor, Chances, SimulatedClock, SimulatedStorage, World
@@ -53,6 +53,9 @@ class Plot:
     besides: tuple[str, ...] = ()  # what others do: names of `_OTHERS`
     options: dict[str, str] = field(default_factory=dict)
     made: tuple[tuple[str, str], ...] = ()  # options of the first write, which say how the table is laid out
+    ordered: bool = (
+        False  # the greatest value of a key wins, not the last; what replaces rows is then an optimistic write
+    )
     moves: bool = False  # a write takes its rows to another partition than the last one
     chances: Chances = field(default_factory=Chances)
 
@@ -68,7 +71,7 @@ class Scene:
     def play(self) -> None:
         """Make the table, let the actors do what they like, then check. Raises AssertionError."""
         with _one_process(self.world):
-            self.world.copy_table(_begun(self.plot.kind, self.plot.version, self.plot.made))
+            self.world.copy_table(_begun(self.plot.kind, self.plot.version, self.plot.made, self.plot.ordered))
             self.asked.writes.append(Write(0, "upsert", KEYS[:3], acknowledged=True))
             self._play(self.world)
 
@@ -102,8 +105,11 @@ class Scene:
         write = Write(len(self.asked.writes), operation, keys, unclear=True)
         self.asked.writes.append(write)
         step = write.number if self.plot.moves else 0
-        rows = batch([(key, partition_of(key, step), 1, write.number) for key in keys])
+        order = write.number if self.plot.ordered else 1
+        rows = batch([(key, partition_of(key, step), order, write.number) for key in keys])
         options = {**PLAIN, **dict(self.plot.made), "hoodie.write.lock.wait_time_ms": _WAIT_MS, **self.plot.options}
+        if self.plot.ordered and operation in REPLACING:
+            options["hoodie.write.concurrency.mode"] = "optimistic_concurrency_control"
         try:
             self._table(actor).write(rows, operation, options, extra_metadata={NUMBER: str(write.number)})
         except UnclearCommitError:
@@ -226,7 +232,7 @@ class Scene:
         self._one(actor, "upsert", KEYS[:1])
         if self.plot.kind == "MERGE_ON_READ":
             self._table(actor).run(COMPACTION, PLAIN)  # what was planned, and perhaps begun
-        judge(self._table(actor), self.world, self.asked)
+        judge(self._table(actor), self.world, self.asked, ordered=self.plot.ordered)
 
 
 @contextmanager
@@ -246,13 +252,13 @@ def _one_process(world: World) -> Iterator[None]:
 
 
 @cache
-def _begun(kind: str, version: str, made: tuple[tuple[str, str], ...]) -> World:
+def _begun(kind: str, version: str, made: tuple[tuple[str, str], ...], ordered: bool) -> World:
     """A table with one write, as every run finds it."""
     world = World(0, calm=True)
 
     def make(actor: Actor) -> None:
         options = {**OPTIONS, "hoodie.table.type": kind, "hoodie.write.table.version": version}
-        options["hoodie.record.merge.mode"] = "COMMIT_TIME_ORDERING"
+        options["hoodie.record.merge.mode"] = "EVENT_TIME_ORDERING" if ordered else "COMMIT_TIME_ORDERING"
         storage, clock = SimulatedStorage(world, actor), SimulatedClock(world, actor)
         table = HoodieTable.create(storage, options, engine=LocalEngine(1), clock=clock)  # type: ignore[arg-type]
         rows = batch([(key, partition_of(key), 1, 0) for key in KEYS[:3]])

@@ -12,8 +12,8 @@ from hoodie.errors import HoodieError
 from hoodie.markers import BatchedMarkers
 from hoodie.markers.names import marker_name
 from hoodie.services.clustering import execute as clustering_execute
-from hoodie.transaction import optimistic, reconcile, repair, transaction
-from hoodie.write import execute
+from hoodie.transaction import conflicts, optimistic, reconcile, repair, transaction
+from hoodie.write import bucketing, execute
 from hoodie.write.placement import Placement
 from tests.simulation.scene import Plot, Scene
 from tests.simulation.test_simulation import PLOTS
@@ -48,6 +48,18 @@ LEFT_OUT = {
         execute,
         "refuse_same_buckets",
         lambda *_: None,
+    ),
+    "logs that no commit of others hides": (
+        "MERGE_ON_READ-9-appending-replaced",
+        conflicts,
+        "_bears_commit",
+        lambda *_: True,
+    ),
+    "a replaced file id used again": (
+        "MERGE_ON_READ-9-appending-replaced",
+        bucketing,
+        "replaced_groups",
+        lambda *_: {},
     ),
     "markers deleted before the commit": ("MERGE_ON_READ-6", transaction, "reconcile_markers", _markers_go_first),
 }

@@ -109,6 +109,25 @@ PLOTS |= {
     "MERGE_ON_READ-9-shared-rings": Plot("MERGE_ON_READ", "9", writers=4, options=SHARED, made=RINGS),
     "MERGE_ON_READ-6-rings-undone": Plot("MERGE_ON_READ", "6", besides=("undoer",), made=RINGS),
 }
+# Writers that append to one bucket at once, in any order of commits. Others replace or take back their rows.
+APPENDING = SHARED | {"hoodie.write.concurrency.mode": "non_blocking_concurrency_control"}
+PLOTS |= {
+    f"MERGE_ON_READ-9-appending{name}": Plot(
+        "MERGE_ON_READ",
+        "9",
+        writers=4,
+        operations=operations,
+        besides=besides,
+        options=APPENDING,
+        made=BUCKETS,
+        ordered=True,
+    )
+    for name, operations, besides in (
+        ("", ("upsert", "insert"), ("archiver",)),
+        ("-replaced", ("upsert", "upsert", *REPLACING), ("undoer",)),
+        ("-restored", ("upsert",), ("keeper",)),
+    )
+}
 
 
 @pytest.mark.parametrize("plot", PLOTS.values(), ids=PLOTS)
