@@ -93,6 +93,7 @@ def _arguments(table: Table, section: Stream, asked: Asked) -> Arguments:
         flags += ["--max-commits", str(section.max_commits)] if section.max_commits is not None else []
         flags += ["--max-bytes", str(section.max_bytes)] if section.max_bytes is not None else []
         flags += ["--on-data-loss", section.on_data_loss]
+        flags += ["--unique-keys"] if section.unique_keys else []
     elif table.source is not None:
         source = table.source
         flags += ["--source-path", source.path, "--source-format", source.format, "--operation", source.operation]
@@ -153,6 +154,11 @@ STREAM: ServiceEntry[Stream] = ServiceEntry(
                 default=ON_DATA_LOSS[0],
                 show_default=True,
                 help="When changes of the source are gone: fail, or replace all rows by those of the source.",
+            ),
+            click.Option(
+                ["--unique-keys"],
+                is_flag=True,
+                help="Each record key of the followed table is in one partition: the target may have other partitions.",
             ),
             click.Option(
                 ["--once"], is_flag=True, help="End after one batch. [default: when all that was there is in]"

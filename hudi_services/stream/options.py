@@ -25,7 +25,8 @@ class Stream(SparkSection):
     """The table follows another `table` of the registry, the Hudi table at `path`, or its own `source` of files.
 
     It reads the `changes` of a table, or only the `rows` that commits wrote. All rows of the moment come first, by the operation
-    `history`. With `start` only commits after that time count. A batch has `max_commits` commits of `max_bytes` bytes at most.
+    `history`. With `start` only commits after that time count. With `unique_keys` each record key is in one partition of the
+    followed table. A batch has `max_commits` commits of `max_bytes` bytes at most.
     In the mode `schedule` a run takes in what is there: by `schedule`, and after each commit to `table`. In the mode `continuous`
     a run lasts `run_for`, and the next one follows it.
     """
@@ -38,6 +39,7 @@ class Stream(SparkSection):
     history: Literal["bulk_insert", "insert", "same"] = "bulk_insert"
     max_commits: Annotated[int, Limit(ge=1)] | None = None
     max_bytes: Annotated[Bytes, Limit(ge=1)] | None = None
+    unique_keys: bool = False
     on_data_loss: Literal["fail", "resnapshot"] = "fail"
     mode: Literal["schedule", "continuous"] = "schedule"
     schedule: Cron | None = None
@@ -65,7 +67,7 @@ def contradictions(table: Table, section: Stream) -> Iterator[tuple[KeyPath, str
 def _of_files(table: Table, section: Stream) -> Iterator[tuple[KeyPath, str]]:
     if table.source is None:
         yield ("stream",), "follows nothing; name a `table` of the registry or a `path`, or give the table a `source`"
-    for name in ("start", "max_commits", "max_bytes", "read", "on_data_loss", "operation"):
+    for name in ("start", "max_commits", "max_bytes", "read", "on_data_loss", "operation", "unique_keys"):
         if name in section.model_fields_set:
             instead = "source.operation says it" if name == "operation" else "files have no commits"
             yield ("stream", name), f"has no effect without a table to follow; {instead}"

@@ -36,6 +36,7 @@ class StreamTask:
     request: IngestRequest
     pace: Pace
     tell: Callable[[str], None]
+    unique_keys: bool = False
 
     def explain(self, engine: Engine) -> Decision[Batch]:
         """The next batch."""
@@ -56,13 +57,27 @@ class StreamTask:
         if not isinstance(source, TableSource):
             return target.name, request
         if source.changes:
-            _check_applicable(HoodieTable.open(source.path).properties, target)
+            _check_applicable(HoodieTable.open(source.path).properties, target, unique_keys=self.unique_keys)
         placed_by = (*target.record_key_fields, *target.partition_fields)
         return target.name, replace(request, source=replace(source, placed_by=placed_by))
 
 
-def _check_applicable(source: TableProperties, target: TableProperties) -> None:
+def _check_applicable(source: TableProperties, target: TableProperties, *, unique_keys: bool) -> None:
     """Raises ConfigError where changes of `source` would be lost in `target`, or hit other rows there."""
+    _check_ordering(source, target)
+    _check_keys(source, target)
+    placed_by = {*target.record_key_fields, *target.partition_fields}
+    lost = [name for name in source.partition_fields if name not in placed_by]
+    if lost and not unique_keys:
+        raise ConfigError(
+            f"Table {target.name} cannot take the changes of table {source.name} by its partitions",
+            found=f"{', '.join(lost)} neither in the record key nor in the partitions: if a key is in two partitions of the "
+            "source, a deletion of one row would delete the other one",
+            fix="add it to `keys`, or say `unique_keys: true` (`--unique-keys`) if each key is in one partition at every moment",
+        )
+
+
+def _check_ordering(source: TableProperties, target: TableProperties) -> None:
     ordering = target.merge_ordering_fields or target.precombine_fields
     if ordering:
         raise ConfigError(
@@ -71,6 +86,9 @@ def _check_applicable(source: TableProperties, target: TableProperties) -> None:
             "the source has decided which row is valid",
             fix="create it without ordering columns (`keys.ordering`), or follow only rows (`read: rows`, `--read rows`)",
         )
+
+
+def _check_keys(source: TableProperties, target: TableProperties) -> None:
     keys = source.record_key_fields
     missing = [name for name in keys if name not in target.record_key_fields]
     if missing or not keys:
@@ -94,6 +112,7 @@ def stream_task(
     once: bool,
     lasting: float | None,
     history: str,
+    unique_keys: bool,
     operation: str | None,
     **of_files: Any,
 ) -> StreamTask:
@@ -138,4 +157,4 @@ def stream_task(
         )
         request = replace(request, source=source)
     pace = Pace(once, None if lasting is None else timedelta(minutes=lasting))
-    return StreamTask(request, pace, call.tell)
+    return StreamTask(request, pace, call.tell, unique_keys)

@@ -137,9 +137,24 @@ def test_changes_do_not_go_where_they_would_be_lost(pair):
         run(source.base_path, target, options={**PLAIN, "hoodie.table.ordering.fields": "ts"})
     with pytest.raises(ConfigError, match="record key value, and id in the source"):
         run(source.base_path, target, options={**PLAIN, "hoodie.table.recordkey.fields": "value"})
+    unpartitioned = {name: value for name, value in PLAIN.items() if "partition" not in name}
+    with pytest.raises(ConfigError, match="part neither in the record key nor in the partitions"):
+        run(source.base_path, target, options=unpartitioned)
     assert not target.exists()
     rows = {**PLAIN, "hoodie.table.ordering.fields": "ts"}
     assert run(source.base_path, target, "--read", "rows", options=rows).rows_inserted == 2
+
+
+def test_a_table_with_other_partitions_takes_the_changes_of_unique_keys(pair):
+    source, target = pair
+    moves = {**SMALL_BLOOM, "hoodie.index.type": "GLOBAL_SIMPLE"}
+    other = {**PLAIN, "hoodie.table.partition.fields": "value"}
+    run(source.base_path, target, "--unique-keys", options=other)
+    source.write(batch([("a", "q", 2, 2)]), options=moves)
+    source.write(batch([("b", "p", 3, 3)]), options=moves)
+    source.write(batch([("a", "q", 4, 1)]), options=moves)
+    run(source.base_path, target, "--unique-keys", "--max-commits", "2", options=other)
+    assert same(source, target)
 
 
 def test_flags_that_contradict_each_other(tmp_path):
