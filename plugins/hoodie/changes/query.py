@@ -30,6 +30,8 @@ class ChangeQuery:
     """One change for each row over the whole range, and no change for a row that ends as it began."""
     options: Mapping[str, object] = field(default_factory=dict)
     """The keys of `hoodie.config.read_keys`."""
+    current_columns: bool = False
+    """The images have the columns that the table has now, and not at the end of the range."""
 
 
 def change_schema(images: pa.Schema) -> pa.Schema:

@@ -45,8 +45,11 @@ class ChangeRange:
 
     def after(self, commit: Instant) -> TableState:
         """The table when `commit` was complete, and none of the later ones was."""
-        place = self._ordered.index(commit) + 1
-        return self.state.before(self._ordered[place:])
+        return self.state.before(self.later(commit))
+
+    def later(self, commit: Instant) -> Sequence[Instant]:
+        """The commits that completed after `commit`."""
+        return self._ordered[self._ordered.index(commit) + 1 :]
 
 
 def by_completion(state: TableState) -> list[Instant]:

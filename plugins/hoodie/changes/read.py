@@ -99,14 +99,14 @@ class ChangeStream:
 
 
 def open_changes(state: TableState, query: ChangeQuery, engine: Engine) -> ChangeStream:
-    """Plan a read of changes. The columns are those of the table as it is at the end of the range.
+    """Plan a read of changes. The columns are those of the table as it is at the end of the range, or as it is now.
 
     Raises what `change_range` and `read_columns` raise, ConfigError for options. Reading raises what `ChangePlan.of` raises.
     """
     options = resolve(own_options(query.options, READ_OPTIONS), READ_KEYS)
     commits = change_range(state, query)
     state, plan = commits.state, ChangePlan(commits)
-    last = max((each.time for each in commits.commits), default=None)
+    last = None if query.current_columns else max((each.time for each in commits.commits), default=None)
     schema = table_schema(state, last) or pa.schema([])
     filter = as_expression(query.filter, schema)
     chosen = read_columns(state.properties, schema, Query(query.columns), filter)

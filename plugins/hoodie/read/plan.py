@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
@@ -26,7 +26,7 @@ from hoodie.read.query import Query, Snapshot
 from hoodie.read.times import check_not_cleaned, resolve_as_of
 from hoodie.schema import with_meta_columns
 from hoodie.schema.history import StoredColumns
-from hoodie.timeline import Timeline
+from hoodie.timeline import Instant, Timeline
 from hoodie.view import TableState, TableView
 from hoodie.view.missing import looked_at_again
 from hoodie.view.restoring import as_restored
@@ -107,8 +107,13 @@ def plan_once(state: TableState, query: Query) -> ReadPlan:
     wanted = incremental_range(state, query.kind)
     rows = wanted.rows()
     narrowed = replace(query, partitions=_in_both(wanted.partitions, query.partitions))
-    plan = _plan(state.before(wanted.later), narrowed, wanted.as_of, options, rows)
+    plan = _plan(state, narrowed, wanted.as_of, options, rows, wanted.later)
     return replace(plan, written=wanted) if query.filter is None else plan
+
+
+def plan_before(state: TableState, query: Query, later: Collection[Instant]) -> ReadPlan:
+    """Plan a read of the rows that the table had before these commits. Raises what `plan_read` raises."""
+    return _plan(state, query, None, resolve(own_options(query.options, READ_OPTIONS), READ_KEYS), later=later)
 
 
 def snapshot_columns(state: TableState, query: Query, kind: Snapshot) -> pa.Schema:
@@ -117,10 +122,17 @@ def snapshot_columns(state: TableState, query: Query, kind: Snapshot) -> pa.Sche
 
 
 def _plan(
-    state: TableState, query: Query, as_of: Time | None, options: Options, rows: pc.Expression | None = None
+    state: TableState,
+    query: Query,
+    as_of: Time | None,
+    options: Options,
+    rows: pc.Expression | None = None,
+    later: Collection[Instant] = (),
 ) -> ReadPlan:
-    """`rows` are those that are wanted besides what the query's filter says."""
-    schema = _schema(state, as_of)
+    """`rows` are those that are wanted besides what the query's filter says. The commits `later` are not read."""
+    now, state = state, state.before(later)
+    of, at = (now, None) if query.current_columns else (state, as_of)
+    schema = _schema(of, at)
     asked = as_expression(query.filter, with_meta_columns(schema))
     filter = rows if asked is None else asked if rows is None else rows & asked
     columns = read_columns(state.properties, schema, query, filter)
@@ -144,7 +156,7 @@ def _plan(
         use_positions=options[USE_POSITIONS],
         as_of=as_of,
         left_out=len(view.left_out),
-        columns=StoredColumns.of(schema, state.schemas, as_of),
+        columns=StoredColumns.of(schema, of.schemas, at),
         written=None,
         whole_logs=options[CHECK_FILES] and state.layout.logs_tell_writer,
     )

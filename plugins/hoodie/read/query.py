@@ -50,6 +50,8 @@ class Query:
     """The keys of `hoodie.config.read_keys`."""
     meta_columns: bool = False
     """Where no columns are named the meta columns come first, unless keys are virtual."""
+    current_columns: bool = False
+    """The rows have the columns that the table has now, also those of an incremental read that ends earlier."""
 
     def __post_init__(self) -> None:
         for what, names in (("columns", self.columns), ("partitions", self.partitions)):

@@ -35,8 +35,9 @@ from hoodie.spark.changes import ChangesOfTasks, change_tasks, spark_columns
 from hoodie.spark.conditions import of_source
 from hoodie.spark.scan import WorkedSlices, tasks_of
 from hoodie.spark.sink import Sink
+from hoodie.spark.stream.columns import stream_columns
 from hoodie.spark.stream.options import is_stream, stream_options
-from hoodie.spark.stream.reader import StreamReader, stream_columns
+from hoodie.spark.stream.reader import StreamReader
 from hoodie.spark.stream.sink_options import SinkRequest
 from hoodie.spark.stream.writer import StreamWriter
 from hoodie.spark.write_server import server_of

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
-from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.streaming.datasource import (
     ReadAllAvailable,
     ReadLimit,
@@ -27,26 +27,20 @@ from hoodie.engine import LocalEngine
 from hoodie.errors import ChangeRangeError, TimeTravelError
 from hoodie.model.changes import AFTER
 from hoodie.read.execute import ReadSlice
-from hoodie.read.plan import ReadPlan, plan_read
+from hoodie.read.plan import ReadPlan, plan_before, plan_read
 from hoodie.read.query import Incremental, Query, Snapshot
-from hoodie.spark.changes import ChangesOfTasks, change_tasks, spark_columns
+from hoodie.spark.changes import ChangesOfTasks, change_tasks
 from hoodie.spark.scan import WorkedSlices, tasks_of
+from hoodie.spark.stream.columns import check_columns
 from hoodie.spark.stream.offsets import Offset, first_offset, next_offset
 from hoodie.spark.stream.options import FAIL, FROM_EARLIEST, StreamOptions
 from hoodie.table import HoodieTable
+from hoodie.timeline import Action
 from hoodie.view import TableState
 
 _log = logging.getLogger(__name__)
 _TASKS = 32
 _Work = ChangesOfTasks | WorkedSlices
-
-
-def stream_columns(state: TableState, options: StreamOptions) -> StructType:
-    """Return the columns of a stream: those of changes, or all columns of the table with its meta columns."""
-    if options.changes:
-        return spark_columns(open_changes(state, ChangeQuery(options=options.read), LocalEngine(1)).schema)
-    query = Query(None, None, Snapshot(), options=options.read, meta_columns=True)
-    return from_arrow_schema(plan_read(state, query).schema)
 
 
 class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type: ignore[misc]
@@ -129,35 +123,39 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type
         return HoodieTable.open(self._options.path).state()
 
     def _planned(self, state: TableState, start: str | None, end: str) -> Sequence[InputPartition]:
+        check_columns(state, self._options, self._schema)
         if self._options.changes:
             stream = open_changes(state, self._changes(start, end), LocalEngine(1))
             return [_partition(ChangesOfTasks(stream.task, (some,))) for some in change_tasks(stream, _TASKS)]
         return self._rows(state, plan_read(state, self._query(Incremental(start, end))))
 
     def _from_earliest(self, state: TableState, end: str) -> Sequence[InputPartition]:
-        """The changes from the first commit on that can be read. Raises what the last commit raises."""
+        """The changes from the first commit on that can be read; none where all of the batch are gone."""
         commits = change_range(state, ChangeQuery(None, end))
-        starts = [commits.completion(commit) for commit in commits.commits[:-1]]
-        for start in starts:
+        for start in (None, *(commits.completion(commit) for commit in commits.commits[:-1])):
             try:
                 return self._planned(state, start, end)
             except TimeTravelError:
                 continue
-        return self._planned(state, starts[-1] if starts else None, end)
+        return []
 
     def _snapshot(self, state: TableState, end: str) -> Sequence[InputPartition]:
-        """All rows of the table at the end of the batch; as changes they are inserts."""
+        """All rows of the table at the end of the batch, or now if a clean may have removed files of that time. As changes they
+        are inserts."""
+        check_columns(state, self._options, self._schema)
         commits = change_range(state, ChangeQuery(None, end))
         if not commits.commits:
             return []
         last = commits.commits[-1]
-        plan = plan_read(commits.after(last), self._query(Snapshot()) if not self._options.changes else Query())
+        cleaned = any(each.action is Action.CLEAN and each.time > last.time for each in state.timeline)
+        later = () if cleaned or not state.timeline.covers(last.time) else commits.later(last)
         if not self._options.changes:
-            return self._rows(state, plan)
+            return self._rows(state, plan_before(commits.state, self._query(Snapshot()), later))
         stream = open_changes(state, self._changes(None, end), LocalEngine(1))
-        timeline = commits.after(last).timeline
+        timeline = commits.state.before(later).timeline
         times = CommitTimes(last.time, commits.completion(last), timeline, timeline)
-        inserts = [GroupChange(times, each.group, None, each) for each in plan.slices]
+        slices = plan_before(commits.state, Query(), later).slices
+        inserts = [GroupChange(times, each.group, None, each) for each in slices]
         return [_partition(ChangesOfTasks(stream.task, ((each,),))) for each in inserts]
 
     def _rows(self, state: TableState, plan: ReadPlan) -> Sequence[InputPartition]:
@@ -165,13 +163,14 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type
         return [_partition(WorkedSlices(read, (some,))) for some in tasks_of(plan.slices, _TASKS)]
 
     def _query(self, kind: Snapshot | Incremental) -> Query:
-        return Query(self._schema.fieldNames(), None, kind, options=self._options.read)
+        columns = self._schema.fieldNames()
+        return Query(columns, None, kind, options=self._options.read, current_columns=True)
 
     def _changes(self, start: str | None, end: str) -> ChangeQuery:
         """The images have the columns that the table had when the query started."""
         image: Any = self._schema[AFTER].dataType if AFTER in self._schema.names else None
         columns = None if image is None else image.fieldNames()
-        return ChangeQuery(start, end, columns, options=self._options.read)
+        return ChangeQuery(start, end, columns, options=self._options.read, current_columns=True)
 
 
 def _partition(work: _Work) -> InputPartition:

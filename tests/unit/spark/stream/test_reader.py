@@ -7,9 +7,11 @@ import pytest
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxFiles
 
 from hoodie import CLEAN, HoodieTable, Restore
-from hoodie.errors import ChangeRangeError
+from hoodie.errors import ChangeRangeError, SchemaConflictError
+from hoodie.schema.changes import AddColumn, DropColumn, RenameColumn, WidenColumn
+from hoodie.spark.stream.columns import stream_columns
 from hoodie.spark.stream.options import stream_options
-from hoodie.spark.stream.reader import StreamReader, stream_columns
+from hoodie.spark.stream.reader import StreamReader
 from tests.support.changes import write
 from tests.support.clock import FakeClock
 from tests.support.tables import OPTIONS, create
@@ -116,3 +118,81 @@ def test_the_checkpoint_of_another_table_is_refused_however_losses_are_taken(tab
     stream = reader(table, ondataloss="resnapshot")
     with pytest.raises(ChangeRangeError, match="another table"):
         stream.latestOffset({"table": "others", "position": ""}, ALL)
+
+
+@pytest.mark.parametrize("way", ["earliest", "resnapshot"])
+@pytest.mark.parametrize("shape", ["cdc", "latest_state"])
+def test_a_planned_batch_whose_end_was_cleaned(table, way, shape):
+    """The process died behind the plan, and started again much later."""
+    stream = reader(table, ondataloss=way, **{"hoodie.datasource.query.incremental.format": shape})
+    begin = stream.latestOffset(stream.initialOffset(), ALL)
+    write(table, [("a", "p", 2, 2)])
+    write(table, [("a", "p", 3, 3)])
+    end = stream.latestOffset(begin, ALL)
+    for number in range(4, 8):
+        write(table, [("a", "p", number, number)])
+    table.run(CLEAN, {"hoodie.clean.commits.retained": 1})
+    rows = [row for each in stream.partitions(begin, end) for part in stream.read(each) for row in part.to_pylist()]
+    values = sorted((row.get("after") or row)["value"] for row in rows)
+    assert values == ([] if way == "earliest" else [1, 7])
+
+
+def test_goes_on_from_the_first_commit_in_a_table_that_was_restored(table):
+    table.savepoint()
+    stream = reader(table, ondataloss="earliest")
+    write(table, [("a", "p", 2, 2)])
+    begin = stream.latestOffset(stream.initialOffset(), ALL)
+    table.run(Restore(table.timeline.commits[0].time))
+    assert batch(stream, begin, stream.latestOffset(begin, ALL)) == [("i", "a", 1), ("i", "x", 1)]
+
+
+@pytest.mark.parametrize("shape", ["cdc", "latest_state"])
+@pytest.mark.parametrize("change", [AddColumn("more", pa.int32()), RenameColumn("value", "amount")])
+def test_batches_before_a_change_of_columns_have_the_columns_of_now(table, shape, change):
+    table.alter([change])
+    stream = reader(table, maxcommitspertrigger="1", **{"hoodie.datasource.query.incremental.format": shape})
+    begin = stream.initialOffset()
+    end = stream.latestOffset(begin, ReadMaxFiles(1))
+    rows = [row for each in stream.partitions(begin, end) for part in stream.read(each) for row in part.to_pylist()]
+    found = sorted(
+        (image["id"], image.get("more"), image.get("amount")) for image in (r.get("after") or r for r in rows)
+    )
+    assert found == (
+        [("a", None, 1), ("x", None, 1)] if change.name == "value" else [("a", None, None), ("x", None, None)]
+    )
+
+
+@pytest.mark.parametrize("shape", ["cdc", "latest_state"])
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        (RenameColumn("value", "amount"), "no such column"),
+        (DropColumn("value"), "no such column"),
+        (WidenColumn("value", pa.float64()), "int64 in the query, double in the table"),
+        (AddColumn("more", pa.int32()), None),
+    ],
+)
+def test_a_change_of_columns_under_a_running_query(table, shape, change, found):
+    stream = reader(table, **{"hoodie.datasource.query.incremental.format": shape})
+    begin = stream.latestOffset(stream.initialOffset(), ALL)
+    table.alter([change])
+    write(table, [("b", "p", 1, 1)], "insert") if found is None else None
+    end = stream.latestOffset(begin, ALL)
+    if end == begin:  # an alteration changes no row
+        end = {**begin, "position": table.timeline.commits[-1].completion_time}
+    if found is None:
+        rows = [row for each in stream.partitions(begin, end) for part in stream.read(each) for row in part.to_pylist()]
+        assert [(row.get("after") or row)["value"] for row in rows] == [1]
+    else:
+        with pytest.raises(SchemaConflictError, match=f"(?s)'value' .* has changed .*{found}"):
+            stream.partitions(begin, end)
+
+
+def test_a_query_starts_beside_a_write_of_version_6(tmp_path):
+    table = create(tmp_path / "six", FakeClock(), **{"hoodie.write.table.version": "6"})
+    first = write(table, [("a", "p", 1, 1)], "insert")
+    write(table, [("b", "p", 1, 1)], "insert")
+    table.storage.create(f".hoodie/{int(first) + 1}.commit.requested", b"")
+    stream = reader(table)
+    begin = stream.initialOffset()
+    assert batch(stream, begin, stream.latestOffset(begin, ALL)) == [("i", "a", 1)]
