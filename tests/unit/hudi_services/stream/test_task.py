@@ -185,7 +185,12 @@ def test_files_come_in_once_history_by_a_bulk_insert_of_one_row_a_key(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("where", "half"), [("copy", False), pytest.param("copy", True, marks=pytest.mark.deep), ("trips", False)]
+    ("where", "half"),
+    [
+        ("copy", False),
+        pytest.param("copy", True, marks=pytest.mark.deep("calls that are half done take ten seconds")),
+        ("trips", False),
+    ],
 )
 def test_a_stream_that_dies_at_any_call_has_each_change_once(tmp_path, monkeypatch, where, half):
     """The call is one of the target, or of the source: a look, or the position of its consumer."""
