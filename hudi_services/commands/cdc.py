@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import difflib
+import json
 import os
 from dataclasses import asdict
 
 import click
 
+from hoodie.display import counted
 from hoodie.errors import ConfigError
 from hudi_services.commandline.flags import CONTEXT, json_flag, registry_flag, verbose_flag, with_examples
+from hudi_services.commandline.properties import merged_options
 from hudi_services.entry.server import DatabaseServer
 from hudi_services.registry.find import registry_file
 from hudi_services.registry.load import read_registry
@@ -41,6 +44,37 @@ def _check(server: str, registry: str | None, as_json: bool) -> int:
     if fixes:
         parts.append(Lines(fixes, "what fixes it", alarming=bool(missing)))
     return print_page(Page({"server": server, "requirements": rows}, parts, missing), as_json=as_json)
+
+
+def _load(
+    server: str,
+    table: str,
+    target_base_path: str,
+    registry: str | None,
+    props: str | None,
+    conf: tuple[str, ...],
+    start_fresh: bool,
+    as_json: bool,
+) -> None:
+    from hoodie.engine import LocalEngine
+    from hudi_services.cdc.mysql.table_load import TableLoad
+
+    database, dot, name = table.partition(".")
+    if not (database and dot and name):
+        raise click.UsageError(f"{table!r:.100} is no table of a server: write DATABASE.TABLE, such as shop.orders.")
+    options = merged_options(props, conf)
+    declared = _server(server, registry)
+    load = TableLoad(server, declared, os.environ, database, name, target_base_path, options, LocalEngine())
+    result = load.run(start_fresh=start_fresh)
+    if as_json:
+        echo(json.dumps(asdict(result), indent=2))
+    elif result.commits:
+        rows = f"{counted(result.rows, 'row')} of a snapshot, " if result.rows else ""
+        echo(
+            f"{rows}{counted(result.changes, 'change')} in {counted(result.commits, 'commit')}, up to {result.position}"
+        )
+    else:
+        echo("nothing to do: no changes since the last run")
 
 
 def _tail(server: str, registry: str | None, tables: tuple[str, ...], since: str | None, follow: bool) -> None:
@@ -82,6 +116,33 @@ cdc = click.Group(
             help="Check whether the changes of a database server can be read. Lists each requirement, what the server has, "
             "and the statement that fixes it. It changes nothing.\n\nExit code 1: a requirement is missing.",
             epilog=with_examples(("hudi-services cdc check shop --registry tables.yaml",)),
+            context_settings=CONTEXT,
+        ),
+        click.Command(
+            "load",
+            callback=_load,
+            params=[
+                click.Argument(["server"]),
+                click.Argument(["table"], metavar="DATABASE.TABLE"),
+                click.Option(
+                    ["--target-base-path"], required=True, metavar="PATH", help="Path or URL of the Hudi table."
+                ),
+                registry_flag(),
+                click.Option(["--props"], metavar="FILE", help="Options, as a properties file."),
+                click.Option(
+                    ["--hoodie-conf", "conf"], multiple=True, metavar="KEY=VALUE", help="One option. Repeatable."
+                ),
+                click.Option(
+                    ["--start-fresh"], is_flag=True, help="Take all rows again, in place of those in the table."
+                ),
+                json_flag(),
+                verbose_flag(),
+            ],
+            help="Load a table of a server: all its rows in the first run, then the changes since, up to the end of the binlog. "
+            "Each commit holds its position, so every change is applied once. The Hudi table is created when it is not there.",
+            epilog=with_examples(
+                ("hudi-services cdc load shop shop.orders --target-base-path /lake/orders --registry tables.yaml",)
+            ),
             context_settings=CONTEXT,
         ),
         click.Command(

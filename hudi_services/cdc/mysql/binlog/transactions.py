@@ -16,7 +16,7 @@ from hudi_services.cdc.mysql.position import LogPosition
 
 Wanted = Callable[[str, str], bool]
 """Says of a table, by its database and name, that it is read."""
-_COMMENTS = re.compile(r"\s+|/\*(?!!).*?\*/|--[^\n]*\n|#[^\n]*\n", re.DOTALL)
+_COMMENTS = re.compile(r"\s+|/\*(?!M?!).*?\*/|/\*M?!\d*|--[^\n]*\n|#[^\n]*\n", re.DOTALL)
 _OF_TABLES = re.compile(
     r"(CREATE|ALTER|DROP|RENAME|TRUNCATE)\s+(OR\s+REPLACE\s+)?(ONLINE\s+|OFFLINE\s+|IGNORE\s+|UNIQUE\s+|FULLTEXT\s+|SPATIAL\s+)*"
     r"(TABLES?|DATABASE|SCHEMA|INDEX)\b|TRUNCATE\b",

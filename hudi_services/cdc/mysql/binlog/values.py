@@ -81,7 +81,7 @@ def column_values(column: LoggedColumn, raw: np.ndarray | pa.Array, charsets: Ch
         return pa.array(raw[:, -1] == 1) if column.metadata == 1 else _binary(raw)
     if code is Code.DATE:
         packed = _little(raw)
-        return _dates(packed >> 9, packed >> 5 & 15, packed & 31)
+        return dates_of(packed >> 9, packed >> 5 & 15, packed & 31)
     if code is Code.DATETIME2:
         return _datetimes(raw)
     if code is Code.TIMESTAMP2:
@@ -182,7 +182,8 @@ def _days(years: np.ndarray, months: np.ndarray, days: np.ndarray) -> tuple[np.n
     return begin.astype("M8[D]").astype(np.int64) + days - 1, ~known | (days > length)
 
 
-def _dates(years: np.ndarray, months: np.ndarray, days: np.ndarray) -> pa.Array:
+def dates_of(years: np.ndarray, months: np.ndarray, days: np.ndarray) -> pa.Array:
+    """Return dates, null for zero dates and for days that their month does not have."""
     numbers, wrong = _days(years, months, days)
     return pa.array(numbers.astype(np.int32), pa.int32(), mask=wrong).cast(pa.date32())
 

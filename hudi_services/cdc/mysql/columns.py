@@ -1,0 +1,138 @@
+"""Columns of a table of a server, as its catalog declares them, in the words of the binlog: so both have one table of types."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from hoodie.errors import SourceError
+from hudi_services.cdc.mysql.binlog.table_map import Code, LoggedColumn
+from hudi_services.cdc.mysql.binlog.values import BINARY_COLLATION, column_type
+from hudi_services.cdc.mysql.connection import rows_of
+from hudi_services.cdc.mysql.facts import quoted
+
+if TYPE_CHECKING:
+    from pymysql.connections import Connection
+
+_CODES = {
+    "tinyint": Code.TINY,
+    "smallint": Code.SHORT,
+    "mediumint": Code.INT24,
+    "int": Code.LONG,
+    "bigint": Code.LONGLONG,
+    "float": Code.FLOAT,
+    "double": Code.DOUBLE,
+    "decimal": Code.NEWDECIMAL,
+    "bit": Code.BIT,
+    "year": Code.YEAR,
+    "date": Code.DATE,
+    "datetime": Code.DATETIME2,
+    "timestamp": Code.TIMESTAMP2,
+    "time": Code.TIME2,
+    "char": Code.STRING,
+    "varchar": Code.VARCHAR,
+    "binary": Code.STRING,
+    "varbinary": Code.VARCHAR,
+    "enum": Code.ENUM,
+    "set": Code.SET,
+    **dict.fromkeys(("tinytext", "text", "mediumtext", "longtext", "json"), Code.BLOB),
+    **dict.fromkeys(("tinyblob", "blob", "mediumblob", "longblob"), Code.BLOB),
+    **dict.fromkeys(
+        ("geometry", "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon"), Code.GEOMETRY
+    ),
+    "geometrycollection": Code.GEOMETRY,
+}
+_BINARY = re.compile(r"binary|varbinary|(tiny|medium|long)?blob")
+_COLUMNS = """
+SELECT column_name, data_type, column_type, character_maximum_length, numeric_precision, numeric_scale, datetime_precision
+FROM information_schema.columns WHERE table_schema = %s AND table_name = %s ORDER BY ordinal_position
+"""
+_KEYS = """
+SELECT index_name, column_name FROM information_schema.statistics s
+WHERE table_schema = %s AND table_name = %s AND non_unique = 0 AND NOT EXISTS (
+  SELECT 1 FROM information_schema.statistics n WHERE n.table_schema = s.table_schema AND n.table_name = s.table_name
+  AND n.index_name = s.index_name AND n.nullable = 'YES')
+ORDER BY index_name <> 'PRIMARY', index_name, seq_in_index
+"""
+
+
+@dataclass(frozen=True)
+class DeclaredTable:
+    """A table of the server: its columns in order, and its key (empty where it has none)."""
+
+    database: str
+    name: str
+    columns: tuple[LoggedColumn, ...]
+    key: tuple[str, ...]
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.database}.{self.name}"
+
+    @property
+    def schema(self) -> pa.Schema:
+        return pa.schema([(column.name, column_type(column)) for column in self.columns])
+
+    @property
+    def query(self) -> str:
+        """The statement that reads all rows. FLOAT is cast to DOUBLE, as the server prints only six digits of it."""
+        parts = (
+            f"CAST({quoted(column.name)} AS DOUBLE)" if column.code is Code.FLOAT else quoted(column.name)
+            for column in self.columns
+        )
+        return f"SELECT {', '.join(parts)} FROM {quoted(self.database)}.{quoted(self.name)}"
+
+
+def declared_table(connection: Connection[Any], database: str, name: str) -> DeclaredTable:
+    """Ask the server. Raises SourceError for a table that the user does not see, and for a column that cannot be read."""
+    rows = rows_of(connection, _COLUMNS, (database, name))
+    if not rows:
+        raise SourceError(
+            f"The server has no table {database}.{name}, or the user does not see it",
+            fix=f"correct the name, or GRANT SELECT ON {quoted(database)}.{quoted(name)}",
+        )
+    columns = []
+    for row in rows:
+        try:
+            columns.append(_column(*row))
+            column_type(columns[-1])
+        except ValueError as error:
+            raise SourceError(
+                f"The table {database}.{name} cannot be read", found=str(error), fix="change the type of the column"
+            ) from error
+    return DeclaredTable(database, name, tuple(columns), _key(rows_of(connection, _KEYS, (database, name))))
+
+
+def _column(
+    name: str,
+    kind: str,
+    declared: str,
+    length: int | None,
+    precision: int | None,
+    scale: int | None,
+    digits: int | None,
+) -> LoggedColumn:
+    code = _CODES.get(kind.lower())
+    if code is None:
+        raise ValueError(f"the column {name!r} has the type {declared}")
+    metadata = 0
+    if code is Code.NEWDECIMAL:
+        metadata = int(precision or 0) | int(scale or 0) << 8
+    elif code is Code.BIT:
+        bits = int(precision or 1)
+        metadata = bits // 8 << 8 | bits % 8
+    elif code in (Code.DATETIME2, Code.TIMESTAMP2, Code.TIME2):
+        metadata = int(digits or 0)
+    elif code in (Code.STRING, Code.VARCHAR):
+        metadata = int(length or 0)
+    collation = BINARY_COLLATION if _BINARY.fullmatch(kind.lower()) else 0
+    return LoggedColumn(code, metadata, name, unsigned="unsigned" in declared.lower(), collation=collation)
+
+
+def _key(rows: Sequence[Sequence[Any]]) -> tuple[str, ...]:
+    """The primary key, or the first unique index of columns that are never null."""
+    return tuple(str(column) for index, column in rows if index == rows[0][0])

@@ -1,0 +1,70 @@
+"""The identity of a log: file names and offsets come again after RESET MASTER and a failover, with other transactions."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from hoodie.errors import ConfigError, CorruptTableError, SourceError
+from hudi_services.cdc.mysql.connection import rows_of
+from hudi_services.cdc.mysql.position import LogPosition, log_position
+
+if TYPE_CHECKING:
+    from pymysql.connections import Connection
+
+KEY = "hudi_services.cdc.mysql.position"
+"""The extra metadata of commits that holds how far a table has taken in the binlog."""
+
+
+@dataclass(frozen=True)
+class StoredPosition:
+    """The source (server/database.table), the place in its log, and what identifies the log: the transactions before the place
+    (MariaDB), or the server (MySQL)."""
+
+    source: str
+    position: str
+    log: str
+
+    @property
+    def text(self) -> str:
+        return json.dumps(asdict(self))
+
+    @property
+    def place(self) -> LogPosition:
+        return log_position(self.position)
+
+
+def stored_position(text: str, where: str) -> StoredPosition:
+    """Read what `StoredPosition.text` wrote. Raises CorruptTableError for any other text."""
+    try:
+        stored = StoredPosition(**json.loads(text))
+        _ = stored.place
+        return stored
+    except (TypeError, ValueError, ConfigError) as error:
+        raise CorruptTableError(
+            f"The position of a source in {where} cannot be read",
+            found=f"{text!r:.200}",
+            fix="load again with --start-fresh",
+        ) from error
+
+
+def log_identity(connection: Connection[Any], position: LogPosition) -> str | None:
+    """Return what identifies the log up to a position. None where the server does not have this position."""
+    [[version]] = rows_of(connection, "SELECT VERSION()")
+    if "mariadb" not in str(version).lower():
+        [[server]] = rows_of(connection, "SELECT @@server_uuid")
+        return f"server {server}"
+    [[transactions]] = rows_of(connection, "SELECT BINLOG_GTID_POS(%s, %s)", (position.file, position.offset))
+    return f"transactions {transactions}" if transactions is not None else None
+
+
+def check_log(connection: Connection[Any], stored: StoredPosition) -> None:
+    """Raise SourceError where the server's log is not the one that `stored` is a place of: changes may be missing between."""
+    identity = log_identity(connection, stored.place)
+    if identity != stored.log:
+        raise SourceError(
+            f"The binlog of {stored.source} does not continue at {stored.position}",
+            found=f"{identity or 'no such position, as after a purge or a reset'}, where the table has {stored.log}",
+            fix="load the table again with --start-fresh. Logs that are kept longer prevent it: `hudi-services cdc check`",
+        )

@@ -1,0 +1,232 @@
+"""A table of a server into a Hudi table: all its rows once, then the changes that its binlog has since."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from hoodie.config.table_keys import RECORD_KEY_FIELDS
+from hoodie.engine import Engine
+from hoodie.errors import ConfigError, PendingInstantError, SourceError, TableNotFoundError
+from hoodie.model.internal_columns import DELETION
+from hoodie.services.after_write import AfterWrite
+from hoodie.table import HoodieTable
+from hoodie.view import TableState
+from hoodie.write.change_rows import ChangeColumns, change_rows
+from hoodie.write.execute import WriteHooks
+from hudi_services.cdc.mysql.binlog.changes import Shape
+from hudi_services.cdc.mysql.binlog.log import collation_charsets, end_of_log, events
+from hudi_services.cdc.mysql.binlog.transactions import Changes, Statement, transactions
+from hudi_services.cdc.mysql.connection import connected, rows_of
+from hudi_services.cdc.mysql.definition import stops_load
+from hudi_services.cdc.mysql.log_identity import KEY, StoredPosition, check_log, log_identity, stored_position
+from hudi_services.cdc.mysql.position import LogPosition
+from hudi_services.cdc.mysql.snapshot import Snapshot, snapshot
+from hudi_services.entry.server import DatabaseServer
+from hudi_services.ingest.positions import find_position
+
+if TYPE_CHECKING:
+    from pymysql.connections import Connection
+
+_ROWS = 500_000  # changes in a commit
+_CHANGES = ChangeColumns("op", ("number",))
+
+
+@dataclass
+class LoadResult:
+    """Rows of the snapshot, changes of the binlog, commits, and the position after the last commit."""
+
+    rows: int = 0
+    changes: int = 0
+    commits: int = 0
+    position: str = ""
+
+
+@dataclass
+class TableLoad:
+    """The load of the table `database`.`table` of the server `name` into the Hudi table at `base_path`."""
+
+    name: str
+    server: DatabaseServer
+    environ: Mapping[str, str]
+    database: str
+    table: str
+    base_path: str
+    options: Mapping[str, object]
+    engine: Engine
+    result: LoadResult = field(default_factory=LoadResult)
+
+    @property
+    def source(self) -> str:
+        return f"{self.name}/{self.database}.{self.table}"
+
+    def run(self, *, start_fresh: bool = False) -> LoadResult:
+        """Load up to the end of the log as it is when the run begins.
+
+        Each commit holds the rows and the position after them, so a run that is killed goes on where it was. `start_fresh` takes
+        all rows again, in place of those in the table. Raises HoodieError. Commits before the error stay.
+        """
+        with connected(self.name, self.server, self.environ) as control:
+            end = end_of_log(control)
+            stored = self._stored()
+            if stored is None or start_fresh:
+                stored = self._load_all(control, stored)
+            check_log(control, stored)
+            self._apply(control, stored, end)
+        return self.result
+
+    def _stored(self) -> StoredPosition | None:
+        """Return the position of the table, None where nothing was loaded. Raises ConfigError for a table of other contents."""
+        try:
+            state = HoodieTable.open(self.base_path).state()
+        except TableNotFoundError:
+            return None
+        found = find_position(state, KEY, start_fresh=False)
+        if found is None:
+            if state.timeline.commits:
+                raise ConfigError(
+                    f"Table {self.base_path} holds other rows than those of {self.source}",
+                    found="commits, and none of them has a position in a binlog",
+                    fix="name another path",
+                )
+            return None
+        stored = stored_position(found.text, found.where)
+        if stored.source != self.source:
+            raise ConfigError(
+                f"Table {self.base_path} is loaded from another source than {self.source}",
+                found=stored.source,
+                fix="name another path",
+            )
+        return stored
+
+    def _load_all(self, control: Connection[Any], stored: StoredPosition | None) -> StoredPosition:
+        """Write a snapshot in one commit, in place of what the table holds."""
+        with snapshot(self.name, self.server, self.environ, self.database, self.table) as rows:
+            target = self._target(rows)
+            position = self._position(control, rows.position)
+            counted = _Counted()
+            target.write(
+                pa.RecordBatchReader.from_batches(rows.table.schema, counted.of(rows.rows)),
+                "bulk_insert" if stored is None else "insert_overwrite_table",
+                self.options,
+                extra_metadata={KEY: position.text},
+                hooks=self._hooks(stored),
+            )
+        self.result.rows = counted.rows
+        self._committed(position)
+        return position
+
+    def _target(self, rows: Snapshot) -> HoodieTable:
+        with suppress(TableNotFoundError):
+            return HoodieTable.open(self.base_path, engine=self.engine)
+        key = ",".join(rows.table.key)
+        if not key and RECORD_KEY_FIELDS.name not in self.options:
+            raise ConfigError(
+                f"The table {rows.table.full_name} has no key",
+                found="neither a primary key nor a unique index without nulls",
+                fix=f"name its columns: --hoodie-conf {RECORD_KEY_FIELDS.name}=…",
+            )
+        options = {RECORD_KEY_FIELDS.name: key, "hoodie.table.name": self.table, **self.options}
+        return HoodieTable.create(self.base_path, options, engine=self.engine)
+
+    def _apply(self, control: Connection[Any], stored: StoredPosition, end: LogPosition) -> None:
+        [[version]] = rows_of(control, "SELECT VERSION()")
+        charsets = collation_charsets(control)
+        held: list[pa.Table] = []
+        shape: Shape | None = None
+        place = stored.place
+        with connected(self.name, self.server, self.environ) as connection:
+            log = events(connection, self.server.server_id, place, wait=False)
+            try:
+                for part in transactions(log, charsets, self._is_wanted, mariadb="mariadb" in str(version).lower()):
+                    changed = isinstance(part, Changes) and shape is not None and part.shape != shape
+                    ending = part if isinstance(part, Statement) and self._ends(part) else None
+                    if held and (changed or ending or sum(some.num_rows for some in held) >= _ROWS):
+                        stored = self._commit(control, stored, held, place)
+                        held = []
+                    if ending is not None:
+                        raise self._ended(ending)
+                    if isinstance(part, Changes):
+                        held.append(part.changes)
+                        shape, place = part.shape, part.position
+                    if part.position >= end:
+                        break
+            except ValueError as error:
+                raise SourceError(
+                    f"The changes of {self.source} after {place} cannot be read",
+                    found=str(error),
+                    fix=f"run `hudi-services cdc check {self.name}`, then load again with --start-fresh",
+                ) from error
+        if held:
+            self._commit(control, stored, held, place)
+
+    def _is_wanted(self, database: str, table: str) -> bool:
+        return (database, table) == (self.database, self.table)
+
+    def _ends(self, statement: Statement) -> bool:
+        return stops_load(statement.text, statement.database, self.database, self.table)
+
+    def _ended(self, statement: Statement) -> SourceError:
+        return SourceError(
+            f"A statement may have changed rows of {self.source} without logging them",
+            found=f"{statement.text[:200]!r} before {statement.position}. Changes before it are in the table",
+            fix="load the table as it is now with --start-fresh",
+        )
+
+    def _commit(
+        self, control: Connection[Any], stored: StoredPosition, held: list[pa.Table], place: LogPosition
+    ) -> StoredPosition:
+        position = self._position(control, place)
+        changes = pa.concat_tables(held)
+        table = HoodieTable.open(self.base_path, engine=self.engine)
+        rows = change_rows(table.state(), changes.schema, _CHANGES, AfterWrite.of(self.options).options)(changes)
+        table.write(
+            rows,
+            "upsert",
+            self.options,
+            deletions=DELETION,
+            extra_metadata={KEY: position.text},
+            hooks=self._hooks(stored),
+        )
+        self.result.changes += changes.num_rows
+        self._committed(position)
+        return position
+
+    def _committed(self, position: StoredPosition) -> None:
+        self.result.commits += 1
+        self.result.position = position.position
+
+    def _position(self, control: Connection[Any], place: LogPosition) -> StoredPosition:
+        identity = log_identity(control, place)
+        if identity is None:
+            raise SourceError(
+                f"The binlog of {self.source} no longer has the position {place}",
+                fix="keep logs longer: `hudi-services cdc check` shows how long. Then load again with --start-fresh",
+            )
+        return StoredPosition(self.source, str(place), identity)
+
+    def _hooks(self, stored: StoredPosition | None) -> WriteHooks:
+        def check(state: TableState) -> None:
+            found = find_position(state, KEY, start_fresh=False)
+            now = stored_position(found.text, found.where) if found is not None else None
+            if now != stored:
+                raise PendingInstantError(
+                    f"Another load committed to {self.base_path} in the meantime",
+                    fix="run again. It goes on after that one",
+                )
+
+        return WriteHooks(on_begin=check, on_others=check)
+
+
+@dataclass
+class _Counted:
+    rows: int = 0
+
+    def of(self, batches: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            self.rows += batch.num_rows
+            yield batch

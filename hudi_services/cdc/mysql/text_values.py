@@ -1,0 +1,51 @@
+"""Values of a column as the server prints them, as an Arrow array of the type that the binlog gives."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hudi_services.cdc.mysql.binlog.table_map import Code, LoggedColumn
+from hudi_services.cdc.mysql.binlog.values import column_type, dates_of
+
+_TIMES = (Code.DATETIME2, Code.TIMESTAMP2)
+
+
+def text_values(column: LoggedColumn, printed: pa.Array) -> pa.Array:
+    """Return the values of `printed`, an array of binary. Zero dates become null. Raises ValueError for another text."""
+    kind = column_type(column)
+    if column.code is Code.BIT:
+        return pc.equal(printed, pa.scalar(b"\x01")) if pa.types.is_boolean(kind) else printed
+    if pa.types.is_binary(kind):
+        return printed
+    try:
+        texts = printed.cast(pa.string())
+        if column.code is Code.DATE:
+            return _dates(texts)
+        if column.code in _TIMES:
+            return _datetimes(texts).cast(kind)
+        if column.code is Code.FLOAT:
+            return texts.cast(pa.float64()).cast(kind, safe=False)
+        return texts.cast(kind)
+    except pa.ArrowInvalid as error:
+        raise ValueError(f"a value of the column {column.name!r} that is no {kind}: {error}") from error
+
+
+def _number(texts: pa.Array, start: int, stop: int) -> pa.Array:
+    return pc.utf8_slice_codeunits(texts, start, stop).cast(pa.int64())
+
+
+def _dates(texts: pa.Array) -> pa.Array:
+    """Texts such as 2020-02-29. Days that no calendar has become null."""
+    parts = [_number(texts, *place).fill_null(0).to_numpy() for place in ((0, 4), (5, 7), (8, 10))]
+    return dates_of(*parts)
+
+
+def _datetimes(texts: pa.Array) -> pa.Array:
+    days = _dates(texts).cast(pa.int32()).cast(pa.int64())
+    fraction = pc.utf8_slice_codeunits(texts, 20, 26)
+    micros = pc.utf8_rpad(fraction, 6, "0").cast(pa.int64())
+    seconds = pc.multiply(days, 86_400)
+    for place, unit in (((11, 13), 3600), ((14, 16), 60), ((17, 19), 1)):
+        seconds = pc.add(seconds, pc.multiply(_number(texts, *place), unit))
+    return pc.add(pc.multiply(seconds, 1_000_000), micros).cast(pa.timestamp("us"))
