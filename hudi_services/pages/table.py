@@ -15,6 +15,7 @@ from hudi_services.pages.known import Known
 from hudi_services.pages.row import FleetRow, row
 from hudi_services.pages.seen import Seen, seen
 from hudi_services.pages.state import State
+from hudi_services.pages.stream import Follows
 from hudi_services.watch.gains import Gain
 from hudi_services.watch.model import Event, Snapshot
 
@@ -58,6 +59,7 @@ class TablePage:
     states: tuple[State, ...]
     seen: Seen | None
     gains: tuple[Gain, ...]
+    follows: Follows | None = None
     may_pause: bool = False
     shows_rows: bool = False
 

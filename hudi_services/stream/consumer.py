@@ -8,6 +8,7 @@ from hoodie.consumer import LATEST
 from hoodie.errors import HoodieError
 from hoodie.model.time import Time
 from hoodie.table import HoodieTable
+from hudi_services.stream.options import consumer_of
 
 _log = logging.getLogger(__name__)
 
@@ -23,7 +24,7 @@ class SourceHold:
     def __init__(self, source: str, target: str) -> None:
         """`source` is a base path, `target` the name of a table."""
         self._source = source
-        self._name = f"stream-{target}"
+        self._name = consumer_of(target)
         self._warned = False
 
     def begin(self) -> None:

@@ -46,6 +46,11 @@ class Stream(SparkSection):
     run_for: Annotated[Duration, Limit(ge=timedelta(minutes=1))] = timedelta(hours=1)
 
 
+def consumer_of(table: str) -> str:
+    """The name of the consumer by which the source keeps what the stream into the table of that name has not read."""
+    return f"stream-{table}"
+
+
 def contradictions(table: Table, section: Stream) -> Iterator[tuple[KeyPath, str]]:
     """The mistakes of the section, and what in the rest of the entry it cannot be with."""
     if section.path is None:

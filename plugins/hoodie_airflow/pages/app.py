@@ -14,13 +14,14 @@ from fastapi.exceptions import RequestValidationError
 from hoodie_airflow.pages import data
 from hoodie_airflow.pages.access import RESULTS, RUNS, SIGNED_IN, Rights, User
 from hoodie_airflow.pages.answers import HEADERS, NO_TABLE, as_json, current_registry, table_seen
-from hoodie_airflow.pages.known import fleet_known, table_known
+from hoodie_airflow.pages.known import fleet_known, source_snapshot, table_known
 from hoodie_airflow.pages.login import add_login
 from hoodie_airflow.pages.pausing import WantedPause, pause_table, resume_table
 from hoodie_airflow.pages.runs import going, tried
 from hudi_services.entry.table import Table
 from hudi_services.pages.fleet import Fleet, card_of, dags_of, fleet
 from hudi_services.pages.run import run_page
+from hudi_services.pages.stream import followed, follows
 from hudi_services.pages.table import of_dag, table_of_dag, table_page
 
 _WEB = Path(__file__).parent / "web"
@@ -120,8 +121,12 @@ def _of_table(found: Table | None, user: Any, otherwise: str) -> Response:
     rights = Rights(user)
     if found is None or not rights.sees(found):
         raise HTTPException(404, otherwise)
-    looked = table_known(current_registry().registry, found.name, rights.dags & dags_of(found))
+    registry = current_registry().registry
+    looked = table_known(registry, found.name, rights.dags & dags_of(found))
     page = table_page(found, looked.known, looked.snapshot, looked.events, datetime.now(UTC))
+    source = registry.table(followed(found) or "")
+    seen = source_snapshot(registry, source.name) if source is not None and rights.sees(source) else None
+    page = replace(page, follows=follows(found, seen))
     return _answer(replace(page, may_pause=rights.pauses(found), shows_rows=data.shows_rows(found, rights)))
 
 

@@ -56,6 +56,15 @@ def table_known(registry: Registry, name: str, dags: Collection[str]) -> Looked:
         return Looked(Known(ran, trouble=away(error)))
 
 
+def source_snapshot(registry: Registry, name: str) -> Snapshot | None:
+    """The last look at a table that another one follows; None also where the store is away, which the page says."""
+    try:
+        found = opened_store(registry).table(name)
+    except StoreError:
+        return None
+    return found if found is not None and _of(registry, found.summary) else None
+
+
 def _of(registry: Registry, summary: Summary) -> bool:
     """Whether it is of the table that has this name now: until the watcher has looked its store has the one of before."""
     entry = registry.table(summary.table)

@@ -30,6 +30,7 @@ export async function table(ask, [, kind, name], tell) {
     ...states(found.states),
     h("div", {}, state(found.row)),
     columns(declared),
+    section("Follows", follows(found.follows, found.now)),
     ...(found.seen ? seen(found.seen, found.now) : []),
     found.shows_rows && found.seen ? section("Rows", sample(found, ask)) : null,
     found.seen ? section("Changes by commit", changes(found, ask)) : null,
@@ -96,6 +97,16 @@ function plain(name, titles, rows) {
   return scrolling(`list of ${name}`, h("table", {}, h("caption", { class: "hidden" }, name),
     h("thead", {}, h("tr", {}, titles.map((title) => h("th", { scope: "col" }, title)))),
     h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell) => h("td", {}, cell)))))));
+}
+
+function follows(stream, now) {
+  if (!stream) return null;
+  const source = stream.table ? h("a", { href: `#/table/${encodeURIComponent(stream.table)}` }, stream.table) : stream.path;
+  const read = stream.consumer;
+  if (!read) return h("p", {}, `The ${stream.read} of `, source, stream.looked_at ? ": nothing was taken in yet" : ": how far was not seen yet");
+  return plain("stream", ["source", "reads", "mode", "position", "commits not taken in", "since", "last batch", "looked at"], [[
+    source, stream.read, stream.mode, read.position ?? "earliest", count(read.commits_behind), ago(read.since, now),
+    ago(read.committed_at, now), ago(stream.looked_at, now)]]);
 }
 
 function consumers(found, now) {
