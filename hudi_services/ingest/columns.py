@@ -64,7 +64,8 @@ def stored_columns(
 ) -> StoredColumns:
     """The columns that a table of the columns `known` gets from those `found` in the source of that name.
 
-    Columns of keys, partitions and order are never left out: they are text where neither a value nor the table shows a type.
+    Timestamps are microseconds. Columns of keys, partitions and order are never left out: they are text where neither a value nor
+    the table shows a type.
     Raises SourceError where no column is left.
     """
     paths = (*properties.record_key_fields, *properties.partition_fields, *properties.precombine_fields)
@@ -75,6 +76,7 @@ def stored_columns(
         kind = _as_text(field.type) if field.name in needed else _typed(field.type, field.name, left_out)
         if kind is not None:
             kept.append(field.with_type(kind))
+    kept = [field.with_type(_in_micros(field.type)) for field in kept]
     if not kept:
         raise SourceError(
             f"No row of {source} has a value",
@@ -117,6 +119,17 @@ def _as_text(kind: pa.DataType) -> pa.DataType:
     if pa.types.is_map(kind):
         return _with_items(kind, _as_text(kind.item_type))
     return pa.string() if _is_text(kind) else kind
+
+
+def _in_micros(kind: pa.DataType) -> pa.DataType:
+    """The type with timestamps as tables hold them: rows with a value that does not fit are bad, and others are loaded."""
+    if pa.types.is_timestamp(kind):
+        return pa.timestamp("us", kind.tz)
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_in_micros(field.type)) for field in kind.fields])
+    if _is_list(kind):
+        return _with_values(kind, _in_micros(kind.value_type))
+    return _with_items(kind, _in_micros(kind.item_type)) if pa.types.is_map(kind) else kind
 
 
 def _typed(kind: pa.DataType, path: str, left_out: list[str]) -> pa.DataType | None:

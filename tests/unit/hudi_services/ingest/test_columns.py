@@ -174,3 +174,16 @@ def test_a_load_without_any_value_is_refused(feed):
     with pytest.raises(SourceError, match=r"No row of .* has a value"):
         run_ingest(request, LocalEngine(1))
     assert not feed.table.exists()
+
+
+@pytest.mark.parametrize(("unit", "bad"), [("ns", 999), ("s", 2**50), ("s", -(2**50))])
+@pytest.mark.parametrize("nested", [lambda times: times, lambda times: pa.StructArray.from_arrays([times], ["x"])])
+def test_a_time_that_microseconds_do_not_hold_makes_a_bad_row(feed, unit, bad, nested):
+    """It stopped the load of all rows, although some were allowed to be bad."""
+    for number, values in enumerate([[bad, 1000], [2000, bad]]):
+        ids = [f"{number}{place}" for place in range(2)]
+        times = nested(pa.array(values, pa.timestamp(unit)))
+        feed.land(f"{number}.parquet", pa.table({"id": ids, "part": ["p"] * 2, "ts": [1, 1], "at": times}))
+        assert feed.run("parquet", max_bad_share=0.5).rows_quarantined == 1
+    assert sorted(feed.open().read()["id"].to_pylist()) == ["01", "10"]
+    assert all("column at: " in reason for _, reason, _ in feed.quarantined)
