@@ -104,6 +104,25 @@ def test_changes_flow_from_table_to_table(spark, tmp_path, local_rows):
     assert not list((tmp_path / "t" / ".hoodie").glob(".staged/*"))
 
 
+def test_a_query_with_state_goes_on_after_a_batch_that_is_there(spark, tmp_path):
+    """A kill between the commit of the table and that of Spark: the batch comes again, and its state with it."""
+    table, landing, checkpoint = create(tmp_path / "t"), tmp_path / "landing", tmp_path / "c"
+
+    def run(*rows):
+        frame(spark, *rows).coalesce(1).write.mode("append").parquet(str(landing))
+        once = spark.readStream.schema(SCHEMA).parquet(str(landing)).dropDuplicates(["id"])
+        sink = hoodie.spark.stream_sink(table.base_path, SMALL_BLOOM, operation="insert")
+        query = once.writeStream.foreachBatch(sink).option("checkpointLocation", str(checkpoint))
+        query.trigger(availableNow=True).start().awaitTermination(120)
+
+    run(("a", "p", 1, 1), ("b", "p", 1, 1))
+    for name in ("0", ".0.crc"):
+        (checkpoint / "commits" / name).unlink()
+    run(("a", "p", 2, 2), ("c", "p", 2, 2))
+    assert content(table) == {"a": ("p", 1, 1), "b": ("p", 1, 1), "c": ("p", 2, 2)}
+    assert len(table.timeline.commits) == 2
+
+
 def test_bad_arguments(spark, tmp_path):
     with pytest.raises(TableNotFoundError):
         hoodie.spark.stream_sink(tmp_path / "nothing")

@@ -83,6 +83,7 @@ class StreamSink:
 
     def _write(self, rows: DataFrame, batch: StreamBatch) -> WriteResult | None:
         if self._writer.is_there(batch):
+            _consume(rows)
             return None
         cached = rows.persist()  # its rows are counted, then read
         try:
@@ -91,7 +92,10 @@ class StreamSink:
                 return None
             if some.num_rows <= self.local_rows:
                 return self._writer.write(batch, some, some.schema, LocalEngine())
-            return self._writer.write(batch, cached, arrow_schema(rows), SparkEngine(rows.sparkSession))
+            done = self._writer.write(batch, cached, arrow_schema(rows), SparkEngine(rows.sparkSession))
+            if done is None:
+                _consume(cached)
+            return done
         finally:
             cached.unpersist()
 
@@ -105,3 +109,9 @@ class StreamSink:
                 fix="use it with foreachBatch, or name the query: stream_sink(path, query=...)",
             )
         return StreamBatch(query, batch, self._run, checkpoint, self.after_restore)
+
+
+def _consume(rows: DataFrame) -> None:
+    """Compute all rows of a batch that is not written. A query with state, such as a join, gets the state of the batch that way:
+    Spark ends the query otherwise."""
+    rows.write.format("noop").mode("overwrite").save()
