@@ -6,20 +6,24 @@ import os
 import posixpath
 import re
 
-_S3 = frozenset({"s3a", "s3n"})
+_SCHEMES = {"s3a": "s3", "s3n": "s3", "gcs": "gs", "az": "abfss", "abfs": "abfss"}  # other names of one file system
 _WITHOUT_HOST = re.compile(r"^(\w+):/(?!/)")  # as Hadoop writes URLs that name no host
 
 
 def identity(path: str) -> str:
     """One spelling for a folder, however it was given.
 
-    Local paths and `file:` URLs are absolute, without links; other URLs have no empty, `.` or `..` steps, and `s3` for `s3a`.
+    Local paths and `file:` URLs are absolute, without links; other URLs have no empty, `.` or `..` steps, and one name of their
+    file system, such as `s3` for `s3a`.
     """
     path = _WITHOUT_HOST.sub(r"\1:///", path)
+    if path.startswith("local://"):  # fsspec's other name of `file`
+        path = path.replace("local", "file", 1)
     local = path.removeprefix("file:")
     if local == path and "://" in path:
         scheme, _, rest = path.partition("://")
-        return f"{'s3' if scheme in _S3 else scheme}://{posixpath.normpath(rest)}"
+        rest = rest.lstrip("/") if scheme == "memory" else rest  # it has no host
+        return f"{_SCHEMES.get(scheme, scheme)}://{posixpath.normpath(rest)}"
     if local != path:
         local = local.removeprefix("//localhost")
     try:
