@@ -96,14 +96,16 @@ def test_buckets_in_turns(tmp_path, hudi12, kind, version, ours_first):
     expected = {}
     for number, (operation, some) in enumerate(steps):
         rows = bucket_rows(some, number)
-        if (number % 2 == 0) == ours_first:
+        ours = (number % 2 == 0) == ours_first
+        if ours:
             table.write(batch(rows), operation, {**SMALL_BLOOM, **BUCKET})
         else:
             hudi12.write(table.base_path, batch(rows), hudis(table, operation, **BUCKET))
         for key, *rest in rows:
             expected.pop(key, None) if operation == "delete" else expected.update({key: tuple(rest)})
         assert seen(table.read()) == expected, number
-        assert seen(hudi12.read(table.base_path)) == expected, number
+        if ours or number == len(steps) - 1:
+            assert seen(hudi12.read(table.base_path)) == expected, number
     assert len({name[:8] for name in table.read(columns=["_hoodie_file_name"])["_hoodie_file_name"].to_pylist()}) == 7
 
 
@@ -146,14 +148,16 @@ def test_consistent_hashing_in_turns(tmp_path, hudi12, version, ours_first):
         rows = bucket_rows(some, number)
         if number % 3 == 2:
             rows += [(f"n{number}-{each}", f"new-{number}", number, number) for each in range(5)]
-        if (not services and (number % 2 == 0) == ours_first) or number in (4, 7):
+        ours = (not services and (number % 2 == 0) == ours_first) or number in (4, 7)
+        if ours:
             table.write(batch(rows), operation, {**SMALL_BLOOM, **HASHING})
         else:
             hudi12.write(table.base_path, batch(rows), hudis(table, operation, **HASHING, **services))
         for key, *rest in rows:
             expected.pop(key, None) if operation == "delete" else expected.update({key: tuple(rest)})
         assert seen(table.read()) == expected, number
-        assert seen(hudi12.read(table.base_path)) == expected, number
+        if ours or number == len(steps) - 1:
+            assert seen(hudi12.read(table.base_path)) == expected, number
 
 
 def test_consistent_hashing_after_an_overwrite_takes_no_rows(tmp_path, hudi12):

@@ -9,6 +9,7 @@ from hoodie import HoodieTable
 from tests.interop.peer import PeerError
 from tests.interop.rows import rows
 from tests.support.clock import FakeClock
+from tests.support.matrix import diagonal
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
 pytestmark = pytest.mark.interop
@@ -74,6 +75,7 @@ def test_hudi_rs_incremental(golden, archive, name):
 
 
 @pytest.mark.format("14a", "14b", "14c", "14e", "14f", "14h", "14i", "14j", "14l", "14m", "14n", "14o", "14r")
+@pytest.mark.deep("Hudi alone reads what Hudi alone has written")
 def test_hudi_12(golden, expected, hudi12):
     for archive in ARCHIVES:
         for name in PLAIN + LOGS:
@@ -84,6 +86,7 @@ def test_hudi_12(golden, expected, hudi12):
 
 
 @pytest.mark.format("14a", "14b", "14c", "14e", "14f", "14h", "14i", "14j", "14l", "14m", "14n", "14r", "14u")
+@pytest.mark.deep("Hudi alone reads what Hudi alone has written")
 def test_hudi_15(golden, expected, hudi15):
     for name in PLAIN + LOGS:
         assert snapshot(hudi15.read(golden("15v6") / name)) == expected("15v6", name), name
@@ -94,8 +97,7 @@ def test_hudi_15(golden, expected, hudi15):
 
 
 @pytest.mark.format("11m", "11n", "14k")
-@pytest.mark.parametrize("version", ["9", "6"])
-@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+@pytest.mark.parametrize(("kind", "version"), diagonal(["COPY_ON_WRITE", "MERGE_ON_READ"], ["9", "6"]))
 def test_a_table_that_hudi_restored(tmp_path, hudi12, hudi_rs_read, kind, version):
     """Savepoint and restore by Hudi, of commits of ours: what came after the savepoint is gone, and we go on."""
     options = {"hoodie.table.type": kind, "hoodie.write.table.version": version}
