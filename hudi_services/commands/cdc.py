@@ -54,6 +54,7 @@ def _load(
     props: str | None,
     conf: tuple[str, ...],
     start_fresh: bool,
+    ignore_cascades: bool,
     as_json: bool,
 ) -> None:
     from hoodie.engine import LocalEngine
@@ -64,7 +65,9 @@ def _load(
         raise click.UsageError(f"{table!r:.100} is no table of a server: write DATABASE.TABLE, such as shop.orders.")
     options = merged_options(props, conf)
     declared = _server(server, registry)
-    load = TableLoad(server, declared, os.environ, database, name, target_base_path, options, LocalEngine())
+    load = TableLoad(
+        server, declared, os.environ, database, name, target_base_path, options, LocalEngine(), ignore_cascades
+    )
     result = load.run(start_fresh=start_fresh)
     if as_json:
         echo(json.dumps(asdict(result), indent=2))
@@ -134,6 +137,11 @@ cdc = click.Group(
                 ),
                 click.Option(
                     ["--start-fresh"], is_flag=True, help="Take all rows again, in place of those in the table."
+                ),
+                click.Option(
+                    ["--ignore-cascades"],
+                    is_flag=True,
+                    help="Load a table whose rows foreign keys change (CASCADE, SET NULL). The log does not have these changes.",
                 ),
                 json_flag(),
                 verbose_flag(),

@@ -7,7 +7,7 @@ those whose every clause is known to leave stored values as they are.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 _TOKEN = re.compile(
     r"(?P<space>\s+|/\*(?!M?!).*?\*/|/\*M?!\d*|\*/|--[^\n]*|\#[^\n]*)"
@@ -26,14 +26,19 @@ _FILLED = re.compile(
 )
 """An added column with one of these has values in the rows that are there."""
 
+_UNDECODED = re.compile("[\udc80-\udcff]")
+
 Token = tuple[str, str]
 
 
-def stops_load(text: str, current: str, database: str, table: str) -> bool:
+def stops_load(text: str, current: str, database: str, table: str, stored: Iterable[str] = ()) -> bool:
     """Return True if rows of `database`.`table` may not be those of the server after the statement.
 
-    `current` is the database of names without one.
+    `current` is the database of names without one. `stored` are the columns that the load has: one that was dropped and
+    comes again is empty at the server.
     """
+    if not (database + table).isascii() and _UNDECODED.search(text):
+        return True  # a client of another character set may have named the table
     tokens = list(_tokens(text))
     words = [value.upper() if kind == "word" else "" for kind, value in tokens]
     ours = (database, table)
@@ -46,11 +51,13 @@ def stops_load(text: str, current: str, database: str, table: str) -> bool:
     if words[:1] in (["DROP"], ["RENAME"]) and words[1:2] in (["TABLE"], ["TABLES"]):
         return ours in _names(tokens[2:], current)
     if words[:1] == ["ALTER"] and "TABLE" in words[1:4]:
-        return _alters(words, tokens, ours, current)
+        return _alters(words, tokens, ours, current, frozenset(name.lower() for name in stored))
     return False
 
 
-def _alters(words: Sequence[str], tokens: Sequence[Token], ours: tuple[str, str], current: str) -> bool:
+def _alters(
+    words: Sequence[str], tokens: Sequence[Token], ours: tuple[str, str], current: str, stored: frozenset[str]
+) -> bool:
     start = words.index("TABLE") + 1
     while words[start : start + 1] and words[start] in _BEFORE_NAME:
         start += 1
@@ -59,7 +66,7 @@ def _alters(words: Sequence[str], tokens: Sequence[Token], ours: tuple[str, str]
     if ours not in _names(tokens[start:end], current):
         # Another table may take our name, or give us its rows.
         return bool({"RENAME", "EXCHANGE", "CONVERT"} & set(words[end:])) and ours in _names(rest, current)
-    return "IGNORE" in words[:start] or not all(map(_is_harmless, _clauses(rest)))
+    return "IGNORE" in words[:start] or not all(_is_harmless(clause, stored) for clause in _clauses(rest))
 
 
 def _tokens(text: str) -> Iterator[Token]:
@@ -88,21 +95,27 @@ def _names(tokens: Sequence[Token], current: str) -> set[tuple[str, str]]:
     return names
 
 
-def _clauses(tokens: Sequence[Token]) -> Iterator[str]:
-    """The clauses of an ALTER TABLE: words in capitals, names and texts as marks."""
+def _clauses(tokens: Sequence[Token]) -> Iterator[list[Token]]:
+    """The parts between the commas outside brackets."""
     depth = 0
-    clause: list[str] = []
+    clause: list[Token] = []
     for kind, value in tokens:
         depth += (value == "(") - (value == ")") if kind == "mark" else 0
-        if kind == "mark" and value == "," and not depth:
-            yield " ".join(clause)
+        if (kind, value) == ("mark", ",") and not depth:
+            yield clause
             clause = []
         else:
-            clause.append({"word": value.upper(), "name": "`", "text": "'"}.get(kind, value))
-    yield " ".join(clause)
+            clause.append((kind, value))
+    yield clause
 
 
-def _is_harmless(clause: str) -> bool:
-    if _HARMLESS.match(clause):
+def _is_harmless(clause: Sequence[Token], stored: frozenset[str]) -> bool:
+    text = " ".join({"word": value.upper(), "name": "`", "text": "'"}.get(kind, value) for kind, value in clause)
+    if _HARMLESS.match(text):
         return True
-    return _ADDED.match(clause) is not None and _FILLED.search(clause) is None
+    added = _ADDED.match(text)
+    if added is None or _FILLED.search(text):
+        return False
+    rest = clause[len(added[0].split()) :]
+    columns = list(_clauses(rest[1:])) if rest[:1] == [("mark", "(")] else [rest]
+    return not any(column and column[0][1].lower() in stored for column in columns)

@@ -40,10 +40,11 @@ SELECT t.table_schema, t.table_name, t.engine, t.table_rows, t.data_length, EXIS
   WHERE s.table_schema = t.table_schema AND s.table_name = t.table_name AND s.non_unique = 0
   GROUP BY s.index_name HAVING SUM(s.nullable = 'YES') = 0)
 FROM information_schema.tables t
-WHERE t.table_type = 'BASE TABLE' AND t.table_schema NOT IN (%s)
+WHERE t.table_type IN ('BASE TABLE', 'SYSTEM VERSIONED') AND t.table_schema NOT IN (%s)
 ORDER BY t.table_schema, t.table_name
 """
 _CASCADE = re.compile(r"^\s*CONSTRAINT .* ON (DELETE|UPDATE) (CASCADE|SET NULL|SET DEFAULT)", re.MULTILINE)
+_VERSIONED = re.compile(r"^\).* WITH SYSTEM VERSIONING", re.MULTILINE)
 _SECRET = re.compile(r" IDENTIFIED (BY|VIA|WITH) .*")
 
 
@@ -61,6 +62,8 @@ class SourceTable:
     readable: bool
     cascades: bool
     """Foreign keys change its rows when rows of another table change."""
+    versioned: bool
+    """It keeps old versions of its rows (WITH SYSTEM VERSIONING)."""
 
     @property
     def full_name(self) -> str:
@@ -81,56 +84,77 @@ class ServerFacts:
     clock_offset: float
     replicas: tuple[int, ...] | None
     is_replica: bool | None
+    unlogged: tuple[str, ...]
+    """Databases whose changes the log leaves out (binlog_ignore_db)."""
+    logged: tuple[str, ...]
+    """The only databases whose changes the log has (binlog_do_db). Empty: all."""
 
     @property
     def is_mariadb(self) -> bool:
         return "mariadb" in self.variables.get("version", "").lower()
 
 
-def server_facts(connection: Connection[Any], databases: Sequence[str], clock: Clock) -> ServerFacts:
-    """Ask the server. `databases` limits the tables. Empty means all that the user sees."""
+def server_facts(
+    connection: Connection[Any], databases: Sequence[str], clock: Clock, table: str | None = None
+) -> ServerFacts:
+    """Ask the server. `databases` limits the tables. Empty means all that the user sees. `table` is the name of the only one."""
     marks = ", ".join(["%s"] * len(_VARIABLES))
     variables = rows_of(connection, f"SHOW GLOBAL VARIABLES WHERE Variable_name IN ({marks})", _VARIABLES)
     began = clock.now()
     [[server_time]] = rows_of(connection, "SELECT UNIX_TIMESTAMP(NOW(6))")
     ended = clock.now()
     middle = began.timestamp() + (ended - began).total_seconds() / 2
+    status = _first_answer(connection, "SHOW MASTER STATUS", "SHOW BINARY LOG STATUS") or ()
+    logged, unlogged = (str(text).split(",") if text else [] for text in (status[0][2:4] if status else ("", "")))
     return ServerFacts(
         {str(name).lower(): str(value) for name, value in variables},
         tuple(_SECRET.sub("", str(row[0])) for row in rows_of(connection, "SHOW GRANTS")),
-        _tables(connection, databases),
+        _tables(connection, databases, table),
         float(server_time) - middle,
         _replicas(connection),
         _is_replica(connection),
+        tuple(unlogged),
+        tuple(logged),
     )
 
 
-def _tables(connection: Connection[Any], databases: Sequence[str]) -> tuple[SourceTable, ...]:
+def _tables(connection: Connection[Any], databases: Sequence[str], only: str | None) -> tuple[SourceTable, ...]:
     marks = ", ".join(["%s"] * len(SYSTEM_DATABASES))
+    rows = rows_of(connection, _TABLES % marks, SYSTEM_DATABASES)
     return tuple(
-        SourceTable(
-            database,
-            name,
-            engine or "",
-            int(rows or 0),
-            int(size or 0),
-            bool(keyed),
-            _readable(connection, database, name),
-            _cascades(connection, database, name),
-        )
-        for database, name, engine, rows, size, keyed in rows_of(connection, _TABLES % marks, SYSTEM_DATABASES)
-        if not databases or database in databases
+        _table(connection, *row)
+        for row in rows
+        if (not databases or row[0] in databases) and (only is None or row[1] == only)
+    )
+
+
+def _table(
+    connection: Connection[Any],
+    database: str,
+    name: str,
+    engine: str | None,
+    rows: int | None,
+    size: int | None,
+    keyed: int,
+) -> SourceTable:
+    # The views of foreign keys stay empty for a user who may only read. The statement that made the table has them.
+    answer = _first_answer(connection, f"SHOW CREATE TABLE {quoted(database)}.{quoted(name)}")
+    statement = str(answer[0][1]) if answer else ""
+    return SourceTable(
+        database,
+        name,
+        engine or "",
+        int(rows or 0),
+        int(size or 0),
+        bool(keyed),
+        _readable(connection, database, name),
+        _CASCADE.search(statement) is not None,
+        _VERSIONED.search(statement) is not None,
     )
 
 
 def _readable(connection: Connection[Any], database: str, table: str) -> bool:
     return _first_answer(connection, f"SELECT * FROM {quoted(database)}.{quoted(table)} LIMIT 0") is not None
-
-
-def _cascades(connection: Connection[Any], database: str, table: str) -> bool:
-    # The views of foreign keys stay empty for a user who may only read. The statement that made the table has them.
-    answer = _first_answer(connection, f"SHOW CREATE TABLE {quoted(database)}.{quoted(table)}")
-    return any(_CASCADE.search(str(row[1])) for row in answer or ())
 
 
 def quoted(name: str) -> str:

@@ -60,6 +60,17 @@ def _logs(facts: ServerFacts) -> Iterator[Requirement]:
             value or "empty",
             f"{fix}; and in the configuration. Clients that are connected have to connect again",
         )
+    left_out = [
+        database
+        for database in dict.fromkeys(table.database for table in facts.tables)
+        if database in facts.unlogged or (facts.logged and database not in facts.logged)
+    ]
+    yield _requirement(
+        "the log has the changes of all databases (binlog_do_db, binlog_ignore_db)",
+        not left_out,
+        f"none of {some(left_out)}" if left_out else "all",
+        "remove binlog_do_db and binlog_ignore_db from the server's configuration, and restart it",
+    )
     if facts.is_replica:
         updates = facts.variables.get("log_replica_updates", facts.variables.get("log_slave_updates", "OFF"))
         yield _requirement(
@@ -181,6 +192,13 @@ def _tables(server: DatabaseServer, user: str, facts: ServerFacts) -> Iterator[R
         lambda table: table.engine.lower() in _TRANSACTIONAL,
         "warning",
         "ALTER TABLE … ENGINE = InnoDB. A snapshot beside writes is not consistent otherwise",
+    )
+    yield _of_tables(
+        "tables keep no old versions of their rows (WITH SYSTEM VERSIONING)",
+        tables,
+        lambda table: not table.versioned,
+        "warning",
+        "the log mixes old versions with rows, so such a table is not loaded: load a table that is not versioned",
     )
     yield _of_tables(
         "tables have no foreign keys that change rows (CASCADE, SET NULL)",

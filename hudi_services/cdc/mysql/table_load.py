@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from hoodie.clock import SystemClock
 from hoodie.config.table_keys import RECORD_KEY_FIELDS
 from hoodie.engine import Engine
 from hoodie.errors import ConfigError, PendingInstantError, SourceError, TableNotFoundError
@@ -18,13 +19,16 @@ from hoodie.table import HoodieTable
 from hoodie.view import TableState
 from hoodie.write.change_rows import ChangeColumns, change_rows
 from hoodie.write.execute import WriteHooks
+from hudi_services.cdc.credentials import credentials
 from hudi_services.cdc.mysql.binlog.changes import Shape
 from hudi_services.cdc.mysql.binlog.log import collation_charsets, end_of_log, events
 from hudi_services.cdc.mysql.binlog.transactions import Changes, Statement, transactions
 from hudi_services.cdc.mysql.connection import connected, rows_of
 from hudi_services.cdc.mysql.definition import stops_load
+from hudi_services.cdc.mysql.facts import server_facts
 from hudi_services.cdc.mysql.log_identity import KEY, StoredPosition, check_log, log_identity, stored_position
 from hudi_services.cdc.mysql.position import LogPosition
+from hudi_services.cdc.mysql.preflight import requirements
 from hudi_services.cdc.mysql.snapshot import Snapshot, snapshot
 from hudi_services.entry.server import DatabaseServer
 from hudi_services.ingest.positions import find_position
@@ -58,6 +62,7 @@ class TableLoad:
     base_path: str
     options: Mapping[str, object]
     engine: Engine
+    ignore_cascades: bool = False
     result: LoadResult = field(default_factory=LoadResult)
 
     @property
@@ -71,6 +76,7 @@ class TableLoad:
         all rows again, in place of those in the table. Raises HoodieError. Commits before the error stay.
         """
         with connected(self.name, self.server, self.environ) as control:
+            self._check_server(control)
             end = end_of_log(control)
             stored = self._stored()
             if stored is None or start_fresh:
@@ -78,6 +84,26 @@ class TableLoad:
             check_log(control, stored)
             self._apply(control, stored, end)
         return self.result
+
+    def _check_server(self, control: Connection[Any]) -> None:
+        """Raise ConfigError where the log lacks changes of the table, or mixes them with old rows."""
+        facts = server_facts(control, (self.database,), SystemClock(), self.table)
+        user = credentials(self.server.connection, self.environ).user
+        checked = list(requirements(self.server, user, facts))
+        missing = [f"{each.name}: {each.found}" for each in checked if each.state == "missing"]
+        for table in facts.tables:
+            if table.versioned:
+                missing.append("the table keeps old versions of its rows (WITH SYSTEM VERSIONING)")
+            if table.cascades and not self.ignore_cascades:
+                missing.append(
+                    "foreign keys change its rows, which no log has: --ignore-cascades loads it all the same"
+                )
+        if missing:
+            raise ConfigError(
+                f"The table {self.source} cannot be followed",
+                found="; ".join(missing),
+                fix=f"`hudi-services cdc check {self.name}` lists the statements that fix it",
+            )
 
     def _stored(self) -> StoredPosition | None:
         """Return the position of the table, None where nothing was loaded. Raises ConfigError for a table of other contents."""
@@ -143,13 +169,13 @@ class TableLoad:
             log = events(connection, self.server.server_id, place, wait=False)
             try:
                 for part in transactions(log, charsets, self._is_wanted, mariadb="mariadb" in str(version).lower()):
+                    about = part if isinstance(part, Statement) and self._may_name(part) else None
                     changed = isinstance(part, Changes) and shape is not None and part.shape != shape
-                    ending = part if isinstance(part, Statement) and self._ends(part) else None
-                    if held and (changed or ending or sum(some.num_rows for some in held) >= _ROWS):
+                    if held and (about or changed or sum(some.num_rows for some in held) >= _ROWS):
                         stored = self._commit(control, stored, held, place)
                         held = []
-                    if ending is not None:
-                        raise self._ended(ending)
+                    if about is not None and self._stops(about):
+                        raise self._stopped(about)
                     if isinstance(part, Changes):
                         held.append(part.changes)
                         shape, place = part.shape, part.position
@@ -167,10 +193,16 @@ class TableLoad:
     def _is_wanted(self, database: str, table: str) -> bool:
         return (database, table) == (self.database, self.table)
 
-    def _ends(self, statement: Statement) -> bool:
-        return stops_load(statement.text, statement.database, self.database, self.table)
+    def _may_name(self, statement: Statement) -> bool:
+        text = statement.text.lower()
+        return self.table.lower() in text or self.database.lower() in text or not text.isprintable()
 
-    def _ended(self, statement: Statement) -> SourceError:
+    def _stops(self, statement: Statement) -> bool:
+        schema = HoodieTable.open(self.base_path).stored_schema
+        columns = schema.names if schema is not None else []
+        return stops_load(statement.text, statement.database, self.database, self.table, columns)
+
+    def _stopped(self, statement: Statement) -> SourceError:
         return SourceError(
             f"A statement may have changed rows of {self.source} without logging them",
             found=f"{statement.text[:200]!r} before {statement.position}. Changes before it are in the table",

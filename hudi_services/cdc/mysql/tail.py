@@ -62,7 +62,7 @@ def _tables(names: Sequence[str]) -> set[tuple[str, str]]:
 def _lines(part: Changes | Statement) -> Iterator[str]:
     common = {"position": str(part.position), "time": datetime.fromtimestamp(part.seconds, UTC).isoformat()}
     if isinstance(part, Statement):
-        yield _json({**common, "database": part.database, "statement": part.text})
+        yield _json({**common, "database": part.database, "statement": part.text.encode("utf-8", "replace").decode()})
         return
     table = f"{part.shape.database}.{part.shape.table}"
     for change in part.changes.drop_columns(["number"]).to_pylist():

@@ -161,7 +161,10 @@ def decompressed(data: bytes) -> bytes:
 
 
 def statement(found: Event) -> tuple[str, str]:
-    """Return the database and the text of a QUERY event. Raises ValueError for a body that is cut off."""
+    """Return the database and the text of a QUERY event. Bytes that are not UTF-8 stay as lone surrogates.
+
+    Raises ValueError for a body that is cut off.
+    """
     body = Body(found.body)
     body.take(8)  # thread, seconds
     database = body.number(1)
@@ -172,4 +175,4 @@ def statement(found: Event) -> tuple[str, str]:
     text = body.take(body.left)
     if found.kind is Kind.QUERY_COMPRESSED:
         text = decompressed(text)
-    return name, text.decode("utf-8", "replace")
+    return name, text.decode("utf-8", "surrogateescape")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 
 from hudi_services.cdc.mysql.binlog.changes import ChangeCollector, Shape
 from hudi_services.cdc.mysql.binlog.events import ROWS, Event, Kind, statement
-from hudi_services.cdc.mysql.binlog.table_map import table_map
+from hudi_services.cdc.mysql.binlog.table_map import TableMap, table_map
 from hudi_services.cdc.mysql.binlog.values import Charsets
 from hudi_services.cdc.mysql.position import LogPosition
 
@@ -23,9 +23,10 @@ _OF_TABLES = re.compile(
     re.IGNORECASE,
 )
 """Others are not yielded: those of users have passwords in them."""
+_BEGINS = (Kind.FORMAT_DESCRIPTION, Kind.MARIADB_GTID, Kind.GTID, Kind.ANONYMOUS_GTID)
+"""Events outside transactions: the begin of a file, and of the next transaction."""
 _ROWS_IN_STATEMENTS = ("INSERT", "UPDATE", "DELETE", "REPLACE", "LOAD", "WITH")
 _REFUSED = {
-    Kind.XA_PREPARE: "rows of an XA transaction, which may still be rolled back",
     Kind.INCIDENT: "an incident: the server lost events",
     Kind.BEGIN_LOAD_QUERY: "LOAD DATA as a statement: the server needs binlog_format=ROW",
     Kind.EXECUTE_LOAD_QUERY: "LOAD DATA as a statement: the server needs binlog_format=ROW",
@@ -56,6 +57,24 @@ class Changes:
     changes: pa.Table
 
 
+@dataclass
+class _Open:
+    """The transaction that the log is in: tables and rows that are wanted, and how many of them preceded each savepoint."""
+
+    parts: list[TableMap | Event] = field(default_factory=list)
+    savepoints: dict[str, int] = field(default_factory=dict)
+
+    def clear(self) -> None:
+        self.parts.clear()
+        self.savepoints.clear()
+
+    def undo(self, name: str) -> None:
+        """Forget what followed a savepoint. Raises ValueError for one that the log does not have."""
+        if name not in self.savepoints:
+            raise ValueError(f"ROLLBACK TO a savepoint {name!r} that the log does not have")
+        del self.parts[self.savepoints[name] :]
+
+
 def transactions(
     events: Iterable[tuple[LogPosition, Event]], charsets: Charsets, wanted: Wanted, *, mariadb: bool
 ) -> Iterator[Changes | Statement]:
@@ -64,38 +83,67 @@ def transactions(
     Raises ValueError for events that carry rows which cannot be read.
     """
     collector = ChangeCollector(charsets)
+    open_ = _Open()
     skipped: set[int] = set()
     for position, event in events:
         kind = event.kind
         if kind in _REFUSED:
             raise ValueError(f"before {position}: {_REFUSED[kind]}")
-        if kind is Kind.TABLE_MAP:
+        if kind in _BEGINS:
+            open_.clear()  # the server died before it committed what is left
+        elif kind is Kind.TABLE_MAP:
             table = table_map(event.body, mariadb)
-            skipped.discard(table.number)
             if wanted(table.database, table.table):
-                collector.map(table)
+                skipped.discard(table.number)
+                open_.parts.append(table)
             else:
                 skipped.add(table.number)
         elif kind in ROWS:
             if int.from_bytes(event.body[:6], "little") not in skipped:
-                collector.add(event)
+                open_.parts.append(event)
         elif kind is Kind.XID:
-            yield from _taken(collector, position, event)
+            yield from _committed(collector, open_, position, event)
+        elif kind is Kind.XA_PREPARE:
+            if any(isinstance(part, Event) for part in open_.parts) and not event.body[0]:
+                raise ValueError(f"before {position}: rows of an XA transaction, which may still be rolled back")
+            yield from _committed(collector, open_, position, event)
         elif kind in (Kind.QUERY, Kind.QUERY_COMPRESSED):
-            database, text = statement(event)
-            begin = text[_begin(text) :]
-            word = (re.match(r"\w*", begin) or [""])[0].upper()
-            if word == "COMMIT":
-                yield from _taken(collector, position, event)
-            elif word == "ROLLBACK" and " TO " not in begin.upper():
-                list(collector.take())
-            elif word in _ROWS_IN_STATEMENTS:
-                raise ValueError(f"before {position}: {word} as a statement: the server needs binlog_format=ROW")
-            elif _OF_TABLES.match(begin):
-                yield Statement(position, event.seconds, database, text)
+            yield from _statement(collector, open_, position, event)
 
 
-def _taken(collector: ChangeCollector, position: LogPosition, event: Event) -> Iterator[Changes]:
+def _statement(
+    collector: ChangeCollector, open_: _Open, position: LogPosition, event: Event
+) -> Iterator[Changes | Statement]:
+    database, text = statement(event)
+    begin = text[_begin(text) :]
+    word = (re.match(r"\w*", begin) or [""])[0].upper()
+    if word == "COMMIT":
+        yield from _committed(collector, open_, position, event)
+    elif word == "SAVEPOINT":
+        open_.savepoints[_savepoint(begin)] = len(open_.parts)
+    elif word == "ROLLBACK":
+        if re.match(r"ROLLBACK\s+(WORK\s+)?TO\b", begin, re.IGNORECASE):
+            open_.undo(_savepoint(begin))
+        else:
+            open_.clear()
+    elif word in _ROWS_IN_STATEMENTS:
+        raise ValueError(f"before {position}: {word} as a statement: the server needs binlog_format=ROW")
+    elif _OF_TABLES.match(begin):
+        yield Statement(position, event.seconds, database, text)
+
+
+def _savepoint(text: str) -> str:
+    """The name at the end of a statement. The server does not distinguish capitals."""
+    return text.rstrip("; \n").rpartition(" ")[2].strip("`").lower()
+
+
+def _committed(collector: ChangeCollector, open_: _Open, position: LogPosition, event: Event) -> Iterator[Changes]:
+    for part in open_.parts:
+        if isinstance(part, TableMap):
+            collector.map(part)
+        else:
+            collector.add(part)
+    open_.clear()
     for shape, changes in collector.take():
         yield Changes(position, event.seconds, shape, changes)
 

@@ -66,6 +66,22 @@ def test_statements_that_may_change_rows_stop_the_load_and_others_do_not():
     assert wrong == []
 
 
+def test_a_column_that_comes_again_stops_the_load():
+    for text, stored, stops in (
+        ("ALTER TABLE orders ADD COLUMN A INT", ["id", "a"], True),
+        ("ALTER TABLE orders ADD b INT, ADD (c INT, `a` INT)", ["id", "a"], True),
+        ("ALTER TABLE orders ADD COLUMN IF NOT EXISTS a INT", ["a"], True),
+        ("ALTER TABLE orders ADD COLUMN IF NOT EXISTS b INT, ADD (c DECIMAL(5, 2), d INT)", ["a", "5", "2"], False),
+    ):
+        assert stops_load(text, "shop", "shop", "orders", stored) is stops, text
+
+
+def test_a_name_that_cannot_be_decoded_may_be_ours():
+    text = "TRUNCATE größe".encode("latin1").decode("utf-8", "surrogateescape")
+    assert stops_load(text, "shop", "shop", "größe")
+    assert not stops_load(text, "shop", "shop", "orders")
+
+
 def test_names_without_a_database_are_of_the_current_one():
     assert not stops_load("TRUNCATE orders", "crm", "shop", "orders")
     assert stops_load("TRUNCATE `a ``b`.`c.d`", "", "a `b", "c.d")

@@ -11,7 +11,9 @@ from hudi_services.cdc.mysql.preflight import requirements
 from hudi_services.entry.server import DatabaseServer
 
 SERVER = DatabaseServer(type="mysql", connection="shop", server_id=5401)
-ORDERS = SourceTable("shop", "orders", "InnoDB", 1_000, 1 << 20, keyed=True, readable=True, cascades=False)
+ORDERS = SourceTable(
+    "shop", "orders", "InnoDB", 1_000, 1 << 20, keyed=True, readable=True, cascades=False, versioned=False
+)
 MARIADB = ServerFacts(
     {
         "version": "10.11.19-MariaDB",
@@ -31,6 +33,8 @@ MARIADB = ServerFacts(
     clock_offset=0.0,
     replicas=(),
     is_replica=False,
+    unlogged=(),
+    logged=(),
 )
 MYSQL = replace(
     MARIADB,
@@ -104,6 +108,13 @@ def test_days_of_older_releases_count():
     assert (state, found.split(".")[0]) == ("warning", "12 h 0 min")
 
 
+def test_databases_that_the_log_leaves_out_are_missing():
+    for facts in (replace(MARIADB, unlogged=("shop",)), replace(MARIADB, logged=("crm",))):
+        [(state, found, _)] = wrong(facts)
+        assert (state, found) == ("missing", "none of shop")
+    assert wrong(replace(MARIADB, logged=("shop",), unlogged=("crm",))) == []
+
+
 def test_a_replica_logs_what_it_gets():
     [(state, found, fix)] = wrong(replace(MARIADB, is_replica=True))
     assert (state, found, "log_slave_updates=ON" in fix) == ("missing", "OFF", True)
@@ -132,12 +143,14 @@ def test_tables_that_cannot_be_followed_are_named():
         replace(ORDERS, name="old", engine="MyISAM"),
         replace(ORDERS, name="items", cascades=True),
         replace(ORDERS, name="secret", readable=False),
+        replace(ORDERS, name="past", versioned=True),
     )
     assert [(state, found) for state, found, _ in wrong(replace(MARIADB, tables=tables))] == [
-        ("missing", "1 of 5 do not: shop.secret"),
-        ("warning", "1 of 5 do not: shop.log"),
-        ("warning", "1 of 5 do not: shop.old"),
-        ("warning", "1 of 5 do not: shop.items"),
+        ("missing", "1 of 6 do not: shop.secret"),
+        ("warning", "1 of 6 do not: shop.log"),
+        ("warning", "1 of 6 do not: shop.old"),
+        ("warning", "1 of 6 do not: shop.past"),
+        ("warning", "1 of 6 do not: shop.items"),
     ]
 
 

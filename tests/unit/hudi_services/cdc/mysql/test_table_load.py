@@ -204,6 +204,43 @@ def test_tables_of_other_contents_and_keys_that_are_missing_are_refused(server, 
         load(server, database, target).run()
 
 
+def test_tables_whose_changes_are_not_all_logged_are_refused(server, database, tmp_path):
+    server.run(
+        f"CREATE TABLE {database}.c (id INT PRIMARY KEY, t INT, FOREIGN KEY (t) REFERENCES t (id) ON DELETE CASCADE)",
+        f"CREATE TABLE {database}.p (id INT PRIMARY KEY) WITH SYSTEM VERSIONING",
+        f"INSERT INTO {database}.t VALUES (1, 'a', 1)",
+        f"INSERT INTO {database}.c VALUES (1, 1), (2, NULL)",
+    )
+    for table, words in (("c", "--ignore-cascades"), ("p", "WITH SYSTEM VERSIONING")):
+        with pytest.raises(ConfigError, match=words):
+            load(server, database, str(tmp_path / table), table).run()
+    ignoring = load(server, database, str(tmp_path / "c"), "c")
+    ignoring.ignore_cascades = True
+    assert ignoring.run().rows == 2
+    server.run("SET GLOBAL binlog_row_image = 'MINIMAL'")
+    try:
+        with pytest.raises(ConfigError, match="binlog_row_image"):
+            load(server, database, str(tmp_path / "t")).run()
+    finally:
+        server.run("SET GLOBAL binlog_row_image = 'FULL'")
+
+
+def test_a_column_that_comes_and_goes_in_one_run_stops_it(server, database, tmp_path):
+    target = str(tmp_path / "lake")
+    load(server, database, target).run()
+    server.run(
+        f"ALTER TABLE {database}.t ADD w INT",
+        f"INSERT INTO {database}.t VALUES (1, 'a', 1, 5)",
+        f"ALTER TABLE {database}.t DROP w",
+        f"ALTER TABLE {database}.t ADD w INT",
+        f"INSERT INTO {database}.t VALUES (2, 'a', 1, 6)",
+    )
+    with pytest.raises(SourceError, match="without logging them"):
+        load(server, database, target).run()
+    load(server, database, target).run(start_fresh=True)
+    assert lake_rows(target) == server_rows(server, database)
+
+
 def test_an_empty_table_is_loaded_and_filled(server, database, tmp_path):
     target = str(tmp_path / "lake")
     load(server, database, target).run()

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.binlog import log_end, logged, operations, rows_of, statements
+from hudi_services.cdc.mysql.binlog.events import Kind
+from hudi_services.cdc.mysql.binlog.log import events
+from hudi_services.cdc.mysql.binlog.transactions import transactions
+from tests.support.binlog import SERVER_ID, connect, log_end, logged, operations, rows_of, statements
 
 pytestmark = pytest.mark.process
 
@@ -37,6 +40,45 @@ def test_what_is_rolled_back_is_not_read(server, table):
         "COMMIT",
     )
     assert ids(logged(server, start)) == [2, 4]
+
+
+def test_what_a_savepoint_takes_back_is_not_read_where_the_log_has_it(server, table):
+    """A table without transactions, written in the transaction, makes the server log rows that it then takes back."""
+    server.run(f"CREATE OR REPLACE TABLE {table}_m (id INT PRIMARY KEY) ENGINE = MyISAM")
+    start = log_end(server)
+    server.run(
+        "BEGIN",
+        f"INSERT INTO {table} VALUES (1, 1)",
+        "SAVEPOINT `S 1`",
+        f"INSERT INTO {table}_m VALUES (1)",
+        f"INSERT INTO {table} VALUES (2, 1)",
+        "ROLLBACK TO SAVEPOINT `s 1`",
+        f"INSERT INTO {table} VALUES (3, 1)",
+        "COMMIT",
+    )
+    assert ids(logged(server, start)) == [1, 1, 3]
+
+
+def test_rows_of_a_transaction_that_a_dying_server_cut_off_are_not_read(server, table):
+    start = log_end(server)
+    server.run(f"INSERT INTO {table} VALUES (1, 1)", f"INSERT INTO {table} VALUES (2, 1)")
+    with connect(server) as connection:
+        whole = list(events(connection, SERVER_ID, start, wait=False))
+    ends = [number for number, (_, event) in enumerate(whole) if event.kind is Kind.XID]
+    cut = whole[: ends[0]] + whole[ends[0] + 1 :]
+    assert ids(transactions(cut, {}, lambda database, name: True, mariadb=True)) == [2]
+
+
+def test_xa_transactions_stop_the_reader_until_they_are_decided(server, table):
+    start = log_end(server)
+    server.run("XA START 'one'", f"INSERT INTO {table} VALUES (1, 1)", "XA END 'one'", "XA COMMIT 'one' ONE PHASE")
+    assert ids(logged(server, start)) == [1]
+    server.run(
+        "XA START 'two'", f"INSERT INTO {table} VALUES (2, 1)", "XA END 'two'", "XA PREPARE 'two'", "XA ROLLBACK 'two'"
+    )
+    with pytest.raises(ValueError, match="rows of an XA transaction"):
+        logged(server, start)
+    assert ids(logged(server, start, lambda _, name: False)) == []
 
 
 def test_the_position_after_a_transaction_begins_the_next(server, table):
