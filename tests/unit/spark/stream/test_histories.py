@@ -1,0 +1,120 @@
+"""Random histories read by queries that die at calls of the storage: every change and every row once, without Spark's session."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hoodie import ARCHIVE, HoodieTable
+from hoodie.engine import LocalEngine
+from hoodie.spark.stream.columns import stream_columns
+from hoodie.spark.stream.options import stream_options
+from hoodie.spark.stream.reader import StreamReader
+from tests.support.changes import apply, counted
+from tests.support.faulty import FaultyStorage, Killed
+from tests.support.history import ACTIONS, AT_COMMIT, FIRST, KEYS, MERGE_LOGS, REPLACING, History, Step
+from tests.support.tables import content
+
+pytestmark = pytest.mark.histories
+
+ROWS = st.lists(st.tuples(st.sampled_from(KEYS), st.integers(0, 5), st.integers(0, 99)), max_size=6).map(tuple)
+WRITES = st.sampled_from([*(each for each in ACTIONS if each != "clean"), MERGE_LOGS, *REPLACING])
+ARCHIVAL = {"hoodie.keep.min.commits": 2, "hoodie.keep.max.commits": 3, "hoodie.clean.commits.retained": 1}
+LIMITS = ({}, {"maxcommitspertrigger": "1"}, {"maxcommitspertrigger": "3"}, {"maxbytespertrigger": "1"})
+RUN = st.tuples(st.none() | st.integers(1, 40), st.booleans())
+STEPS = st.lists(
+    st.one_of(
+        st.builds(Step, WRITES, ROWS, st.sampled_from([None, None, None, AT_COMMIT])), st.just(ARCHIVAL), RUN, RUN
+    ),
+    min_size=5,
+    max_size=12,
+)
+
+
+class Reader(StreamReader):
+    """A reader whose calls of the storage may fail."""
+
+    storage = None
+
+    def _state(self):
+        return HoodieTable(self.storage, LocalEngine(1)).state()
+
+
+@dataclass
+class Query:
+    """A query with its checkpoint, as Spark runs it. The target takes each batch once, by its number."""
+
+    table: HoodieTable
+    options: dict
+    offsets: list = field(default_factory=list)  # where batch n begins
+    done: int = 0  # batches that are complete
+    target: list = field(default_factory=list)
+
+    def run(self, dies=None, available=False):
+        """A run of the query, whose process dies at that call, to the end of what there is."""
+        storage = FaultyStorage(self.table.base_path, dies) if dies is not None else self.table.storage
+        try:
+            self._run(storage, available)
+        except Killed:
+            return
+
+    def _run(self, storage, available):
+        options = stream_options({"path": self.table.base_path, **self.options})
+        reader = Reader(options, stream_columns(HoodieTable(storage, LocalEngine(1)).state(), options))
+        reader.storage = storage
+        if available:
+            reader.prepareForTriggerAvailableNow()
+        if not self.offsets:
+            self.offsets.append(reader.initialOffset())
+        while True:
+            if len(self.offsets) == self.done + 1:
+                end = reader.latestOffset(self.offsets[-1], reader.getDefaultReadLimit())
+                if end == self.offsets[-1]:
+                    return
+                self.offsets.append(end)
+            parts = reader.partitions(*self.offsets[-2:])
+            batches = [batch for part in parts for batch in reader.read(part)]
+            if len(self.target) == self.done:
+                self.target.append(pa.Table.from_batches(batches).to_pylist() if batches else [])
+            reader.reportLatestOffset()  # dies here, too: the target has the batch, and the checkpoint does not say so
+            self.done += 1
+
+
+def _in_order(change):
+    return change["_hoodie_completion_time"], change["op"] != "d"
+
+
+@pytest.mark.parametrize(("kind", "version"), [("COPY_ON_WRITE", "9"), ("MERGE_ON_READ", "9"), ("MERGE_ON_READ", "6")])
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=STEPS, limit=st.sampled_from(LIMITS), small=st.sampled_from([0, 100 * 1024 * 1024]))
+def test_every_change_and_row_once(kind, version, steps, limit, small):
+    with tempfile.TemporaryDirectory() as folder:
+        history = History(folder + "/t", kind, version, "EVENT_TIME_ORDERING", small_file_limit=small)
+        table = history.table
+        history.run(FIRST)
+        changes = Query(table, {"hoodie.datasource.query.incremental.format": "cdc", **limit})
+        rows = Query(table, {"hoodie.datasource.query.incremental.format": "latest_state", **limit})
+        for step in steps:
+            if isinstance(step, Step):
+                history.run(step)
+            elif isinstance(step, dict):
+                table.run(ARCHIVE, step)
+            else:
+                for query in (changes, rows):
+                    query.run(*step)
+        history.run(FIRST)  # takes back what a killed write has left
+        applied, latest = Counter(), {}
+        for query in (changes, rows):
+            query.run()
+        for batch in changes.target:
+            apply(applied, sorted(batch, key=_in_order))
+        assert applied == counted(table.read())
+        for batch in rows.target:
+            latest |= {row["id"]: (row["part"], row["ts"], row["value"]) for row in batch}
+        assert {key: latest.get(key) for key in content(table)} == content(table)
