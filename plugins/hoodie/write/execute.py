@@ -34,6 +34,7 @@ from hoodie.transaction.virtual_keys import switch_on_virtual_keys
 from hoodie.transaction.window import Window
 from hoodie.view import TableState
 from hoodie.view.access import TableAccess
+from hoodie.view.missing import looked_at_again
 from hoodie.write.attempts import attempts
 from hoodie.write.input import WriteInput
 from hoodie.write.nesting import refuse_nested
@@ -134,7 +135,7 @@ def execute_write(
     """
     check_argument("hooks", hooks, "hoodie.write.execute.WriteHooks", WriteHooks)
     check_extra(extra)
-    plan = plan_write(
+    plan = looked_at_again(plan_write)(
         access.state(), given.schema, operation, options, given.deletions
     )  # refuse before taking the lock
     write = _Write(access, given, operation, options, extra, hooks, Sharing.of(plan.options))

@@ -22,6 +22,7 @@ from hoodie.spark.stream.change_exchange import staged_changes
 from hoodie.storage import BasePath
 from hoodie.table import HoodieTable
 from hoodie.view import TableState
+from hoodie.view.missing import looked_at_again
 from hoodie.write.change_rows import ChangeColumns, ChangeRows, change_rows
 from hoodie.write.execute import WriteHooks, WriteResult
 
@@ -67,7 +68,8 @@ class BatchWriter:
 
     def is_there(self, batch: StreamBatch) -> bool:
         """Return whether the table has the batch. Raises what `check_batch` raises."""
-        if check_batch(HoodieTable.open(self.writes.base_path).state(), batch, self.known.get(batch.query)) is None:
+        state = HoodieTable.open(self.writes.base_path).state()
+        if looked_at_again(check_batch)(state, batch, self.known.get(batch.query)) is None:
             return False
         _log.info("Batch %d of query %s is in table %s already", batch.batch, batch.query, self.writes.base_path)
         return True
