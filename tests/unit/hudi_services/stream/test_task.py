@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import hoodie.table
+import hudi_services.ingest.target
 from hoodie import CLEAN, HoodieTable
 from hoodie.engine import LocalEngine
 from hoodie.errors import ConfigError
@@ -182,6 +183,33 @@ def test_files_come_in_once_history_by_a_bulk_insert_of_one_row_a_key(tmp_path):
     pq.write_table(batch([("a", "p", 3, 3)]), land / "2.parquet")
     assert run(None, target, "--source-path", str(land)).rows_updated == 1
     assert run(None, target, "--source-path", str(land)).instant is None
+
+
+@pytest.mark.deep("a first load has many calls")
+def test_a_first_load_that_dies_at_any_call_is_followed_by_the_changes(tmp_path, monkeypatch):
+    """The history is loaded once, whole, and the stream goes on behind it."""
+    source = create(tmp_path / "trips")
+    source.write(batch([("a", "p", 1, 1), ("b", "p", 1, 1), ("c", "q", 1, 1)]), options=SMALL_BLOOM)
+    (tmp_path / "copy").mkdir()
+    deaths = 0
+
+    def action(storage, _clock):
+        def opened(path):
+            return storage if str(path) == storage.base_path else storage_of(path)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(hoodie.table, "storage_of", opened)
+            patch.setattr(hudi_services.ingest.target, "open_storage", opened)
+            run(source.base_path, storage.base_path, "--history", "bulk_insert")
+
+    for number, (storage, _, error) in enumerate(failures(tmp_path / "copy", action, "kill"), 2):
+        deaths += isinstance(error, Killed)
+        run(source.base_path, storage.base_path)
+        assert same(source, storage.base_path), (storage.fail_at, error)
+        source.write(batch([("a", "p", number, number)]), options=SMALL_BLOOM)
+        run(source.base_path, storage.base_path)
+        assert same(source, storage.base_path), (storage.fail_at, error)
+    assert deaths > 10
 
 
 @pytest.mark.parametrize(

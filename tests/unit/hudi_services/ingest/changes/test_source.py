@@ -22,16 +22,17 @@ PLACED = ("id", "part")
 class Pair:
     """A source, and the target that `follow` brings up to it."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, options=(), **of_source):
         self.path = str(folder / "copy")
-        self.source = create(folder / "trips")
+        self.source = create(folder / "trips", **of_source)
+        self.options = dict(options)
 
     def write(self, rows, operation="upsert", **options):
         return self.source.write(batch(rows), operation, {**SMALL_BLOOM, **options})
 
     def follow(self, *, history="bulk_insert", operation="upsert", start_fresh=False, **more):
         source = TableSource(self.source.base_path, placed_by=PLACED, **more)
-        options = {**PLAIN, **SMALL_BLOOM, "hoodie.datasource.overwrite.allow.empty": "true"}
+        options = {**PLAIN, **SMALL_BLOOM, **self.options, "hoodie.datasource.overwrite.allow.empty": "true"}
         request = IngestRequest(self.path, source, operation, history, start_fresh, options=options)
         return run_ingest(request, LocalEngine(2))
 
@@ -208,8 +209,16 @@ def test_a_position_that_cannot_be_read(pair):
         pair.follow()
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_random_histories_end_as_the_source(pair, seed):
+LOGS = {"hoodie.table.type": "MERGE_ON_READ"}
+OLD = {"hoodie.write.table.version": "6"}
+
+
+@pytest.mark.parametrize(
+    ("seed", "of_source", "of_target"),
+    [(0, {}, {}), (1, LOGS, {}), (2, {}, LOGS), (3, OLD, LOGS), (4, LOGS | OLD, OLD)],
+)
+def test_random_histories_end_as_the_source(tmp_path, seed, of_source, of_target):
+    pair = Pair(tmp_path, of_target, **of_source)
     dice = random.Random(seed)
     for version in range(1, 12):
         rows = [(dice.choice("abcdef"), dice.choice("pq"), version, version) for _ in range(3)]
