@@ -17,6 +17,7 @@ from hoodie.engine import LocalEngine
 from hoodie.errors import ConfigError
 from hoodie.storage import storage_of
 from hudi_services.entry.call import Call
+from hudi_services.stream import rounds
 from hudi_services.stream.entry import STREAM
 from hudi_services.stream.rounds import Pace, Rounds
 from tests.support.changes import counted
@@ -108,6 +109,20 @@ def test_the_source_keeps_what_the_stream_has_not_read(pair):
     run(source.base_path, target)
     assert same(source, target)
     assert source.consumer("stream-copy").position > position
+
+
+def test_the_position_is_noted_before_the_history_is_loaded(pair, monkeypatch):
+    source, target = pair
+
+    def load(*_):
+        noted.append(source.consumer("stream-copy").position)
+        raise Killed
+
+    noted = []
+    monkeypatch.setattr(rounds, "run_ingest", load)
+    with pytest.raises(Killed):
+        run(source.base_path, target)
+    assert noted == [source.timeline.last_commit.completion_time]
 
 
 def test_a_pause_ends_a_stream_between_batches(pair):

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import random
 
+import pyarrow as pa
 import pytest
 
 from hoodie import CLEAN, HoodieTable, Restore
 from hoodie.engine import LocalEngine
-from hoodie.errors import ChangeRangeError, ConfigError, CorruptTableError, SourceError
+from hoodie.errors import ChangeRangeError, ConfigError, CorruptTableError, PendingInstantError, SourceError
+from hudi_services.ingest import run as run_module
+from hudi_services.ingest.changes.batch import TableBatch
 from hudi_services.ingest.changes.source import TableSource
 from hudi_services.ingest.request import IngestRequest
 from hudi_services.ingest.run import run_ingest
@@ -182,6 +185,33 @@ def test_an_empty_source_empties_a_target_that_is_loaded_again(pair):
     pair.source.run(CLEAN, {"hoodie.clean.commits.retained": 1})
     pair.follow(on_data_loss="resnapshot")
     assert pair.target.read().num_rows == 0
+
+
+def test_all_rows_are_those_at_the_position(pair):
+    """In version 6 commits after a write that goes on are not taken in yet."""
+    first = pair.write([("a", "p", 1, 1)]).instant.completion_time
+    pair.write([("a", "p", 2, 2), ("b", "p", 2, 2)])
+    history, schema = TableBatch(state=pair.source.state(), end=first).opened(None, LocalEngine(1))
+    rows = [each.rows for split in history.splits(schema, 2) for each in split.tables(None)]
+    assert pa.concat_tables(rows).to_pylist() == [{"id": "a", "part": "p", "ts": 1, "value": 1}]
+
+
+def test_a_history_does_not_meet_the_rows_of_another_writer(pair, monkeypatch):
+    pair.write([("a", "p", 1, 1)])
+    target = HoodieTable.create(pair.path, PLAIN, engine=LocalEngine(1))
+    prepare = run_module.prepare
+
+    def overtaken(*args):
+        prepared = prepare(*args)
+        target.write(batch([("a", "p", 0, 0)]))
+        return prepared
+
+    with monkeypatch.context() as patch:
+        patch.setattr(run_module, "prepare", overtaken)
+        with pytest.raises(PendingInstantError, match="before its history was loaded"):
+            pair.follow()
+    pair.follow()
+    pair.check()
 
 
 def test_the_position_of_another_table_is_refused(pair, tmp_path):
