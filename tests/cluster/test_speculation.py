@@ -15,10 +15,11 @@ from hoodie.storage import open_storage, walk_files
 from hudi_services.spark.java import spark_environment
 from tests.cluster.speculating import ROWS, STALLED, TASKS, rows
 from tests.support.cluster import settings
+from tests.support.matrix import sample
 from tests.support.tables import SMALL_BLOOM, batch, create
 
 
-@pytest.mark.parametrize("markers", ["direct", "timeline_server_based"])
+@pytest.mark.parametrize("markers", sample(["direct", "timeline_server_based"], 1))
 def test_attempts_that_fail_and_attempts_that_are_slow(cluster, library, s3, tmp_path, markers):
     url = f"{s3.bucket()}/table"
     create(url)
