@@ -6,6 +6,8 @@ import codecs
 
 UTF8 = ("utf8mb4", "utf8mb3", "utf8", "ascii")
 """Sets whose bytes are UTF-8."""
+WIDE = ("ucs2", "utf16", "utf16le", "utf32")
+"""Sets in which ASCII is not one byte a character."""
 _CODECS = {
     "big5": "big5",
     "cp1250": "cp1250",

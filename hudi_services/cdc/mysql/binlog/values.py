@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from hudi_services.cdc.mysql.binlog.images import decimal_width
 from hudi_services.cdc.mysql.binlog.table_map import Code, LoggedColumn
-from hudi_services.cdc.mysql.charsets import UTF8, decoded
+from hudi_services.cdc.mysql.charsets import UTF8, WIDE, decoded
 
 BINARY_COLLATION = 63
 _DECIMAL_DIGITS = 38
@@ -256,9 +256,20 @@ def _bytes(column: LoggedColumn, raw: pa.Array, charsets: Charsets) -> pa.Array:
             return raw.cast(pa.binary()).cast(pa.string())
         except pa.ArrowInvalid as error:
             raise ValueError(f"bytes of the column {column.name!r}, which are no text of {charset!r}") from error
+    if charset not in WIDE and (plain := _ascii(raw)) is not None:
+        return plain
     encoded = raw.dictionary_encode()
     texts = pa.array([decoded(value.as_py(), charset) for value in encoded.dictionary], pa.string())
     return texts.take(encoded.indices)
+
+
+def _ascii(raw: pa.Array) -> pa.Array | None:
+    """The texts if all of them are ASCII, which is the same in most character sets."""
+    try:
+        texts = raw.cast(pa.binary()).cast(pa.string())
+    except pa.ArrowInvalid:
+        return None
+    return texts if pc.all(pc.string_is_ascii(texts), min_count=0).as_py() else None
 
 
 def _padded(raw: pa.Array, length: int) -> pa.Array:
