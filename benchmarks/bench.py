@@ -1,7 +1,7 @@
 """The same work here and elsewhere, on the same input, one side after the other; prints seconds and ratios.
 
-python -m benchmarks.bench [WORK ...]: trips, trips-mor, wide, wide-mor, bootstrap, sql and clustering are beside Apache Hudi,
-delta is beside delta-rs, many-files, two-writers and indexes are ours alone. Without one: trips wide wide-mor delta.
+python -m benchmarks.bench [WORK ...]: trips, trips-mor, wide, wide-mor, bootstrap, sql, clustering and stream-sink are beside
+Apache Hudi, delta is beside delta-rs, many-files, two-writers and indexes are ours alone. Without one: trips wide wide-mor delta.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from benchmarks import beside_delta, beside_hudi, indexes, many_files, two_writers
+from benchmarks import beside_delta, beside_hudi, indexes, many_files, stream_sink, two_writers
 from benchmarks.shapes import TRIPS, WIDE
 from benchmarks.sides import ROOT
 from tests.interop import peer_env
@@ -29,6 +29,7 @@ WORKS: dict[str, Callable[[argparse.Namespace], int]] = {
     "many-files": many_files.report,
     "two-writers": two_writers.report,
     "indexes": indexes.report,
+    "stream-sink": stream_sink.report,
 }
 USUAL = ("trips", "wide", "wide-mor", "delta")
 
@@ -41,6 +42,7 @@ def main() -> int:
     )
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--memory", default="4g", help="heap of each side's JVM")
+    parser.add_argument("--batches", type=int, default=110, help="micro-batches of 1,000 rows of stream-sink")
     parser.add_argument("--runs", type=int, default=1, help="runs of each side, alternating; medians are printed")
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "bench")
     options = parser.parse_args()

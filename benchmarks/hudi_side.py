@@ -9,9 +9,9 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
+from benchmarks.hudi_session import hudi_session
 from benchmarks.shapes import shape_of
 from benchmarks.steps import (
     BOOTSTRAP_MODES,
@@ -29,24 +29,7 @@ from benchmarks.usage import run
 
 def main(phase: str, source: str, table: str, cores: str, memory: str, kind: str, jar: str, metadata: str) -> None:
     shape = shape_of(source)
-    builder = SparkSession.builder.master(f"local[{cores}]").appName("hudi")
-    settings = {
-        "spark.jars": jar,
-        "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
-        "spark.kryo.registrator": "org.apache.spark.HoodieSparkKryoRegistrar",
-        "spark.sql.extensions": "org.apache.spark.sql.hudi.HoodieSparkSessionExtension",
-        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.hudi.catalog.HoodieCatalog",
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.memory": memory,
-        "spark.sql.shuffle.partitions": cores,
-        "spark.default.parallelism": cores,
-    }
-    for key, value in settings.items():
-        builder = builder.config(key, value)
-    spark = builder.getOrCreate()
-    spark.sparkContext.setLogLevel("ERROR")
+    spark = hudi_session(jar, cores, memory)
     seen = {"hoodie.metadata.enable": metadata}
     spark.conf.set(*next(iter(seen.items())))  # the procedures take it from the session
     options = {
