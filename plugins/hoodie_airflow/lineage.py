@@ -18,14 +18,17 @@ _TELLS_CATALOGS = "sync"  # it writes to a catalog, and not to the table
 
 
 def lineage(table: Table, service: str, result: ServiceResult | None = None) -> OperatorLineage:
-    """The datasets of a run, by OpenLineage's names for files: an ingestion reads its source and writes the table, a service
-    reads and writes the table, a sync reads it. With the result of a run that made an instant its output has the facets `version`
-    (the instant), `schema`, `datasource`, `storage` and `outputStatistics`."""
+    """The datasets of a run, by OpenLineage's names for files.
+
+    An ingestion or a stream reads its source and writes the table, a service reads and writes the table, a sync reads it. With
+    the result of a run that made an instant its output has the facets `version` (the instant), `schema`, `datasource`, `storage`
+    and `outputStatistics`.
+    """
     from airflow.providers.openlineage.extractors import OperatorLineage
     from openlineage.client.event_v2 import InputDataset, OutputDataset
 
     own = named(table.base_path)
-    reads_source = service in ("ingest", "bootstrap")
+    reads_source = service in ("ingest", "bootstrap", "stream")
     source = _source(table, service)
     inputs = [InputDataset(*named(source))] if source is not None else []
     inputs += [InputDataset(*own)] if not reads_source else []
@@ -55,7 +58,9 @@ def _source(table: Table, service: str) -> str | None:
     if service == "bootstrap":
         found: str | None = getattr(table.section("bootstrap"), "source_path", None)
         return found
-    return table.source.path if service == "ingest" and table.source is not None else None
+    if service == "stream" and (followed := getattr(table.section("stream"), "path", None)) is not None:
+        return str(followed)
+    return table.source.path if service in ("ingest", "stream") and table.source is not None else None
 
 
 def _facets(table: Table, instant: str) -> dict[str, Any]:

@@ -122,3 +122,12 @@ def test_the_provider_finds_it_on_the_tasks(tmp_path: Path, entry: Table, servic
     ended = extractor.extract_on_complete(SimpleNamespace())
     assert ended is not None
     assert ended.outputs[0].facets["version"].datasetVersion == "20260101000000000"
+
+
+def test_a_stream_reads_the_table_that_it_follows(tmp_path: Path) -> None:
+    file = tmp_path / "tables.yaml"
+    copy = {"name": "copy", "base_path": "s3://lake/copy", "keys": {"record_key": "id"}, "stream": {"table": "orders"}}
+    file.write_text(json.dumps({"tables": [{"name": "orders", "base_path": "s3://lake/orders"}, copy]}))
+    found = lineage(load_registry(file).tables[1], "stream")
+    assert [(each.namespace, each.name) for each in found.inputs] == [("s3://lake", "orders")]
+    assert [(each.namespace, each.name) for each in found.outputs] == [("s3://lake", "copy")]
