@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import struct
+from decimal import Decimal
 
 import fastavro
 import numpy as np
@@ -63,9 +64,24 @@ def test_rows_are_encoded_as_fastavro_does(table: pa.Table) -> None:
     schema = arrow_to_avro(table.schema, "t")
     records = [{field.name: plain(row[field.name], field.type) for field in table.schema} for row in table.to_pylist()]
     data, starts, ends = encode(schema, records)
-    expected = [struct.pack(">ii", 3, len(records))]
-    expected += [struct.pack(">i", end - start) + data[start:end] for start, end in zip(starts, ends, strict=True)]
-    assert avro_block(table) == b"".join(expected)
+    assert avro_block(table) == blocked(data, starts, ends)
+
+
+def blocked(data: bytes, starts: np.ndarray, ends: np.ndarray) -> bytes:
+    lengths = (struct.pack(">i", end - start) + data[start:end] for start, end in zip(starts, ends, strict=True))
+    return struct.pack(">ii", 3, len(starts)) + b"".join(lengths)
+
+
+def test_short_decimals_whose_bytes_do_not_lie_side_by_side() -> None:
+    """Also between nulls, and beside other columns of fixed width."""
+    values = [None, *map(Decimal, ("0.1", "-9.9", "0", "7.3"))]
+    kind = pa.decimal128(2, 1)
+    for rows in (values, values[1:]):
+        table = pa.table(
+            {"a": pa.array(rows, kind), "b": pa.array(rows, kind), "c": [b"x", b"y"] * 2 + [b""] * (len(rows) - 4)}
+        )
+        schema = arrow_to_avro(table.schema, "t")
+        assert avro_block(table) == blocked(*encode(schema, table.to_pylist()))
 
 
 def test_many_rows_and_numbers_of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
