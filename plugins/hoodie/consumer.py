@@ -13,7 +13,7 @@ from hoodie.calls import call
 from hoodie.changes import ChangeQuery, open_changes, read_changes
 from hoodie.changes.consumer_lag import last_completed
 from hoodie.changes.consumer_position import PositionFile, StoredPosition, reset_command
-from hoodie.changes.range import change_range
+from hoodie.changes.range import change_range, check_begun, last_begin
 from hoodie.config import given_options
 from hoodie.display import Shown, Shows
 from hoodie.errors import ArgumentError, ChangeRangeError, ConfigError, StaleConsumerError
@@ -40,6 +40,7 @@ class Consumer(Shows):
         self._file = PositionFile(access.storage, name)
         self._read: StoredPosition | None = None  # what was stored at the last read
         self._next: Time | None = None
+        self._begun: Time | None = None  # see `last_begin`, of the next position
         self._made: StoredPosition | None = None  # what a commit has tried to store
         self._has_read = False
 
@@ -142,9 +143,10 @@ class Consumer(Shows):
 
         Reads that began before can no longer be committed. Raises TimeTravelError for what is no time.
         """
-        position = _resolved(self._access.state(), to)
+        state = self._access.state()
+        position = _resolved(state, to)
         self._has_read = False
-        self._file.overwrite(self._file.made(position, self._access.clock))
+        self._file.overwrite(self._file.made(position, self._access.clock, _begun(state, position)))
         return position
 
     @call("deleting a consumer", changes=True)
@@ -167,6 +169,8 @@ class Consumer(Shows):
         stored = self._file.load()
         position = stored.position.position if stored is not None else _resolved(state, start)
         with _way_on(self.name):
+            if stored is not None and position is not None:
+                check_begun(state, position, stored.position.began)
             found = change_range(state, replace(query, start=position))
         after = position or BEGINNING
         ends = [time for commit in found.state.timeline.commits if (time := found.completion(commit)) > after]
@@ -174,6 +178,7 @@ class Consumer(Shows):
             end: Time | None = found.completion(found.commits[limit - 1])
         else:
             end = max(ends, default=position)
+        self._begun = _begun(found.state, end)
         return stored, replace(query, start=position, end=end)
 
     def _end(self, stored: StoredPosition | None, query: ChangeQuery) -> None:
@@ -186,7 +191,7 @@ class Consumer(Shows):
         if self._read is not None and self._read.position.position == position:
             return
         if self._made is None:  # a commit whose answer was lost is tried again with the same bytes
-            self._made = self._file.made(position, self._access.clock)
+            self._made = self._file.made(position, self._access.clock, self._begun)
         try:
             self._file.store(self._made, self._read)
         except StaleConsumerError:
@@ -196,11 +201,12 @@ class Consumer(Shows):
 
     def _advance(self, position: str) -> None:
         """Make a position that the program has stored the next one. Raises ConfigError for one that is no later commit."""
-        time = moment_as_time(self._access.state(), position)
+        state = self._access.state()
+        time = moment_as_time(state, position)
         if not self._has_read:
             self._read, self._made = self._file.load(), None
         stored = self._read.position.position if self._read is not None else None
-        if last_completed(self._access.state(), time) != time or (stored is not None and time < stored):
+        if last_completed(state, time) != time or (stored is not None and time < stored):
             raise ConfigError(
                 f"Consumer {self.name!r} cannot commit the position {position!r:.50}",
                 found=f"its position is {stored}, and a later one has to be the completion time of a commit",
@@ -208,6 +214,8 @@ class Consumer(Shows):
             )
         if self._has_read and time != self._next:
             self._made = None
+        if time != self._next:
+            self._begun = _begun(state, time)
         self._next, self._has_read = time, True
 
 
@@ -216,6 +224,10 @@ def _resolved(state: TableState, to: str | datetime) -> Time | None:
     if to == EARLIEST:
         return None
     return last_completed(state, None if to == LATEST else moment_as_time(state, to))
+
+
+def _begun(state: TableState, position: Time | None) -> Time | None:
+    return last_begin(state, position) if position is not None else None
 
 
 @contextmanager

@@ -6,7 +6,10 @@ from collections import Counter
 
 import pyarrow as pa
 
+from hoodie import WriteHooks
 from tests.support.tables import SMALL_BLOOM, batch
+
+OPTIMISTIC = {"hoodie.write.concurrency.mode": "optimistic_concurrency_control"}
 
 
 class Follower:
@@ -35,6 +38,18 @@ def write(table, rows, operation="upsert", **options):
     """Write rows of `tests.support.tables.batch`; returns the time by which changes order the commit."""
     done = table.write(batch(rows), operation, {**SMALL_BLOOM, **options}).instant
     return done.time if table.version == 6 else done.completion_time
+
+
+def overtaken(table) -> None:
+    """A write of x = 2 in partition q, during which another one changes a in partition p from 1 to 2."""
+    write(table, [("a", "p", 1, 1), ("x", "q", 1, 1)], "insert", **OPTIMISTIC)
+
+    def other():
+        write(table, [("a", "p", 2, 2)], **OPTIMISTIC)
+        return {}
+
+    options = {**SMALL_BLOOM, **OPTIMISTIC}
+    table.write(batch([("x", "q", 2, 2)]), "upsert", options, hooks=WriteHooks(before_commit=other))
 
 
 def apply(rows: Counter, changes) -> None:

@@ -7,10 +7,10 @@ from threading import Barrier
 
 import pytest
 
-from hoodie import ARCHIVE, CLEAN, HoodieTable, Restore
+from hoodie import ARCHIVE, CLEAN, HoodieTable, Restore, Rollback
 from hoodie.errors import ArgumentError, ChangeRangeError, ConfigError, CorruptTableError, StaleConsumerError
 from hoodie.storage import LocalStorage
-from tests.support.changes import operations, write
+from tests.support.changes import operations, overtaken, write
 from tests.support.clock import FakeClock
 from tests.support.faulty import FaultyStorage, Killed
 from tests.support.tables import create
@@ -233,3 +233,21 @@ def test_services_change_nothing_for_consumers(table):
     last = write(table, [("a", "p", 9, 9)])
     assert operations(consumer.read()) == [("u", "a", 3, 9)]
     assert consumer.commit() == last
+
+
+def test_a_rollback_behind_a_commit_that_completed_later(tmp_path):
+    """The commit of the position stays, and one that it overtook is taken back."""
+    table = create(tmp_path / "two", FakeClock())
+    overtaken(table)
+    consumer = table.consumer("x")
+    assert len(consumer.read(limit=2)) == 3
+    consumer.commit()
+    assert len(consumer.read()) == 1
+    last = consumer.commit(consumer.next_position)
+    table.run(Rollback(table.timeline.commits[-1].time))
+    assert consumer.position == last == max(each.completion_time for each in table.timeline.commits)
+    for failing in (consumer.read, consumer.stream):
+        with pytest.raises(ChangeRangeError, match="consumer reset x --to latest"):
+            failing()
+    consumer.reset("latest")
+    assert operations(consumer.read()) == []

@@ -36,6 +36,8 @@ class Position:
     committed_at: datetime
     committed_by: str
     token: str
+    began: Time | None = None
+    """The begin of the commit that began last of those that it has read (see `last_begin`); None where it is not known."""
 
 
 @dataclass(frozen=True)
@@ -76,10 +78,10 @@ class PositionFile:
         except FileNotFoundError:
             return None
 
-    def made(self, position: Time | None, clock: Clock) -> StoredPosition:
+    def made(self, position: Time | None, clock: Clock, began: Time | None = None) -> StoredPosition:
         """A position with the content that it would have in the file."""
         by = f"{user_name()}@{socket.gethostname()}"
-        made = Position(self.consumer, position, clock.now(), by, str(clock.uuid()))
+        made = Position(self.consumer, position, clock.now(), by, str(clock.uuid()), began)
         body = asdict(made) | {"committed_at": made.committed_at.isoformat()}
         return StoredPosition(json.dumps(body, indent=2).encode(), made)
 
@@ -178,12 +180,16 @@ def reset_command(consumer: str, to: str = "latest") -> str:
     return f"`hudi-services consumer reset {shlex.quote(consumer)} --to {to}`"
 
 
+def _time(text: str | None) -> Time | None:
+    if text is not None and not _TIME.fullmatch(text):
+        raise ValueError(f"position {text!r:.50} is no time")
+    return Time.of(text) if text is not None else None
+
+
 def _decoded(storage: Storage, path: str, content: bytes) -> Position:
     try:
         body = json.loads(content)
-        position = body["position"]
-        if position is not None and not _TIME.fullmatch(position):
-            raise ValueError(f"position {position!r:.50} is no time")
+        position, began = map(_time, (body["position"], body.get("began")))
         texts = [body[name] for name in ("consumer", "committed_by", "token")]
         if not all(isinstance(text, str) for text in texts) or position_path(texts[0]) != path:
             raise ValueError(f"it belongs to consumer {texts[0]!r:.100}")
@@ -191,7 +197,7 @@ def _decoded(storage: Storage, path: str, content: bytes) -> Position:
         if made.tzinfo is None:
             raise ValueError(f"committed_at {body['committed_at']!r:.50} has no time zone")
         consumer, by, token = texts
-        return Position(consumer, Time.of(position) if position is not None else None, made, by, token)
+        return Position(consumer, position, made, by, token, began)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, ConfigError) as error:
         raise CorruptTableError(
             f"The file {path} of table {storage.base_path} has no position of a consumer",

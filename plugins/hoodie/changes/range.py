@@ -157,6 +157,28 @@ def _check_not_rolled_back(state: TableState, after: Time) -> None:
                 raise _taken_back(state, after, gone, found)
 
 
+def last_begin(state: TableState, position: Time) -> Time | None:
+    """The begin of the commit that began last of those that completed by a time; None in version 6, where the begin orders.
+
+    A rollback takes back the commit that began last. Another one may have completed after it, and a reader whose position is
+    the completion of that one notices the rollback by this begin alone.
+    """
+    if not state.layout.names_tell_completion:
+        return None
+    return max((each.time for each in state.timeline.commits if time_in_range(state, each) <= position), default=None)
+
+
+def is_committed(state: TableState, began: Time) -> bool:
+    """Return whether the table has a commit that began at that time, archived or not."""
+    return as_restored(state).timeline.is_committed(began)
+
+
+def check_begun(state: TableState, position: Time, began: Time | None) -> None:
+    """Raises ChangeRangeError when the commit that began at `began` was taken back, which a reader at `position` has read."""
+    if began is not None and not is_committed(state, began):
+        raise _taken_back(state, position, began, f"no commit that began at {began}, which was read")
+
+
 def is_position(state: TableState, time: Time) -> bool:
     """Return whether a commit of the table, archived or not, completed at that time (version 6: began)."""
     return _completed_at(state, time) or _completed_at(with_archived(state, time), time)

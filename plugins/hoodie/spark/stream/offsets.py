@@ -8,7 +8,7 @@ from itertools import accumulate
 
 from hoodie.changes.consumer_lag import last_completed
 from hoodie.changes.query import ChangeQuery
-from hoodie.changes.range import ChangeRange, change_range, is_position
+from hoodie.changes.range import ChangeRange, change_range, is_committed, is_position, last_begin
 from hoodie.errors import ChangeRangeError
 from hoodie.model.time import Time
 from hoodie.read.times import moment_as_time
@@ -22,12 +22,20 @@ class Offset:
 
     table: str
     position: str
+    began: str = ""
+    """See `last_begin`. Empty where it is not known."""
+
+    @staticmethod
+    def at(state: TableState, position: Time | None) -> Offset:
+        """After the commits that completed by a time. None: before the first one."""
+        began = last_begin(state, position) if position is not None else None
+        return Offset(state.properties.name, position or "", began or "")
 
     @staticmethod
     def of(stored: Mapping[str, str]) -> Offset:
         """From a checkpoint. Raises ChangeRangeError for that of another source."""
         try:
-            return Offset(str(stored["table"]), str(stored["position"]))
+            return Offset(str(stored["table"]), str(stored["position"]), str(stored.get("began", "")))
         except (KeyError, TypeError) as error:
             raise ChangeRangeError(
                 "The checkpoint of the stream is not that of a Hudi table",
@@ -42,7 +50,8 @@ class Offset:
 
     def stored(self) -> dict[str, str]:
         """For a checkpoint."""
-        return {"table": self.table, "position": self.position}
+        began = {"began": self.began} if self.began else {}
+        return {"table": self.table, "position": self.position, **began}
 
     def check(self, state: TableState) -> None:
         """Raises ChangeRangeError when the offset is of another table than that of `state`.
@@ -56,22 +65,30 @@ class Offset:
                 found=f"table {self.table!r} in the checkpoint, {name!r} at the path",
                 fix="load the path of that table, or give the query a checkpoint location of its own",
             )
-        if self.position and not is_position(state, Time.of(self.position)):
+        gone = self._gone(state)
+        if gone is not None:
             raise ChangeRangeError(
                 f"The stream cannot go on in table {path}",
-                found=f"no commit that completed at {self.position}, where the checkpoint ends: the table was made again, "
-                "or taken back to an earlier time",
+                found=f"{gone}: the table was made again, or taken back to an earlier time",
                 fix="give the query a new checkpoint location, and an empty target",
             )
+
+    def _gone(self, state: TableState) -> str | None:
+        """The commit that was read and that the table does not have."""
+        if self.position and not is_position(state, Time.of(self.position)):
+            return f"no commit that completed at {self.position}, where the checkpoint ends"
+        if self.began and not is_committed(state, Time.of(self.began)):
+            return f"no commit that began at {self.began}, which was read"
+        return None
 
 
 def first_offset(state: TableState, options: StreamOptions) -> Offset:
     """Return where a new stream begins: after the last commit that was complete at `start`."""
-    name, start = state.properties.name, options.start
+    start = options.start
     if start.lower() == EARLIEST:
-        return Offset(name, "")
+        return Offset.at(state, None)
     until = None if start.lower() == LATEST else moment_as_time(state, start)
-    return Offset(name, last_completed(state, until) or "")
+    return Offset.at(state, last_completed(state, until))
 
 
 def next_offset(
@@ -86,7 +103,7 @@ def next_offset(
         return begin
     found = change_range(state, ChangeQuery(begin.start, last))
     commits = found.commits[: _count(found, options)] if limited else found.commits
-    return Offset(begin.table, found.completion(commits[-1])) if commits else begin
+    return Offset.at(found.state, found.completion(commits[-1])) if commits else begin
 
 
 def _count(found: ChangeRange, options: StreamOptions) -> int:

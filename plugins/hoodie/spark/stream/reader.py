@@ -80,13 +80,13 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type
             except ChangeRangeError:
                 if self._options.on_data_loss == FAIL or begin.table != state.properties.name:
                     raise
-                return Offset(begin.table, last_completed(state) or "").stored()
+                return Offset.at(state, last_completed(state)).stored()
 
     def reportLatestOffset(self) -> dict[str, str]:  # noqa: N802
         """The last commit, for Spark's page of the query."""
         with call("looking for new commits"):
             state = self._state()
-            return Offset(state.properties.name, last_completed(state) or "").stored()
+            return Offset.at(state, last_completed(state)).stored()
 
     def partitions(self, start: dict[str, str], end: dict[str, str]) -> Sequence[InputPartition]:
         """The tasks of a batch. Raises ChangeRangeError or TimeTravelError when files of the range were cleaned, unless

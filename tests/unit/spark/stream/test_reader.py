@@ -6,13 +6,13 @@ import pyarrow as pa
 import pytest
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxFiles
 
-from hoodie import CLEAN, HoodieTable, Restore
+from hoodie import CLEAN, HoodieTable, Restore, Rollback
 from hoodie.errors import ChangeRangeError, SchemaConflictError
 from hoodie.schema.changes import AddColumn, DropColumn, RenameColumn, WidenColumn
 from hoodie.spark.stream.columns import stream_columns
 from hoodie.spark.stream.options import stream_options
 from hoodie.spark.stream.reader import StreamReader
-from tests.support.changes import write
+from tests.support.changes import overtaken, write
 from tests.support.clock import FakeClock
 from tests.support.tables import OPTIONS, create
 from tests.support.tables import batch as rows_of
@@ -196,3 +196,16 @@ def test_a_query_starts_beside_a_write_of_version_6(tmp_path):
     stream = reader(table)
     begin = stream.initialOffset()
     assert batch(stream, begin, stream.latestOffset(begin, ALL)) == [("i", "a", 1)]
+
+
+def test_a_rollback_behind_a_commit_that_completed_later(tmp_path):
+    """The commit of the position stays, and one that it overtook is taken back."""
+    table = create(tmp_path / "two", FakeClock())
+    overtaken(table)
+    streams = {way: reader(table, ondataloss=way) for way in ("fail", "resnapshot")}
+    begin = streams["fail"].latestOffset(streams["fail"].initialOffset(), ALL)
+    table.run(Rollback(table.timeline.commits[-1].time))
+    with pytest.raises(ChangeRangeError, match="no commit that began at"):
+        streams["fail"].latestOffset(begin, ALL)
+    again = streams["resnapshot"]
+    assert batch(again, begin, again.latestOffset(begin, ALL)) == [("i", "a", 1), ("i", "x", 2)]
