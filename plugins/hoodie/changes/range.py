@@ -15,6 +15,7 @@ from hoodie.timeline import WRITE_ACTIONS, Action, Instant, Timeline
 from hoodie.timeline.codecs.restore import restored_instants
 from hoodie.timeline.codecs.rollback import decode_rollback_result
 from hoodie.view import TableState
+from hoodie.view.missing import looked_at_again
 from hoodie.view.restoring import as_restored
 
 _READ = frozenset({*WRITE_ACTIONS, Action.ROLLBACK, Action.RESTORE})  # actions of the archive that a range looks at
@@ -57,11 +58,13 @@ def by_completion(state: TableState) -> list[Instant]:
     return sorted(state.timeline.commits, key=lambda each: (time_in_range(state, each), each.time))
 
 
+@looked_at_again
 def change_range(state: TableState, query: ChangeQuery) -> ChangeRange:
     """The commits of a range, archived ones too, without those that move rows and change none.
 
     Raises TimeTravelError for what is no time, PendingInstantError in version 6 where a write may still complete before the last
-    commit of the range, and ChangeRangeError where the table was taken back to a time before `start`.
+    commit of the range, and ChangeRangeError where the table was taken back to a time before `start`. If a rollback or restore
+    removes a commit at the same time, it looks at the timeline again.
     """
     state = as_restored(state)
     after = BEGINNING if query.start is None else moment_as_time(state, query.start)
