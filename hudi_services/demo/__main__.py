@@ -1,4 +1,4 @@
-"""`python -m hudi_services.demo`: run, serve, land. `make demo` and `make airflow` call it."""
+"""`python -m hudi_services.demo`: run, serve, stream, land. `make demo`, `make airflow` and `make demo-stream` call it."""
 
 from __future__ import annotations
 
@@ -22,6 +22,13 @@ _folder = click.option(
     default=PROJECT / ".demo",
     help="Where the lake, the landed files and Airflow's home are. [default: .demo]",
 )
+_stream_folder = click.option(
+    "--folder",
+    type=click.Path(path_type=Path, file_okay=False, resolve_path=True),
+    default=PROJECT / ".demo" / "stream",
+    help="Folder of the events, the tables and Spark's checkpoints. [default: .demo/stream]",
+)
+_cores = click.option("--cores", type=click.IntRange(1, 64), default=2, show_default=True, help="Cores of Spark.")
 
 
 @click.group()
@@ -46,6 +53,28 @@ def run(days: int, folder: Path) -> None:
 def serve(days: int, port: int | None, folder: Path) -> None:
     """Leave Airflow running on the demo's tables until Ctrl-C."""
     serve_demo(report.console(), folder, port, demo.FIRST + timedelta(days=days - 1))
+
+
+@cli.command()
+@click.option("--rate", type=click.IntRange(10, 20_000), default=2000, show_default=True, help="Events in a second.")
+@click.option("--seed", type=int, default=7, show_default=True, help="The same seed gives the same events.")
+@_cores
+@_stream_folder
+def stream(rate: int, seed: int, cores: int, folder: Path) -> None:
+    """Join two streams, feed three tables by each other's changes, kill the driver, and compare at each stop."""
+    from hudi_services.demo.stream.run import run as run_stream
+
+    run_stream(folder, rate, seed, cores)
+
+
+@cli.command(hidden=True)
+@_cores
+@_stream_folder
+def stream_queries(cores: int, folder: Path) -> None:
+    """Run only the streaming queries, as `stream` does in a process of its own."""
+    from hudi_services.demo.stream.app import run_application
+
+    run_application(folder, cores)
 
 
 @cli.command("land")
