@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import pyarrow as pa
 
 from hoodie.changes import ChangeQuery, read_changes
+from hoodie.changes.range import last_begin
 from hoodie.config.operations import Operation, operation_named
 from hoodie.display import counted
 from hoodie.engine import Engine
@@ -130,7 +131,7 @@ class TableBatch:
     @property
     def position(self) -> str:
         assert self.end is not None, "a batch with items"
-        return TablePosition(self.state.properties.name, self.end).encode()
+        return TablePosition(self.state.properties.name, self.end, last_begin(self.state, self.end)).encode()
 
     @property
     def operation(self) -> Operation | None:

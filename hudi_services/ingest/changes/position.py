@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from hoodie.changes.range import is_position
+from hoodie.changes.range import check_begun, is_position
 from hoodie.errors import ChangeRangeError, ConfigError, CorruptTableError
 from hoodie.model.time import Time
 from hoodie.view import TableState
@@ -21,17 +21,21 @@ class TablePosition:
 
     table: str
     completion: Time
+    began: Time | None = None
+    """See `last_begin`. None where it is not known."""
 
     def encode(self) -> str:
         """For the extra metadata of a commit."""
-        return json.dumps({"table": self.table, "completion": str(self.completion)})
+        began = {"began": str(self.began)} if self.began is not None else {}
+        return json.dumps({"table": self.table, "completion": str(self.completion), **began})
 
     @staticmethod
     def decode(position: Position) -> TablePosition:
         """Raises CorruptTableError for what is not a position of a table."""
         try:
             stored = json.loads(position.text)
-            return TablePosition(str(stored["table"]), Time.of(str(stored["completion"])))
+            began = Time.of(str(stored["began"])) if "began" in stored else None
+            return TablePosition(str(stored["table"]), Time.of(str(stored["completion"])), began)
         except (ValueError, KeyError, TypeError) as error:
             raise CorruptTableError(
                 f"The position of the stream in {position.where} cannot be read",
@@ -49,10 +53,12 @@ class TablePosition:
             )
 
     def check_reached(self, state: TableState) -> None:
-        """Raises ChangeRangeError when the source has no commit that completed then: it was made again, or taken back."""
+        """Raises ChangeRangeError when the source has no commit that completed then: it was made again, or taken back. So it does
+        when a commit was rolled back beside which the one that completed then ran."""
         if not is_position(state, self.completion):
             raise ChangeRangeError(
                 f"The changes of table {state.storage.base_path} after {self.completion} do not continue what was read before",
                 found=f"no commit completed at {self.completion}: the table was made again, or restored to an earlier time",
                 fix="load the source again",
             )
+        check_begun(state, self.completion, self.began)

@@ -7,7 +7,7 @@ import random
 import pyarrow as pa
 import pytest
 
-from hoodie import CLEAN, HoodieTable, Restore
+from hoodie import CLEAN, HoodieTable, Restore, Rollback
 from hoodie.engine import LocalEngine
 from hoodie.errors import ChangeRangeError, ConfigError, CorruptTableError, PendingInstantError, SourceError
 from hudi_services.ingest import run as run_module
@@ -15,7 +15,7 @@ from hudi_services.ingest.changes.batch import TableBatch
 from hudi_services.ingest.changes.source import TableSource
 from hudi_services.ingest.request import IngestRequest
 from hudi_services.ingest.run import run_ingest
-from tests.support.changes import counted
+from tests.support.changes import counted, overtaken
 from tests.support.tables import OPTIONS, SMALL_BLOOM, batch, content, create
 
 PLAIN = {name: value for name, value in OPTIONS.items() if "ordering" not in name and "precombine" not in name}
@@ -259,4 +259,14 @@ def test_random_histories_end_as_the_source(tmp_path, seed, of_source, of_target
             pair.follow(max_commits=dice.choice((1, 2, None)))
     while pair.follow(max_commits=dice.choice((1, 3))).instant is not None:
         pass
+    pair.check()
+
+
+def test_a_rollback_in_the_source_behind_a_commit_that_completed_later(pair):
+    overtaken(pair.source)
+    pair.follow()
+    pair.source.run(Rollback(pair.source.timeline.commits[-1].time))
+    with pytest.raises(ChangeRangeError, match="no commit that began at"):
+        pair.follow()
+    pair.follow(on_data_loss="resnapshot")
     pair.check()
