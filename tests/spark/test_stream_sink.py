@@ -123,6 +123,22 @@ def test_a_query_with_state_goes_on_after_a_batch_that_is_there(spark, tmp_path)
     assert len(table.timeline.commits) == 2
 
 
+def test_a_function_that_writes_twice_is_noticed(spark, tmp_path):
+    source, target = create(tmp_path / "s"), create(tmp_path / "t")
+    write(source, [("a", "p", 1, 1), ("b", "q", 1, 1)], "insert")
+    one, other = (hoodie.spark.stream_sink(target.base_path, SMALL_BLOOM) for _ in range(2))
+
+    def both(rows, batch):
+        one(rows.where("part = 'p'"), batch)
+        other(rows.where("part = 'q'"), batch)
+
+    rows = spark.readStream.format("hoodie").load(source.base_path).select("id", "part", "ts", "value")
+    query = rows.writeStream.foreachBatch(both).option("checkpointLocation", str(tmp_path / "c"))
+    with pytest.raises(Exception, match="written twice"):
+        query.trigger(availableNow=True).start().awaitTermination(120)
+    assert content(target) == {"a": ("p", 1, 1)}
+
+
 def test_bad_arguments(spark, tmp_path):
     with pytest.raises(TableNotFoundError):
         hoodie.spark.stream_sink(tmp_path / "nothing")

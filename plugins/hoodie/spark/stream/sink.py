@@ -10,19 +10,22 @@ from pyspark.sql import DataFrame
 
 from hoodie.config import given_options
 from hoodie.engine import LocalEngine
-from hoodie.errors import ConfigError, check_argument
+from hoodie.errors import ConfigError, StreamBatchError, check_argument
 from hoodie.spark.calls import check_session, spark_call
 from hoodie.spark.columns import arrow_schema
 from hoodie.spark.engine import SparkEngine
 from hoodie.spark.stream.batch_writer import BatchWriter, SinkWrites
 from hoodie.spark.stream.batches import StreamBatch
-from hoodie.storage import BasePath
+from hoodie.storage import BasePath, storage_of
 from hoodie.table import HoodieTable
 from hoodie.write.change_rows import ChangeColumns
 from hoodie.write.execute import WriteResult
 
-_QUERY_ID = "sql.streaming.queryId"
+_QUERY_ID, _RUN_ID = "sql.streaming.queryId", "spark.jobGroup.id"  # Spark's run of a query is the group of its jobs
 _LOCAL_ROWS = 200_000  # up to these rows the driver writes a batch sooner than tasks of Spark
+
+_given: dict[tuple[str, str], tuple[str, int]] = {}
+"""Table and query -> the run of Spark and the batch that were written last in this process."""
 
 
 def stream_sink(
@@ -48,8 +51,8 @@ def stream_sink(
     does. `after_restore` writes on although a restore may have taken back batches.
 
     Called, it raises what `HoodieTable.write` raises, DataError for changes that cannot be applied, and StreamBatchError when
-    another run of the query has written since, when the table has a later batch, or when batches before this one were taken
-    back: nothing of the batch is written then.
+    another run of the query has written since, when the table has a later batch, when batches before this one were taken back,
+    or at the second call for one batch: nothing of the batch is written then.
     """
     check_argument("local_rows", local_rows, "a number of rows", int)
     HoodieTable.open(base_path)  # a wrong path is an error before the query starts
@@ -79,12 +82,21 @@ class StreamSink:
         with spark_call("writing a batch of a stream", changes=True):
             check_argument("rows", rows, "a DataFrame of foreachBatch", DataFrame)
             check_session(rows.sparkSession)
-            self.result = self._write(rows, self._batch(rows, batch))
+            run = rows.sparkSession.sparkContext.getLocalProperty(_RUN_ID) or ""
+            self.result = self._write(rows, self._batch(rows, batch), run)
 
-    def _write(self, rows: DataFrame, batch: StreamBatch) -> WriteResult | None:
+    def _write(self, rows: DataFrame, batch: StreamBatch, run: str = "") -> WriteResult | None:
+        place = storage_of(self.writes.base_path).base_path, batch.query
         if self._writer.is_there(batch):
+            _check_once(place, batch, run)
             _consume(rows)
             return None
+        done = self._written(rows, batch)
+        if done is not None and run:
+            _given[place] = run, batch.batch
+        return done
+
+    def _written(self, rows: DataFrame, batch: StreamBatch) -> WriteResult | None:
         cached = rows.persist()  # its rows are counted, then read
         try:
             some = cached.limit(self.local_rows + 1).toArrow()
@@ -109,6 +121,19 @@ class StreamSink:
                 fix="use it with foreachBatch, or name the query: stream_sink(path, query=...)",
             )
         return StreamBatch(query, batch, self._run, checkpoint, self.after_restore)
+
+
+def _check_once(place: tuple[str, str], batch: StreamBatch, run: str) -> None:
+    """Raise StreamBatchError when a function of `foreachBatch` writes twice: the rows of the second call would be left out.
+
+    A batch that Spark sends again is of another run.
+    """
+    if run and _given.get(place) == (run, batch.batch):
+        raise StreamBatchError(
+            f"Batch {batch.batch} of query {batch.query} is written twice to table {place[0]}",
+            found="two calls of a sink in one batch of foreachBatch",
+            fix="write all rows of the batch in one call, or give each of the sinks a name: stream_sink(path, query=...)",
+        )
 
 
 def _consume(rows: DataFrame) -> None:

@@ -43,6 +43,19 @@ class Rows:
     def toArrow(self):
         return self._rows
 
+    @property
+    def write(self):
+        """The writer that computes all rows."""
+        return self
+
+    def format(self, name):
+        return self
+
+    mode = format
+
+    def save(self):
+        pass
+
 
 def sink(storage, operation="insert", **more):
     return StreamSink(SinkWrites(storage, operation, SMALL_BLOOM, **more), None, 1000)
@@ -149,3 +162,17 @@ def test_batches_that_were_taken_back_are_noticed(tmp_path):
         sink(table.base_path)._write(Rows(("a", "p", 3, 3)), of_query(3, run="s"))
     sink(table.base_path)._write(Rows(("a", "p", 1, 1)), of_query(1, run="s"))  # from a copy of the checkpoint
     assert table.read()["value"].to_pylist() == [0, 1]
+
+
+def test_two_calls_for_one_batch_are_noticed(tmp_path):
+    """The second one would find the batch of the first, and leave its rows out. A run that starts again is no second call."""
+    table = create(tmp_path / "t")
+    one, other = sink(table.base_path), sink(table.base_path)
+    rows, more = Rows(("a", "p", 1, 1)), Rows(("b", "p", 1, 1))
+    one._write(rows, of_query(0), "run 1")
+    for second in (one, other):
+        with pytest.raises(StreamBatchError, match="written twice"):
+            second._write(more, of_query(0), "run 1")
+        assert second._write(rows, of_query(0), "run 2") is None, "Spark sends it again"
+    other._write(more, of_query(0, "named"), "run 1")
+    assert table.read().num_rows == 2
