@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from hoodie import COMPACTION, HoodieTable
@@ -126,3 +128,36 @@ def test_both_at_once(table, hudi12):
     rows = as_hudi(hudi12, table)
     assert rows["same"] == ("p", 99, 1)
     assert len(rows) == 1 + 2 + 12
+
+
+def test_a_table_of_hudi(tmp_path, recorded):
+    """Its first log of a bucket, a deletion, and a bulk insert, which begins a file group of another name."""
+    hudi = recorded("hudi12")
+    path, table = tmp_path / "hudi", SimpleNamespace(version=9)
+    options = {key: value for key, value in hudis(table).items() if key not in NON_BLOCKING}
+    hudi.write(path, batch([("zero", "q", 1, 0)]), options, "overwrite")
+    for rows, operation in (
+        ([("a", "p", 5, 1), ("b", "p", 5, 1), ("c", "p", 5, 1)], "upsert"),
+        ([("a", "p", 3, 2), ("b", "p", 7, 2), ("zero", "q", 2, 2)], "upsert"),
+        ([("c", "p", 9, 3)], "delete"),
+        ([("d", "r", 1, 4)], "bulk_insert"),
+        ([("d", "r", 2, 5)], "upsert"),
+    ):
+        hudi.write(path, batch(rows), hudis(table, operation))
+    rows = {"a": ("p", 5, 1), "b": ("p", 7, 2), "zero": ("q", 2, 2), "d": ("r", 2, 5)}
+    assert {row["id"]: (row["part"], row["ts"], row["value"]) for row in hudi.read(path).to_pylist()} == rows
+    made = hudi.table(path)
+    ours_too = HoodieTable.open(made)
+    assert content(ours_too) == rows
+    ours(("d", "r", 3, 6), ("e", "r", 1, 6), ("f", "s", 1, 6))(ours_too)
+    rows |= {"d": ("r", 3, 6), "e": ("r", 1, 6), "f": ("s", 1, 6)}
+    assert content(HoodieTable.open(made)) == rows
+    ids = {
+        stat.group
+        for each in ours_too.state().timeline.commits
+        for stat in ours_too.state().commit_metadata(each).stats
+    }
+    assert (
+        sum(group.partition == "part=p" and group.file_id.endswith("-0000-0000-0000-000000000000-0") for group in ids)
+        == 2
+    )

@@ -31,7 +31,8 @@ class History:
 
     def __init__(self, path, seed):
         self.path, self.dice = path, random.Random(seed)
-        made = create(path, QuickClock(), **{"hoodie.table.type": "MERGE_ON_READ"})
+        cdc = {"hoodie.table.cdc.enabled": "true"} if seed % 3 == 1 else {}
+        made = create(path, QuickClock(), **{"hoodie.table.type": "MERGE_ON_READ", **cdc})
         if seed % 3 == 0:
             make_version_8(made)
         self.orders = self.dice.sample(range(1000), 200)
