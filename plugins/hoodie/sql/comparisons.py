@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from functools import reduce
+from itertools import starmap
 
 from sqlglot import exp
 from sqlglot.errors import UnsupportedError
@@ -10,8 +12,45 @@ from sqlglot.errors import UnsupportedError
 _COMPARED = "__HOODIE_COMPARED"  # in large letters, as sqlglot writes functions
 _GROUPED = f"{_COMPARED}_OF_ROWS"
 _REFUSED = "error('a whole number is compared with a text of another one: write it without quotes')"
+_EQUAL = "__HOODIE_EQUAL"
+_EQUAL_OF_ROWS = f"{_EQUAL}_OF_ROWS"
+_LISTED, _LISTED_FLOAT = "__HOODIE_EQUAL_OF_LIST", "__HOODIE_EQUAL_OF_FLOATS"
+_NO_WHOLE = "NOT regexp_full_match(trim(CAST({0} AS VARCHAR)), '[+-]?[0-9]+')"
+_AS_WHOLE = f"CASE WHEN {_NO_WHOLE} THEN {_REFUSED} ELSE CAST({{0}} AS HUGEINT) END"
+
+
+def _equal(operator: str, suffix: str) -> tuple[str, str]:
+    """Macros for `x = y` or `x IS NOT DISTINCT FROM y`: a text beside a whole number has to be one, and beside a decimal it is a
+    float, as in Spark. Alone DuckDB rounds it to the type of the other side."""
+    x, y = _AS_WHOLE.format("x"), _AS_WHOLE.format("y")
+    typed = (
+        *(f"(x VARCHAR, y {kind}) AS ({x}) {operator} y" for kind in ("BIGINT", "HUGEINT")),
+        *(f"(x {kind}, y VARCHAR) AS x {operator} ({y})" for kind in ("BIGINT", "HUGEINT")),
+        *(f"({sides}) AS x {operator} y" for sides in ("x VARCHAR, y FLOAT", "x FLOAT, y VARCHAR")),
+        f"(x VARCHAR, y DOUBLE) AS CAST(x AS DOUBLE) {operator} y",
+        f"(x DOUBLE, y VARCHAR) AS x {operator} CAST(y AS DOUBLE)",
+        f"(x, y) AS x {operator} y",
+    )
+    mixed = " OR ".join(
+        f"(typeof({one}) = 'VARCHAR' AND regexp_matches(typeof({other}), 'INT') AND {_NO_WHOLE.format(one)})"
+        for one, other in (("x", "y"), ("y", "x"))
+    )
+    return (
+        f"CREATE MACRO {_EQUAL}{suffix} {', '.join(typed)}".replace(f"{suffix} (", f"{suffix}(", 1),
+        f"CREATE MACRO {_EQUAL_OF_ROWS}{suffix}(x, y) AS CASE WHEN {mixed} THEN {_REFUSED} ELSE x {operator} y END",
+    )
+
+
 MACROS = (
-    f"CREATE MACRO {_COMPARED}(x BIGINT) AS {_REFUSED}, (x HUGEINT) AS {_REFUSED}, (x) AS x",
+    f"CREATE MACRO {_LISTED}(x VARCHAR) AS {_AS_WHOLE.format('x')}, (x) AS x",
+    f"CREATE MACRO {_LISTED}_OF_ROWS(x) AS "
+    f"CASE WHEN typeof(x) = 'VARCHAR' AND {_NO_WHOLE.format('x')} THEN {_REFUSED} ELSE x END",
+    f"CREATE MACRO {_LISTED_FLOAT}(x VARCHAR) AS CAST(x AS DOUBLE), (x) AS x",
+    f"CREATE MACRO {_LISTED_FLOAT}_OF_ROWS(x) AS x",
+    *_equal("=", ""),
+    *_equal("IS NOT DISTINCT FROM", "_OR_NULL"),
+    f"CREATE MACRO {_COMPARED}(x BIGINT) AS {_REFUSED}, (x HUGEINT) AS {_REFUSED}, "
+    "(x FLOAT) AS x, (x DOUBLE) AS CAST(x AS DOUBLE), (x) AS x",
     f"CREATE MACRO {_GROUPED}(x) AS CASE WHEN regexp_matches(typeof(x), 'INT') THEN {_REFUSED} ELSE x END",
 )
 """For sides of a comparison: DuckDB rounds the text '1.5' to the type of the other side, where Spark raises an error.
@@ -19,6 +58,7 @@ DuckDB does not know the type of aggregates and windows in time: they have the s
 _WHOLE = re.compile(r"\s*[+-]?[0-9]+\s*")
 _NUMBER = re.compile(r"\s*[+-]?(0[xb][0-9a-f_]+|[0-9_]*\.?[0-9_]*(e[+-]?[0-9]+)?)\s*", re.IGNORECASE)
 """Texts that DuckDB reads as numbers."""
+_EQUALITIES = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.In, exp.Nullif, exp.Case)
 _UNNAMED = re.compile("col[0-9]+")
 
 
@@ -35,11 +75,82 @@ def exact_comparison(node: exp.Expression) -> None:
         raise UnsupportedError(
             "a comparison with struct(…): DuckDB compares names of fields, too; use named_struct or (a, b)"
         )
+    if _exact_equality(node):
+        return
     if any(_is_no_whole_number(side) for side in sides):
         for side in sides:
             if not isinstance(side, exp.Literal | exp.Null):
                 macro = _GROUPED if side.find(exp.AggFunc, exp.Window) else _COMPARED
                 side.replace(exp.Anonymous(this=macro, expressions=[side.copy()]))
+
+
+def named(tree: exp.Expression) -> None:
+    """Name the columns of queries that are equalities without a name, as their text would be another one."""
+    for select in tree.find_all(exp.Select):
+        for column in select.expressions:
+            if not isinstance(column, exp.Alias | exp.Column | exp.Star) and column.find(*_EQUALITIES):
+                text = column.sql(dialect="spark")
+                name = f"({text})" if isinstance(column, _EQUALITIES) else text
+                column.replace(exp.alias_(column.copy(), name, quoted=True))
+
+
+def _exact_equality(node: exp.Expression) -> bool:
+    """Let the engine compare the sides of an equality as Spark does. False for what is no equality."""
+    if isinstance(node, exp.In) and all(
+        isinstance(each, exp.Literal | exp.Neg | exp.Null) for each in node.expressions
+    ):
+        return _exact_list(node)
+    if isinstance(node, exp.In) and node.expressions:
+        pairs = [(node.this, each) for each in node.expressions]
+    elif isinstance(node, exp.Case) and node.this is not None:
+        pairs = [(node.this, branch.this) for branch in node.args["ifs"]]
+    elif isinstance(node, exp.EQ | exp.NEQ | exp.NullSafeEQ | exp.NullSafeNEQ | exp.Nullif):
+        pairs = [(node.this, node.expression)]
+    else:
+        return False
+    if not any(_may_mix(one, other) for one, other in pairs):
+        return not any(_is_no_whole_number(side) for pair in pairs for side in pair)
+    if isinstance(node, exp.Case):
+        node.set("this", None)
+        for branch, pair in zip(node.args["ifs"], pairs, strict=True):
+            branch.set("this", _equality(*pair))
+        return True
+    equal = reduce(lambda one, other: exp.Or(this=one, expression=other), starmap(_equality, pairs))
+    if isinstance(node, exp.NullSafeEQ | exp.NullSafeNEQ):
+        equal.set("this", f"{equal.this}_OR_NULL")
+    if isinstance(node, exp.NEQ | exp.NullSafeNEQ):
+        equal = exp.Not(this=equal)
+    elif isinstance(node, exp.Nullif):
+        equal = exp.Case(ifs=[exp.If(this=equal, true=exp.null())], default=node.this.copy())
+    node.replace(exp.paren(equal, copy=False))
+    return True
+
+
+def _exact_list(node: exp.In) -> bool:
+    """A list of literals, which may be long, stays one: DuckDB looks the value up in it."""
+    numbers = [each.unnest().this if isinstance(each, exp.Neg) else each for each in node.expressions]
+    numbers = [each for each in numbers if isinstance(each, exp.Literal) and not each.is_string]
+    if not numbers or isinstance(node.this, exp.Literal | exp.Struct | exp.Array | exp.Tuple):
+        return False
+    macro = _LISTED if all(each.is_int for each in numbers) else _LISTED_FLOAT
+    suffix = "_OF_ROWS" if node.this.find(exp.AggFunc, exp.Window) else ""
+    node.set("this", exp.Anonymous(this=macro + suffix, expressions=[node.this.copy()]))
+    return True
+
+
+def _equality(one: exp.Expression, other: exp.Expression) -> exp.Expression:
+    of_rows = any(side.find(exp.AggFunc, exp.Window) for side in (one, other))
+    return exp.Anonymous(this=_EQUAL_OF_ROWS if of_rows else _EQUAL, expressions=[one.copy(), other.copy()])
+
+
+def _may_mix(one: exp.Expression, other: exp.Expression) -> bool:
+    """True where one side may be a number, and the other a text that DuckDB would round to it."""
+    sides = (one, other)
+    if any(isinstance(side, exp.Null | exp.Boolean | exp.Struct | exp.Array | exp.Tuple) for side in sides):
+        return False
+    if any(isinstance(side, exp.Literal) and side.is_string and not _is_no_whole_number(side) for side in sides):
+        return False
+    return not all(isinstance(side, exp.Literal) and not side.is_string for side in sides)
 
 
 def _sides(node: exp.Expression) -> list[exp.Expression]:

@@ -29,7 +29,7 @@ def check_conditions(tree: exp.Expression) -> None:
 
 def as_written(text: str) -> str:
     """A query of DuckDB without the macros of this library."""
-    return re.sub("__HOODIE_[A-Z_]+", "", text)
+    return re.sub("__HOODIE_[A-Z_]+", "", re.sub("__HOODIE_EQUAL[A-Z_]*", "equal", text))
 
 
 def _conditions(node: exp.Expression) -> Iterator[exp.Expression]:

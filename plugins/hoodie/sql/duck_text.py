@@ -7,7 +7,7 @@ from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import ErrorLevel
 
 from hoodie.sql.comparisons import MACROS as COMPARISON_MACROS
-from hoodie.sql.comparisons import exact_comparison
+from hoodie.sql.comparisons import exact_comparison, named
 from hoodie.sql.conditions import MACROS as CONDITION_MACROS
 from hoodie.sql.conditions import check_conditions
 from hoodie.sql.functions import MACROS as FUNCTION_MACROS
@@ -88,6 +88,7 @@ def duckdb_text(tree: exp.Expression) -> str:
     for node in list(copied.walk()):
         known_aggregate(node)
     check_conditions(copied)
+    named(copied)
     for node in reversed(list(copied.walk())):
         exact_comparison(node)
         complete_time(node)

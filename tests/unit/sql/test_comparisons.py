@@ -39,6 +39,53 @@ def test_a_whole_number_is_never_a_text_that_is_rounded_to_it(db):
         assert [row[0] for row in db.sql(f"select id from t where {condition} order by id").rows()] == ids
 
 
+def test_a_text_is_never_rounded_to_the_number_beside_it(db):
+    """DuckDB deleted the row '1.5' where s = 2. It rounded '2.04' to the digits of 2.0."""
+    db.sql("insert into t values (3, '2', 2.04)")
+    refused = (
+        *("s = 2", "2 = s", "s <> 2", "s <=> 2", "id = s", "s in (7, 2)", "nullif(s, 2) is null", "s = 1 + 1"),
+        *("case s when 2 then true else false end", "id = (select min(s) from t)", "not (s = cast('2' as bigint))"),
+    )
+    for condition in refused:
+        with pytest.raises(SqlError, match="whole number is compared with a text") as error:
+            db.sql(f"delete from t where {condition}")
+        assert "__HOODIE" not in str(error.value)
+    with pytest.raises(SqlError, match="whole number is compared with a text"):
+        db.sql("merge into t using (select 2 as n) u on t.s = u.n when matched then delete")
+    db.sql("insert into t values (4, '2.04', 2)")
+    for condition, ids in (
+        *(
+            ("s = 2.0", [2, 3]),
+            ("s = d", [1, 2]),
+            ("d = '2.044'", []),
+            ("d = '2.04'", [3]),
+            ("s in (2.04, 1.5)", [1, 4]),
+        ),
+        *(
+            ("id = '2'", [2]),
+            ("id in (1, 3)", [1, 3]),
+            ("id <=> null", []),
+            ("id <> 1 and id = d", [2]),
+            ("id in (null, 2)", [2]),
+        ),
+        *(
+            ("case id when 2 then true else false end", [2]),
+            ("(id, s) = (3, '2')", [3]),
+            ("id in (select id from t)", [1, 2, 3, 4]),
+        ),
+    ):
+        assert [row[0] for row in db.sql(f"select id from t where {condition} order by id").rows()] == ids, condition
+
+
+def test_equalities_keep_their_names_and_texts(db):
+    found = db.sql(
+        "select id = 1, id in (1, 2), case id when 1 then 'a' end, id <=> null, count(*) = 2 from t group by id"
+    )
+    assert found.table.column_names[:2] == ["(id = 1)", "(id IN (1, 2))"]
+    assert not [name for name in found.table.column_names if "hoodie" in name]
+    assert sorted(found.rows()) == [(False, True, None, False, False), (True, True, "a", False, False)]
+
+
 def test_structs_of_other_names_are_not_compared(db):
     """Spark compares field by field; on DuckDB no row was equal, and the greatest had a null."""
     for statement in (
