@@ -15,7 +15,7 @@ def refuse_failed_casts(session: Session, tree: exp.Expression) -> None:
     As null it would be stored, or make a comparison by `<=>` or IS NULL true for rows that are not meant. TRY_CAST says that
     null is meant.
     """
-    casts = {each.sql(dialect=DIALECT): each for each in tree.find_all(exp.TryCast) if _is_of_literal(each)}
+    casts = {each.sql(dialect=DIALECT): each for each in tree.find_all(exp.Cast) if _is_of_literal(each)}
     if not casts:
         return
     tried = [exp.TryCast(this=each.this.copy(), to=each.to.copy(), safe=True) for each in casts.values()]
@@ -29,7 +29,7 @@ def refuse_failed_casts(session: Session, tree: exp.Expression) -> None:
         )
 
 
-def _is_of_literal(cast: exp.TryCast) -> bool:
+def _is_of_literal(cast: exp.Cast) -> bool:
     value = cast.this
     while isinstance(value, exp.Paren | exp.Neg):
         value = value.this

@@ -82,6 +82,8 @@ def _check_tables(session: Session, query: exp.Expression) -> None:
 
 
 def _create(session: Session, statement: Statement) -> Result:
+    if isinstance(statement.tree.expression, exp.Query):
+        refuse_failed_casts(session, statement.tree.expression)
     made = create(session, statement)
     return _untouched(session, statement) if made is None else made
 

@@ -13,6 +13,8 @@ WRONG = (
     "cast(300 as tinyint)",
     "cast(-(99999999999) as int)",
     "'x'::int",
+    "int('x')",
+    "date('2026-02-30')",
 )
 
 
@@ -31,9 +33,11 @@ def test_a_literal_that_cannot_be_cast_changes_nothing(tmp_path):
                 f"insert into t (id, {column}) values (3, {wrong})",
                 f"{source.format(wrong)} delete",
                 f"{source.format(1)} update set {column} = {wrong}",
+                f"create table u using hudi as select 1 as id, {wrong} as x",
             ):
                 with pytest.raises(SqlError, match=r"no value of the type to which it is cast.*nothing was changed"):
                     db.sql(statement)
         assert db.sql("select * from t order by id").rows() == rows
+        assert [row[1] for row in db.sql("show tables").rows()] == ["t"]
         db.sql("delete from t where n <=> try_cast('x' as int)")
         assert [row[0] for row in db.sql("select id from t").rows()] == [2]
