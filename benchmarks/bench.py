@@ -1,7 +1,8 @@
 """The same work here and elsewhere, on the same input, one side after the other; prints seconds and ratios.
 
-python -m benchmarks.bench [WORK ...]: trips, trips-mor, wide, wide-mor, bootstrap, sql, clustering and stream-sink are beside
-Apache Hudi, delta is beside delta-rs, many-files, two-writers and indexes are ours alone. Without one: trips wide wide-mor delta.
+python -m benchmarks.bench [WORK ...]: trips, trips-mor, wide, wide-mor, bootstrap, sql, clustering, changes and stream-sink are
+beside Apache Hudi, delta is beside delta-rs, many-files, two-writers and indexes are ours alone. Without one: trips wide wide-mor
+delta.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from benchmarks import beside_delta, beside_hudi, indexes, many_files, stream_sink, two_writers
+from benchmarks import beside_delta, beside_hudi, change_feed, indexes, many_files, stream_sink, two_writers
 from benchmarks.shapes import TRIPS, WIDE
 from benchmarks.sides import ROOT
 from tests.interop import peer_env
@@ -25,6 +26,7 @@ WORKS: dict[str, Callable[[argparse.Namespace], int]] = {
     "bootstrap": partial(beside_hudi.compare, TRIPS, "bootstrap"),
     "sql": partial(beside_hudi.compare, TRIPS, "sql"),
     "clustering": partial(beside_hudi.compare, TRIPS, "clustering"),
+    "changes": change_feed.compare,
     "delta": beside_delta.compare,
     "many-files": many_files.report,
     "two-writers": two_writers.report,

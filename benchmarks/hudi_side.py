@@ -15,12 +15,17 @@ from benchmarks.hudi_session import hudi_session
 from benchmarks.shapes import shape_of
 from benchmarks.steps import (
     BOOTSTRAP_MODES,
+    CDC,
+    CHANGES,
+    LOGGED_UPSERT,
     PLAIN,
     READ_WARM_UPS,
+    UPSERT,
     by_partition,
     clustering_options,
     measured,
     merge_statement,
+    newest_completion,
     second_newest_completion,
     writes,
 )
@@ -46,9 +51,9 @@ def main(phase: str, source: str, table: str, cores: str, memory: str, kind: str
         "hoodie.upsert.shuffle.parallelism": cores,
     }
 
-    def write(paths: list[str], operation: str, mode: str, target: str = table) -> None:
+    def write(paths: list[str], operation: str, mode: str, target: str = table, **more: str) -> None:
         frame = spark.read.parquet(*paths)
-        chosen = {**options, "hoodie.datasource.write.operation": operation}
+        chosen = {**options, "hoodie.datasource.write.operation": operation, **more}
         frame.write.format("hudi").options(**chosen).mode(mode).save(target)
 
     def aggregate() -> list[list[object]]:
@@ -57,6 +62,17 @@ def main(phase: str, source: str, table: str, cores: str, memory: str, kind: str
     def changes(since: str) -> list[list[object]]:
         query = {"hoodie.datasource.query.type": "incremental", "hoodie.datasource.read.begin.instanttime": since}
         return by_partition(spark.read.format("hudi").options(**seen, **query).load(table), shape)
+
+    def changes_by_kind(target: str, since: str) -> list[list[object]]:
+        query = {
+            "hoodie.datasource.query.type": "incremental",
+            "hoodie.datasource.query.incremental.format": "cdc",
+            "hoodie.datasource.read.begin.instanttime": since,
+        }
+        found = spark.read.format("hudi").options(**seen, **query).load(target)
+        # As ours: every image is made, and no row is collected.
+        counts = found.groupBy("op").agg({"before": "max", "after": "max", "*": "count"}).orderBy("op").collect()
+        return [[row["op"], row["count(1)"]] for row in counts]
 
     def clean() -> None:
         spark.sql(f"create table if not exists measured using hudi location '{table}'")
@@ -114,6 +130,17 @@ def main(phase: str, source: str, table: str, cores: str, memory: str, kind: str
                 steps.run(f"upsert {number + 1}", partial(write, paths, operation, "append"))
             if kind == "COPY_ON_WRITE":
                 steps.run("clean", clean)
+    elif phase == "changes":
+        warm, logged = f"{table}-warm-up", f"{table}-logged"
+        write([f"{source}/warm-up.parquet"], "bulk_insert", "overwrite", warm, **CDC)
+        write([f"{source}/warm-up.parquet"], "upsert", "append", warm, **CDC)
+        write(base, "bulk_insert", "overwrite")
+        write(base, "bulk_insert", "overwrite", logged, **CDC)
+        (changed, _), since = upserts[0], newest_completion(Path(logged))
+        with measured(Path(logged)) as steps:
+            steps.run(UPSERT, lambda: write(changed, "upsert", "append"))
+            steps.run(LOGGED_UPSERT, lambda: write(changed, "upsert", "append", logged, **CDC))
+            steps.query(CHANGES, lambda: changes_by_kind(logged, since))
     elif phase == "compact":
         with measured(Path(table)) as steps:
             steps.run("compaction", compact)

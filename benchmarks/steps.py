@@ -19,6 +19,11 @@ BOOTSTRAP_MODES = {"METADATA_ONLY": "", "FULL_RECORD": "-full"}  # each makes a 
 READ_WARM_UPS = 5  # queries of the plain input before a read is timed: both JVMs have compiled the scan then
 AGAIN = 5  # times that a query is repeated
 PLAIN = "the same query on the plain input"  # Spark alone: no table format, no updates
+UPSERT, LOGGED_UPSERT, CHANGES = "upsert", "upsert with logs of changes", "changes of the upsert"
+CDC = {
+    "hoodie.table.cdc.enabled": "true",
+    "hoodie.table.cdc.supplemental.logging.mode": "DATA_BEFORE_AFTER",
+}
 AS_ARROW = ", as Arrow"  # ends the name of a query that is answered without Spark
 ROWS = "-rows.parquet"  # ends the name of a file with all rows of delta-rs' table, which are compared with ours
 
@@ -53,11 +58,19 @@ def writes(source: str, shape: Shape) -> list[tuple[list[str], str]]:
     return [(sorted(map(str, Path(source).glob("base-*.parquet"))), "bulk_insert"), *upserts]
 
 
+def newest_completion(table: Path) -> str:
+    """When the last write was completed."""
+    return _completions(table)[-1]
+
+
 def second_newest_completion(table: Path) -> str:
     """When the write before the last one was completed: from then on an incremental query reads the last batch."""
+    return _completions(table)[-2]
+
+
+def _completions(table: Path) -> list[str]:
     names = [path.name for path in (table / ".hoodie" / "timeline").iterdir()]
-    done = sorted(name.split("_")[1].split(".")[0] for name in names if re.fullmatch(r"\d+_\d+\.(delta)?commit", name))
-    return done[-2]
+    return sorted(name.split("_")[1].split(".")[0] for name in names if re.fullmatch(r"\d+_\d+\.(delta)?commit", name))
 
 
 class Steps:
