@@ -13,7 +13,7 @@ from typing import NamedTuple
 import pyarrow as pa
 from sqlglot import exp
 
-from hoodie.config.concurrency_keys import CONFLICT_RETRIES
+from hoodie.config.concurrency_keys import CONFLICT_RETRIES, MODE, NON_BLOCKING, OPTIMISTIC
 from hoodie.config.key import resolve
 from hoodie.config.own import select_keys
 from hoodie.dataset import HoodieDataset
@@ -122,7 +122,7 @@ def change(
     Raises SqlError when there is to be `one_row_a_key`, and a key has several.
     """
     table = session.open(entry)
-    options = session.write_options(entry)
+    options = _optimistic(session.write_options(entry))
 
     def attempt(dataset: HoodieDataset) -> Result:
         target = Target(node, dataset.schema, dataset.state.properties)
@@ -140,6 +140,13 @@ def change(
             return told(written.write(table, computed.operation, options, deletions=computed.deletions, hooks=hooks))
 
     return _repeated(table, options, attempt)
+
+
+def _optimistic(options: dict[str, str]) -> dict[str, str]:
+    """The options without non-blocking writes: rows computed of the table would hide what others write at the same time."""
+    if resolve(select_keys(options, [MODE]), [MODE])[MODE] != NON_BLOCKING:
+        return options
+    return {**options, MODE.name: OPTIMISTIC.lower()}
 
 
 def append(

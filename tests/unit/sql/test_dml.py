@@ -6,8 +6,9 @@ import pyarrow as pa
 import pytest
 
 from hoodie import COMPACTION, HoodieTable
-from hoodie.errors import RecordKeyError, SqlError
+from hoodie.errors import ConfigError, RecordKeyError, SqlError
 from hoodie.sql import connect
+from hoodie.write.pipeline import Pipeline
 from tests.support.sql_tables import rows
 
 
@@ -221,3 +222,30 @@ def test_rows_that_others_changed_meanwhile_are_asked_for_again(db, tmp_path, mo
     db.sql("update t set price = price + 1 where id < 3")
     assert len(asked) == 2
     assert rows(db, "select price from t where id < 3 order by id") == [(101.0,), (21.0,)]
+
+
+def test_an_update_and_another_writer_of_its_bucket_both_count(tmp_path, monkeypatch):
+    """A statement computes rows of the table, so a row that another appends while it writes is a conflict."""
+    beside = {
+        "hoodie.write.concurrency.mode": "non_blocking_concurrency_control",
+        "hoodie.index.type": "BUCKET",
+        "hoodie.bucket.index.num.buckets": "1",
+    }
+    run, others = Pipeline.run, []
+
+    def after_another(pipeline, given):
+        if not others:
+            others.append(table)
+            table.write(pa.table({"id": pa.array([1], pa.int32()), "v": pa.array([100], pa.int32())}), "upsert", beside)
+        return run(pipeline, given)
+
+    with connect(tmp_path) as db:
+        db.sql("create table o (id int, v int) using hudi tblproperties (type = 'mor', primaryKey = 'id')")
+        db.sql("; ".join(f"set {name} = {value}" for name, value in beside.items()))
+        db.sql("insert into o values (1, 1)")
+        table = HoodieTable.open(tmp_path / "o")
+        monkeypatch.setattr(Pipeline, "run", after_another)
+        db.sql("set hoodie.write.num.retries.on.conflict.failures = 1; update o set v = v + 1")
+        assert rows(db, "select id, v from o") == [(1, 101)]
+        with pytest.raises(ConfigError, match=r"use hoodie\.write\.concurrency\.mode=optimistic_concurrency_control"):
+            db.sql("insert overwrite o values (2, 2)")
