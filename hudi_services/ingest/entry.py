@@ -237,12 +237,22 @@ INGEST = ServiceEntry(
                 type=click.Choice(["6", "9"]),
                 help="Version of the table if it is created.",
             ),
+            click.Option(
+                ["--then-stream"],
+                is_flag=False,
+                flag_value="inf",
+                type=click.FloatRange(min=0),
+                metavar="[MINUTES]",
+                help="Load the history by bulk_insert if the table has no commit yet, then go on with new files for this time. "
+                "Without a number: until the process is stopped.",
+            ),
         ),
         application="ingest.py",
         examples=(
             "hudi-services ingest --table orders --explain",
             "hudi-services ingest --table orders --from 2026-01-01 --to 2026-02-01 --reload",
             "hudi-services ingest --table orders --files dt=2026-01-03/ --files dt=2026-01-07/ --reload --explain",
+            "hudi-services ingest --table orders --then-stream 60",
             "hudi-services ingest --table orders --reload-since 20260103061500000 --explain",
             "hudi-services ingest --target-base-path /data/lake/orders --source-path /data/landing/orders \\\n"
             "    --source-format csv --hoodie-conf hoodie.table.name=orders \\\n"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
+from math import isinf
 
 from hoodie.config import select_keys
 from hoodie.config.ingest_keys import SOURCE_ROOT
@@ -21,8 +22,10 @@ from hudi_services.ingest.again import check_again, only_files
 from hudi_services.ingest.declared import read_feed
 from hudi_services.ingest.files.plan import Window
 from hudi_services.ingest.files.source import FilesSource
+from hudi_services.ingest.history import with_history
 from hudi_services.ingest.prepare import prepare
 from hudi_services.ingest.request import IngestRequest
+from hudi_services.ingest.rounds import Pace, Rounds
 from hudi_services.ingest.run import run_ingest
 from hudi_services.ingest.shape.shape import Shape
 from hudi_services.ingest.source import Batch
@@ -32,9 +35,11 @@ from hudi_services.outcome.result import ServiceResult
 
 @dataclass(frozen=True)
 class IngestTask:
-    """The ingestion of `request`."""
+    """The ingestion of `request`; with a `pace` batch by batch, each of which is a line to `tell`."""
 
     request: IngestRequest
+    pace: Pace | None = None
+    tell: Callable[[str], None] = print
 
     def explain(self, engine: Engine) -> Decision[Batch]:
         """What the source has that is new, in order."""
@@ -58,6 +63,8 @@ class IngestTask:
         )
 
     def run(self, engine: Engine) -> ServiceResult:
+        if self.pace is not None:
+            return Rounds("ingest", self.request, self.pace, self.tell).run(engine)
         return run_ingest(self.request, engine)
 
     def work(self, engine: Engine) -> Work:
@@ -80,6 +87,7 @@ def ingest_task(
     quarantine_path: str | None,
     max_bad_share: float,
     create_table_version: str | None,
+    then_stream: float | None,
 ) -> IngestTask:
     """What the flags and options ask for. Raises ConfigError where they contradict each other."""
     options: dict[str, object] = {**call.options}
@@ -99,7 +107,7 @@ def ingest_task(
     check_again(chosen, options, reload=reload, since=reload_since, start_fresh=start_fresh)
     declared = read_feed(feed, source_format)
     shape = Shape.of(declared)
-    return IngestTask(
+    task = IngestTask(
         IngestRequest(
             base_path=call.base_path,
             source=FilesSource(
@@ -121,6 +129,12 @@ def ingest_task(
             shape=shape,
         )
     )
+    if then_stream is None:
+        return task
+    if reload or reload_since is not None:
+        raise ConfigError("--then-stream contradicts --reload and --reload-since", fix="load again by a run of its own")
+    lasting = timedelta.max if isinf(then_stream) else timedelta(minutes=then_stream)
+    return IngestTask(with_history(task.request, "bulk_insert"), Pace(lasting=lasting), call.tell)
 
 
 def _source_folder(flag: str | None, options: Mapping[str, object]) -> str:

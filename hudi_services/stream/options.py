@@ -76,6 +76,8 @@ def _of_files(table: Table, section: Stream) -> Iterator[tuple[KeyPath, str]]:
         if name in section.model_fields_set:
             instead = "source.operation says it" if name == "operation" else "files have no commits"
             yield ("stream", name), f"has no effect without a table to follow; {instead}"
+    if table.source is not None and table.source.operation not in OPERATIONS:
+        yield ("source", "operation"), f"has to be {', '.join(OPERATIONS[:-1])} or {OPERATIONS[-1]} for a stream"
     ingest = table.section("ingest")
     if ingest is not None and ingest.schedule is not None:
         yield ("stream",), "loads the files that ingest.schedule loads, too; remove one of them"

@@ -8,9 +8,8 @@ from datetime import timedelta
 from typing import Any
 
 from hoodie.config.groups import INGEST_OPTIONS
-from hoodie.config.operations import operation_named
 from hoodie.config.table import TableProperties
-from hoodie.config.write_keys import COMBINE_BEFORE_INSERT, EMPTY_OVERWRITE
+from hoodie.config.write_keys import EMPTY_OVERWRITE
 from hoodie.engine import Engine
 from hoodie.errors import ConfigError
 from hoodie.services.after_write import AfterWrite
@@ -19,14 +18,16 @@ from hoodie.table import HoodieTable
 from hudi_services.entry.call import Call
 from hudi_services.entry.work import Work
 from hudi_services.ingest.changes.source import EARLIEST, TableSource
+from hudi_services.ingest.history import with_history
 from hudi_services.ingest.request import IngestRequest
+from hudi_services.ingest.rounds import Pace, Rounds
 from hudi_services.ingest.source import Batch
 from hudi_services.ingest.target import find_target
 from hudi_services.ingest.task import IngestTask, ingest_task
 from hudi_services.ingest.work import ingest_work
 from hudi_services.outcome.result import ServiceResult
+from hudi_services.stream.consumer import SourceHold
 from hudi_services.stream.options import CHANGES, SAME
-from hudi_services.stream.rounds import Pace, Rounds
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,9 @@ class StreamTask:
 
     def run(self, engine: Engine) -> ServiceResult:
         name, request = self.target(engine)
-        return Rounds(name, request, self.pace, self.tell).run(engine)
+        source = request.source
+        hold = SourceHold(source.path, name) if isinstance(source, TableSource) else None
+        return Rounds("stream", request, self.pace, self.tell, hold).run(engine)
 
     def work(self, engine: Engine) -> Work:
         return ingest_work(self.target(engine)[1], engine)
@@ -135,17 +138,15 @@ def stream_task(
             found="they have updates and deletes, which an upsert applies",
             fix="leave --operation out, or follow only rows: --read rows",
         )
-    # Files may hold a key several times, of which an upsert keeps one: so does the history of one.
-    combines = source_table is None and history != SAME and operation in (None, "upsert")
-    options = {COMBINE_BEFORE_INSERT.name: "true"} if combines else {}
-    call = replace(call, options={**options, EMPTY_OVERWRITE.name: "true", **call.options})
+    call = replace(call, options={EMPTY_OVERWRITE.name: "true", **call.options})
     if source_table is not None:
         of_files["source_path"] = source_table
     files = ingest_task(
         call, operation=operation, source_date_pattern=None, start=None, end=None, reload=False, reload_since=None,
-        files=(), **of_files,
+        files=(), then_stream=None, **of_files,
     )  # fmt: skip
-    request = replace(files.request, history=None if history == SAME else operation_named(history))
+    first = None if history == SAME else history
+    request = with_history(files.request, first, unique_keys=source_table is not None)
     if source_table is not None:
         source = TableSource(
             source_table,

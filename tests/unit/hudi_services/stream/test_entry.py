@@ -84,6 +84,11 @@ def test_files_of_the_table_are_followed(tmp_path):
         (f"{FILES}, stream: {{table: orders}}", "copy.stream", "a source of files, too"),
         (f"{FILES}, stream: {{max_commits: 5}}", "copy.stream.max_commits", "files have no commits"),
         (f"{FILES}, stream: {{operation: insert}}", "copy.stream.operation", "source.operation says it"),
+        (
+            "source: {path: /land, format: csv, operation: delete}, keys: {record_key: id}, stream: {}",
+            "copy.source.operation",
+            "upsert, insert or bulk_insert for a stream",
+        ),
         (f"{FILES}, stream: {{}}, ingest: {{schedule: '0 * * * *'}}", "copy.stream", "that ingest.schedule loads"),
         (
             f"{FILES}, stream: {{mode: continuous, schedule: '0 * * * *'}}",

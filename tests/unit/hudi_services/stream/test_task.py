@@ -17,9 +17,9 @@ from hoodie.engine import LocalEngine
 from hoodie.errors import ConfigError
 from hoodie.storage import storage_of
 from hudi_services.entry.call import Call
-from hudi_services.stream import rounds
+from hudi_services.ingest import rounds
+from hudi_services.ingest.rounds import Pace, Rounds
 from hudi_services.stream.entry import STREAM
-from hudi_services.stream.rounds import Pace, Rounds
 from tests.support.changes import counted
 from tests.support.clock import FakeClock
 from tests.support.crashes import failures
@@ -92,8 +92,8 @@ def test_a_stream_that_lasts_takes_in_what_comes(pair):
                 written.append(source.write(batch([("late", "p", len(written), 1)]), options=SMALL_BLOOM))
 
     task = stream(source.base_path, target)
-    name, request = task.target(LocalEngine(1))
-    done = Rounds(name, request, Pace(lasting=timedelta(minutes=1)), task.tell, Sleeper()).run(LocalEngine(2))
+    _, request = task.target(LocalEngine(1))
+    done = Rounds("stream", request, Pace(lasting=timedelta(minutes=1)), task.tell, clock=Sleeper()).run(LocalEngine(2))
     assert done.rows_inserted == 3
     assert same(source, target)
 

@@ -1,4 +1,4 @@
-"""The batches of a stream, one after the other."""
+"""The batches of a source, one after the other."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import Protocol
 
 from hoodie.clock import Clock, SystemClock
 from hoodie.display import counted
 from hoodie.engine import Engine
 from hoodie.errors import HoodieError
+from hoodie.model.time import Time
 from hoodie.storage import open_storage
 from hoodie.table import HoodieTable
 from hoodie.times import span
@@ -21,7 +23,6 @@ from hudi_services.ingest.request import IngestRequest
 from hudi_services.ingest.run import run_ingest
 from hudi_services.outcome.result import ServiceResult
 from hudi_services.pause.state import read_pause
-from hudi_services.stream.consumer import SourceHold
 
 _WRITTEN = ("written", "inserted", "updated", "deleted")
 _ROWS = ("read", *_WRITTEN, "filtered", "duplicate", "without_effect", "repeated", "quarantined")
@@ -41,21 +42,35 @@ class Pace:
     poll: float = 5.0
 
 
+class Hold(Protocol):
+    """Keeps what is not taken in where the source is."""
+
+    def begin(self) -> None:
+        """Keep it from now on."""
+        ...
+
+    def advance(self, position: Time) -> None:
+        """Keep what is after the position."""
+        ...
+
+
 @dataclass
 class Rounds:
-    """A stream into the table of that name that runs. Each batch is one commit, which also holds the position of the source after
-    it."""
+    """A `service` that runs. Each batch is one commit, which also holds the position of the source after it."""
 
-    name: str
+    service: str
     request: IngestRequest
     pace: Pace
     tell: Callable[[str], None]
+    hold: Hold | None = None
     clock: Clock = field(default_factory=SystemClock)
 
     def run(self, engine: Engine) -> ServiceResult:
         """Load batch by batch until the pace ends it, or a user pauses the table. Raises what `run_ingest` raises."""
         begun, results = self.clock.now(), list[ServiceResult]()
-        request, hold = self.request, self._hold()
+        request = self.request
+        if self.hold is not None:
+            self.hold.begin()
         if isinstance(request.source, TableSource) and self.pace.lasting is None:
             request = replace(request, source=replace(request.source, until=request.source.last()))
         paused = ""
@@ -66,7 +81,7 @@ class Rounds:
                 results.append(result)
             if result.instant is not None:
                 self.tell(f"batch {len(results)}: {result.message}")
-                self._advance(hold)
+                self._advance()
             if self._ends(result, begun):
                 break
             if found := read_pause(open_storage(request.base_path), self.clock):
@@ -83,18 +98,9 @@ class Rounds:
             return self.clock.now() - begun >= self.pace.lasting
         return result.instant is None or not isinstance(self.request.source, TableSource)
 
-    def _hold(self) -> SourceHold | None:
-        source = self.request.source
-        if not isinstance(source, TableSource):
-            return None
-        hold = SourceHold(source.path, self.name)
-        hold.begin()
-        return hold
-
-    def _advance(self, hold: SourceHold | None) -> None:
-        position = self._position() if hold is not None else None
-        if hold is not None and position is not None:
-            hold.advance(position.completion)
+    def _advance(self) -> None:
+        if self.hold is not None and (position := self._position()) is not None:
+            self.hold.advance(position.completion)
 
     def _position(self) -> TablePosition | None:
         state = HoodieTable.open(self.request.base_path).state()
@@ -110,7 +116,7 @@ class Rounds:
         parts += [paused] if paused else []
         return replace(
             last,
-            service="stream",
+            service=self.service,
             message="; ".join(parts),
             lag_seconds=lag.total_seconds() if lag is not None else None,
             services=[each for result in results for each in result.services if each.failed or result is last],
