@@ -56,6 +56,8 @@ def test_an_unknown_name_is_an_attribute_error():
         "clustering",
         "pages",
         "watching",
+        "stream_writer",
+        "hudi_stream",
     ],
 )
 def test_benchmarks_start_as_documented(module):

@@ -7,6 +7,7 @@ from typing import Any
 from hoodie.config.key import ConfigKey, choice, columns, integer, text
 
 FAIL, CONTINUE = "FAIL", "CONTINUE"
+INLINE, BESIDE = "INLINE", "BESIDE"
 
 QUERY_NAME = ConfigKey[str](
     "hoodie.stream.query.name",
@@ -41,6 +42,12 @@ AFTER_RESTORE = ConfigKey[str](
     FAIL,
     "what a query does when a restore may have taken back its batches: end, or go on with the next one",
 )
+SERVICES = ConfigKey[str](
+    "hoodie.stream.services",
+    choice(INLINE, BESIDE),
+    INLINE,
+    "when the services run that the options ask for after a commit: before the next batch, or in a thread beside the batches",
+)
 
 STREAM_KEYS: tuple[ConfigKey[Any], ...] = (
     QUERY_NAME,
@@ -49,4 +56,5 @@ STREAM_KEYS: tuple[ConfigKey[Any], ...] = (
     ORDER_COLUMNS,
     LOCAL_ROWS,
     AFTER_RESTORE,
+    SERVICES,
 )

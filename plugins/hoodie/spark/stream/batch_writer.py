@@ -19,6 +19,7 @@ from hoodie.services.after_write import AfterWrite
 from hoodie.spark.staged import new_folder, remove, remove_old
 from hoodie.spark.stream.batches import StreamBatch, WrittenBatch, check_batch
 from hoodie.spark.stream.change_exchange import staged_changes
+from hoodie.spark.stream.services import ServicesBeside
 from hoodie.storage import BasePath
 from hoodie.table import HoodieTable
 from hoodie.view import TableState
@@ -44,6 +45,8 @@ class SinkWrites:
     """Boolean column of the rows: where it is true, an upsert deletes the key."""
     changes: ChangeColumns | None = None
     """The rows are changes, applied in order. None: they are rows."""
+    services_beside: bool = False
+    """Services after a commit run in a thread beside the next batches."""
 
     def check(self) -> None:
         """Raises ConfigError for settings that contradict each other."""
@@ -65,6 +68,11 @@ class BatchWriter:
     known: dict[str, WrittenBatch] = field(default_factory=dict)
     """The last batch of each query that it has written."""
     _swept: bool = False
+
+    def __post_init__(self) -> None:
+        beside = self.writes.services_beside
+        self.services = ServicesBeside(self.writes.base_path, self.writes.options) if beside else None
+        """The services beside the batches. None: each write runs its own."""
 
     def is_there(self, batch: StreamBatch) -> bool:
         """Return whether the table has the batch. Raises what `check_batch` raises."""
@@ -92,7 +100,7 @@ class BatchWriter:
                 done = table.write(
                     some,
                     writes.operation,
-                    writes.options,
+                    writes.options if self.services is None else self.services.write_options,
                     schema=columns,
                     deletions=deletions,
                     extra_metadata=batch.metadata,
@@ -101,6 +109,8 @@ class BatchWriter:
         except _WrittenMeanwhileError:
             return None
         self.known[batch.query] = batch.written(done.instant.time)
+        if self.services is not None:
+            self.services.start()
         return done
 
     @contextmanager

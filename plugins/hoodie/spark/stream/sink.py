@@ -39,6 +39,7 @@ def stream_sink(
     query: str | None = None,
     local_rows: int = _LOCAL_ROWS,
     after_restore: bool = False,
+    services_beside: bool = False,
 ) -> Callable[[DataFrame, int], None]:
     """Return a function for `foreachBatch` that writes each batch in one commit, and a batch that is there not again.
 
@@ -48,7 +49,8 @@ def stream_sink(
 
     With `op_column` the rows are changes (`i`, `u`, `d`), of which the last one of each key is applied: those of a change feed,
     with `before` and `after`, or flat rows. `order_columns` say which change is the last one; for a feed its completion time
-    does. `after_restore` writes on although a restore may have taken back batches.
+    does. `after_restore` writes on although a restore may have taken back batches. With `services_beside` the services that the
+    options ask for after a commit run in a thread, one run at a time, while batches go on.
 
     Called, it raises what `HoodieTable.write` raises, DataError for changes that cannot be applied, and StreamBatchError when
     another run of the query has written since, when the table has a later batch, when batches before this one were taken back,
@@ -57,7 +59,7 @@ def stream_sink(
     check_argument("local_rows", local_rows, "a number of rows", int)
     HoodieTable.open(base_path)  # a wrong path is an error before the query starts
     changes = ChangeColumns(op_column, tuple(order_columns)) if op_column is not None else None
-    writes = SinkWrites(base_path, operation, given_options(options), deletions, changes)
+    writes = SinkWrites(base_path, operation, given_options(options), deletions, changes, services_beside)
     writes.check()
     return StreamSink(writes, query, local_rows, after_restore)
 

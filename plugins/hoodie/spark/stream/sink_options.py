@@ -43,7 +43,8 @@ class SinkRequest:
         AfterWrite.of(asked.options)  # the values of options, too, are checked before the first batch
         op = own.get(keys.OP_COLUMN)
         changes = ChangeColumns(op, own[keys.ORDER_COLUMNS]) if op is not None else None
-        writes = SinkWrites(asked.base_path, asked.operation, asked.options, own.get(keys.DELETIONS), changes)
+        beside = own[keys.SERVICES] == keys.BESIDE
+        writes = SinkWrites(asked.base_path, asked.operation, asked.options, own.get(keys.DELETIONS), changes, beside)
         writes.check()
         return SinkRequest(
             writes,
