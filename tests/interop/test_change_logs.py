@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 
+import pyarrow as pa
 import pytest
 
-from hoodie import COMPACTION
+from hoodie import CLEAN, CLUSTERING, COMPACTION, Restore
 from tests.support.changes import Follower, write
 from tests.support.clock import FakeClock
-from tests.support.matrix import diagonal
+from tests.support.matrix import diagonal, sample
 from tests.support.tables import SMALL_BLOOM, batch, create
 
 pytestmark = pytest.mark.interop
@@ -82,3 +83,69 @@ def test_both_write_and_read_in_turns(tmp_path, hudi12, kind, mode):
     follower.follow()
     follower.check()
     assert ours(table) == theirs(hudi12, table)
+
+
+def cleaned(table):
+    assert (
+        bool(table.run(CLEAN, {"hoodie.clean.commits.retained": 1}).files_deleted) != table.properties.is_merge_on_read
+    )
+
+
+def clustered(table):
+    table.schedule(CLUSTERING, {"hoodie.clustering.plan.strategy.sort.columns": "value"}, force=True)
+    assert table.run(CLUSTERING, SMALL_BLOOM)
+
+
+def compacted(table):
+    if table.properties.is_merge_on_read:
+        table.schedule(COMPACTION, force=True)
+        assert table.run(COMPACTION, SMALL_BLOOM)
+
+
+def restored(table):
+    """To before the last commit, which Hudi wrote."""
+    table.run(Restore(table.timeline.commits[-2].time))
+
+
+def widened(table):
+    table.write(wider([("g", "p", 1, 1)]), "upsert", SMALL_BLOOM)
+
+
+def wider(rows):
+    found = batch(rows)
+    return found.append_column("more", pa.array(["x"] * found.num_rows))
+
+
+BETWEEN = {each.__name__: each for each in (cleaned, clustered, compacted, restored, widened)}
+
+
+@pytest.mark.parametrize(
+    ("kind", "event"), sample([(kind, event) for event in BETWEEN for kind in KINDS], 4 + KINDS.index("MERGE_ON_READ"))
+)
+def test_what_happens_between_the_writes_of_both(tmp_path, hudi12, kind, event):
+    """Each reads the changes of both, before it and after it."""
+    options = {"hoodie.table.cdc.enabled": "true", "hoodie.table.cdc.supplemental.logging.mode": "DATA_BEFORE_AFTER"}
+    table = create(tmp_path / "t", FakeClock(), **{"hoodie.table.type": kind, **options})
+    rows = wider if event == "widened" else batch
+    upsert = {
+        **HUDI,
+        **options,
+        "hoodie.datasource.write.table.type": kind,
+        "hoodie.datasource.write.operation": "upsert",
+    }
+    write(table, [("a", "p", 1, 1), ("b", "p", 1, 1), ("c", "q", 1, 1)], "insert")
+    write(table, [("a", "p", 2, 2)])
+    if event == "restored":
+        table.savepoint()
+    pivot = table.timeline.commits[-1]
+    follower = Follower(table)
+    if event != "widened":  # images have the columns of the end of the range
+        follower.follow()
+    hudi12.write(table.base_path, batch([("a", "p", 5, 5), ("f", "p", 5, 5)]), upsert)
+    BETWEEN[event](table)
+    table.write(rows([("a", "p", 8, 8), ("c", "q", 8, 8)]), "upsert", SMALL_BLOOM)
+    hudi12.write(table.base_path, rows([("a", "p", 9, 9), ("b", "p", 9, 9)]), upsert)
+    table.write(rows([("b", "p", 10, 10)]), "delete", SMALL_BLOOM)
+    follower.follow()
+    follower.check()
+    assert ours(table, pivot.completion_time) == theirs(hudi12, table, str(pivot.completion_time))
