@@ -12,7 +12,7 @@ from hudi_services.demo.stream.driver import Driver
 from hudi_services.demo.stream.events import Feed
 from hudi_services.demo.stream.land import land
 from hudi_services.demo.stream.layers import BY_COUNTRY, BY_MINUTE, LAYERS, PAID_ORDERS, ROLLUPS
-from hudi_services.demo.stream.proof import differences
+from hudi_services.demo.stream.proof import differences, recomputed, stored
 from hudi_services.demo.stream.queries import Folders, create_layers, start_join, start_rollup
 
 pytestmark = pytest.mark.spark
@@ -50,6 +50,23 @@ def test_three_layers_equal_their_batch_recomputation_after_a_kill(spark, tmp_pa
     assert BY_COUNTRY.table(folders.lake).read().num_rows == 10
     changes = PAID_ORDERS.table(folders.lake).read_changes()["op"].value_counts().to_pylist()
     assert {row["values"] for row in changes} == {"i", "u", "d"}, "rows were changed and deleted on the way"
+
+
+def test_a_first_batch_with_events_of_one_stream_alone(spark, tmp_path):
+    """Spark then has other columns of state, and refused them at the next start."""
+    folders = Folders(tmp_path)
+    create_layers(folders)
+    for second in range(3, 6):
+        land(FEED, folders.landing, second)
+    orders, away = folders.landing / "orders", folders.landing / "away"
+    orders.rename(away)
+    for _ in range(2):
+        start_join(spark, folders, {"availableNow": True}).awaitTermination(120)
+        for file in away.iterdir():
+            file.rename(orders / file.name)
+    rows = stored(PAID_ORDERS, folders.lake)
+    assert rows.num_rows
+    assert rows.equals(recomputed(folders.landing)[PAID_ORDERS.name])
 
 
 def forget_last_batch(checkpoint):

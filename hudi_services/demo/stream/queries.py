@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +28,7 @@ APART = "2 minutes"
 """How far an order and its payment may be apart. The join keeps events for this time."""
 
 _EVERY = "1 second"
+_INFERENCE = "spark.sql.constraintPropagation.enabled"
 _SUMS = "orders long, revenue long"
 
 
@@ -97,7 +99,19 @@ def start_join(spark: SparkSession, folders: Folders, trigger: Mapping[str, obje
     """Start the query that writes the first layer. `trigger` is Spark's."""
     table = PAID_ORDERS.table(folders.lake)
     sink = hoodie.spark.stream_sink(table.base_path, PAID_ORDERS.write, deletions="cancelled")
-    return _started(paid_orders(spark, folders.landing), sink, folders, PAID_ORDERS.name, trigger)
+    with _same_state_columns(spark):
+        return _started(paid_orders(spark, folders.landing), sink, folders, PAID_ORDERS.name, trigger)
+
+
+@contextmanager
+def _same_state_columns(spark: SparkSession) -> Iterator[None]:
+    """Queries that start inside keep the columns of their state. If one side of a join is empty in the first batch, Spark infers
+    that a column is never null, and refuses the state at the next start, which infers nothing."""
+    spark.conf.set(_INFERENCE, "false")
+    try:
+        yield
+    finally:
+        spark.conf.unset(_INFERENCE)
 
 
 def start_rollup(

@@ -27,7 +27,7 @@ from hudi_services.demo.stream.layers import BY_COUNTRY, LAYERS
 from hudi_services.demo.stream.proof import differences
 from hudi_services.demo.stream.queries import Folders
 
-_PATIENCE = 120.0  # seconds for the layers to hold what has landed
+_PATIENCE = 300.0  # seconds for the layers to hold what has landed
 _QUERY_EVERY = 15  # seconds between the queries of DuckDB
 STOP, KILL = "stop", "kill -9"
 
