@@ -49,12 +49,15 @@ class StoredCollisions:
             both = pa.concat_tables([unsure, same])
             found = self.keys.colliding(both)
             if same.num_rows and pc.any(found).as_py():
-                raise _error(self.keys, both[RECORD_KEY].filter(found)[0].as_py(), f"in {file_slice.group}, too")
+                raise _error(
+                    self.keys, both[RECORD_KEY].filter(found)[0].as_py(), f"in file group {file_slice.file_id}, too"
+                )
 
 
 def _error(keys: RecordKeys, key: str, where: str) -> RecordKeyError:
     return RecordKeyError(
         f"Rows with different values of {', '.join(keys.fields)} have one record key",
         found=f"{key!r:.200} {where}; Hudi's keys of several columns escape nothing",
-        fix="change these values or drop the rows: a table can hold one row of a key; ingestion can quarantine them",
+        fix="change these values or drop the rows: a table can hold one row of a key; ingestion can quarantine them. If an "
+        "insert has stored both, write their partition again by insert_overwrite, without one of them",
     )
