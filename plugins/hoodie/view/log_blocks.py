@@ -53,8 +53,8 @@ def _refuse_cut(
                 f"A log file of table {storage.base_path} was cut short",
                 found=f"{log.path}, of the archived commit {log.time}, has {log.info.size:,} bytes, of which the last are no "
                 "whole log block",
-                fix="restore it from a copy; nothing was changed. The read option hoodie.read.check.files=false gives what is "
-                "left of the file",
+                fix="restore it from a copy, or, where `hudi-services doctor --deep` says that its commit does not name it, add "
+                "`--fix`; nothing was changed. The read option hoodie.read.check.files=false gives what is left of the file",
             )
 
 
