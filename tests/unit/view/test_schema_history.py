@@ -119,5 +119,5 @@ def test_a_compaction_completes_after_a_completion_that_failed(tmp_path, monkeyp
         assert len([name for name in files(table) if name.startswith(time)]) == 1
 
 
-def _refused(*_args):
+def _refused(*_args, **_how):
     raise NotCommittedError("The disk is full", found="no space", fix="make space")
