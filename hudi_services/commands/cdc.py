@@ -80,15 +80,18 @@ def _load(
         echo("nothing to do: no changes since the last run")
 
 
-def _tail(server: str, registry: str | None, tables: tuple[str, ...], since: str | None, follow: bool) -> None:
-    from hudi_services.cdc.mysql.tail import tailed
+def _tail(
+    server: str, registry: str | None, tables: tuple[str, ...], since: str | None, follow: bool, as_json: bool
+) -> None:
+    from hudi_services.cdc.mysql import tail
 
     if since is None and not follow:
         raise click.UsageError(
             "There is nothing to print: say where to begin by --since, or wait for changes by --follow."
         )
-    for line in tailed(server, _server(server, registry), os.environ, tables, since, follow=follow):
-        echo(line)
+    line = tail.as_json if as_json else tail.as_text
+    for values in tail.tailed(server, _server(server, registry), os.environ, tables, since, follow=follow):
+        echo(line(values))
 
 
 def _server(name: str, registry: str | None) -> DatabaseServer:
@@ -169,10 +172,11 @@ cdc = click.Group(
                     ["--since"], metavar="FILE:OFFSET", help="Begin at this place of the binlog. [default: its end]"
                 ),
                 click.Option(["--follow", "-f"], is_flag=True, help="Wait for more. Ctrl-C ends it."),
+                json_flag("Print each change as a line of JSON."),
                 verbose_flag(),
             ],
-            help="Print the changes that a server logs, a line of JSON for each row, with the row before and after. Use it to "
-            "see what a source sends. It changes nothing.",
+            help="Print the changes that a server logs, a line for each row, with the row before and after. Use it to see "
+            "what a source sends. It changes nothing.",
             epilog=with_examples(
                 (
                     "hudi-services cdc tail shop --follow",

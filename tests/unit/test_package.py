@@ -48,6 +48,7 @@ def test_an_unknown_name_is_an_attribute_error():
         "many_files",
         "our_side",
         "local_side",
+        "local_changes",
         "hudi_side",
         "engines",
         "markers",

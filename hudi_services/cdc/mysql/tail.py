@@ -1,4 +1,4 @@
-"""Changes of a server as lines of JSON, for people who look at what the server sends."""
+"""Changes of a server, for people who look at what the server sends."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def tailed(
     since: str | None,
     *,
     follow: bool,
-) -> Iterator[str]:
-    """Yield a line for each change and each statement after `since` (FILE:OFFSET; None: the end of the log).
+) -> Iterator[Mapping[str, Any]]:
+    """Yield values for each change and each statement after `since` (FILE:OFFSET; None: the end of the log).
 
     `tables` are DATABASE.TABLE. Empty means all of the registry's databases, or all. Raises HoodieError.
     """
@@ -42,7 +42,7 @@ def tailed(
         log = events(connection, server.server_id, start, wait=follow)
         try:
             for part in transactions(log, charsets, is_wanted, mariadb="mariadb" in str(version).lower()):
-                yield from _lines(part)
+                yield from _values(part)
         except ValueError as error:
             raise SourceError(
                 f"The binlog of {name} after {start} cannot be read",
@@ -59,17 +59,27 @@ def _tables(names: Sequence[str]) -> set[tuple[str, str]]:
     return {(database, table) for database, _, table in pairs}
 
 
-def _lines(part: Changes | Statement) -> Iterator[str]:
+def _values(part: Changes | Statement) -> Iterator[Mapping[str, Any]]:
     common = {"position": str(part.position), "time": datetime.fromtimestamp(part.seconds, UTC).isoformat()}
     if isinstance(part, Statement):
-        yield _json({**common, "database": part.database, "statement": part.text.encode("utf-8", "replace").decode()})
+        yield {**common, "database": part.database, "statement": part.text.encode("utf-8", "replace").decode()}
         return
     table = f"{part.shape.database}.{part.shape.table}"
     for change in part.changes.drop_columns(["number"]).to_pylist():
-        yield _json({**common, "table": table, **change})
+        yield {**common, "table": table, **change}
 
 
-def _json(values: Mapping[str, Any]) -> str:
+def as_text(values: Mapping[str, Any]) -> str:
+    """Return a line for people: the time, the position, and the statement or the rows."""
+    begin = f"{values['time']}  {values['position']}"
+    if "statement" in values:
+        return f"{begin}  {' '.join(values['statement'].split())}"
+    rows = " -> ".join(as_json(values[image]) for image in ("before", "after") if values[image] is not None)
+    return f"{begin}  {values['op']} {values['table']}  {rows}"
+
+
+def as_json(values: Mapping[str, Any]) -> str:
+    """Return a line of JSON."""
     return json.dumps(values, ensure_ascii=False, default=_plain)
 
 

@@ -1,4 +1,4 @@
-"""Changes as lines of JSON."""
+"""Changes as lines of JSON, and for people."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import pytest
 
 from hoodie.errors import ConfigError, SourceError
-from hudi_services.cdc.mysql.tail import tailed
+from hudi_services.cdc.mysql.tail import as_json, as_text, tailed
 from tests.support.binlog import DECLARED, log_end
 
 pytestmark = pytest.mark.process
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.process
 
 def lines(server, since, *tables, declared=DECLARED):
     found = tailed("shop", declared, {"AIRFLOW_CONN_SHOP": server.url}, tables, str(since), follow=False)
-    return [json.loads(line) for line in found]
+    return [json.loads(as_json(values)) for values in found]
 
 
 @pytest.fixture
@@ -45,6 +45,15 @@ def test_rows_before_and_after_with_values_that_json_lacks(server, start):
     assert (third["op"], third["after"]) == ("d", None)
     assert last["statement"] == "ALTER TABLE tail.t DROP d"
     assert lines(server, second["position"])[0] == third
+
+
+def test_lines_for_people_are_single_lines():
+    common = {"time": "2026-11-26T01:02:03+00:00", "position": "bin.000001:9"}
+    change = {**common, "table": "shop.t", "op": "u", "before": {"id": 1}, "after": {"id": 1, "b": b"\0"}}
+    assert as_text(change) == '2026-11-26T01:02:03+00:00  bin.000001:9  u shop.t  {"id": 1} -> {"id": 1, "b": "AA=="}'
+    assert (
+        as_text({**common, "statement": "DROP\n  TABLE t"}) == "2026-11-26T01:02:03+00:00  bin.000001:9  DROP TABLE t"
+    )
 
 
 def test_only_the_tables_that_are_asked_for(server, start):
