@@ -30,7 +30,8 @@ _FIXED = {
     Code.DATETIME: 8,
 }
 _FRACTIONAL = {Code.TIMESTAMP2: 4, Code.DATETIME2: 5, Code.TIME2: 3}
-_DIGIT_BYTES = (0, 1, 1, 2, 2, 3, 3, 4, 4, 4)
+DIGIT_BYTES = (0, 1, 1, 2, 2, 3, 3, 4, 4, 4)
+"""Bytes of up to nine digits of a packed decimal."""
 _UNREADABLE = {
     Code.JSON: "JSON in MySQL's binary form",
     Code.VECTOR: "VECTOR",
@@ -42,7 +43,7 @@ _UNREADABLE = {
 def decimal_width(precision: int, scale: int) -> int:
     """Bytes of a packed decimal: nine digits take four, what is left over on each side of the point takes less."""
     whole = precision - scale
-    return whole // 9 * 4 + _DIGIT_BYTES[whole % 9] + scale // 9 * 4 + _DIGIT_BYTES[scale % 9]
+    return whole // 9 * 4 + DIGIT_BYTES[whole % 9] + scale // 9 * 4 + DIGIT_BYTES[scale % 9]
 
 
 def fixed_width(column: LoggedColumn) -> int | None:

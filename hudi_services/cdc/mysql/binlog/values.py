@@ -14,14 +14,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hudi_services.cdc.mysql.binlog.images import decimal_width
+from hudi_services.cdc.mysql.binlog.images import DIGIT_BYTES, decimal_width
 from hudi_services.cdc.mysql.binlog.table_map import Code, LoggedColumn
 from hudi_services.cdc.mysql.charsets import UTF8, WIDE, decoded
 
 BINARY_COLLATION = 63
 _DECIMAL_DIGITS = 38
 _INTEGERS = {Code.TINY: 1, Code.SHORT: 2, Code.INT24: 3, Code.LONG: 4, Code.LONGLONG: 8}
-_DIGIT_BYTES = (0, 1, 1, 2, 2, 3, 3, 4, 4, 4)
 Charsets = Mapping[int, str]
 """Character sets by the server's numbers of collations."""
 
@@ -134,7 +133,7 @@ def _decimals(raw: np.ndarray, precision: int, scale: int) -> pa.Array:
     place = 0
     whole = precision - scale
     for digits in (whole % 9, *[9] * (whole // 9), *[9] * (scale // 9), scale % 9):
-        width = _DIGIT_BYTES[digits]
+        width = DIGIT_BYTES[digits]
         carry = _big(plain[:, place : place + width]).view(np.uint64) if width else np.zeros(len(raw), np.uint64)
         place += width
         for limb in range(limbs):
