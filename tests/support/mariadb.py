@@ -73,10 +73,10 @@ class MariaDB:
     def stop(self, keep: bool = False) -> None:
         self._server.stop(keep)
 
-    def connection(self, database: str | None = None) -> pymysql.connections.Connection[Any]:
+    def connection(self, database: str | None = None, charset: str = "utf8mb4") -> pymysql.connections.Connection[Any]:
         """A connection of root."""
         return pymysql.connect(
-            unix_socket=str(self._folder / "socket"), user="root", database=database, charset="utf8mb4", autocommit=True
+            unix_socket=str(self._folder / "socket"), user="root", database=database, charset=charset, autocommit=True
         )
 
     def run(self, *statements: str) -> None:

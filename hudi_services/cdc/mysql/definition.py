@@ -7,99 +7,118 @@ those whose every clause is known to leave stored values as they are.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-_TOKEN = re.compile(
-    r"(?P<space>\s+|/\*(?!M?!).*?\*/|/\*M?!\d*|\*/|--[^\n]*|\#[^\n]*)"
-    r"|(?P<name>`(?:[^`]|``)*`)|(?P<text>'(?:[^'\\]|''|\\.)*'|\"(?:[^\"\\]|\"\"|\\.)*\")|(?P<word>[\w$]+)|(?P<mark>.)",
-    re.DOTALL,
-)
+from hudi_services.cdc.mysql.binlog.tokens import Token, tokens, words
+from hudi_services.cdc.mysql.binlog.transactions import Statement
+
 _BEFORE_NAME = {"IF", "EXISTS", "NOT"}
 _HARMLESS = re.compile(
-    r"(ADD (UNIQUE |FULLTEXT |SPATIAL )?(INDEX|KEY)\b|ADD (CONSTRAINT|FOREIGN|UNIQUE|CHECK)\b"
-    r"|DROP (INDEX|KEY|FOREIGN|CONSTRAINT|CHECK)\b|RENAME (INDEX|KEY)\b|(ENABLE|DISABLE) KEYS|COMMENT\b|AUTO_INCREMENT\b"
-    r"|ENGINE\b|ALGORITHM\b|LOCK\b|ROW_FORMAT\b|FORCE$|DROP (COLUMN )?(IF EXISTS )?\S+$)"
+    r"(ADD (UNIQUE |FULLTEXT |SPATIAL )?(INDEX|KEY)\b|ADD (CONSTRAINT|FOREIGN|UNIQUE|CHECK)\b(?!.*\bPRIMARY\b)"
+    r"|DROP (FOREIGN|CHECK)\b|RENAME (INDEX|KEY)\b|(ENABLE|DISABLE) KEYS|FORCE$|DROP (COLUMN )?(IF EXISTS )?\S+$"
+    r"|(((COMMENT|AUTO_INCREMENT|ALGORITHM|LOCK|ROW_FORMAT)( =)? \S+|ENGINE( =)? (INNODB|ROCKSDB|ARIA|MYISAM))( |$))+$)"
 )
+_DROPS_INDEX = re.compile(r"DROP (INDEX|KEY|CONSTRAINT)\b")
+_CASCADES = re.compile(r"\bON (DELETE|UPDATE) (CASCADE|SET)\b")
 _ADDED = re.compile(r"ADD (COLUMN )?(IF NOT EXISTS )?")
 _FILLED = re.compile(
-    r"\b(DEFAULT (?!NULL\b)|NOT NULL|AS\b|GENERATED|AUTO_INCREMENT|PRIMARY|SERIAL|ON UPDATE|TIMESTAMP|SYSTEM|PERIOD|PARTITION)"
+    r"\b(DEFAULT (?!NULL\b)|NOT NULL|AS\b|GENERATED|AUTO_INCREMENT|PRIMARY|(?<!UNIQUE )KEY|SERIAL|ON UPDATE|TIMESTAMP"
+    r"|SYSTEM|PERIOD|PARTITION)"
 )
 """An added column with one of these has values in the rows that are there."""
 
 _UNDECODED = re.compile("[\udc80-\udcff]")
 
-Token = tuple[str, str]
 
+@dataclass(frozen=True)
+class LoadedTable:
+    """A table `database`.`name` of the server, as a load has it.
 
-def stops_load(text: str, current: str, database: str, table: str, stored: Iterable[str] = ()) -> bool:
-    """Return True if rows of `database`.`table` may not be those of the server after the statement.
-
-    `current` is the database of names without one. `stored` are the columns that the load has: one that was dropped and
-    comes again is empty at the server.
+    `columns` are those that the load has: one that was dropped and comes again is empty at the server. `by_index`: a unique index
+    makes its keys differ, not the primary key. `cascades`: foreign keys may change its rows all the same.
     """
-    if not (database + table).isascii() and _UNDECODED.search(text):
-        return True  # a client of another character set may have named the table
-    tokens = list(_tokens(text))
-    words = [value.upper() if kind == "word" else "" for kind, value in tokens]
-    ours = (database, table)
-    if words[:1] == ["TRUNCATE"]:
-        return ours in _names(tokens[2 if words[1:2] == ["TABLE"] else 1 :], current)
-    if words[:1] == ["DROP"] and words[1:2] in (["DATABASE"], ["SCHEMA"]):
-        return (current, database) in _names(tokens[2:], current)
-    if words[:4] == ["CREATE", "OR", "REPLACE", "TABLE"]:
-        return ours in _names(tokens[4:], current)
-    if words[:1] in (["DROP"], ["RENAME"]) and words[1:2] in (["TABLE"], ["TABLES"]):
-        return ours in _names(tokens[2:], current)
-    if words[:1] == ["ALTER"] and "TABLE" in words[1:4]:
-        return _alters(words, tokens, ours, current, frozenset(name.lower() for name in stored))
+
+    database: str
+    name: str
+    columns: tuple[str, ...] = ()
+    by_index: bool = False
+    cascades: bool = False
+
+
+def names_table(statement: Statement, database: str, table: str) -> bool:
+    """Return True if the statement has the name of the table or of its database."""
+    found = {value.lower() for _, value in tokens(statement.text, statement.mode)}
+    return bool(found & {database.lower(), table.lower()}) or _may_be_ours(statement, database, table)
+
+
+def stops_load(statement: Statement, table: LoadedTable) -> bool:
+    """Return True if rows of the table may not be those of the server after the statement.
+
+    Names are compared without capitals: a server may store them so, and a client writes them as it likes.
+    """
+    if _may_be_ours(statement, table.database, table.name):
+        return True
+    found = tokens(statement.text, statement.mode)
+    begin = words(found)
+    current = statement.database
+    ours = (table.database.lower(), table.name.lower())
+    if begin[:1] == ["TRUNCATE"]:
+        return ours in _names(found[2 if begin[1:2] == ["TABLE"] else 1 :], current)
+    if begin[:3] == ["CREATE", "OR", "REPLACE"]:
+        begin, found = begin[2:], found[2:]
+        begin[0] = "DROP"
+    if begin[:1] == ["DROP"] and begin[1:2] in (["DATABASE"], ["SCHEMA"]):
+        return (current.lower(), ours[0]) in _names(found[2:], current)
+    if begin[:1] in (["DROP"], ["RENAME"]) and begin[1:2] in (["TABLE"], ["TABLES"]):
+        return ours in _names(found[2:], current)
+    if begin[:1] == ["DROP"] and "INDEX" in begin[1:3]:
+        return table.by_index and ours in _names(found[2:], current)
+    if begin[:1] == ["ALTER"] and "TABLE" in begin[1:4]:
+        return _alters(begin, found, table, current)
     return False
 
 
-def _alters(
-    words: Sequence[str], tokens: Sequence[Token], ours: tuple[str, str], current: str, stored: frozenset[str]
-) -> bool:
-    start = words.index("TABLE") + 1
-    while words[start : start + 1] and words[start] in _BEFORE_NAME:
+def _may_be_ours(statement: Statement, database: str, table: str) -> bool:
+    """A text that cannot be decoded may name the table."""
+    return not (database + table).isascii() and _UNDECODED.search(statement.text) is not None
+
+
+def _alters(begin: Sequence[str], found: Sequence[Token], table: LoadedTable, current: str) -> bool:
+    ours = (table.database.lower(), table.name.lower())
+    start = begin.index("TABLE") + 1
+    while begin[start : start + 1] and begin[start] in _BEFORE_NAME:
         start += 1
-    end = start + (3 if tokens[start + 1 : start + 2] == [("mark", ".")] else 1)
-    rest = tokens[end:]
-    if ours not in _names(tokens[start:end], current):
+    end = start + (3 if found[start + 1 : start + 2] == [("mark", ".")] else 1)
+    rest = found[end:]
+    if ours not in _names(found[start:end], current):
         # Another table may take our name, or give us its rows.
-        return bool({"RENAME", "EXCHANGE", "CONVERT"} & set(words[end:])) and ours in _names(rest, current)
-    return "IGNORE" in words[:start] or not all(_is_harmless(clause, stored) for clause in _clauses(rest))
+        return bool({"RENAME", "EXCHANGE", "CONVERT"} & set(begin[end:])) and ours in _names(rest, current)
+    return "IGNORE" in begin[:start] or not all(_is_harmless(clause, table) for clause in _clauses(rest))
 
 
-def _tokens(text: str) -> Iterator[Token]:
-    for match in _TOKEN.finditer(text):
-        kind, value = str(match.lastgroup), match[0]
-        if kind == "name":
-            yield kind, value[1:-1].replace("``", "`")
-        elif kind != "space":
-            yield kind, value
-
-
-def _names(tokens: Sequence[Token], current: str) -> set[tuple[str, str]]:
-    """Names of tables in a list. Other words become names, too, which match nothing."""
+def _names(found: Sequence[Token], current: str) -> set[tuple[str, str]]:
+    """Names of tables in a list, in small letters. Other words become names, too, which match nothing."""
     names = set()
     place = 0
-    while place < len(tokens):
-        kind, value = tokens[place]
+    while place < len(found):
+        kind, value = found[place]
         if kind not in ("name", "word"):
             place += 1
-        elif tokens[place + 1 : place + 2] == [("mark", ".")] and place + 2 < len(tokens):
-            names.add((value, tokens[place + 2][1]))
+        elif found[place + 1 : place + 2] == [("mark", ".")] and place + 2 < len(found):
+            names.add((value.lower(), found[place + 2][1].lower()))
             place += 3
         else:
-            names.add((current, value))
+            names.add((current.lower(), value.lower()))
             place += 1
     return names
 
 
-def _clauses(tokens: Sequence[Token]) -> Iterator[list[Token]]:
+def _clauses(found: Sequence[Token]) -> Iterator[list[Token]]:
     """The parts between the commas outside brackets."""
     depth = 0
     clause: list[Token] = []
-    for kind, value in tokens:
+    for kind, value in found:
         depth += (value == "(") - (value == ")") if kind == "mark" else 0
         if (kind, value) == ("mark", ",") and not depth:
             yield clause
@@ -109,8 +128,12 @@ def _clauses(tokens: Sequence[Token]) -> Iterator[list[Token]]:
     yield clause
 
 
-def _is_harmless(clause: Sequence[Token], stored: frozenset[str]) -> bool:
+def _is_harmless(clause: Sequence[Token], table: LoadedTable) -> bool:
     text = " ".join({"word": value.upper(), "name": "`", "text": "'"}.get(kind, value) for kind, value in clause)
+    if _CASCADES.search(text) and not table.cascades:
+        return False
+    if _DROPS_INDEX.match(text):
+        return not table.by_index
     if _HARMLESS.match(text):
         return True
     added = _ADDED.match(text)
@@ -118,4 +141,5 @@ def _is_harmless(clause: Sequence[Token], stored: frozenset[str]) -> bool:
         return False
     rest = clause[len(added[0].split()) :]
     columns = list(_clauses(rest[1:])) if rest[:1] == [("mark", "(")] else [rest]
+    stored = {name.lower() for name in table.columns}
     return not any(column and column[0][1].lower() in stored for column in columns)

@@ -24,7 +24,7 @@ from hudi_services.cdc.mysql.binlog.changes import Shape
 from hudi_services.cdc.mysql.binlog.log import collation_charsets, end_of_log, events
 from hudi_services.cdc.mysql.binlog.transactions import Changes, Statement, transactions
 from hudi_services.cdc.mysql.connection import connected, rows_of
-from hudi_services.cdc.mysql.definition import stops_load
+from hudi_services.cdc.mysql.definition import LoadedTable, names_table, stops_load
 from hudi_services.cdc.mysql.facts import server_facts
 from hudi_services.cdc.mysql.log_identity import KEY, StoredPosition, check_log, log_identity, stored_position
 from hudi_services.cdc.mysql.position import LogPosition
@@ -169,7 +169,9 @@ class TableLoad:
             log = events(connection, self.server.server_id, place, wait=False)
             try:
                 for part in transactions(log, charsets, self._is_wanted, mariadb="mariadb" in str(version).lower()):
-                    about = part if isinstance(part, Statement) and self._may_name(part) else None
+                    about = (
+                        part if isinstance(part, Statement) and names_table(part, self.database, self.table) else None
+                    )
                     changed = isinstance(part, Changes) and shape is not None and part.shape != shape
                     if held and (about or changed or sum(some.num_rows for some in held) >= _ROWS):
                         stored = self._commit(control, stored, held, place)
@@ -193,14 +195,11 @@ class TableLoad:
     def _is_wanted(self, database: str, table: str) -> bool:
         return (database, table) == (self.database, self.table)
 
-    def _may_name(self, statement: Statement) -> bool:
-        text = statement.text.lower()
-        return self.table.lower() in text or self.database.lower() in text or not text.isprintable()
-
     def _stops(self, statement: Statement) -> bool:
         schema = HoodieTable.open(self.base_path).stored_schema
-        columns = schema.names if schema is not None else []
-        return stops_load(statement.text, statement.database, self.database, self.table, columns)
+        columns = tuple(schema.names) if schema is not None else ()
+        table = LoadedTable(self.database, self.table, columns, cascades=self.ignore_cascades)
+        return stops_load(statement, table)
 
     def _stopped(self, statement: Statement) -> SourceError:
         return SourceError(

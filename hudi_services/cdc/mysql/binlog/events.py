@@ -72,6 +72,8 @@ _SECOND_VERSION = (
     Kind.UPDATE_ROWS_COMPRESSED,
     Kind.DELETE_ROWS_COMPRESSED,
 )
+_FLAGS, _SQL_MODE, _AUTO_INCREMENT, _CHARSETS, _CATALOG = 0, 1, 3, 4, 6
+"""Variables of a session in a QUERY event, in this order but for the catalog, which comes third."""
 _COMPRESSED = tuple(kind for kind in ROWS if kind >= Kind.WRITE_ROWS_COMPRESSED_V1)
 
 
@@ -160,19 +162,46 @@ def decompressed(data: bytes) -> bytes:
     return plain
 
 
-def statement(found: Event) -> tuple[str, str]:
-    """Return the database and the text of a QUERY event. Bytes that are not UTF-8 stay as lone surrogates.
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A statement as its client sent it: the current database, the bytes of the text, and the session's sql_mode and the number
+    of a collation of its character set (0 for both where the event does not have them)."""
 
-    Raises ValueError for a body that is cut off.
-    """
+    database: str
+    text: bytes
+    mode: int = 0
+    collation: int = 0
+
+
+def query(found: Event) -> Query:
+    """Decode a QUERY event. Raises ValueError for a body that is cut off."""
     body = Body(found.body)
     body.take(8)  # thread, seconds
     database = body.number(1)
     body.take(2)  # error code
-    body.take(body.number(2))  # status
+    status = Body(body.take(body.number(2)))
     name = body.text(database)
     body.take(1)
     text = body.take(body.left)
     if found.kind is Kind.QUERY_COMPRESSED:
         text = decompressed(text)
-    return name, text.decode("utf-8", "surrogateescape")
+    return Query(name, text, *_session(status))
+
+
+def _session(status: Body) -> tuple[int, int]:
+    """The session's sql_mode and its client's collation. Both come before variables of which the width is not known here."""
+    mode = collation = 0
+    while status.left:
+        code = status.number(1)
+        if code == _SQL_MODE:
+            mode = status.number(8)
+        elif code == _CHARSETS:
+            collation = status.number(2)
+            status.take(4)  # of the connection and the server
+        elif code == _CATALOG:
+            status.take(status.number(1))
+        elif code in (_FLAGS, _AUTO_INCREMENT):
+            status.take(4)
+        else:
+            break
+    return mode, collation

@@ -2,30 +2,47 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 import pyarrow as pa
 
 from hudi_services.cdc.mysql.binlog.changes import ChangeCollector, Shape
-from hudi_services.cdc.mysql.binlog.events import ROWS, Event, Kind, statement
+from hudi_services.cdc.mysql.binlog.events import ROWS, Event, Kind, Query, query
 from hudi_services.cdc.mysql.binlog.table_map import TableMap, table_map
+from hudi_services.cdc.mysql.binlog.tokens import Token, tokens, words
 from hudi_services.cdc.mysql.binlog.values import Charsets
+from hudi_services.cdc.mysql.charsets import UTF8, decoded
 from hudi_services.cdc.mysql.position import LogPosition
 
 Wanted = Callable[[str, str], bool]
 """Says of a table, by its database and name, that it is read."""
-_COMMENTS = re.compile(r"\s+|/\*(?!M?!).*?\*/|/\*M?!\d*|--[^\n]*\n|#[^\n]*\n", re.DOTALL)
-_OF_TABLES = re.compile(
-    r"(CREATE|ALTER|DROP|RENAME|TRUNCATE)\s+(OR\s+REPLACE\s+)?(ONLINE\s+|OFFLINE\s+|IGNORE\s+|UNIQUE\s+|FULLTEXT\s+|SPATIAL\s+)*"
-    r"(TABLES?|DATABASE|SCHEMA|INDEX)\b|TRUNCATE\b",
-    re.IGNORECASE,
-)
-"""Others are not yielded: those of users have passwords in them."""
+_DEFINES = ("CREATE", "ALTER", "DROP", "RENAME")
+_MODIFIERS = ("OR", "REPLACE", "ONLINE", "OFFLINE", "IGNORE", "UNIQUE", "FULLTEXT", "SPATIAL")
+_OBJECTS = ("TABLE", "TABLES", "DATABASE", "SCHEMA", "INDEX")
+"""Statements about others are not yielded: those of users have passwords in them."""
 _BEGINS = (Kind.FORMAT_DESCRIPTION, Kind.MARIADB_GTID, Kind.GTID, Kind.ANONYMOUS_GTID)
 """Events outside transactions: the begin of a file, and of the next transaction."""
-_ROWS_IN_STATEMENTS = ("INSERT", "UPDATE", "DELETE", "REPLACE", "LOAD", "WITH")
+_WITHOUT_ROWS = (
+    *(
+        "",
+        "BEGIN",
+        "CREATE",
+        "ALTER",
+        "DROP",
+        "RENAME",
+        "TRUNCATE",
+        "XA",
+        "RELEASE",
+        "SET",
+        "GRANT",
+        "REVOKE",
+        "FLUSH",
+        "OPTIMIZE",
+    ),
+    *("REPAIR", "CHECK", "INSTALL", "UNINSTALL", "USE", "LOCK", "UNLOCK", "START", "STOP", "CHANGE", "RESET", "PURGE"),
+)
+"""First words of statements that change no rows of tables that stay. Others may: a SELECT is logged for the functions in it."""
 _REFUSED = {
     Kind.INCIDENT: "an incident: the server lost events",
     Kind.BEGIN_LOAD_QUERY: "LOAD DATA as a statement: the server needs binlog_format=ROW",
@@ -36,12 +53,16 @@ _REFUSED = {
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement that is logged as text, such as ALTER TABLE. `seconds` since 1970; `position` is the place after it."""
+    """A statement that is logged as text, such as ALTER TABLE.
+
+    `seconds` since 1970; `position` is the place after it; `mode` is the sql_mode in which it was read.
+    """
 
     position: LogPosition
     seconds: int
     database: str
     text: str
+    mode: int = 0
 
 
 @dataclass(frozen=True)
@@ -108,33 +129,51 @@ def transactions(
                 raise ValueError(f"before {position}: rows of an XA transaction, which may still be rolled back")
             yield from _committed(collector, open_, position, event)
         elif kind in (Kind.QUERY, Kind.QUERY_COMPRESSED):
-            yield from _statement(collector, open_, position, event)
+            yield from _statement(collector, open_, position, event, charsets)
 
 
 def _statement(
-    collector: ChangeCollector, open_: _Open, position: LogPosition, event: Event
+    collector: ChangeCollector, open_: _Open, position: LogPosition, event: Event, charsets: Charsets
 ) -> Iterator[Changes | Statement]:
-    database, text = statement(event)
-    begin = text[_begin(text) :]
-    word = (re.match(r"\w*", begin) or [""])[0].upper()
+    found = query(event)
+    text = _text(found, charsets)
+    parts = tokens(text, found.mode)
+    begin = words(parts)
+    word = begin[0] if begin else ""
     if word == "COMMIT":
         yield from _committed(collector, open_, position, event)
     elif word == "SAVEPOINT":
-        open_.savepoints[_savepoint(begin)] = len(open_.parts)
+        open_.savepoints[_savepoint(parts)] = len(open_.parts)
     elif word == "ROLLBACK":
-        if re.match(r"ROLLBACK\s+(WORK\s+)?TO\b", begin, re.IGNORECASE):
-            open_.undo(_savepoint(begin))
+        if "TO" in begin[1:3]:
+            open_.undo(_savepoint(parts))
         else:
             open_.clear()
-    elif word in _ROWS_IN_STATEMENTS:
-        raise ValueError(f"before {position}: {word} as a statement: the server needs binlog_format=ROW")
-    elif _OF_TABLES.match(begin):
-        yield Statement(position, event.seconds, database, text)
+    elif word not in _WITHOUT_ROWS and begin[:2] not in (["ANALYZE", "TABLE"], ["ANALYZE", "TABLES"]):
+        raise ValueError(f"before {position}: {word or text[:20]} as a statement: the server needs binlog_format=ROW")
+    elif word == "TRUNCATE" or (word in _DEFINES and _object(begin) in _OBJECTS):
+        yield Statement(position, event.seconds, found.database, text, found.mode)
 
 
-def _savepoint(text: str) -> str:
+def _text(found: Query, charsets: Charsets) -> str:
+    """The text in the client's character set. Bytes that are no text of it stay as lone surrogates."""
+    charset = charsets.get(found.collation, "")
+    if charset in UTF8 or charset in ("", "binary"):
+        return found.text.decode("utf-8", "surrogateescape")
+    try:
+        return decoded(found.text, charset)
+    except ValueError:
+        return found.text.decode("utf-8", "surrogateescape")
+
+
+def _object(begin: list[str]) -> str:
+    """The word that says what a statement defines."""
+    return next((word for word in begin[1:] if word not in _MODIFIERS), "")
+
+
+def _savepoint(parts: list[Token]) -> str:
     """The name at the end of a statement. The server does not distinguish capitals."""
-    return text.rstrip("; \n").rpartition(" ")[2].strip("`").lower()
+    return next((value.lower() for kind, value in reversed(parts) if kind in ("name", "word")), "")
 
 
 def _committed(collector: ChangeCollector, open_: _Open, position: LogPosition, event: Event) -> Iterator[Changes]:
@@ -146,11 +185,3 @@ def _committed(collector: ChangeCollector, open_: _Open, position: LogPosition, 
     open_.clear()
     for shape, changes in collector.take():
         yield Changes(position, event.seconds, shape, changes)
-
-
-def _begin(text: str) -> int:
-    """Return where a statement begins after spaces and comments."""
-    place = 0
-    while (match := _COMMENTS.match(text, place)) is not None:
-        place = match.end()
-    return place

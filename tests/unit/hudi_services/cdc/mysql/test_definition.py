@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from hudi_services.cdc.mysql.definition import stops_load
+from hudi_services.cdc.mysql.binlog.tokens import ANSI_QUOTES, NO_BACKSLASH_ESCAPES
+from hudi_services.cdc.mysql.binlog.transactions import Statement
+from hudi_services.cdc.mysql.definition import LoadedTable, names_table, stops_load
+from hudi_services.cdc.mysql.position import LogPosition
 
 STOPS = """
 TRUNCATE orders
@@ -35,6 +38,17 @@ ALTER IGNORE TABLE orders ADD UNIQUE (a)
 ALTER TABLE IF EXISTS shop.orders EXCHANGE PARTITION p WITH TABLE x
 ALTER TABLE x EXCHANGE PARTITION p WITH TABLE orders
 ALTER TABLE crm.x RENAME TO shop.orders
+ALTER /* c */ TABLE orders ADD a INT DEFAULT 5
+SET STATEMENT max_statement_time = 10 FOR TRUNCATE TABLE orders
+SET STATEMENT sql_mode = ' FOR ' FOR ALTER TABLE orders ADD a INT NOT NULL
+CREATE OR REPLACE DATABASE shop
+TRUNCATE Shop.ORDERS
+ALTER TABLE orders ADD CONSTRAINT c PRIMARY KEY (a)
+ALTER TABLE orders ADD a INT KEY
+ALTER TABLE orders ADD CONSTRAINT c FOREIGN KEY (a) REFERENCES b (c) ON DELETE CASCADE
+ALTER TABLE orders ADD a INT REFERENCES b (c) ON DELETE SET NULL
+ALTER TABLE orders ENGINE = BLACKHOLE
+ALTER TABLE orders COMMENT = 'x' ENGINE = BLACKHOLE
 """
 GOES_ON = """
 TRUNCATE other
@@ -57,31 +71,73 @@ ALTER TABLE orders RENAME INDEX a TO b
 /*!40000 ALTER TABLE `orders` DISABLE KEYS */
 ALTER TABLE orders ENGINE=InnoDB
 ALTER TABLE orders FORCE
+ALTER TABLE orders ADD a INT UNIQUE KEY, ENGINE=InnoDB ROW_FORMAT=DYNAMIC COMMENT 'x'
+SET STATEMENT max_statement_time = 10 FOR TRUNCATE TABLE other
 """
 
 
+def stops(text, current="shop", database="shop", table="orders", mode=0, **of_load):
+    return stops_load(Statement(LogPosition("bin", 4), 0, current, text, mode), LoadedTable(database, table, **of_load))
+
+
 def test_statements_that_may_change_rows_stop_the_load_and_others_do_not():
-    wrong = [text for text in STOPS.strip().split("\n") if not stops_load(text, "shop", "shop", "orders")]
-    wrong += [text for text in GOES_ON.strip().split("\n") if stops_load(text, "shop", "shop", "orders")]
+    wrong = [text for text in STOPS.strip().split("\n") if not stops(text)]
+    wrong += [text for text in GOES_ON.strip().split("\n") if stops(text)]
     assert wrong == []
 
 
-def test_a_column_that_comes_again_stops_the_load():
-    for text, stored, stops in (
-        ("ALTER TABLE orders ADD COLUMN A INT", ["id", "a"], True),
-        ("ALTER TABLE orders ADD b INT, ADD (c INT, `a` INT)", ["id", "a"], True),
-        ("ALTER TABLE orders ADD COLUMN IF NOT EXISTS a INT", ["a"], True),
-        ("ALTER TABLE orders ADD COLUMN IF NOT EXISTS b INT, ADD (c DECIMAL(5, 2), d INT)", ["a", "5", "2"], False),
+def test_the_sql_mode_of_the_client_decides_what_is_a_name_and_where_a_text_ends():
+    for text, mode in (
+        ('TRUNCATE "orders"', ANSI_QUOTES),
+        ('ALTER TABLE "or""ders" ADD a INT DEFAULT 5', ANSI_QUOTES),
+        ("ALTER TABLE orders ADD a INT COMMENT 'C:\\', ADD b INT NOT NULL COMMENT '5'", NO_BACKSLASH_ESCAPES),
     ):
-        assert stops_load(text, "shop", "shop", "orders", stored) is stops, text
+        table = 'or"ders' if '""' in text else "orders"
+        assert stops(text, table=table, mode=mode)
+        assert not stops(text, table=table)
+
+
+def test_a_key_that_may_lose_its_unique_index_stops_the_load():
+    for text in (
+        "ALTER TABLE orders DROP INDEX u",
+        "ALTER TABLE orders DROP CONSTRAINT u",
+        "DROP INDEX u ON orders",
+        "CREATE OR REPLACE INDEX u ON orders (a)",
+    ):
+        assert stops(text, by_index=True)
+        assert not stops(text)
+        assert not stops(text.replace("orders", "other"), by_index=True)
+
+
+def test_cascades_that_a_load_ignores_do_not_stop_it():
+    text = "ALTER TABLE orders ADD FOREIGN KEY (a) REFERENCES b (c) ON UPDATE CASCADE"
+    assert stops(text)
+    assert not stops(text, cascades=True)
+
+
+def test_a_column_that_comes_again_stops_the_load():
+    for text, stored, expected in (
+        ("ALTER TABLE orders ADD COLUMN A INT", ("id", "a"), True),
+        ("ALTER TABLE orders ADD b INT, ADD (c INT, `a` INT)", ("id", "a"), True),
+        ("ALTER TABLE orders ADD COLUMN IF NOT EXISTS a INT", ("a",), True),
+        ("ALTER TABLE orders ADD COLUMN IF NOT EXISTS b INT, ADD (c DECIMAL(5, 2), d INT)", ("a", "5", "2"), False),
+    ):
+        assert stops(text, columns=stored) is expected, text
 
 
 def test_a_name_that_cannot_be_decoded_may_be_ours():
     text = "TRUNCATE größe".encode("latin1").decode("utf-8", "surrogateescape")
-    assert stops_load(text, "shop", "shop", "größe")
-    assert not stops_load(text, "shop", "shop", "orders")
+    assert stops(text, table="größe")
+    assert not stops(text)
 
 
 def test_names_without_a_database_are_of_the_current_one():
-    assert not stops_load("TRUNCATE orders", "crm", "shop", "orders")
-    assert stops_load("TRUNCATE `a ``b`.`c.d`", "", "a `b", "c.d")
+    assert not stops("TRUNCATE orders", "crm")
+    assert stops("TRUNCATE `a ``b`.`c.d`", "", "a `b", "c.d")
+    assert stops("TRUNCATE prix€", table="prix€")
+
+
+def test_a_statement_names_a_table_by_whole_names():
+    statement = Statement(LogPosition("bin", 4), 0, "", "TRUNCATE `a``b` /* orders */")
+    assert names_table(statement, "shop", "A`B")
+    assert not names_table(statement, "shop", "orders")

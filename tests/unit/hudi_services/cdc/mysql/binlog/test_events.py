@@ -7,7 +7,7 @@ import zlib
 
 import pytest
 
-from hudi_services.cdc.mysql.binlog.events import Event, Kind, decompressed, event, rows_header, statement
+from hudi_services.cdc.mysql.binlog.events import Event, Kind, Query, decompressed, event, query, rows_header
 
 
 def packet(kind: int, body: bytes, size: int | None = None) -> bytes:
@@ -56,6 +56,17 @@ def test_what_cannot_be_decompressed_is_refused():
             decompressed(wrong)
 
 
-def test_a_statement_has_its_database():
-    body = struct.pack("<IIBHH", 1, 2, 4, 0, 3) + b"abc" + b"shop\0" + "DROP TABLE ü".encode()
-    assert statement(Event(0, Kind.QUERY, 0, body)) == ("shop", "DROP TABLE ü")
+def test_a_statement_has_its_database_and_the_mode_and_character_set_of_its_client():
+    status = (
+        b"\0abcd"
+        + b"\1"
+        + struct.pack("<Q", 1 << 20)
+        + b"\x06\3std"
+        + b"\3abcd"
+        + b"\4"
+        + struct.pack("<HHH", 8, 1, 2)
+        + b"\5\1x"
+    )
+    for variables, mode, collation in ((status, 1 << 20, 8), (b"\x80abc", 0, 0), (b"", 0, 0)):
+        body = struct.pack("<IIBHH", 1, 2, 4, 0, len(variables)) + variables + b"shop\0" + b"DROP TABLE \xfc"
+        assert query(Event(0, Kind.QUERY, 0, body)) == Query("shop", b"DROP TABLE \xfc", mode, collation)

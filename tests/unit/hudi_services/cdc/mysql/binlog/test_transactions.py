@@ -135,25 +135,46 @@ def test_statements_about_tables_are_read_and_those_about_users_are_not(server, 
     start = log_end(server)
     server.run(
         "CREATE USER spy IDENTIFIED BY 'secret'",
-        f"/* c */ ALTER TABLE {table} ADD COLUMN w INT",
-        f"TRUNCATE {table}",
+        f"/* c */ ALTER /* c */ TABLE {table} ADD COLUMN w INT",
+        f"SET STATEMENT max_statement_time = 9 FOR TRUNCATE {table}",
+        "ANALYZE TABLE mysql.user",
         "SET PASSWORD FOR spy = PASSWORD('secret')",
         f"RENAME TABLE {table} TO {table}_old",
         "DROP USER spy",
     )
     texts = statements(logged(server, start))
     assert texts == [
-        f"/* c */ ALTER TABLE {table} ADD COLUMN w INT",
-        f"TRUNCATE {table}",
+        f"/* c */ ALTER /* c */ TABLE {table} ADD COLUMN w INT",
+        f"SET STATEMENT max_statement_time = 9 FOR TRUNCATE {table}",
         f"RENAME TABLE {table} TO {table}_old",
     ]
 
 
 def test_changes_that_are_logged_as_statements_stop_the_reader(server, table):
+    function = f"{table}_f"
+    server.run(
+        "SET GLOBAL log_bin_trust_function_creators = ON",
+        f"CREATE FUNCTION {function}() RETURNS INT BEGIN INSERT INTO {table} VALUES (1, 1); RETURN 1; END",
+    )
+    for text, word in (
+        (f"INSERT INTO {table} VALUES (2, 1)", "INSERT"),
+        (f"SELECT {function}()", "SELECT"),
+        (f"ANALYZE UPDATE {table} SET v = 7", "ANALYZE"),
+        (f"SET STATEMENT max_statement_time = 9 FOR DELETE FROM {table}", "DELETE"),
+    ):
+        start = log_end(server)
+        server.run("SET SESSION binlog_format = 'STATEMENT'", text)
+        with pytest.raises(ValueError, match=f"{word} as a statement: the server needs binlog_format=ROW"):
+            logged(server, start)
+    server.run("SET GLOBAL log_bin_trust_function_creators = OFF")
+
+
+def test_statements_are_read_in_the_character_set_of_their_client(server):
+    server.run("CREATE DATABASE IF NOT EXISTS moves", "USE moves", "CREATE OR REPLACE TABLE 联通 (id INT)")
     start = log_end(server)
-    server.run("SET SESSION binlog_format = 'STATEMENT'", f"INSERT INTO {table} VALUES (1, 1)")
-    with pytest.raises(ValueError, match="INSERT as a statement: the server needs binlog_format=ROW"):
-        logged(server, start)
+    with server.connection("moves", "gbk") as connection, connection.cursor() as cursor:
+        cursor.execute("TRUNCATE 联通")
+    assert statements(logged(server, start)) == ["TRUNCATE 联通"]
 
 
 def test_partial_images_and_missing_names_stop_the_reader(server, table):
