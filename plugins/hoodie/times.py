@@ -10,8 +10,11 @@ import pendulum
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 _LENGTH = re.compile(r"([0-9]{1,6})\s*([smhd])")
 # Pendulum also takes a year alone, an hour, an interval, `now`.
-_DAY = re.compile(r"[0-9]{4}(-?[0-9]{2}-?[0-9]{2}|-?W[0-9]{2}(-?[1-7])?)(?![0-9])")
-_CLOCK = re.compile(r"[Tt ](?P<clock>[0-9][0-9:.,]*) ?(?P<zone>[Zz]|[+-][0-9][0-9:]*)?")
+_DAY = re.compile(r"[0-9]{4}(-?[0-9]{2}-?[0-9]{2}|-?W(0[1-9]|[1-5][0-9])(-?[1-7])?)(?=[Tt ]|$)")
+# Pendulum and Python take 10:30.5 for half a second after 10:30, and leave out the last digit of 103.
+_CLOCK = re.compile(
+    r"[Tt ](?P<clock>[0-9]{2}(:?[0-9]{2}(:?[0-9]{2}([.,][0-9]+)?)?)?) ?(?P<zone>[Zz]|[+-][0-9]{2}[0-9:]*)?"
+)
 _HUGE = re.compile("[0-9]{10}")  # a number of an ISO duration that pendulum may take for a smaller one
 
 
@@ -36,7 +39,7 @@ def zone_name(text: str) -> str:
 
 def iso_time(text: str) -> datetime:
     """Return the ISO date or time, in UTC where it has no zone. Raises ValueError."""
-    parsed = _parsed(text.strip(), exact=False) if _DAY.match(text.strip()) else None
+    parsed = _parsed(text.strip(), exact=False) if _is_iso(text.strip()) else None
     if not isinstance(parsed, pendulum.DateTime):
         parsed = _other_iso_time(text.strip())
     if parsed is None or not _has_offset(parsed):
@@ -46,7 +49,7 @@ def iso_time(text: str) -> datetime:
 
 def iso_day(text: str) -> date:
     """Return the ISO date. Raises ValueError, for a time, too."""
-    parsed: object = _parsed(text, exact=True) if _DAY.match(text) else None
+    parsed: object = _parsed(text, exact=True) if _is_iso(text) else None
     if parsed is None and _DAY.fullmatch(text):
         parsed = _other_iso_time(text)
         parsed = parsed.date() if isinstance(parsed, pendulum.DateTime) else None
@@ -68,12 +71,17 @@ def moment(text: str, now: datetime) -> datetime:
     return iso_time(text)
 
 
+def _is_iso(text: str) -> bool:
+    day = _DAY.match(text)
+    return day is not None and (day.end() == len(text) or _CLOCK.fullmatch(text, day.end()) is not None)
+
+
 def _other_iso_time(text: str) -> pendulum.DateTime | None:
     """Return a time in a form of ISO 8601 that Python reads and pendulum does not, such as 2026-01-31T1030."""
     day = _DAY.match(text)
-    clock = _CLOCK.fullmatch(text, day.end()) if day is not None else None
-    if day is None or (clock is None and day.end() < len(text)):
+    if day is None or not _is_iso(text):
         return None
+    clock = _CLOCK.fullmatch(text, day.end())
     rest = f"T{clock['clock']}{(clock['zone'] or '').upper()}" if clock is not None else ""
     try:
         return pendulum.instance(datetime.fromisoformat(day[0] + rest))
