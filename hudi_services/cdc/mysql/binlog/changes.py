@@ -68,7 +68,7 @@ class ChangeCollector:
         if table is None:
             raise ValueError(f"rows of the table number {header.table}, which no TABLE_MAP event named")
         shape = Shape(table.database, table.table, table.columns)
-        _check_full(header, shape)
+        _check_full(found, header, shape)
         collected = self._collected.get(shape)
         if collected is None:
             places = range(len(shape.columns))
@@ -79,7 +79,7 @@ class ChangeCollector:
         images, place, end, number = header.images, 0, len(header.images), self._number
         steps = [
             images_of.step
-            for images_of, have in ((collected.before, header.before), (collected.after, header.after))
+            for images_of, have in ((collected.before, op != INSERT), (collected.after, op != DELETE))
             if have
         ]
         while place < end:
@@ -109,9 +109,10 @@ class ChangeCollector:
             )
 
 
-def _check_full(header: RowsHeader, shape: Shape) -> None:
-    for present in (header.before, header.after):
-        if present and len(present) != len(shape.columns):
+def _check_full(found: Event, header: RowsHeader, shape: Shape) -> None:
+    images = [header.before] * (found.kind not in INSERTS) + [header.after] * (found.kind not in DELETES)
+    for present in images:
+        if len(present) != len(shape.columns):
             raise ValueError(
                 f"rows of {shape.database}.{shape.table} with {len(present)} of {len(shape.columns)} columns: "
                 "the server needs binlog_row_image=FULL"

@@ -12,6 +12,7 @@ from hudi_services.cdc.mysql.binlog.body import Body
 _HEADER = struct.Struct("<IBIIIH")
 HEADER_SIZE = _HEADER.size
 CHECKSUM_SIZE = 4
+_CRC32 = 1
 
 
 class Kind(IntEnum):
@@ -74,6 +75,8 @@ _SECOND_VERSION = (
 )
 _FLAGS, _SQL_MODE, _AUTO_INCREMENT, _CHARSETS, _CATALOG = 0, 1, 3, 4, 6
 """Variables of a session in a QUERY event, in this order but for the catalog, which comes third."""
+_ALONE = (Kind.ROTATE, Kind.HEARTBEAT, Kind.HEARTBEAT_V2, Kind.FORMAT_DESCRIPTION)
+"""Events that the server makes up for a connection. Other files than theirs decide whether they have a checksum."""
 _COMPRESSED = tuple(kind for kind in ROWS if kind >= Kind.WRITE_ROWS_COMPRESSED_V1)
 
 
@@ -91,7 +94,9 @@ class Event:
 
 
 def event(packet: bytes, checksum: bool) -> Event:
-    """Decode the header and check the body. Raises ValueError for an unknown kind, and for bytes that were changed on the way.
+    """Decode the header and check the body. `checksum` is what the begin of the file says (`has_checksums`).
+
+    Raises ValueError for an unknown kind, and for bytes that were changed on the way.
 
     An unknown event may carry rows, so it is never skipped.
     """
@@ -102,13 +107,20 @@ def event(packet: bytes, checksum: bool) -> Event:
         kind = Kind(number)
     except ValueError:
         raise ValueError(f"an event of the kind {number}, which is unknown here and may carry rows") from None
-    body = packet[HEADER_SIZE:]
-    if checksum or kind is Kind.FORMAT_DESCRIPTION:
-        stored = int.from_bytes(body[-CHECKSUM_SIZE:], "little")
-        body = body[:-CHECKSUM_SIZE]
-        if checksum and kind is not Kind.FORMAT_DESCRIPTION and stored != zlib.crc32(packet[:-CHECKSUM_SIZE]):
-            raise ValueError(f"an event {kind.name} whose checksum is wrong")
+    body, stored = packet[HEADER_SIZE:-CHECKSUM_SIZE], packet[-CHECKSUM_SIZE:]
+    right = int.from_bytes(stored, "little") == zlib.crc32(packet[:-CHECKSUM_SIZE])
+    if kind in _ALONE:
+        checksum = right
+    elif checksum and not right:
+        raise ValueError(f"an event {kind.name} whose checksum is wrong")
+    if not checksum and kind is not Kind.FORMAT_DESCRIPTION:
+        body += stored
     return Event(seconds, kind, end, body)
+
+
+def has_checksums(begin: Event) -> bool:
+    """Return what FORMAT_DESCRIPTION says of the events after it in its file: their last bytes are a CRC32."""
+    return begin.body[-1] == _CRC32
 
 
 @dataclass(frozen=True, slots=True)

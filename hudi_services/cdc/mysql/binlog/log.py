@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from hoodie.errors import SourceError, SourceUnavailableError
 from hudi_services.cdc.mysql.binlog.body import Body
-from hudi_services.cdc.mysql.binlog.events import Event, Kind, event
+from hudi_services.cdc.mysql.binlog.events import Event, Kind, event, has_checksums
 from hudi_services.cdc.mysql.connection import rows_of
 from hudi_services.cdc.mysql.position import LogPosition
 
@@ -64,7 +64,8 @@ def events(
         raise SourceError(
             f"The position {start} is past 4 GiB", fix="begin at a file that is smaller: `FLUSH BINARY LOGS` starts one"
         )
-    checksum = _declare(connection)
+    _declare(connection)
+    checksum = False
     try:
         _send(connection, _COM_REGISTER, struct.pack("<I3sHII", server_id, b"\0\0\0", 0, 0, 0))
         connection._read_packet()  # type: ignore[no-untyped-call]
@@ -82,6 +83,8 @@ def events(
                 file = body.text(body.left)
                 yield LogPosition(file, offset), found
             else:
+                if found.kind is Kind.FORMAT_DESCRIPTION:
+                    checksum = has_checksums(found)
                 yield LogPosition(file, found.end), found
     except pymysql.err.MySQLError as error:
         code, message = (*error.args, "", "")[:2]
@@ -102,10 +105,8 @@ def events(
         ) from error
 
 
-def _declare(connection: Connection[Any]) -> bool:
-    """Say what this replica understands. Return whether events carry checksums."""
-    rows = rows_of(connection, "SHOW GLOBAL VARIABLES LIKE 'binlog_checksum'")
-    checksum = bool(rows) and rows[0][1] != "NONE"
+def _declare(connection: Connection[Any]) -> None:
+    """Say what this replica understands."""
     for words in (
         "SET @master_binlog_checksum = @@global.binlog_checksum",
         "SET @source_binlog_checksum = @@global.binlog_checksum",
@@ -113,7 +114,6 @@ def _declare(connection: Connection[Any]) -> bool:
         "SET @mariadb_slave_capability = 4",  # it knows GTID events
     ):
         rows_of(connection, words)
-    return checksum
 
 
 def _send(connection: Connection[Any], command: int, arguments: bytes) -> None:

@@ -40,3 +40,15 @@ def test_a_place_inside_an_event_is_an_error(server):
     end = log_end(server)
     with connect(server) as connection, pytest.raises(SourceError):
         list(events(connection, SERVER_ID, LogPosition(end.file, end.offset - 7), wait=False))
+
+
+def test_the_begin_of_a_file_says_whether_its_events_have_checksums(server):
+    server.run("CREATE OR REPLACE DATABASE checks", "CREATE TABLE checks.t (id INT PRIMARY KEY)")
+    start = log_end(server)
+    try:
+        for key, checksum in enumerate(("NONE", "CRC32", "NONE")):
+            server.run(f"SET GLOBAL binlog_checksum = {checksum}", f"INSERT INTO checks.t VALUES ({key})")
+            assert [row["id"] for row in rows_of(logged(server, start))] == list(range(key + 1))
+    finally:
+        server.run("SET GLOBAL binlog_checksum = CRC32")
+    assert [row["id"] for row in rows_of(logged(server, start))] == [0, 1, 2]

@@ -185,6 +185,11 @@ def test_partial_images_and_missing_names_stop_the_reader(server, table):
         )
         with pytest.raises(ValueError, match=words):
             logged(server, start)
+    server.run(f"CREATE TABLE {table}_default (id INT PRIMARY KEY DEFAULT 7)")
+    start = log_end(server)
+    server.run("SET SESSION binlog_row_image = 'MINIMAL'", f"INSERT INTO {table}_default () VALUES ()")
+    with pytest.raises(ValueError, match="0 of 1 columns"):
+        logged(server, start)
     start = log_end(server)
     server.run("SET GLOBAL binlog_row_metadata = 'MINIMAL'")
     try:
