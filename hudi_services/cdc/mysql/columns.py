@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ from hudi_services.cdc.mysql.binlog.table_map import Code, LoggedColumn
 from hudi_services.cdc.mysql.binlog.values import BINARY_COLLATION, column_type
 from hudi_services.cdc.mysql.connection import rows_of
 from hudi_services.cdc.mysql.facts import quoted
+from hudi_services.cdc.mysql.target import unique_keys
 
 if TYPE_CHECKING:
     from pymysql.connections import Connection
@@ -51,18 +51,11 @@ _COLUMNS = """
 SELECT column_name, data_type, column_type, character_maximum_length, numeric_precision, numeric_scale, datetime_precision
 FROM information_schema.columns WHERE table_schema = %s AND table_name = %s ORDER BY ordinal_position
 """
-_KEYS = """
-SELECT index_name, column_name FROM information_schema.statistics s
-WHERE table_schema = %s AND table_name = %s AND non_unique = 0 AND NOT EXISTS (
-  SELECT 1 FROM information_schema.statistics n WHERE n.table_schema = s.table_schema AND n.table_name = s.table_name
-  AND n.index_name = s.index_name AND n.nullable = 'YES')
-ORDER BY index_name <> 'PRIMARY', index_name, seq_in_index
-"""
 
 
 @dataclass(frozen=True)
 class DeclaredTable:
-    """A table of the server: its columns in order, and its key (empty where it has none)."""
+    """A table of the server: its columns in order, and its key, the first of `unique_keys` (empty where it has none)."""
 
     database: str
     name: str
@@ -104,7 +97,8 @@ def declared_table(connection: Connection[Any], database: str, name: str) -> Dec
             raise SourceError(
                 f"The table {database}.{name} cannot be read", found=str(error), fix="change the type of the column"
             ) from error
-    return DeclaredTable(database, name, tuple(columns), _key(rows_of(connection, _KEYS, (database, name))))
+    keys = unique_keys(connection, database, name)
+    return DeclaredTable(database, name, tuple(columns), keys[0].columns if keys else ())
 
 
 def _column(
@@ -131,8 +125,3 @@ def _column(
         metadata = int(length or 0)
     collation = BINARY_COLLATION if _BINARY.fullmatch(kind.lower()) else 0
     return LoggedColumn(code, metadata, name, unsigned="unsigned" in declared.lower(), collation=collation)
-
-
-def _key(rows: Sequence[Sequence[Any]]) -> tuple[str, ...]:
-    """The primary key, or the first unique index of columns that are never null."""
-    return tuple(str(column) for index, column in rows if index == rows[0][0])

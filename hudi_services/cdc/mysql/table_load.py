@@ -13,6 +13,7 @@ from hoodie.clock import SystemClock
 from hoodie.config.table_keys import RECORD_KEY_FIELDS
 from hoodie.engine import Engine
 from hoodie.errors import ConfigError, PendingInstantError, SourceError, TableNotFoundError
+from hoodie.model.changes import AFTER, BEFORE
 from hoodie.model.internal_columns import DELETION
 from hoodie.services.after_write import AfterWrite
 from hoodie.table import HoodieTable
@@ -30,6 +31,7 @@ from hudi_services.cdc.mysql.log_identity import KEY, StoredPosition, check_log,
 from hudi_services.cdc.mysql.position import LogPosition
 from hudi_services.cdc.mysql.preflight import requirements
 from hudi_services.cdc.mysql.snapshot import Snapshot, snapshot
+from hudi_services.cdc.mysql.target import UniqueKey, check_key_values, key_of_target, unique_keys
 from hudi_services.entry.server import DatabaseServer
 from hudi_services.ingest.positions import find_position
 
@@ -64,6 +66,7 @@ class TableLoad:
     engine: Engine
     ignore_cascades: bool = False
     result: LoadResult = field(default_factory=LoadResult)
+    _unique: UniqueKey | None = None
 
     @property
     def source(self) -> str:
@@ -133,8 +136,9 @@ class TableLoad:
         """Write a snapshot in one commit, in place of what the table holds."""
         with snapshot(self.name, self.server, self.environ, self.database, self.table) as rows:
             target = self._target(rows)
+            key = self._key(control, target)
             position = self._position(control, rows.position)
-            counted = _Counted()
+            counted = _Counted(key)
             target.write(
                 pa.RecordBatchReader.from_batches(rows.table.schema, counted.of(rows.rows)),
                 "bulk_insert" if stored is None else "insert_overwrite_table",
@@ -159,7 +163,12 @@ class TableLoad:
         options = {RECORD_KEY_FIELDS.name: key, "hoodie.table.name": self.table, **self.options}
         return HoodieTable.create(self.base_path, options, engine=self.engine)
 
+    def _key(self, control: Connection[Any], target: HoodieTable) -> UniqueKey | None:
+        keys = unique_keys(control, self.database, self.table)
+        return key_of_target(target.state().properties, keys, named=RECORD_KEY_FIELDS.name in self.options)
+
     def _apply(self, control: Connection[Any], stored: StoredPosition, end: LogPosition) -> None:
+        self._unique = self._key(control, HoodieTable.open(self.base_path))
         [[version]] = rows_of(control, "SELECT VERSION()")
         charsets = collation_charsets(control)
         held: list[pa.Table] = []
@@ -198,7 +207,8 @@ class TableLoad:
     def _stops(self, statement: Statement) -> bool:
         schema = HoodieTable.open(self.base_path).stored_schema
         columns = tuple(schema.names) if schema is not None else ()
-        table = LoadedTable(self.database, self.table, columns, cascades=self.ignore_cascades)
+        by_index = self._unique is not None and not self._unique.is_primary
+        table = LoadedTable(self.database, self.table, columns, by_index, self.ignore_cascades)
         return stops_load(statement, table)
 
     def _stopped(self, statement: Statement) -> SourceError:
@@ -213,6 +223,8 @@ class TableLoad:
     ) -> StoredPosition:
         position = self._position(control, place)
         changes = pa.concat_tables(held)
+        for image in (BEFORE, AFTER):
+            check_key_values(changes[image], self._unique)
         table = HoodieTable.open(self.base_path, engine=self.engine)
         rows = change_rows(table.state(), changes.schema, _CHANGES, AfterWrite.of(self.options).options)(changes)
         table.write(
@@ -255,9 +267,11 @@ class TableLoad:
 
 @dataclass
 class _Counted:
+    key: UniqueKey | None
     rows: int = 0
 
     def of(self, batches: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
         for batch in batches:
+            check_key_values(batch.to_struct_array(), self.key)
             self.rows += batch.num_rows
             yield batch

@@ -19,7 +19,7 @@ from hoodie.config.operations import Operation
 from hoodie.engine.base import Engine
 from hoodie.engine.splits import arrow_splits
 from hoodie.engine.spooled import OnceSplit, spooled
-from hoodie.errors import ArgumentError, DataError, SchemaConflictError, check_argument
+from hoodie.errors import ArgumentError, DataError, HoodieError, SchemaConflictError, check_argument
 from hoodie.view.access import TableAccess
 from hoodie.write.plan import plan_write
 from hoodie.write.sizing import input_tasks
@@ -155,6 +155,8 @@ def _read(rows: Any, reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
             batch = reader.read_next_batch()
         except StopIteration:
             return
+        except HoodieError:
+            raise  # of rows that this project reads, such as those of a database
         except Exception as error:
             raise _failed(rows, error) from error
         count = max(1, batch.num_rows * _BATCH_BYTES // max(1, batch.nbytes))

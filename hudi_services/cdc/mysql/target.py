@@ -1,0 +1,95 @@
+"""The Hudi table that a load writes: can it hold each row of the server's table, and the last state of it?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hoodie.config.merging import EVENT
+from hoodie.config.table import TableProperties
+from hoodie.config.table_keys import RECORD_KEY_FIELDS
+from hoodie.errors import ConfigError, SourceError
+from hudi_services.cdc.mysql.connection import rows_of
+
+if TYPE_CHECKING:
+    from pymysql.connections import Connection
+
+_KEYS = """
+SELECT index_name, column_name FROM information_schema.statistics s
+WHERE table_schema = %s AND table_name = %s AND non_unique = 0 AND NOT EXISTS (
+  SELECT 1 FROM information_schema.statistics n WHERE n.table_schema = s.table_schema AND n.table_name = s.table_name
+  AND n.index_name = s.index_name AND (n.nullable = 'YES' OR n.column_name IS NULL))
+ORDER BY index_name <> 'PRIMARY', index_name, seq_in_index
+"""
+
+
+@dataclass(frozen=True)
+class UniqueKey:
+    """Columns that are never null and never the same in two rows, by an index of the server."""
+
+    index: str
+    columns: tuple[str, ...]
+
+    @property
+    def is_primary(self) -> bool:
+        return self.index == "PRIMARY"
+
+
+def unique_keys(connection: Connection[Any], database: str, table: str) -> tuple[UniqueKey, ...]:
+    """Return the keys of a table: the primary key first, then unique indexes of columns that are never null by name."""
+    rows = rows_of(connection, _KEYS, (database, table))
+    return tuple(
+        UniqueKey(str(index), tuple(str(column) for _, column in columns))
+        for index, columns in groupby(rows, key=lambda row: row[0])
+    )
+
+
+def key_of_target(properties: TableProperties, keys: Sequence[UniqueKey], *, named: bool) -> UniqueKey | None:
+    """Return the key of the server that makes record keys differ. None where the user `named` other columns.
+
+    Raises ConfigError for a table in which rows of the server would share a record key, and for one that keeps another row of a
+    key than the last one.
+    """
+    _check_merging(properties)
+    fields = set(properties.record_key_fields)
+    found = next((key for key in keys if fields.issuperset(key.columns)), None)
+    if found is None and not named:
+        columns = ",".join(sorted(fields))
+        raise ConfigError(
+            f"Rows of the server may share a record key of table {properties.name!r}",
+            found=f"record key {columns}, and {_listed(keys)} at the server",
+            fix=f"load into a new path, or say that no two rows have the same: --hoodie-conf {RECORD_KEY_FIELDS.name}={columns}",
+        )
+    return found
+
+
+def check_key_values(columns: pa.StructArray | pa.ChunkedArray, key: UniqueKey | None) -> None:
+    """Raise SourceError where a column of the key is null in a row, which the server does not have: it was a zero date."""
+    for name in key.columns if key is not None else ():
+        missing = pc.struct_field(columns, name).null_count - columns.null_count
+        if missing:
+            raise SourceError(
+                f"The key column {name!r} has dates that no calendar has, such as 0000-00-00",
+                found=f"{missing:,} of {len(columns) - columns.null_count:,} rows, which would get one key",
+                fix="correct these rows at the server, then run again",
+            )
+
+
+def _check_merging(properties: TableProperties) -> None:
+    merging = properties.merging
+    decides = properties.ordering_fields if merging.mode == EVENT or merging.logs_by_ordering else ()
+    if decides or merging.partial or merging.deletion:
+        raise ConfigError(
+            f"Table {properties.name!r} does not keep the last row of a key as the server has it",
+            found=f"the highest {', '.join(decides)} wins" if decides else "a payload class that merges rows",
+            fix="load into a new path, without hoodie.table.ordering.fields and payload classes: the log orders the changes",
+        )
+
+
+def _listed(keys: Sequence[UniqueKey]) -> str:
+    return " and ".join(f"the unique key {', '.join(key.columns)}" for key in keys) or "no unique key"
