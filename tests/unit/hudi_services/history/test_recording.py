@@ -183,7 +183,7 @@ table = HoodieTable.open(path)
 with recording(Recorded(History(path=history), "orders"), "ingest", path, "local"):
     if before == "before":
         import hoodie.transaction.instants as instants
-        instants.complete = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+        instants.complete = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
     table.write(batch([("a", "p", 1, 1)]), "upsert")
     os.kill(os.getpid(), signal.SIGKILL)
 """
