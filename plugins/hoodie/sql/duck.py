@@ -19,6 +19,7 @@ from hoodie.sql.arrow_rows import ArrowRows
 from hoodie.sql.conditions import CONDITION, as_written
 from hoodie.sql.duck_text import MACROS, duckdb_text
 from hoodie.sql.engine import NamedSource
+from hoodie.sql.floats import floats_as_doubles
 from hoodie.sql.names import renamed
 from hoodie.sql.parse import shortened
 
@@ -48,7 +49,7 @@ class DuckEngine:
             id(table): name for (table, _), name in zip(sources, names, strict=True)
         }  # nodes that say the same are equal
         tree = renamed(tree, marks)
-        text = _text(tree)
+        text = _text(floats_as_doubles(tree, (source.schema for _, source in sources)))
         with self._lock:
             try:
                 for (_, source), name in zip(sources, names, strict=True):
@@ -70,7 +71,7 @@ class DuckEngine:
         with self._lock:
             try:
                 self._database.register(name, rows)
-                return self._rows(_text(query))
+                return self._rows(_text(floats_as_doubles(query, [rows.schema])))
             finally:
                 self._database.unregister(name)
 
