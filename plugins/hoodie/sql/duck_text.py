@@ -20,9 +20,16 @@ from hoodie.sql.time_text import complete_time, without_completion
 _WHOLE, _BYTES, _TEXT, _SECONDS = "__hoodie_whole", "__hoodie_bytes", "__hoodie_text", "__hoodie_seconds"
 _POSITIVE, _TIME = "__hoodie_positive", "__hoodie_time"
 _OF_ROWS = "_of_rows"
+# DuckDB quotes elements and writes NULL in large letters. It reads its own text without a loss.
+_ELEMENT = (
+    "CASE WHEN typeof(x) = 'TIMESTAMP WITH TIME ZONE[]' "
+    "THEN regexp_replace(e, '[+-][0-9]{2}(:[0-9]{2})*$', '') ELSE e END"
+)
 _WRITTEN = (
-    "CASE WHEN typeof(x) LIKE 'STRUCT(%' OR typeof(x) LIKE 'MAP(%' "
+    "CASE WHEN regexp_matches(typeof(x), '^(STRUCT|MAP)[(]|^BLOB[[]|[]][[]') "
     "THEN error('DuckDB writes a ' || typeof(x) || ' as another text than Spark: name its fields') "
+    "WHEN typeof(x) LIKE '%[]' THEN CASE WHEN x IS NOT NULL THEN '[' || coalesce(array_to_string("
+    f"list_transform(TRY_CAST(CAST(x AS VARCHAR) AS VARCHAR[]), lambda e: coalesce({_ELEMENT}, 'null')), ', '), '') || ']' END "
     "WHEN typeof(x) = 'TIMESTAMP WITH TIME ZONE' "
     r"THEN regexp_replace(CAST(x AS VARCHAR), '[+-][0-9]{2}(:[0-9]{2})*$', '')"
 )
@@ -157,6 +164,9 @@ def _cut_date(node: exp.DateTrunc) -> None:
 
 
 def _is_day_of_week(node: exp.Expression) -> bool:
+    if isinstance(node, exp.Anonymous) and _name(node) in ("date_part", "datepart") and node.expressions:
+        node = node.expressions[0]
+        return node.name.upper() in ("DOW", "DAYOFWEEK")
     return isinstance(node, exp.Extract) and node.name.upper() in ("DOW", "DAYOFWEEK")
 
 

@@ -29,7 +29,8 @@ MACROS = (
 )
 """Functions that the texts call."""
 _OTHERS = (
-    *(exp.ApproxQuantile, exp.ArrayDistinct, exp.ArrayExcept, exp.ArrayRemove, exp.ArraysZip, exp.AtTimeZone),
+    *(exp.ApproxQuantile, exp.ArrayDistinct, exp.ArrayExcept, exp.ArrayInsert, exp.ArrayRemove, exp.ArraysZip),
+    exp.AtTimeZone,
     *(exp.BitmapConstructAgg, exp.BitwiseCount, exp.ConvertTimezone, exp.Format, exp.JSONFormat, exp.Kurtosis),
     *(exp.Levenshtein, exp.MonthsBetween, exp.Overlay, exp.ParseJSON, exp.RegrSlope, exp.Skewness),
 )
@@ -42,7 +43,10 @@ _SPARKS_NAMES = {
     exp.JSONFormat: "to_json",
 }
 _PATTERNED = (exp.TimeToStr, exp.TsOrDsToDate, exp.StrToTime, exp.StrToDate, exp.StrToUnix, exp.UnixToStr)
+_READING = (exp.TsOrDsToDate, exp.StrToTime, exp.StrToDate, exp.StrToUnix)
 _DIRECTIVE = re.compile("%-?[A-Za-z](strict)?")
+# A field with more letters than there is a directive for, such as yyyyy; the day of a year; a zone.
+_UNREAD = re.compile(r"%-?([A-Za-z])(?:strict)?%-?\1|%A%a|%B%-?m|%-?[jzZ]", re.IGNORECASE)
 _FRACTIONS = ("SECOND", "SECONDS", "SEC", "SECS", "S")
 _FRACTION_CALLS = ("date_part", "datepart")
 
@@ -116,11 +120,17 @@ def _refuse_time(node: exp.Expression) -> None:
     """Raises UnsupportedError for a pattern of times that is not read whole, and for units that the two count in another way."""
     pattern = node.args.get("format") if isinstance(node, _PATTERNED) else None
     if pattern is not None and (
-        not isinstance(pattern, exp.Literal) or re.search("[A-Za-z']", _DIRECTIVE.sub("", pattern.name))
+        not isinstance(pattern, exp.Literal)
+        or re.search("[A-Za-z']", _DIRECTIVE.sub("", pattern.name))
+        or _UNREAD.search(pattern.name)
     ):
         raise UnsupportedError(
             f"a pattern of times that DuckDB cannot read as Spark does: {pattern.sql()}; "
             "use literals of y, M, d, H, h, m, s, a, E"
+        )
+    if pattern is not None and isinstance(node, _READING) and "%Y" not in pattern.name:
+        raise UnsupportedError(
+            f"a pattern of times without yyyy, {pattern.sql()}: DuckDB reads another year than Spark; write yyyy"
         )
     unit = node.args.get("unit")
     if isinstance(node, exp.TimestampDiff) or (

@@ -28,6 +28,10 @@ VALUES = {
     "listagg(s)": "Spark SQL",
     "log(-1, n)": None,
     "dayname(d)": "Wed",
+    "date_part('dow', d)": 4,
+    "datepart('DayOfWeek', d)": 4,
+    "date_format(d, 'd/M/yy')": "31/1/24",
+    "cast(to_date('31/1/2024', 'd/M/yyyy') as string)": "2024-01-31",
     "monthname(d)": "Jan",
     "cast(date_from_unix_date(1) as string)": "1970-01-02",
     "isnan(cast(null as double))": False,
@@ -71,6 +75,9 @@ REFUSED = (
     *("locate('x', s, n)", "get_json_object(s, '$[*].a')", "extract(second from t)", "date_part('seconds', t)"),
     *("date_format(t, 'HH:mm:ss.SSS')", "to_unix_timestamp(s, 'yyyy')", "date_format(t, s)", "sha2(s, 512)"),
     *("timestampdiff(month, d, d)", "datediff(month, d, d)", r"regexp_replace(s, '(a)', '<$1>')"),
+    *("array_insert(a, 9, 1)", "date_format(d, 'DDD')", "date_format(d, 'DD')", "date_format(d, 'yyyyy')"),
+    *("date_format(d, 'MMMMM')", "date_format(d, 'EEEEE')", "date_format(t, 'HHH')", "date_format(t, 'z')"),
+    *("to_date(s, 'd/M/yy')", "to_timestamp(s, 'HH:mm')", "unix_timestamp(s, 'dd/MM')"),
     *("cast(n as timestamp)", "cast(1.5 as timestamp)", "cast(max(n) as timestamp_ntz)", "typeof(n)"),
 )
 

@@ -179,11 +179,28 @@ def test_functions_of_which_duckdb_has_others_are_refused(db, called):
         db.sql(f"select {called} as r from t")
 
 
-@pytest.mark.parametrize("value", ["named_struct('x', 1)", "map('a', 1)", "array(named_struct('x', 1))"])
+@pytest.mark.parametrize(
+    "value", ["named_struct('x', 1)", "map('a', 1)", "array(named_struct('x', 1))", "array(array(1))"]
+)
 def test_what_duckdb_writes_as_another_text_is_refused(db, value):
     with pytest.raises(SqlError, match="as another text than Spark: name its fields"):
         db.sql(f"select cast({value} as string) as r, name from t")
-    assert told(db, "select cast(array('x', 'y z') as string) as r from t") == [("[x, y z]",)]
+
+
+def test_arrays_as_text(db):
+    """As Spark 4.2 writes them. DuckDB quotes elements and writes NULL."""
+    for value, text in {
+        "array('x', 'y z')": "[x, y z]",
+        "array('a,b', 'c''d', ' x', '', null, 'NULL', '[q]')": "[a,b, c'd,  x, , null, NULL, [q]]",
+        "array(1, null)": "[1, null]",
+        "array(true, false)": "[true, false]",
+        "array(1.50, 2.25)": "[1.50, 2.25]",
+        "array(timestamp '2026-01-31 10:00:00')": "[2026-01-31 10:00:00]",
+        "array(date '2026-01-31')": "[2026-01-31]",
+        "cast(array() as array<string>)": "[]",
+        "cast(null as array<int>)": None,
+    }.items():
+        assert db.sql(f"select cast({value} as string) as r from t").rows()[0] == (text,), value
 
 
 def test_casts_of_aggregates_and_windows(tmp_path):
