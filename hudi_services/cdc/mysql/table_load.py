@@ -38,7 +38,7 @@ from hudi_services.ingest.positions import find_position
 if TYPE_CHECKING:
     from pymysql.connections import Connection
 
-_ROWS = 500_000  # changes in a commit
+_ROWS, _BYTES = 500_000, 256 << 20  # changes in a commit
 _CHANGES = ChangeColumns("op", ("number",))
 
 
@@ -90,9 +90,10 @@ class TableLoad:
 
     def _check_server(self, control: Connection[Any]) -> None:
         """Raise ConfigError where the log lacks changes of the table, or mixes them with old rows."""
+        server = self.server.model_copy(update={"databases": (self.database,)})
         facts = server_facts(control, (self.database,), SystemClock(), self.table)
         user = credentials(self.server.connection, self.environ).user
-        checked = list(requirements(self.server, user, facts))
+        checked = list(requirements(server, user, facts))
         missing = [f"{each.name}: {each.found}" for each in checked if each.state == "missing"]
         for table in facts.tables:
             if table.versioned:
@@ -182,7 +183,7 @@ class TableLoad:
                         part if isinstance(part, Statement) and names_table(part, self.database, self.table) else None
                     )
                     changed = isinstance(part, Changes) and shape is not None and part.shape != shape
-                    if held and (about or changed or sum(some.num_rows for some in held) >= _ROWS):
+                    if held and (about or changed or _is_enough(held)):
                         stored = self._commit(control, stored, held, place)
                         held = []
                     if about is not None and self._stops(about):
@@ -263,6 +264,11 @@ class TableLoad:
                 )
 
         return WriteHooks(on_begin=check, on_others=check)
+
+
+def _is_enough(held: list[pa.Table]) -> bool:
+    """Return True for as many changes as a commit takes."""
+    return bool(sum(some.num_rows for some in held) >= _ROWS or sum(some.nbytes for some in held) >= _BYTES)
 
 
 @dataclass

@@ -12,6 +12,7 @@ import pytest
 from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
 from hoodie.errors import ConfigError, PendingInstantError, SourceError
+from hudi_services.cdc.mysql import table_load
 from hudi_services.cdc.mysql.table_load import TableLoad
 from tests.support.binlog import DECLARED
 from tests.support.faulty import FaultyStorage, Killed
@@ -247,4 +248,19 @@ def test_an_empty_table_is_loaded_and_filled(server, database, tmp_path):
     assert lake_rows(target) == []
     server.run(f"INSERT INTO {database}.t VALUES (1, 'a', 1)")
     load(server, database, target).run()
+    assert lake_rows(target) == server_rows(server, database)
+
+
+def test_other_databases_of_the_server_do_not_count(server, database, tmp_path):
+    one = load(server, database, str(tmp_path / "lake"))
+    one.server = one.server.model_copy(update={"databases": (database, "nowhere")})
+    assert one.run().commits == 1
+
+
+def test_long_changes_are_written_before_there_are_many(server, database, tmp_path, monkeypatch):
+    target = str(tmp_path / "lake")
+    load(server, database, target).run()
+    monkeypatch.setattr(table_load, "_BYTES", 1_000)
+    server.run(*(f"INSERT INTO {database}.t VALUES ({key}, REPEAT('x', 20), 1)" for key in range(40)))
+    assert load(server, database, target).run().commits > 1
     assert lake_rows(target) == server_rows(server, database)
