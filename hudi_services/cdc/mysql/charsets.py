@@ -6,8 +6,8 @@ import codecs
 
 UTF8 = ("utf8mb4", "utf8mb3", "utf8", "ascii")
 """Sets whose bytes are UTF-8."""
-WIDE = ("ucs2", "utf16", "utf16le", "utf32")
-"""Sets in which ASCII is not one byte a character."""
+WIDE = ("ucs2", "utf16", "utf16le", "utf32", "swe7")
+"""Sets in which the bytes of ASCII are not ASCII."""
 _CODECS = {
     "big5": "big5",
     "cp1250": "cp1250",
@@ -44,12 +44,23 @@ _CODECS = {
 }
 
 
+_OWN = {
+    "cp866": str.maketrans("№¤", "ⁿ²"),
+    "eucjpms": str.maketrans("〜‖−¢£¬¦", "～∥－￠￡￢￤"),
+    "greek": str.maketrans("‘’", "ʽʼ"),
+    "hebrew": str.maketrans("¯", "‾"),
+    "koi8u": str.maketrans("∙", "•"),
+}
+"""Characters for which the server has others than Python's codec."""
+
+
 def decoded(value: bytes, charset: str) -> str:
     """Return the text. Raises ValueError for a character set without a codec, and for bytes that are no text of it."""
     if charset not in _CODECS:
         raise ValueError(f"text of the character set {charset!r}, which cannot be read")
     try:
-        return codecs.decode(value, _CODECS[charset])
+        text = codecs.decode(value, _CODECS[charset])
+        return text.translate(_OWN[charset]) if charset in _OWN else text
     except UnicodeDecodeError:
         if charset != "latin1":
             raise ValueError(f"{value!r:.100}, which is no text of the character set {charset!r}") from None

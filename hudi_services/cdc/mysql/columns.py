@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ import pyarrow as pa
 from hoodie.errors import SourceError
 from hudi_services.cdc.mysql.binlog.table_map import Code, LoggedColumn
 from hudi_services.cdc.mysql.binlog.values import BINARY_COLLATION, column_type
+from hudi_services.cdc.mysql.charsets import UTF8
 from hudi_services.cdc.mysql.connection import rows_of
 from hudi_services.cdc.mysql.facts import quoted
 from hudi_services.cdc.mysql.target import unique_keys
@@ -47,20 +49,25 @@ _CODES = {
     "geometrycollection": Code.GEOMETRY,
 }
 _BINARY = re.compile(r"binary|varbinary|(tiny|medium|long)?blob")
+_NOT_LOGGED_SO = re.compile(r"mariadb-5\.3|COMPRESSED|year\(2\)", re.IGNORECASE)
+"""Types whose values are in the log in other forms: times of old servers, compressed texts, years without their century."""
 _COLUMNS = """
-SELECT column_name, data_type, column_type, character_maximum_length, numeric_precision, numeric_scale, datetime_precision
+SELECT column_name, data_type, column_type, character_maximum_length, numeric_precision, numeric_scale, datetime_precision,
+  character_set_name
 FROM information_schema.columns WHERE table_schema = %s AND table_name = %s ORDER BY ordinal_position
 """
 
 
 @dataclass(frozen=True)
 class DeclaredTable:
-    """A table of the server: its columns in order, and its key, the first of `unique_keys` (empty where it has none)."""
+    """A table of the server: its columns in order, its key, the first of `unique_keys` (empty where it has none), and the
+    character sets of columns whose text is read as the bytes that the server stores."""
 
     database: str
     name: str
     columns: tuple[LoggedColumn, ...]
     key: tuple[str, ...]
+    charsets: Mapping[str, str]
 
     @property
     def full_name(self) -> str:
@@ -72,12 +79,17 @@ class DeclaredTable:
 
     @property
     def query(self) -> str:
-        """The statement that reads all rows. FLOAT is cast to DOUBLE, as the server prints only six digits of it."""
-        parts = (
-            f"CAST({quoted(column.name)} AS DOUBLE)" if column.code is Code.FLOAT else quoted(column.name)
-            for column in self.columns
-        )
-        return f"SELECT {', '.join(parts)} FROM {quoted(self.database)}.{quoted(self.name)}"
+        """The statement that reads all rows.
+
+        FLOAT is cast to DOUBLE, as the server prints only six digits of it. Text in other character sets than UTF-8 comes as it
+        is stored, as in the log: the server prints `?` for some characters.
+        """
+        return f"SELECT {', '.join(map(self._read, self.columns))} FROM {quoted(self.database)}.{quoted(self.name)}"
+
+    def _read(self, column: LoggedColumn) -> str:
+        if column.code is Code.FLOAT:
+            return f"CAST({quoted(column.name)} AS DOUBLE)"
+        return f"CAST({quoted(column.name)} AS BINARY)" if column.name in self.charsets else quoted(column.name)
 
 
 def declared_table(connection: Connection[Any], database: str, name: str) -> DeclaredTable:
@@ -89,16 +101,19 @@ def declared_table(connection: Connection[Any], database: str, name: str) -> Dec
             fix=f"correct the name, or GRANT SELECT ON {quoted(database)}.{quoted(name)}",
         )
     columns = []
-    for row in rows:
+    charsets = {}
+    for *row, charset in rows:
         try:
             columns.append(_column(*row))
             column_type(columns[-1])
+            if charset is not None and charset not in UTF8:
+                charsets[columns[-1].name] = str(charset)
         except ValueError as error:
             raise SourceError(
                 f"The table {database}.{name} cannot be read", found=str(error), fix="change the type of the column"
             ) from error
     keys = unique_keys(connection, database, name)
-    return DeclaredTable(database, name, tuple(columns), keys[0].columns if keys else ())
+    return DeclaredTable(database, name, tuple(columns), keys[0].columns if keys else (), charsets)
 
 
 def _column(
@@ -111,7 +126,7 @@ def _column(
     digits: int | None,
 ) -> LoggedColumn:
     code = _CODES.get(kind.lower())
-    if code is None:
+    if code is None or (code not in (Code.ENUM, Code.SET) and _NOT_LOGGED_SO.search(declared)):
         raise ValueError(f"the column {name!r} has the type {declared}")
     metadata = 0
     if code is Code.NEWDECIMAL:

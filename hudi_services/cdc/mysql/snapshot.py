@@ -20,7 +20,8 @@ from hudi_services.entry.server import DatabaseServer
 if TYPE_CHECKING:
     from pymysql.connections import Connection
 
-_ROWS = 20_000  # in a batch
+_ROWS, _BYTES = 20_000, 64 << 20  # in a batch
+_STEP = 100  # rows
 
 
 @dataclass(frozen=True)
@@ -63,9 +64,12 @@ def _batches(connection: Connection[Any], table: DeclaredTable) -> Iterator[pa.R
     try:
         with SSCursor(connection) as cursor:
             cursor.execute(table.query)
-            while rows := cursor.fetchmany(_ROWS):
+            while rows := _fetched(cursor):
                 columns = [pa.array(values, pa.binary()) for values in zip(*rows, strict=True)]
-                arrays = [text_values(column, printed) for column, printed in zip(table.columns, columns, strict=True)]
+                arrays = [
+                    text_values(column, printed, table.charsets.get(column.name, "utf8mb4"))
+                    for column, printed in zip(table.columns, columns, strict=True)
+                ]
                 yield pa.record_batch(arrays, schema=table.schema)
     except pymysql.err.MySQLError as error:
         raise SourceUnavailableError(
@@ -77,3 +81,13 @@ def _batches(connection: Connection[Any], table: DeclaredTable) -> Iterator[pa.R
         raise SourceError(
             f"The rows of {table.full_name} cannot be read", found=str(error), fix="correct the row at the server"
         ) from error
+
+
+def _fetched(cursor: Any) -> list[tuple[bytes | None, ...]]:
+    """The rows of the next batch. Long ones fill it before there are many."""
+    rows: list[tuple[bytes | None, ...]] = []
+    size = 0
+    while len(rows) < _ROWS and size < _BYTES and (more := cursor.fetchmany(_STEP)):
+        rows.extend(more)
+        size += sum(len(value) for row in more for value in row if value is not None)
+    return rows

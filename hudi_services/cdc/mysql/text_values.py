@@ -6,18 +6,23 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hudi_services.cdc.mysql.binlog.table_map import Code, LoggedColumn
-from hudi_services.cdc.mysql.binlog.values import column_type, dates_of
+from hudi_services.cdc.mysql.binlog.values import column_type, dates_of, texts_of
 
 _TIMES = (Code.DATETIME2, Code.TIMESTAMP2)
 
 
-def text_values(column: LoggedColumn, printed: pa.Array) -> pa.Array:
-    """Return the values of `printed`, an array of binary. Zero dates become null. Raises ValueError for another text."""
+def text_values(column: LoggedColumn, printed: pa.Array, charset: str = "utf8mb4") -> pa.Array:
+    """Return the values of `printed`, an array of binary in this character set. Zero dates become null.
+
+    Raises ValueError for another text.
+    """
     kind = column_type(column)
     if column.code is Code.BIT:
         return pc.equal(printed, pa.scalar(b"\x01")) if pa.types.is_boolean(kind) else printed
     if pa.types.is_binary(kind):
         return printed
+    if charset != "utf8mb4":
+        return texts_of(printed, charset, column.name)
     try:
         texts = printed.cast(pa.string())
         if column.code is Code.DATE:
@@ -26,6 +31,8 @@ def text_values(column: LoggedColumn, printed: pa.Array) -> pa.Array:
             return _datetimes(texts).cast(kind)
         if column.code is Code.FLOAT:
             return texts.cast(pa.float64()).cast(kind, safe=False)
+        if column.code is Code.NEWDECIMAL and pa.types.is_string(kind):
+            return pc.replace_substring_regex(texts, r"^0+(\d)", r"\1")  # zeros of ZEROFILL
         return texts.cast(kind)
     except pa.ArrowInvalid as error:
         raise ValueError(f"a value of the column {column.name!r} that is no {kind}: {error}") from error

@@ -249,12 +249,16 @@ def _bytes(column: LoggedColumn, raw: pa.Array, charsets: Charsets) -> pa.Array:
     if column.collation == BINARY_COLLATION:
         # The log leaves out the zeros at the end of BINARY(n).
         return (_padded(raw, column.metadata) if column.code is Code.STRING else raw).cast(pa.binary())
-    charset = charsets.get(column.collation, "")
+    return texts_of(raw, charsets.get(column.collation, ""), column.name)
+
+
+def texts_of(raw: pa.Array, charset: str, name: str) -> pa.Array:
+    """Return an array of binary as text. Raises ValueError for other bytes, with the name of their column."""
     if charset in UTF8:
         try:
             return raw.cast(pa.binary()).cast(pa.string())
         except pa.ArrowInvalid as error:
-            raise ValueError(f"bytes of the column {column.name!r}, which are no text of {charset!r}") from error
+            raise ValueError(f"bytes of the column {name!r}, which are no text of {charset!r}") from error
     if charset not in WIDE and (plain := _ascii(raw)) is not None:
         return plain
     encoded = raw.dictionary_encode()

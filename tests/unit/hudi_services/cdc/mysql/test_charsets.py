@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
 
+from hudi_services.cdc.mysql.binlog.values import texts_of
 from hudi_services.cdc.mysql.charsets import decoded
 
 
@@ -48,3 +50,23 @@ def test_what_is_no_text_is_refused():
     ):
         with pytest.raises(ValueError, match=words):
             decoded(value, charset)
+    assert texts_of(pa.array([b"ab"], pa.large_binary()), "dec8", "c").to_pylist() == ["ab"]
+    with pytest.raises(ValueError, match="'swe7', which cannot be read"):
+        texts_of(pa.array([b"[]"], pa.large_binary()), "swe7", "c")  # these bytes are Ä and Å
+
+
+@pytest.mark.process
+def test_characters_are_those_of_the_server(server):
+    """Bytes that the server prints as a question mark are left out: they keep what Python's codec says."""
+    texts = {
+        "cp866": b"\xfc\xfd\x80",
+        "eucjpms": b"\xa1\xc1\xa1\xc2\xa1\xdd\xa1\xf1\xa1\xf2\xa2\xcc\x8f\xa2\xc3\xb0\xa1",
+        "greek": b"\xa1\xa2\xe1",
+        "hebrew": b"\xaf\xe0",
+        "koi8u": b"\x95\xa4",
+    }
+    connection = server.connection()
+    with connection, connection.cursor() as cursor:
+        for charset, value in texts.items():
+            cursor.execute(f"SELECT CONVERT(CONVERT(UNHEX('{value.hex()}') USING {charset}) USING utf8mb4)")
+            assert [(decoded(value, charset),)] == list(cursor.fetchall()), charset

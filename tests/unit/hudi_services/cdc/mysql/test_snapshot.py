@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hoodie.errors import SourceError
+from hudi_services.cdc.mysql import snapshot as source
 from hudi_services.cdc.mysql.snapshot import snapshot
 from tests.support.binlog import DECLARED, log_end, logged, rows_of
 from tests.support.mysql_types import TYPES
@@ -59,3 +60,52 @@ def test_keys_and_names(server):
     assert found.table.key == ("d", "b `c")
     with pytest.raises(SourceError, match="has no table shop"), snapped(server, "shop", "none"):
         pass
+
+
+def test_text_of_each_character_set_is_the_same_by_snapshot_and_by_binlog(server):
+    """The server prints a question mark for bytes that its tables of characters lack, such as the euro of ISO 8859-7."""
+    texts = {"greek": "A4A5E1", "cp1256": "8A8F98", "eucjpms": "A1C1A1F1", "ucs2": "005C20AC", "sjis": "815F5C"}
+    columns = [f"{name} VARCHAR(9) CHARACTER SET {name}, {name}_c CHAR(9) CHARACTER SET {name}" for name in texts]
+    values = [f"CONVERT(UNHEX('{value}') USING {name})" for name, value in texts.items() for _ in range(2)]
+    server.run(
+        "CREATE DATABASE letters",
+        f"CREATE TABLE letters.t (id INT PRIMARY KEY, e ENUM('é', 'ü,') CHARACTER SET latin1, {', '.join(columns)})",
+    )
+    start = log_end(server)
+    server.run(f"INSERT INTO letters.t VALUES (1, 2, {', '.join(values)}), (2, 1{', NULL' * len(values)})")
+    with snapped(server, "letters", "t") as found:
+        rows = found.rows.read_all().to_pylist()
+    assert rows == rows_of(logged(server, start))
+    assert [rows[0][name] for name in ("e", "greek", "cp1256_c", "eucjpms")] == ["ü,", "€₯α", "ٹڈک", "～￠"]
+
+
+def test_rows_that_are_long_come_in_small_batches(server, monkeypatch):
+    monkeypatch.setattr(source, "_BYTES", 10_000)
+    monkeypatch.setattr(source, "_STEP", 2)
+    server.run(
+        "CREATE DATABASE long_",
+        "CREATE TABLE long_.t (id INT PRIMARY KEY, v TEXT)",
+        "USE long_",
+        "INSERT INTO t SELECT seq, REPEAT('x', IF(seq < 8, 6000, 1)) FROM seq_1_to_30",
+    )
+    with snapped(server, "long_", "t") as found:
+        assert [batch.num_rows for batch in found.rows] == [2, 2, 2, 24]
+
+
+def test_types_that_the_log_has_in_other_forms_are_refused_before_rows_are_read(server):
+    server.run("CREATE DATABASE forms", "SET GLOBAL mysql56_temporal_format = OFF")
+    try:
+        server.run("CREATE TABLE forms.a (id INT PRIMARY KEY, v DATETIME)")
+    finally:
+        server.run("SET GLOBAL mysql56_temporal_format = ON")
+    server.run(
+        "CREATE TABLE forms.b (id INT PRIMARY KEY, v TEXT COMPRESSED)",
+        "CREATE TABLE forms.c (id INT PRIMARY KEY, v YEAR(2))",
+        "CREATE TABLE forms.d (id INT PRIMARY KEY, v DECIMAL(40,1) ZEROFILL, w ENUM('year(2)'))",
+        "INSERT INTO forms.d VALUES (1, 0.5, 1), (2, 10, 1)",
+    )
+    for table in "abc":
+        with pytest.raises(SourceError, match="the column 'v' has the type"), snapped(server, "forms", table):
+            pass
+    with snapped(server, "forms", "d") as found:
+        assert found.rows.read_all().column("v").to_pylist() == ["0.5", "10.0"]
