@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from hoodie.errors import ArgumentError
+from collections.abc import Iterable, Sequence
+
+from hoodie.errors import ArgumentError, ConfigError
 
 _FIX = "give a path as `hudi-services show partitions` lists it, such as day=2026-01-01"
 
@@ -31,6 +33,23 @@ def partition_names(value: str) -> tuple[str, ...]:
     if not all(names):
         raise ValueError("paths of partitions between commas, none of them empty")
     return tuple(map(_option, names))
+
+
+def check_uncut(names: Sequence[str], known: Iterable[str]) -> None:
+    """Raises ConfigError for names that may be the parts of one name with a comma, which a list between commas cuts.
+
+    `city=Berlin, Germany` would name `city=Berlin`, which may be another partition.
+    """
+    given = [name.strip() for name in names]
+    for partition in known:
+        parts = [part.strip() for part in partition.split(",")]
+        if len(parts) > 1 and any(given[i : i + len(parts)] == parts for i in range(len(given))):
+            raise ConfigError(
+                f"{', '.join(map(repr, parts))} may be several partitions, or one whose name has a comma",
+                found=f"there is a partition {partition!r}",
+                fix=f"to drop that one, use HoodieTable.delete_partitions([{partition!r}]) or TRUNCATE TABLE … PARTITION (…); "
+                "to choose the others, name one at a time",
+            )
 
 
 def partition_bound(value: str) -> str:

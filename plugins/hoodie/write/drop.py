@@ -12,7 +12,7 @@ import pyarrow as pa
 from hoodie.config.concurrency_keys import MODE, NON_BLOCKING
 from hoodie.config.key import Options
 from hoodie.config.operations import Operation, operation_named
-from hoodie.config.partitions import partition_path
+from hoodie.config.partitions import check_uncut, partition_path
 from hoodie.config.same_table import check_same_table
 from hoodie.config.write_keys import PARTITIONS_TO_DELETE
 from hoodie.errors import ArgumentError, ConfigError, SchemaConflictError
@@ -58,8 +58,8 @@ def drop_partitions(
     """Take whole partitions out of the table in one commit; None: all rows of it. A clean deletes their files later.
 
     `names` are paths of partitions, in which `*` stands for anything. One that holds nothing is told in the log. Raises
-    ConfigError for a table without partitions and for a name that also is a pattern, PendingInstantError when a service waits
-    for one of their file groups, and what a write raises.
+    ConfigError for a table without partitions, for a name that also is a pattern, and for names that may be parts of one with a
+    comma; PendingInstantError when a service waits for one of their file groups; and what a write raises.
     """
     check_extra(extra)
     checked = _checked(names)
@@ -139,6 +139,7 @@ class _Drop:
 
 def _named(state: TableState, names: Sequence[str]) -> Replaced:
     known = state.files.partitions()
+    check_uncut(names, known)
     found = {name: _matching(state, name, known) for name in names}
     replaced = Replaced.of(state, sorted(set().union(*found.values())))
     # A partition whose folder has lost its metafile is not among those that are known.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hoodie import COMPACTION
+from hoodie import COMPACTION, TTL
 from hoodie.errors import (
     ArgumentError,
     ConfigError,
@@ -89,6 +89,27 @@ def test_the_options_of_a_write_name_them_as_in_hudi(table):
             table.write(None, "delete_partition", {TO_DELETE: wrong})
     table.write(None, "delete_partition", {TO_DELETE: " part=q"})
     assert left(table) == "bcd", "a space belongs to the name"
+
+
+def test_a_comma_in_a_name_cuts_it_into_no_other_partition(tmp_path):
+    """`part=Berlin, Germany` between commas named part=Berlin, whose rows went."""
+    table = create(tmp_path / "t", FakeClock())
+    table.write(batch([("a", "Berlin", 1, 1), ("b", "Berlin, Germany", 1, 1), ("c", "q", 1, 1)]), "insert", SMALL_BLOOM)
+    for named in ("part=Berlin, Germany", "part=q,part=Berlin, Germany"):
+        with pytest.raises(ConfigError, match="one whose name has a comma"):
+            table.write(None, "delete_partition", {TO_DELETE: named})
+    with pytest.raises(ConfigError, match="one whose name has a comma"):
+        table.explain(
+            TTL,
+            {
+                "hoodie.partition.ttl.strategy.days.retain": 1,
+                "hoodie.partition.ttl.strategy.partition.selected": "part=Berlin, Germany",
+            },
+        )
+    assert left(table) == "abc"
+    table.delete_partitions(["part=Berlin, Germany"])
+    table.write(None, "delete_partition", {TO_DELETE: "part=Berlin"})
+    assert left(table) == "c"
 
 
 def test_the_rows_of_a_write_name_them_by_their_columns(table):

@@ -12,6 +12,7 @@ from hoodie.clock import Clock
 from hoodie.config import ttl_keys as keys
 from hoodie.config.key import Options, resolve
 from hoodie.config.options import Given
+from hoodie.config.partitions import check_uncut
 from hoodie.display import counted
 from hoodie.model.files import FileSlice, GroupId, LogFile
 from hoodie.services.blockers import Hold, blockers_of
@@ -71,6 +72,7 @@ def decide_ttl(state: TableState, given: Given, clock: Clock) -> Decision[TtlPla
     for file_slice in view.latest():
         of_partition.setdefault(file_slice.partition, []).append(file_slice)
     asked = options.get(keys.SELECTED)
+    check_uncut(asked or (), of_partition)
     chosen = sorted(name for name in of_partition if asked is None or name in asked)
     created = options[keys.STRATEGY] == keys.KEEP_BY_CREATION_TIME
     since = _creations(state, chosen) if created else {name: _last_write(state, of_partition[name]) for name in chosen}
