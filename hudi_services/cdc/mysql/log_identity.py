@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ KEY = "hudi_services.cdc.mysql.position"
 @dataclass(frozen=True)
 class StoredPosition:
     """The source (server/database.table), the place in its log, and what identifies the log: the transactions before the place
-    (MariaDB), or the server (MySQL)."""
+    (MariaDB), or the server (MySQL), and when the file of the place began."""
 
     source: str
     position: str
@@ -49,19 +50,22 @@ def stored_position(text: str, where: str) -> StoredPosition:
         ) from error
 
 
-def log_identity(connection: Connection[Any], position: LogPosition) -> str | None:
-    """Return what identifies the log up to a position. None where the server does not have this position."""
+def log_identity(connection: Connection[Any], position: LogPosition, created: Callable[[str], int]) -> str | None:
+    """Return what identifies the log up to a position. None where the server does not have this position.
+
+    `created` says when a file of the log began: a server that is set up again by the same statements has the same transactions.
+    """
     [[version]] = rows_of(connection, "SELECT VERSION()")
     if "mariadb" not in str(version).lower():
         [[server]] = rows_of(connection, "SELECT @@server_uuid")
-        return f"server {server}"
+        return f"server {server}, file of {created(position.file)}"
     [[transactions]] = rows_of(connection, "SELECT BINLOG_GTID_POS(%s, %s)", (position.file, position.offset))
-    return f"transactions {transactions}" if transactions is not None else None
+    return f"transactions {transactions}, file of {created(position.file)}" if transactions is not None else None
 
 
-def check_log(connection: Connection[Any], stored: StoredPosition) -> None:
+def check_log(connection: Connection[Any], stored: StoredPosition, created: Callable[[str], int]) -> None:
     """Raise SourceError where the server's log is not the one that `stored` is a place of: changes may be missing between."""
-    identity = log_identity(connection, stored.place)
+    identity = log_identity(connection, stored.place, created)
     if identity != stored.log:
         raise SourceError(
             f"The binlog of {stored.source} does not continue at {stored.position}",

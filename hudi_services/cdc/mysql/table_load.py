@@ -22,7 +22,8 @@ from hoodie.write.change_rows import ChangeColumns, change_rows
 from hoodie.write.execute import WriteHooks
 from hudi_services.cdc.credentials import credentials
 from hudi_services.cdc.mysql.binlog.changes import Shape
-from hudi_services.cdc.mysql.binlog.log import collation_charsets, end_of_log, events
+from hudi_services.cdc.mysql.binlog.events import Event, Kind
+from hudi_services.cdc.mysql.binlog.log import collation_charsets, end_of_log, events, file_created
 from hudi_services.cdc.mysql.binlog.transactions import Changes, Statement, transactions
 from hudi_services.cdc.mysql.connection import connected, rows_of
 from hudi_services.cdc.mysql.definition import LoadedTable, names_table, stops_load
@@ -67,6 +68,7 @@ class TableLoad:
     ignore_cascades: bool = False
     result: LoadResult = field(default_factory=LoadResult)
     _unique: UniqueKey | None = None
+    _files: dict[str, int] = field(default_factory=dict)
 
     @property
     def source(self) -> str:
@@ -84,7 +86,7 @@ class TableLoad:
             stored = self._stored()
             if stored is None or start_fresh:
                 stored = self._load_all(control, stored)
-            check_log(control, stored)
+            check_log(control, stored, self._created)
             self._apply(control, stored, end)
         return self.result
 
@@ -176,7 +178,7 @@ class TableLoad:
         shape: Shape | None = None
         place = stored.place
         with connected(self.name, self.server, self.environ) as connection:
-            log = events(connection, self.server.server_id, place, wait=False)
+            log = self._noted(events(connection, self.server.server_id, place, wait=False))
             try:
                 for part in transactions(log, charsets, self._is_wanted, mariadb="mariadb" in str(version).lower()):
                     about = (
@@ -201,6 +203,19 @@ class TableLoad:
                 ) from error
         if held:
             self._commit(control, stored, held, place)
+
+    def _noted(self, log: Iterator[tuple[LogPosition, Event]]) -> Iterator[tuple[LogPosition, Event]]:
+        """The events. When their files began is noted: a second connection that asks would end this one."""
+        for position, event in log:
+            if event.kind is Kind.FORMAT_DESCRIPTION:
+                self._files[position.file] = event.seconds
+            yield position, event
+
+    def _created(self, file: str) -> int:
+        if file not in self._files:
+            with connected(self.name, self.server, self.environ) as connection:
+                self._files[file] = file_created(connection, self.server.server_id, file)
+        return self._files[file]
 
     def _is_wanted(self, database: str, table: str) -> bool:
         return (database, table) == (self.database, self.table)
@@ -245,7 +260,7 @@ class TableLoad:
         self.result.position = position.position
 
     def _position(self, control: Connection[Any], place: LogPosition) -> StoredPosition:
-        identity = log_identity(control, place)
+        identity = log_identity(control, place, self._created)
         if identity is None:
             raise SourceError(
                 f"The binlog of {self.source} no longer has the position {place}",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _COM_BINLOG_DUMP, _COM_REGISTER = 0x12, 0x15
 _NON_BLOCKING = 1
 _PURGED = 1236  # ER_MASTER_FATAL_ERROR_READING_BINLOG
+_FIRST = 4  # the offset of the first event of a file
 _OFFSETS = 1 << 32  # the protocol's place of the first event has 32 bits
 
 
@@ -35,6 +36,15 @@ def end_of_log(connection: Connection[Any]) -> LogPosition:
     raise SourceError(
         "The server writes no binlog", fix="`hudi-services cdc check` lists what is missing and the statements"
     )
+
+
+def file_created(connection: Connection[Any], server_id: int, file: str) -> int:
+    """Return when the server began a file of its log, in seconds since 1970. The connection serves nothing else from then on.
+
+    Raises SourceError for a file that the server no longer has.
+    """
+    begins = events(connection, server_id, LogPosition(file, _FIRST), wait=False)
+    return next(event.seconds for _, event in begins if event.kind is Kind.FORMAT_DESCRIPTION)
 
 
 def collation_charsets(connection: Connection[Any]) -> dict[int, str]:

@@ -187,6 +187,12 @@ def test_a_log_that_is_another_stops_the_load(server, tmp_path):
         own.run("RESET MASTER", *(f"INSERT INTO d.t VALUES ({key})" for key in range(10, 40)))
         with pytest.raises(SourceError, match="does not continue at bin"):
             load(own, "d", reset).run()
+        own.run("RESET MASTER", "INSERT INTO d.t VALUES (50)")
+        load(own, "d", reset).run(start_fresh=True)
+        time.sleep(1.1)  # files know the second in which they began
+        own.run("RESET MASTER", "INSERT INTO d.t VALUES (51)")  # the same place and the same GTID
+        with pytest.raises(SourceError, match="does not continue at bin"):
+            load(own, "d", reset).run()
     finally:
         own.stop()
 
