@@ -25,6 +25,7 @@ _VARIABLES = (
     "expire_logs_days",
     "gtid_mode",
     "gtid_strict_mode",
+    "innodb_flush_log_at_trx_commit",
     "log_bin",
     "log_bin_compress",
     "log_slave_updates",
@@ -32,6 +33,7 @@ _VARIABLES = (
     "max_allowed_packet",
     "server_id",
     "sql_mode",
+    "sync_binlog",
     "version",
 )
 _TABLES = """

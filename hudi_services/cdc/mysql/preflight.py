@@ -17,6 +17,7 @@ _CLOCK_OFFSET = 5  # seconds
 _PACKET = 16 << 20
 _RETENTION = 24 * 3600
 _TRANSACTIONAL = ("innodb", "rocksdb", "tokudb", "")
+_DURABLE = ("innodb_flush_log_at_trx_commit", "sync_binlog")
 _GRANT = re.compile(r"GRANT (?P<privileges>.+) ON \*\.\* TO ")
 
 
@@ -122,6 +123,15 @@ def _identity(server: DatabaseServer, facts: ServerFacts) -> Iterator[Requiremen
         abs(facts.clock_offset) <= _CLOCK_OFFSET,
         f"{facts.clock_offset:+.1f} s from the clock here",
         "set both clocks by NTP. Lags are wrong until then, rows are not",
+        otherwise="warning",
+    )
+    unsafe = [name for name in _DURABLE if facts.variables.get(name, "1") != "1"]
+    yield _requirement(
+        f"a server that crashes keeps what was read of it ({', '.join(_DURABLE)})",
+        not unsafe,
+        ", ".join(f"{name} {facts.variables[name]}" for name in unsafe) or "1",
+        "; ".join(f"SET GLOBAL {name} = 1" for name in unsafe)
+        + ". Otherwise, after a crash, load again with --start-fresh: the log may have rows that the server lost",
         otherwise="warning",
     )
     packet = int(facts.variables.get("max_allowed_packet") or 0)

@@ -44,6 +44,9 @@ def test_a_right_server_has_warnings_for_its_odd_tables(server, tables):
         "tables have a primary key, or a unique index without nulls": "2 of 7 do not: facts.lines, facts.maybe",
         "tables have an engine with transactions": "1 of 7 do not: facts.old",
         "tables have no foreign keys that change rows (CASCADE, SET NULL)": "1 of 7 do not: facts.items",
+        "a server that crashes keeps what was read of it (innodb_flush_log_at_trx_commit, sync_binlog)": (
+            "innodb_flush_log_at_trx_commit 0, sync_binlog 0"
+        ),
     }
 
 

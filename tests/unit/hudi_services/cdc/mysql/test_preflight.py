@@ -161,3 +161,10 @@ def test_databases_that_the_user_does_not_see_are_missing():
     assert fix == "GRANT SELECT ON crm.* TO 'lake'@'%'"
     [(state, found, _)] = wrong(replace(MARIADB, tables=()))
     assert (state, found) == ("missing", "0 tables")
+
+
+def test_a_server_that_may_lose_what_was_read_is_a_warning():
+    facts = replace(MARIADB, variables={**MARIADB.variables, "sync_binlog": "0", "innodb_flush_log_at_trx_commit": "1"})
+    [(state, found, fix)] = wrong(facts)
+    assert (state, found) == ("warning", "sync_binlog 0")
+    assert fix.startswith("SET GLOBAL sync_binlog = 1. ")
