@@ -11,6 +11,7 @@ _COMPARISONS = (
     *(exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.NullSafeEQ, exp.NullSafeNEQ),
     *(exp.Between, exp.In, exp.Nullif),
 )
+_KEEPING = (exp.Paren, exp.Neg, exp.Abs, exp.Max, exp.Min, exp.Round)
 _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod)
 
 
@@ -26,19 +27,36 @@ def floats_as_doubles(tree: exp.Expression, schemas: Iterable[pa.Schema]) -> exp
         return tree
     tree = tree.copy()
     floats -= {each.alias.lower() for each in tree.find_all(exp.Alias)}
-    for column in _beside_others(tree, floats):
-        _keep_name(column)
-    for column in _beside_others(tree, floats):
-        column.replace(exp.cast(column.copy(), exp.DType.DOUBLE))
+    for value in _beside_others(tree, floats):
+        _keep_name(value)
+    for value in _beside_others(tree, floats):
+        value.replace(exp.cast(value.copy(), exp.DType.DOUBLE))
     return tree
 
 
-def _beside_others(tree: exp.Expression, names: Collection[str]) -> list[exp.Column]:
-    return [each for each in tree.find_all(exp.Column) if each.name.lower() in names and _beside_another(each)]
+def _beside_others(tree: exp.Expression, names: Collection[str]) -> list[exp.Expression]:
+    columns = [each for each in tree.find_all(exp.Column) if each.name.lower() in names]
+    return [value for value in map(_whole_value, columns) if _is_beside_another(value)]
 
 
-def _keep_name(column: exp.Column) -> None:
+def _whole_value(column: exp.Column) -> exp.Expression:
+    """The column with the functions around it that give a FLOAT in both engines, such as abs(g)."""
     node: exp.Expression = column
+    while isinstance(node.parent, _KEEPING) or _is_filled(node.parent):
+        if node.arg_key != "this":
+            break
+        node = node.parent
+    return node
+
+
+def _is_filled(node: exp.Expression | None) -> bool:
+    return isinstance(node, exp.Coalesce) and all(
+        isinstance(each, exp.Literal) and bool(each.is_int) for each in node.expressions
+    )
+
+
+def _keep_name(value: exp.Expression) -> None:
+    node = value
     while node.parent is not None and not isinstance(node.parent, exp.Select | exp.Alias):
         node = node.parent
     if isinstance(node.parent, exp.Select) and node.arg_key == "expressions":
@@ -46,13 +64,10 @@ def _keep_name(column: exp.Column) -> None:
         node.replace(exp.alias_(node.copy(), f"({text})" if isinstance(node, exp.Binary) else text, quoted=True))
 
 
-def _beside_another(column: exp.Column) -> bool:
-    node: exp.Expression = column
-    while isinstance(node.parent, exp.Paren | exp.Neg):
-        node = node.parent
-    parent = node.parent
+def _is_beside_another(value: exp.Expression) -> bool:
+    parent = value.parent
     if isinstance(parent, _ARITHMETIC):
         return any(isinstance(side.unnest(), exp.Literal) for side in (parent.this, parent.expression))
     if isinstance(parent, exp.Case):
-        return bool(node.arg_key == "this")
+        return bool(value.arg_key == "this")
     return isinstance(parent, _COMPARISONS)

@@ -33,6 +33,10 @@ def test_comparisons_are_those_of_doubles(db):
         "g = d": [3],
         "nullif(g, 0.1) is null": [5],
         "case g when 0.1 then false else true end": [1, 2, 3, 4, 5],
+        "abs(-g) > 0.1": [1, 2, 3, 4],
+        "coalesce(g, 0) > 0.1": [1, 2, 3, 4],
+        "round(g, 1) = 0.1": [],
+        "id in (select id from t group by id having max(g) = 0.1)": [],
         "exists (select 1 from t u where u.g = t.g)": [1, 2, 3, 4],
     }.items():
         assert [row[0] for row in db.sql(f"select id from t where {condition} order by id").rows()] == ids, condition
