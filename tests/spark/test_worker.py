@@ -25,13 +25,14 @@ manager()
 
 
 @pytest.mark.parametrize("settled", [True, False])
-def test_a_socket_that_is_closed_between_two_tasks(tmp_path, settled):
+def test_a_socket_that_is_closed_between_two_tasks(tmp_path_factory, settled):
     """Without `settle` PySpark prints a traceback: when that is no longer so, `settle` need not care."""
     environment = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
         "PYTHON_UNIX_DOMAIN_ENABLED": "true",
-        "PYTHON_WORKER_FACTORY_SOCK_DIR": str(tmp_path),
+        # The path of a socket has 107 bytes at most, and the name of the test would be in that of its own folder.
+        "PYTHON_WORKER_FACTORY_SOCK_DIR": str(tmp_path_factory.mktemp("socket")),
         "PYTHON_DAEMON_KILL_WORKER_ON_FLUSH_FAILURE": "1",
         "SPARK_REUSE_WORKER": "1",
     }
