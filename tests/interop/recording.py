@@ -160,9 +160,9 @@ class RecordedPeer:
         )
 
     def sql(self, sql: str) -> list[dict]:
-        asks = " ".join(sql.split())
         for path in re.findall("location '([^']+)'", sql):
             self._begin(path)
+        asks = self._anywhere(" ".join(sql.split()))
         return self._ask(asks[:60], asks, lambda hudi: {"rows": hudi.sql(sql)}, *self._files)["rows"]
 
     def table(self, path: object) -> str:
