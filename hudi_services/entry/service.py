@@ -15,8 +15,9 @@ import click
 from hoodie.config import laid_over, select_keys
 from hoodie.config.groups import OptionGroup
 from hoodie.config.key import ConfigKey
+from hoodie.errors import HoodieError
 from hudi_services.entry.call import Call, Task
-from hudi_services.entry.dag import Arguments, Asked, Field, Step, Trigger
+from hudi_services.entry.dag import Arguments, Asked, Field, Outlook, Step, Trigger
 from hudi_services.entry.table import Engine, ServiceSection, SparkSection, Table
 
 S = TypeVar("S", bound=ServiceSection)
@@ -46,6 +47,19 @@ class Command:
         """The task of a call with `arguments`, which are for the flags. Raises ConfigError, or click.UsageError for bad ones."""
         parsed = click.Command(None, params=list(self.flags)).make_context(None, list(arguments))
         return self.task(call, **parsed.params)
+
+    def outlook(self, base_path: str, arguments: Arguments) -> Outlook:
+        """Explain a call in this process, so that a run without work ends before another one starts.
+
+        If the source cannot be seen from here, the run itself has to look.
+        """
+        from hoodie.engine import LocalEngine  # loads Arrow
+
+        try:
+            decision = self.called(Call(base_path, arguments.options), arguments.flags).explain(LocalEngine())
+        except (HoodieError, OSError, ImportError) as error:
+            return Outlook(True, f"the source could not be looked at here: {error}")
+        return Outlook(decision.plan is not None, decision.reason)
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from hoodie.config.ingest_keys import SOURCE_ROOT
 from hoodie.config.sync_keys import SYNC_KEYS
 from hoodie.config.write_keys import OPERATION as WRITE_OPERATION
 from hoodie.config.write_keys import OPERATIONS, WRITE_KEYS
-from hoodie.errors import ConfigError, HoodieError, RegistryError
+from hoodie.errors import ConfigError, RegistryError
 from hudi_services.entry.call import Call, Task
 from hudi_services.entry.dag import (
     OPERATION,
@@ -141,18 +141,10 @@ def _steps(table: Table, section: Ingest) -> tuple[Step, ...]:
 
 def _outlook(table: Table, section: Ingest, asked: Asked) -> Outlook:
     """Most runs of an hourly schedule find nothing new, above all in a backfill, whose first run of a day loads all of it: they
-    end here, before Spark starts. Where the source cannot be seen from here, the ingestion itself has to look."""
+    end here, before Spark starts."""
     if asked.run_type not in ("scheduled", "backfill"):
         return Outlook(True, f"asked for by a run of type {asked.run_type}")
-    from hoodie.engine import LocalEngine
-
-    arguments = _arguments(table, section, asked)
-    try:
-        task = INGEST.command.called(Call(table.base_path, arguments.options), arguments.flags)
-        decision = task.explain(LocalEngine())
-    except (HoodieError, OSError, ImportError) as error:
-        return Outlook(True, f"the source could not be looked at here: {error}")
-    return Outlook(decision.plan is not None, decision.reason)
+    return INGEST.command.outlook(table.base_path, _arguments(table, section, asked))
 
 
 def _arguments(table: Table, section: Ingest, asked: Asked) -> Arguments:

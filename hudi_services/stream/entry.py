@@ -9,7 +9,7 @@ import click
 
 from hoodie.config.groups import INGEST_OPTIONS, WRITE_OPTIONS
 from hoodie.config.write_keys import OPERATION as WRITE_OPERATION
-from hoodie.errors import HoodieError, RegistryError
+from hoodie.errors import RegistryError
 from hudi_services.entry.call import Call, Task
 from hudi_services.entry.dag import OPERATION, Arguments, Asked, Field, Outlook, Run, Step, Trigger, WhenDue
 from hudi_services.entry.new_table import options_of_new
@@ -74,15 +74,7 @@ def _outlook(table: Table, section: Stream, asked: Asked) -> Outlook:
     """Most runs of a schedule of minutes find nothing: they end before a process starts."""
     if asked.run_type not in ("scheduled", "asset_triggered"):
         return Outlook(True, f"asked for by a run of type {asked.run_type}")
-    from hoodie.engine import LocalEngine
-
-    arguments = _arguments(table, section, asked)
-    try:
-        task = STREAM.command.called(Call(table.base_path, arguments.options), arguments.flags)
-        decision = task.explain(LocalEngine())
-    except (HoodieError, OSError, ImportError) as error:
-        return Outlook(True, f"the source could not be looked at here: {error}")
-    return Outlook(decision.plan is not None, decision.reason)
+    return STREAM.command.outlook(table.base_path, _arguments(table, section, asked))
 
 
 def _arguments(table: Table, section: Stream, asked: Asked) -> Arguments:
