@@ -46,6 +46,12 @@ def rows_of(connection: Connection[Any], statement: str, values: Sequence[object
         return tuple(cursor.fetchall())
 
 
+def is_mariadb(connection: Connection[Any]) -> bool:
+    """Return True for MariaDB, False for MySQL."""
+    [[version]] = rows_of(connection, "SELECT VERSION()")
+    return "mariadb" in str(version).lower()
+
+
 def _connect(name: str, server: DatabaseServer, environ: Mapping[str, str]) -> Connection[Any]:
     try:
         import pymysql

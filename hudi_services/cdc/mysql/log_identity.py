@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from hoodie.errors import ConfigError, CorruptTableError, SourceError
-from hudi_services.cdc.mysql.connection import rows_of
+from hudi_services.cdc.mysql.connection import is_mariadb, rows_of
 from hudi_services.cdc.mysql.position import LogPosition, log_position
 
 if TYPE_CHECKING:
@@ -55,8 +55,7 @@ def log_identity(connection: Connection[Any], position: LogPosition, created: Ca
 
     `created` says when a file of the log began: a server that is set up again by the same statements has the same transactions.
     """
-    [[version]] = rows_of(connection, "SELECT VERSION()")
-    if "mariadb" not in str(version).lower():
+    if not is_mariadb(connection):
         [[server]] = rows_of(connection, "SELECT @@server_uuid")
         return f"server {server}, file of {created(position.file)}"
     [[transactions]] = rows_of(connection, "SELECT BINLOG_GTID_POS(%s, %s)", (position.file, position.offset))

@@ -25,7 +25,7 @@ from hudi_services.cdc.mysql.binlog.changes import Shape
 from hudi_services.cdc.mysql.binlog.events import Event, Kind
 from hudi_services.cdc.mysql.binlog.log import collation_charsets, end_of_log, events, file_created
 from hudi_services.cdc.mysql.binlog.transactions import Changes, Statement, transactions
-from hudi_services.cdc.mysql.connection import connected, rows_of
+from hudi_services.cdc.mysql.connection import connected, is_mariadb
 from hudi_services.cdc.mysql.definition import LoadedTable, names_table, stops_load
 from hudi_services.cdc.mysql.facts import server_facts
 from hudi_services.cdc.mysql.log_identity import KEY, StoredPosition, check_log, log_identity, stored_position
@@ -172,15 +172,14 @@ class TableLoad:
 
     def _apply(self, control: Connection[Any], stored: StoredPosition, end: LogPosition) -> None:
         self._unique = self._key(control, HoodieTable.open(self.base_path))
-        [[version]] = rows_of(control, "SELECT VERSION()")
-        charsets = collation_charsets(control)
+        mariadb, charsets = is_mariadb(control), collation_charsets(control)
         held: list[pa.Table] = []
         shape: Shape | None = None
         place = stored.place
         with connected(self.name, self.server, self.environ) as connection:
             log = self._noted(events(connection, self.server.server_id, place, wait=False))
             try:
-                for part in transactions(log, charsets, self._is_wanted, mariadb="mariadb" in str(version).lower()):
+                for part in transactions(log, charsets, self._is_wanted, mariadb=mariadb):
                     about = (
                         part if isinstance(part, Statement) and names_table(part, self.database, self.table) else None
                     )

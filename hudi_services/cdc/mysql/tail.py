@@ -11,7 +11,7 @@ from typing import Any
 from hoodie.errors import ConfigError, SourceError
 from hudi_services.cdc.mysql.binlog.log import collation_charsets, end_of_log, events
 from hudi_services.cdc.mysql.binlog.transactions import Changes, Statement, transactions
-from hudi_services.cdc.mysql.connection import connected, rows_of
+from hudi_services.cdc.mysql.connection import connected, is_mariadb
 from hudi_services.cdc.mysql.position import log_position
 from hudi_services.entry.server import DatabaseServer
 
@@ -33,7 +33,7 @@ def tailed(
     with connected(name, server, environ) as connection:
         start = log_position(since) if since is not None else end_of_log(connection)
         charsets = collation_charsets(connection)
-        [[version]] = rows_of(connection, "SELECT VERSION()")
+        mariadb = is_mariadb(connection)
 
     def is_wanted(database: str, table: str) -> bool:
         return (database, table) in wanted if wanted else not server.databases or database in server.databases
@@ -41,7 +41,7 @@ def tailed(
     with connected(name, server, environ) as connection:
         log = events(connection, server.server_id, start, wait=follow)
         try:
-            for part in transactions(log, charsets, is_wanted, mariadb="mariadb" in str(version).lower()):
+            for part in transactions(log, charsets, is_wanted, mariadb=mariadb):
                 yield from _values(part)
         except ValueError as error:
             raise SourceError(
