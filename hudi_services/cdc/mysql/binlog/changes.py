@@ -18,7 +18,7 @@ INSERT, UPDATE, DELETE = "i", "u", "d"
 
 @dataclass(frozen=True)
 class Shape:
-    """The columns of a table at some time, and which of them the images have."""
+    """A table with the columns that it had at some time."""
 
     database: str
     table: str
@@ -42,16 +42,15 @@ class _Collected:
 class ChangeCollector:
     """Collects the rows of events until they are taken as Arrow tables.
 
-    A table of changes has the columns `op` (i, u, d), `number` (int64: the place of the change in the log, from `first` on),
+    A table of changes has the columns `op` (i, u, d), `number` (int64: its place among all changes, from 0 on),
     `before` and `after` (structs of the table's columns, null where there is no such image).
     """
 
-    def __init__(self, charsets: Charsets, first: int = 0) -> None:
+    def __init__(self, charsets: Charsets) -> None:
         self._charsets = charsets
-        self._number = first
+        self._number = 0
         self._tables: dict[int, TableMap] = {}
         self._collected: dict[Shape, _Collected] = {}
-        self.size = 0
 
     def map(self, table: TableMap) -> None:
         """Note the columns of the rows that follow. Raises ValueError where the server does not log their names."""
@@ -89,11 +88,10 @@ class ChangeCollector:
             number += 1
         collected.ops.extend(op * (number - self._number))
         self._number = number
-        self.size += end
 
     def take(self) -> Iterator[tuple[Shape, pa.Table]]:
         """Yield the changes of each shape in the order of the log, and forget them. Raises ValueError for a wrong value."""
-        collected, self._collected, self.size = self._collected, {}, 0
+        collected, self._collected = self._collected, {}
         for shape, changes in collected.items():
             ops = pa.array(changes.ops, pa.string())
             yield (
