@@ -37,7 +37,12 @@ class MariaDB:
         if user:
             shutil.chown(self._folder, _UNPRIVILEGED, _UNPRIVILEGED)
         install = ["--no-defaults", *user, f"--datadir={self._data}", "--auth-root-authentication-method=normal"]
-        subprocess.run(["mariadb-install-db", *install, "--skip-test-db"], check=True, capture_output=True)
+        for _ in range(3):  # it failed twice without its output being seen: the next time shows why
+            shutil.rmtree(self._data, ignore_errors=True)
+            done = subprocess.run(["mariadb-install-db", *install, "--skip-test-db"], capture_output=True, text=True)
+            if done.returncode == 0:
+                break
+        assert done.returncode == 0, done.stdout + done.stderr
         options = {
             "datadir": str(self._data),
             "port": str(self.port),

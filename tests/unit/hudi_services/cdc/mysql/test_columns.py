@@ -14,7 +14,8 @@ pytestmark = pytest.mark.process
 
 def test_the_statement_that_reads_a_table_quotes_its_names(server):
     server.run(
-        "CREATE DATABASE columns_", "CREATE TABLE columns_.`t ``x` (`a b` FLOAT, c BIT(12), PRIMARY KEY (`a b`))"
+        "CREATE DATABASE IF NOT EXISTS columns_",
+        "CREATE TABLE columns_.`t ``x` (`a b` FLOAT, c BIT(12), PRIMARY KEY (`a b`))",
     )
     with connect(server) as connection:
         table = declared_table(connection, "columns_", "t `x")
@@ -24,7 +25,7 @@ def test_the_statement_that_reads_a_table_quotes_its_names(server):
 
 
 def test_a_type_that_cannot_be_read_and_a_table_that_is_not_seen_are_named(server):
-    server.run("CREATE TABLE columns_.u (id INT PRIMARY KEY, place UUID)")
+    server.run("CREATE DATABASE IF NOT EXISTS columns_", "CREATE TABLE columns_.u (id INT PRIMARY KEY, place UUID)")
     with connect(server) as connection:
         with pytest.raises(SourceError, match="the column 'place' has the type uuid"):
             declared_table(connection, "columns_", "u")
