@@ -59,15 +59,16 @@ def _load(
 ) -> None:
     from hoodie.engine import LocalEngine
     from hudi_services.cdc.mysql.table_load import TableLoad
+    from hudi_services.cdc.mysql.table_source import TableSource
+    from hudi_services.cdc.mysql.target_table import TargetTable
 
     database, dot, name = table.partition(".")
     if not (database and dot and name):
         raise click.UsageError(f"{table!r:.100} is no table of a server: write DATABASE.TABLE, such as shop.orders.")
     options = merged_options(props, conf)
     declared = _server(server, registry)
-    load = TableLoad(
-        server, declared, os.environ, database, name, target_base_path, options, LocalEngine(), ignore_cascades
-    )
+    source = TableSource(server, database, name, ignore_cascades)
+    load = TableLoad(declared, os.environ, TargetTable(source, target_base_path, options, LocalEngine()))
     result = load.run(start_fresh=start_fresh)
     if as_json:
         echo(json.dumps(asdict(result), indent=2))

@@ -12,8 +12,11 @@ import pytest
 from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
 from hoodie.errors import ConfigError, PendingInstantError, SourceError
-from hudi_services.cdc.mysql import table_load
+from hudi_services.cdc.mysql import route
+from hudi_services.cdc.mysql.log_positions import LogPositions
 from hudi_services.cdc.mysql.table_load import TableLoad
+from hudi_services.cdc.mysql.table_source import TableSource
+from hudi_services.cdc.mysql.target_table import TargetTable
 from tests.support.binlog import DECLARED
 from tests.support.faulty import FaultyStorage, Killed
 from tests.support.mariadb import MariaDB
@@ -22,11 +25,10 @@ from tests.support.tables import SMALL_BLOOM
 pytestmark = pytest.mark.process
 
 
-def load(server, database, target, table="t", options=None, environ=None):
+def load(server, database, target, table="t", options=None, environ=None, *, ignore_cascades=False):
     environ = environ or {"AIRFLOW_CONN_SHOP": server.url}
-    return TableLoad(
-        "shop", DECLARED, environ, database, table, target, {**SMALL_BLOOM, **(options or {})}, LocalEngine(1)
-    )
+    source = TableSource("shop", database, table, ignore_cascades)
+    return TableLoad(DECLARED, environ, TargetTable(source, target, {**SMALL_BLOOM, **(options or {})}, LocalEngine(1)))
 
 
 def lake_rows(target):
@@ -109,13 +111,13 @@ def test_two_runs_at_once_apply_nothing_twice(server, database, tmp_path):
     load(server, database, target).run()
     server.run(f"INSERT INTO {database}.t VALUES (1, 'a', 1)")
 
-    class Second(TableLoad):
-        def _position(self, control, place):
+    class Late(LogPositions):
+        def stored_position(self, control, source, place):
             load(server, database, target).run()
-            return super()._position(control, place)
+            return super().stored_position(control, source, place)
 
     first = load(server, database, target)
-    first.__class__ = Second
+    first._log.__class__ = Late
     with pytest.raises(PendingInstantError, match="Another load committed"):
         first.run()
     assert len(HoodieTable.open(target).timeline.commits) == 2
@@ -221,9 +223,7 @@ def test_tables_whose_changes_are_not_all_logged_are_refused(server, database, t
     for table, words in (("c", "--ignore-cascades"), ("p", "WITH SYSTEM VERSIONING")):
         with pytest.raises(ConfigError, match=words):
             load(server, database, str(tmp_path / table), table).run()
-    ignoring = load(server, database, str(tmp_path / "c"), "c")
-    ignoring.ignore_cascades = True
-    assert ignoring.run().rows == 2
+    assert load(server, database, str(tmp_path / "c"), "c", ignore_cascades=True).run().rows == 2
     server.run("SET GLOBAL binlog_row_image = 'MINIMAL'")
     try:
         with pytest.raises(ConfigError, match="binlog_row_image"):
@@ -266,7 +266,7 @@ def test_other_databases_of_the_server_do_not_count(server, database, tmp_path):
 def test_long_changes_are_written_before_there_are_many(server, database, tmp_path, monkeypatch):
     target = str(tmp_path / "lake")
     load(server, database, target).run()
-    monkeypatch.setattr(table_load, "_BYTES", 1_000)
+    monkeypatch.setattr(route, "BYTES", 1_000)
     server.run(*(f"INSERT INTO {database}.t VALUES ({key}, REPEAT('x', 20), 1)" for key in range(40)))
     assert load(server, database, target).run().commits > 1
     assert lake_rows(target) == server_rows(server, database)

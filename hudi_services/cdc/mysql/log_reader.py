@@ -1,0 +1,93 @@
+"""One pass over the log of a server, on one connection, for all tables that are loaded from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hoodie.errors import HoodieError, SourceError
+from hudi_services.cdc.mysql.binlog.events import Event
+from hudi_services.cdc.mysql.binlog.log import collation_charsets, events
+from hudi_services.cdc.mysql.binlog.transactions import Changes, Statement, transactions
+from hudi_services.cdc.mysql.connection import connected, is_mariadb
+from hudi_services.cdc.mysql.log_positions import LogPositions
+from hudi_services.cdc.mysql.position import LogPosition
+from hudi_services.cdc.mysql.route import Route
+
+if TYPE_CHECKING:
+    from pymysql.connections import Connection
+
+_BYTES = 512 << 20  # of changes that wait, of all tables
+TableName = tuple[str, str]
+"""Database and table."""
+Park = Callable[[Route, HoodieError], None]
+"""Takes a route that cannot go on. It raises where the others must not either."""
+
+
+@dataclass
+class LogReader:
+    """Reads the log from `start` to `end` for `routes`, which it takes out where they fail."""
+
+    positions: LogPositions
+    routes: dict[TableName, Route]
+    park: Park
+
+    def run(self, control: Connection[Any], start: LogPosition, end: LogPosition) -> None:
+        """Apply all changes up to `end`. Raises SourceError where the log cannot be read, and what `park` raises."""
+        mariadb, charsets = is_mariadb(control), collation_charsets(control)
+        with connected(self.positions.name, self.positions.server, self.positions.environ) as connection:
+            log = self.positions.noted(events(connection, self.positions.server.server_id, start, wait=False))
+            try:
+                for part in transactions(_up_to(end, log), charsets, self._is_wanted, mariadb=mariadb):
+                    self._take(part)
+                    if not self.routes:
+                        break
+            except ValueError as error:
+                raise SourceError(
+                    f"The changes of {self._tables} after {start} cannot be read",
+                    found=str(error),
+                    fix=f"run `hudi-services cdc check {self.positions.name}`, then load again with --start-fresh",
+                ) from error
+        for route in tuple(self.routes.values()):
+            self._try(route, lambda route: route.commit(end))
+
+    def _take(self, part: Changes | Statement) -> None:
+        if isinstance(part, Statement):
+            for route in tuple(self.routes.values()):
+                self._try(route, lambda route: route.obey(part))
+            return
+        changed = self.routes.get((part.shape.database, part.shape.table))
+        if changed is not None:
+            self._try(changed, lambda route: route.take(part))
+            self._limit_memory()
+
+    def _limit_memory(self) -> None:
+        while sum(route.held_bytes for route in self.routes.values()) >= _BYTES:
+            self._try(max(self.routes.values(), key=lambda route: route.held_bytes), Route.commit)
+
+    def _try(self, route: Route, step: Callable[[Route], None]) -> None:
+        try:
+            step(route)
+        except HoodieError as error:
+            source = route.target.source
+            del self.routes[source.database, source.name]
+            self.park(route, error)
+
+    def _is_wanted(self, database: str, table: str) -> bool:
+        return (database, table) in self.routes
+
+    @property
+    def _tables(self) -> str:
+        names = [route.target.source.source for route in self.routes.values()]
+        return names[0] if len(names) == 1 else f"{len(names)} tables of {self.positions.name}"
+
+
+def _up_to(end: LogPosition, log: Iterator[tuple[LogPosition, Event]]) -> Iterator[tuple[LogPosition, Event]]:
+    """The events that end at `end` or before."""
+    for position, event in log:
+        if position > end:
+            return
+        yield position, event
+        if position == end:
+            return

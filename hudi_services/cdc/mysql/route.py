@@ -1,0 +1,104 @@
+"""The changes of one table of the log, on their way into its Hudi table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from hoodie.errors import SourceError
+from hudi_services.cdc.mysql.binlog.changes import Shape
+from hudi_services.cdc.mysql.binlog.transactions import Changes, Statement
+from hudi_services.cdc.mysql.definition import LoadedTable, names_table, stops_load
+from hudi_services.cdc.mysql.log_identity import StoredPosition
+from hudi_services.cdc.mysql.position import LogPosition
+from hudi_services.cdc.mysql.target import UniqueKey
+from hudi_services.cdc.mysql.target_table import TargetTable
+
+ROWS, BYTES = 500_000, 256 << 20  # changes in a commit
+
+
+@dataclass
+class LoadResult:
+    """Rows of the snapshot, changes of the binlog, commits, and the position after the last commit."""
+
+    rows: int = 0
+    changes: int = 0
+    commits: int = 0
+    position: str = ""
+
+    def committed(self, position: StoredPosition, *, rows: int = 0, changes: int = 0) -> None:
+        """Count a commit."""
+        self.rows += rows
+        self.changes += changes
+        self.commits += 1
+        self.position = position.position
+
+
+Positions = Callable[[str, LogPosition], StoredPosition]
+"""Function: source, place in the log -> the position as commits hold it."""
+
+
+@dataclass
+class Route:
+    """Changes of `target.source` that were read and not committed yet. The table has all up to `stored`.
+
+    `key` is the key of the server that makes record keys differ.
+    """
+
+    target: TargetTable
+    stored: StoredPosition
+    key: UniqueKey | None
+    positions: Positions
+    result: LoadResult = field(default_factory=LoadResult)
+    _held: list[pa.Table] = field(default_factory=list)
+    _shape: Shape | None = None
+    _place: LogPosition | None = None
+
+    @property
+    def held_bytes(self) -> int:
+        """How many bytes of changes wait."""
+        return sum(changes.nbytes for changes in self._held)
+
+    def take(self, changes: Changes) -> None:
+        """Hold changes. A commit has changes of one shape of the table."""
+        if changes.position <= self.stored.place:
+            return  # another table is behind, so the log is read from before
+        if self._held and (changes.shape != self._shape or self._is_full()):
+            self.commit()
+        self._held.append(changes.changes)
+        self._shape, self._place = changes.shape, changes.position
+
+    def obey(self, statement: Statement) -> None:
+        """Commit what precedes a statement about the table.
+
+        Raises SourceError where its rows may not be those of the server after it.
+        """
+        source = self.target.source
+        if statement.position <= self.stored.place or not names_table(statement, source.database, source.name):
+            return
+        self.commit()
+        by_index = self.key is not None and not self.key.is_primary
+        table = LoadedTable(source.database, source.name, self.target.columns, by_index, source.ignore_cascades)
+        if stops_load(statement, table):
+            raise SourceError(
+                f"A statement may have changed rows of {source.source} without logging them",
+                found=f"{statement.text[:200]!r} before {statement.position}. Changes before it are in the table",
+                fix="load the table as it is now with --start-fresh",
+            )
+
+    def commit(self, reached: LogPosition | None = None) -> None:
+        """Commit what waits, if anything does. `reached` is a later place up to which the table has no other changes."""
+        if not self._held or self._place is None:
+            return
+        changes = pa.concat_tables(self._held)
+        place = self._place if reached is None else max(self._place, reached)
+        position = self.positions(self.target.source.source, place)
+        self.target.write_changes(changes, self.key, self.stored, position)
+        self._held.clear()
+        self.stored = position
+        self.result.committed(position, changes=changes.num_rows)
+
+    def _is_full(self) -> bool:
+        return sum(changes.num_rows for changes in self._held) >= ROWS or self.held_bytes >= BYTES

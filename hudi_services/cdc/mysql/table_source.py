@@ -1,0 +1,27 @@
+"""A table of a server that is loaded into a Hudi table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class TableSource:
+    """The table `database`.`name` of the server `server` of the registry.
+
+    `ignore_cascades` loads a table whose rows foreign keys change, which the log does not have.
+    """
+
+    server: str
+    database: str
+    name: str
+    ignore_cascades: bool = False
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.database}.{self.name}"
+
+    @property
+    def source(self) -> str:
+        """The name by which commits of the Hudi table say where its rows are from."""
+        return f"{self.server}/{self.full_name}"

@@ -1,0 +1,149 @@
+"""The Hudi table of a source: what it holds of the source, and commits that hold rows and the position after them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from hoodie.config.table_keys import RECORD_KEY_FIELDS
+from hoodie.engine import Engine
+from hoodie.errors import ConfigError, PendingInstantError, TableNotFoundError
+from hoodie.model.changes import AFTER, BEFORE
+from hoodie.model.internal_columns import DELETION
+from hoodie.services.after_write import AfterWrite
+from hoodie.table import HoodieTable
+from hoodie.view import TableState
+from hoodie.write.change_rows import ChangeColumns, change_rows
+from hoodie.write.execute import WriteHooks
+from hudi_services.cdc.mysql.log_identity import KEY, StoredPosition, stored_position
+from hudi_services.cdc.mysql.snapshot import Snapshot
+from hudi_services.cdc.mysql.table_source import TableSource
+from hudi_services.cdc.mysql.target import UniqueKey, check_key_values, key_of_target
+from hudi_services.ingest.positions import find_position
+
+_CHANGES = ChangeColumns("op", ("number",))
+
+
+@dataclass(frozen=True)
+class TargetTable:
+    """The Hudi table at `base_path` that holds the rows of `source`. `options` are those of its writes."""
+
+    source: TableSource
+    base_path: str
+    options: Mapping[str, object]
+    engine: Engine
+
+    def stored_position(self) -> StoredPosition | None:
+        """Return the position of its newest load, None where nothing was loaded.
+
+        Raises ConfigError for a table of other contents.
+        """
+        try:
+            state = HoodieTable.open(self.base_path).state()
+        except TableNotFoundError:
+            return None
+        position = _newest(state)
+        if position is None:
+            if state.timeline.commits:
+                raise ConfigError(
+                    f"Table {self.base_path} holds other rows than those of {self.source.source}",
+                    found="commits, and none of them has a position in a binlog",
+                    fix="name another path",
+                )
+            return None
+        if position.source != self.source.source:
+            raise ConfigError(
+                f"Table {self.base_path} is loaded from another source than {self.source.source}",
+                found=position.source,
+                fix="name another path",
+            )
+        return position
+
+    def opened_for(self, rows: Snapshot) -> HoodieTable:
+        """Return the table. It is created for the snapshot where it is not there. Raises ConfigError for rows without a key."""
+        with suppress(TableNotFoundError):
+            return HoodieTable.open(self.base_path, engine=self.engine)
+        key = ",".join(rows.table.key)
+        if not key and RECORD_KEY_FIELDS.name not in self.options:
+            raise ConfigError(
+                f"The table {rows.table.full_name} has no key",
+                found="neither a primary key nor a unique index without nulls",
+                fix=f"name its columns: --hoodie-conf {RECORD_KEY_FIELDS.name}=…",
+            )
+        options = {RECORD_KEY_FIELDS.name: key, "hoodie.table.name": self.source.name, **self.options}
+        return HoodieTable.create(self.base_path, options, engine=self.engine)
+
+    def key(self, keys: tuple[UniqueKey, ...]) -> UniqueKey | None:
+        """Return which of the server's keys makes record keys differ. Raises ConfigError, as `key_of_target` says."""
+        properties = HoodieTable.open(self.base_path).state().properties
+        return key_of_target(properties, keys, named=RECORD_KEY_FIELDS.name in self.options)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of its data columns."""
+        schema = HoodieTable.open(self.base_path).stored_schema
+        return tuple(schema.names) if schema is not None else ()
+
+    def write_rows(
+        self, rows: Snapshot, key: UniqueKey | None, before: StoredPosition | None, after: StoredPosition
+    ) -> int:
+        """Write all rows of the source in one commit, in place of those of the table. Return how many they are.
+
+        `before` is the position that the table had. Raises PendingInstantError where it has another one.
+        """
+        counted = _Counted(key)
+        HoodieTable.open(self.base_path, engine=self.engine).write(
+            pa.RecordBatchReader.from_batches(rows.table.schema, counted.of(rows.rows)),
+            "bulk_insert" if before is None else "insert_overwrite_table",
+            self.options,
+            extra_metadata={KEY: after.text},
+            hooks=_only_after(self.base_path, before),
+        )
+        return counted.rows
+
+    def write_changes(
+        self, changes: pa.Table, key: UniqueKey | None, before: StoredPosition, after: StoredPosition
+    ) -> None:
+        """Apply changes in one commit. Raises PendingInstantError where the table has another position than `before`."""
+        for image in (BEFORE, AFTER):
+            check_key_values(changes[image], key)
+        table = HoodieTable.open(self.base_path, engine=self.engine)
+        rows = change_rows(table.state(), changes.schema, _CHANGES, AfterWrite.of(self.options).options)(changes)
+        table.write(
+            rows,
+            "upsert",
+            self.options,
+            deletions=DELETION,
+            extra_metadata={KEY: after.text},
+            hooks=_only_after(self.base_path, before),
+        )
+
+
+def _newest(state: TableState) -> StoredPosition | None:
+    position = find_position(state, KEY, start_fresh=False)
+    return stored_position(position.text, position.where) if position is not None else None
+
+
+def _only_after(base_path: str, before: StoredPosition | None) -> WriteHooks:
+    def check(state: TableState) -> None:
+        if _newest(state) != before:
+            raise PendingInstantError(
+                f"Another load committed to {base_path} in the meantime", fix="run again. It goes on after that one"
+            )
+
+    return WriteHooks(on_begin=check, on_others=check)
+
+
+@dataclass
+class _Counted:
+    key: UniqueKey | None
+    rows: int = 0
+
+    def of(self, batches: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            check_key_values(batch.to_struct_array(), self.key)
+            self.rows += batch.num_rows
+            yield batch

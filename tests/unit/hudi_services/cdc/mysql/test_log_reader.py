@@ -1,0 +1,123 @@
+"""Several tables by one pass over the log."""
+
+from __future__ import annotations
+
+import pytest
+
+from hoodie.engine import LocalEngine
+from hoodie.errors import SourceError
+from hudi_services.cdc.mysql import log_reader
+from hudi_services.cdc.mysql.binlog.log import end_of_log
+from hudi_services.cdc.mysql.connection import connected
+from hudi_services.cdc.mysql.log_positions import LogPositions
+from hudi_services.cdc.mysql.log_reader import LogReader
+from hudi_services.cdc.mysql.route import Route
+from hudi_services.cdc.mysql.table_load import TableLoad
+from hudi_services.cdc.mysql.table_source import TableSource
+from hudi_services.cdc.mysql.target_table import TargetTable
+from tests.support.binlog import DECLARED
+from tests.support.tables import SMALL_BLOOM
+from tests.unit.hudi_services.cdc.mysql.test_table_load import lake_rows, server_rows
+
+pytestmark = pytest.mark.process
+NAMES = ("a", "b", "c")
+
+
+@pytest.fixture
+def database(server, request):
+    name = f"pass_{request.node.name[:40]}"
+    server.run(f"CREATE DATABASE {name}")
+    for table in NAMES:
+        server.run(f"CREATE TABLE {name}.{table} (id INT PRIMARY KEY, v VARCHAR(20))")
+        server.run(f"INSERT INTO {name}.{table} VALUES (1, '{table}')")
+    return name
+
+
+class Tables:
+    """The tables of a database, loaded once, and passes over what follows."""
+
+    def __init__(self, server, database, folder):
+        self.environ = {"AIRFLOW_CONN_SHOP": server.url}
+        self.log = LogPositions("shop", DECLARED, self.environ)
+        self.parked = []
+        self.targets = {
+            (database, name): TargetTable(
+                TableSource("shop", database, name), str(folder / name), SMALL_BLOOM, LocalEngine(1)
+            )
+            for name in NAMES
+        }
+        for target in self.targets.values():
+            TableLoad(DECLARED, self.environ, target).run()
+
+    def run(self):
+        with connected("shop", DECLARED, self.environ) as control:
+            routes = {
+                name: Route(
+                    target,
+                    target.stored_position(),
+                    None,
+                    lambda source, place: self.log.stored_position(control, source, place),
+                )
+                for name, target in self.targets.items()
+            }
+            start = min(route.stored.place for route in routes.values())
+            results = {name[1]: route.result for name, route in routes.items()}
+            LogReader(self.log, routes, lambda route, error: self.parked.append((route.target.source.name, error))).run(
+                control, start, end_of_log(control)
+            )
+        return results
+
+
+def test_each_table_gets_its_changes_and_idle_ones_no_commit(server, database, tmp_path):
+    tables = Tables(server, database, tmp_path)
+    server.run(
+        f"USE {database}",
+        "BEGIN",
+        "INSERT INTO a VALUES (2, 'x')",
+        "INSERT INTO b VALUES (2, 'x')",
+        "DELETE FROM a WHERE id = 1",
+        "COMMIT",
+        "UPDATE b SET v = 'y'",
+    )
+    results = tables.run()
+    assert {name: (result.changes, result.commits) for name, result in results.items()} == {
+        "a": (2, 1),
+        "b": (3, 1),
+        "c": (0, 0),
+    }
+    assert results["a"].position == results["b"].position  # all up to the end
+    for name in NAMES:
+        assert lake_rows(str(tmp_path / name)) == server_rows(server, database, name)
+    assert all(result.commits == 0 for result in tables.run().values())
+
+
+def test_a_table_that_fails_leaves_the_others_alone(server, database, tmp_path):
+    tables = Tables(server, database, tmp_path)
+    server.run(
+        f"USE {database}",
+        "INSERT INTO a VALUES (2, 'before')",
+        "TRUNCATE a",
+        "INSERT INTO a VALUES (3, 'after')",
+        "INSERT INTO b VALUES (3, 'after')",
+    )
+    tables.run()
+    [(name, error)] = tables.parked
+    assert name == "a"
+    assert isinstance(error, SourceError)
+    assert [row[0] for row in lake_rows(str(tmp_path / "a"))] == [1, 2]
+    assert lake_rows(str(tmp_path / "b")) == server_rows(server, database, "b")
+
+
+def test_the_largest_table_is_committed_when_changes_of_all_fill_memory(server, database, tmp_path, monkeypatch):
+    tables = Tables(server, database, tmp_path)
+    monkeypatch.setattr(log_reader, "_BYTES", 500)
+    server.run(
+        f"USE {database}",
+        *(f"INSERT INTO a VALUES ({key}, REPEAT('x', 20))" for key in range(2, 40)),
+        "INSERT INTO b VALUES (2, 'y')",
+    )
+    results = tables.run()
+    assert results["a"].commits > 1
+    assert results["b"].commits == 1
+    for name in NAMES:
+        assert lake_rows(str(tmp_path / name)) == server_rows(server, database, name)
