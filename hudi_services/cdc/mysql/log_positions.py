@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from hoodie.errors import SourceError
@@ -26,6 +27,7 @@ class LogPositions:
     server: DatabaseServer
     environ: Mapping[str, str]
     _files: dict[str, int] = field(default_factory=dict)
+    _asking: Lock = field(default_factory=Lock)
 
     def noted(self, log: Iterator[tuple[LogPosition, Event]]) -> Iterator[tuple[LogPosition, Event]]:
         """Yield the events, and note when their files began: a second connection that asks would end the one of the events."""
@@ -39,10 +41,11 @@ class LogPositions:
 
         Raises SourceError for one that the server no longer has.
         """
-        if file not in self._files:
-            with connected(self.name, self.server, self.environ) as connection:
-                self._files[file] = file_created(connection, self.server.server_id, file)
-        return self._files[file]
+        with self._asking:  # a second replica of the same number would end the first
+            if file not in self._files:
+                with connected(self.name, self.server, self.environ) as connection:
+                    self._files[file] = file_created(connection, self.server.server_id, file)
+            return self._files[file]
 
     def stored_position(self, control: Connection[Any], source: str, place: LogPosition) -> StoredPosition:
         """Return the place as a commit of `source` holds it. Raises SourceError where the log no longer has it."""

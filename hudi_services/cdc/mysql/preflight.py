@@ -23,11 +23,16 @@ _GRANT = re.compile(r"GRANT (?P<privileges>.+) ON \*\.\* TO ")
 
 def requirements(server: DatabaseServer, user: str, facts: ServerFacts) -> Iterator[Requirement]:
     """Yield each requirement with what the server has: its logs, its identity, the user's grants, then its tables."""
+    yield from server_requirements(server, user, facts)
+    yield from _tables(server, user, facts)
+
+
+def server_requirements(server: DatabaseServer, user: str, facts: ServerFacts) -> Iterator[Requirement]:
+    """Yield the requirements that do not depend on single tables."""
     yield from _logs(facts)
     yield _retention(facts)
     yield from _identity(server, facts)
     yield from _grants(user, facts)
-    yield from _tables(server, user, facts)
 
 
 def _logs(facts: ServerFacts) -> Iterator[Requirement]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import pyarrow as pa
 
@@ -42,14 +43,16 @@ Positions = Callable[[str, LogPosition], StoredPosition]
 
 @dataclass
 class Route:
-    """Changes of `target.source` that were read and not committed yet. The table has all up to `stored`.
+    """Changes of `target.source` that were read and not committed yet.
 
-    `key` is the key of the server that makes record keys differ.
+    The table has all up to `since`. Its last commit holds the position `stored`, which may be earlier. `keys` asks the server for
+    the keys of the table.
     """
 
     target: TargetTable
     stored: StoredPosition
-    key: UniqueKey | None
+    since: LogPosition
+    keys: Callable[[], tuple[UniqueKey, ...]]
     positions: Positions
     result: LoadResult = field(default_factory=LoadResult)
     _held: list[pa.Table] = field(default_factory=list)
@@ -63,7 +66,7 @@ class Route:
 
     def take(self, changes: Changes) -> None:
         """Hold changes. A commit has changes of one shape of the table."""
-        if changes.position <= self.stored.place:
+        if changes.position <= self.since:
             return  # another table is behind, so the log is read from before
         if self._held and (changes.shape != self._shape or self._is_full()):
             self.commit()
@@ -76,10 +79,11 @@ class Route:
         Raises SourceError where its rows may not be those of the server after it.
         """
         source = self.target.source
-        if statement.position <= self.stored.place or not names_table(statement, source.database, source.name):
+        if statement.position <= self.since or not names_table(statement, source.database, source.name):
             return
         self.commit()
-        by_index = self.key is not None and not self.key.is_primary
+        key = self._key
+        by_index = key is not None and not key.is_primary
         table = LoadedTable(source.database, source.name, self.target.columns, by_index, source.ignore_cascades)
         if stops_load(statement, table):
             raise SourceError(
@@ -95,10 +99,14 @@ class Route:
         changes = pa.concat_tables(self._held)
         place = self._place if reached is None else max(self._place, reached)
         position = self.positions(self.target.source.source, place)
-        self.target.write_changes(changes, self.key, self.stored, position)
+        self.target.write_changes(changes, self._key, self.stored, position)
         self._held.clear()
         self.stored = position
         self.result.committed(position, changes=changes.num_rows)
+
+    @cached_property
+    def _key(self) -> UniqueKey | None:
+        return self.target.key(self.keys())
 
     def _is_full(self) -> bool:
         return sum(changes.num_rows for changes in self._held) >= ROWS or self.held_bytes >= BYTES

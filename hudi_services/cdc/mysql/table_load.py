@@ -6,16 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from hoodie.clock import SystemClock
 from hoodie.errors import HoodieError
 from hudi_services.cdc.mysql.binlog.log import end_of_log
 from hudi_services.cdc.mysql.connection import connected
+from hudi_services.cdc.mysql.facts import server_facts
 from hudi_services.cdc.mysql.log_identity import StoredPosition, check_log
 from hudi_services.cdc.mysql.log_positions import LogPositions
 from hudi_services.cdc.mysql.log_reader import LogReader
 from hudi_services.cdc.mysql.position import LogPosition
 from hudi_services.cdc.mysql.route import LoadResult, Route
 from hudi_services.cdc.mysql.snapshot import snapshot
-from hudi_services.cdc.mysql.source_check import check_source
+from hudi_services.cdc.mysql.source_check import check_server, check_table
 from hudi_services.cdc.mysql.target import unique_keys
 from hudi_services.cdc.mysql.target_table import TargetTable
 from hudi_services.entry.server import DatabaseServer
@@ -34,7 +36,7 @@ class TableLoad:
     result: LoadResult = field(default_factory=LoadResult)
 
     def __post_init__(self) -> None:
-        self._log = LogPositions(self.target.source.server, self.server, self.environ)
+        self._positions = LogPositions(self.target.source.server, self.server, self.environ)
 
     def run(self, *, start_fresh: bool = False, until: LogPosition | None = None) -> LoadResult:
         """Load up to `until`, by default the end of the log as it is when the run begins.
@@ -44,37 +46,58 @@ class TableLoad:
         """
         source = self.target.source
         with connected(source.server, self.server, self.environ) as control:
-            check_source(control, self.server, self.environ, source)
+            facts = server_facts(control, (source.database,), SystemClock(), source.name)
+            check_server(source.server, self.server, self.environ, facts)
+            check_table(facts, source)
             end = end_of_log(control) if until is None else until
             stored = self.target.stored_position()
             if stored is None or start_fresh:
-                stored = self._load_all(control, stored)
-            check_log(control, stored, self._log.created)
-            self._apply(control, stored, end)
+                stored = load_snapshot(control, self._positions, self.target, stored, self.result)
+            check_log(control, stored, self._positions.created)
+            route = route_of(control, self._positions, self.target, stored, stored.place, self.result)
+            LogReader(self._positions, {(source.database, source.name): route}, _stop).run(control, stored.place, end)
         return self.result
 
-    def _load_all(self, control: Connection[Any], stored: StoredPosition | None) -> StoredPosition:
-        """Write a snapshot in one commit, in place of what the table holds."""
-        source = self.target.source
-        with snapshot(source.server, self.server, self.environ, source.database, source.name) as rows:
-            self.target.opened_for(rows)
-            key = self.target.key(unique_keys(control, source.database, source.name))
-            position = self._log.stored_position(control, source.source, rows.position)
-            count = self.target.write_rows(rows, key, stored, position)
-        self.result.committed(position, rows=count)
-        return position
 
-    def _apply(self, control: Connection[Any], stored: StoredPosition, end: LogPosition) -> None:
-        source = self.target.source
-        key = self.target.key(unique_keys(control, source.database, source.name))
-        route = Route(
-            self.target,
-            stored,
-            key,
-            lambda name, place: self._log.stored_position(control, name, place),
-            self.result,
-        )
-        LogReader(self._log, {(source.database, source.name): route}, _stop).run(control, stored.place, end)
+def load_snapshot(
+    control: Connection[Any],
+    positions: LogPositions,
+    target: TargetTable,
+    stored: StoredPosition | None,
+    result: LoadResult,
+) -> StoredPosition:
+    """Write all rows of a table in one commit, in place of what the Hudi table holds. Return the position after it.
+
+    `stored` is the position that the Hudi table has. Raises HoodieError, and nothing is committed then.
+    """
+    source = target.source
+    with snapshot(source.server, positions.server, positions.environ, source.database, source.name) as rows:
+        target.opened_for(rows)
+        key = target.key(unique_keys(control, source.database, source.name))
+        position = positions.stored_position(control, source.source, rows.position)
+        count = target.write_rows(rows, key, stored, position)
+    result.committed(position, rows=count)
+    return position
+
+
+def route_of(
+    control: Connection[Any],
+    positions: LogPositions,
+    target: TargetTable,
+    stored: StoredPosition,
+    since: LogPosition,
+    result: LoadResult,
+) -> Route:
+    """Return the way of a table's changes after `since`. `stored` is the position that its last commit holds."""
+    source = target.source
+    return Route(
+        target,
+        stored,
+        since,
+        lambda: unique_keys(control, source.database, source.name),
+        lambda name, place: positions.stored_position(control, name, place),
+        result,
+    )
 
 
 def _stop(route: Route, error: HoodieError) -> None:

@@ -62,6 +62,11 @@ class TargetTable:
             )
         return position
 
+    def newest_instant(self) -> str | None:
+        """Return the instant of its newest load, None where nothing was loaded."""
+        position = find_position(HoodieTable.open(self.base_path).state(), KEY, start_fresh=False)
+        return position.instant if position is not None else None
+
     def opened_for(self, rows: Snapshot) -> HoodieTable:
         """Return the table. It is created for the snapshot where it is not there. Raises ConfigError for rows without a key."""
         with suppress(TableNotFoundError):

@@ -11,8 +11,8 @@ from hudi_services.cdc.mysql.binlog.log import end_of_log
 from hudi_services.cdc.mysql.connection import connected
 from hudi_services.cdc.mysql.log_positions import LogPositions
 from hudi_services.cdc.mysql.log_reader import LogReader
-from hudi_services.cdc.mysql.route import Route
-from hudi_services.cdc.mysql.table_load import TableLoad
+from hudi_services.cdc.mysql.route import LoadResult
+from hudi_services.cdc.mysql.table_load import TableLoad, route_of
 from hudi_services.cdc.mysql.table_source import TableSource
 from hudi_services.cdc.mysql.target_table import TargetTable
 from tests.support.binlog import DECLARED
@@ -51,16 +51,11 @@ class Tables:
 
     def run(self):
         with connected("shop", DECLARED, self.environ) as control:
-            routes = {
-                name: Route(
-                    target,
-                    target.stored_position(),
-                    None,
-                    lambda source, place: self.log.stored_position(control, source, place),
-                )
-                for name, target in self.targets.items()
-            }
-            start = min(route.stored.place for route in routes.values())
+            routes = {}
+            for name, target in self.targets.items():
+                stored = target.stored_position()
+                routes[name] = route_of(control, self.log, target, stored, stored.place, LoadResult())
+            start = min(route.since for route in routes.values())
             results = {name[1]: route.result for name, route in routes.items()}
             LogReader(self.log, routes, lambda route, error: self.parked.append((route.target.source.name, error))).run(
                 control, start, end_of_log(control)

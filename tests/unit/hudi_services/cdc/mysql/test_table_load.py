@@ -117,7 +117,7 @@ def test_two_runs_at_once_apply_nothing_twice(server, database, tmp_path):
             return super().stored_position(control, source, place)
 
     first = load(server, database, target)
-    first._log.__class__ = Late
+    first._positions.__class__ = Late
     with pytest.raises(PendingInstantError, match="Another load committed"):
         first.run()
     assert len(HoodieTable.open(target).timeline.commits) == 2

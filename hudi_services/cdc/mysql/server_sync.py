@@ -1,0 +1,229 @@
+"""All tables of a server that are loaded into the lake: snapshots of new ones, then one pass over the log for all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+from hoodie.clock import Clock
+from hoodie.errors import HoodieError, PendingInstantError
+from hudi_services.cdc.cuts import Behind, Cut, CutStore, TablePlace
+from hudi_services.cdc.mysql.binlog.log import end_of_log
+from hudi_services.cdc.mysql.connection import connected, rows_of
+from hudi_services.cdc.mysql.facts import server_facts
+from hudi_services.cdc.mysql.log_identity import StoredPosition, check_log
+from hudi_services.cdc.mysql.log_positions import LogPositions
+from hudi_services.cdc.mysql.log_reader import LogReader
+from hudi_services.cdc.mysql.position import LogPosition
+from hudi_services.cdc.mysql.route import LoadResult, Route
+from hudi_services.cdc.mysql.source_check import check_server, check_table
+from hudi_services.cdc.mysql.table_load import load_snapshot, route_of
+from hudi_services.cdc.mysql.target_table import TargetTable
+from hudi_services.entry.server import DatabaseServer
+
+if TYPE_CHECKING:
+    from pymysql.connections import Connection
+
+_SESSIONS = 4  # snapshots that are read at once
+State = Literal["current", "failed", "parked"]
+
+
+@dataclass(frozen=True)
+class TableResult:
+    """A table after a run. The next run tries `failed` tables again, `parked` ones wait until a user resumes them."""
+
+    state: State
+    load: LoadResult
+    reason: str = ""
+    fix: str = ""
+
+
+@dataclass(frozen=True)
+class SyncResult:
+    """Results by the names of tables, the number of the cut that all `current` ones reached, and its place in the log."""
+
+    tables: Mapping[str, TableResult]
+    cut: int
+    position: str
+
+
+@dataclass
+class _Follower:
+    """A table on its way through a run. It has all changes up to `since`, its last commit holds `stored`."""
+
+    target: TargetTable
+    result: LoadResult = field(default_factory=LoadResult)
+    stored: StoredPosition | None = None
+    since: StoredPosition | None = None
+    error: HoodieError | None = None
+    parked: Behind | None = None
+
+    @property
+    def name(self) -> str:
+        return self.target.source.full_name
+
+    @property
+    def goes_on(self) -> bool:
+        return self.error is None and self.parked is None
+
+
+@dataclass(frozen=True)
+class ServerSync:
+    """The tables `targets` of the server `name`, and the cuts of earlier runs."""
+
+    name: str
+    server: DatabaseServer
+    environ: Mapping[str, str]
+    targets: Sequence[TargetTable]
+    cuts: CutStore
+    clock: Clock
+
+    def run(self, *, resume: Collection[str] = ()) -> SyncResult:
+        """Bring all tables to the end of the log as it is when new ones are loaded, and store a cut there.
+
+        A table that fails leaves the others alone. `resume` names parked tables that are tried again. Raises HoodieError
+        where the server does not answer, its log cannot be read, or another process follows it.
+        """
+        before = self.cuts.latest()
+        positions = LogPositions(self.name, self.server, self.environ)
+        followers = [_Follower(target) for target in self.targets]
+        with connected(self.name, self.server, self.environ) as control:
+            self._check(control, followers)
+            for follower in followers:
+                _try(follower, partial(_find_place, follower, before, resume))
+            self._load_new(followers, positions)
+            time, end = _server_time(control), end_of_log(control)
+            _check_logs(control, positions, followers)
+            _apply(control, positions, followers, end)
+            reached = positions.stored_position(control, self.name, end)
+        cut = self._cut(before, reached, time, followers)
+        self.cuts.put(cut)
+        return SyncResult({follower.name: _result(follower, cut) for follower in followers}, cut.number, cut.position)
+
+    def _check(self, control: Connection[Any], followers: Sequence[_Follower]) -> None:
+        databases = tuple(dict.fromkeys(follower.target.source.database for follower in followers))
+        facts = server_facts(control, databases, self.clock)
+        check_server(self.name, self.server, self.environ, facts)
+        for follower in followers:
+            _try(follower, partial(check_table, facts, follower.target.source))
+
+    def _load_new(self, followers: Sequence[_Follower], positions: LogPositions) -> None:
+        def load(follower: _Follower) -> None:
+            with connected(self.name, self.server, self.environ) as control:
+                follower.stored = load_snapshot(control, positions, follower.target, None, follower.result)
+                follower.since = follower.stored
+
+        with ThreadPoolExecutor(_SESSIONS) as pool:
+            new = [follower for follower in followers if follower.stored is None]
+            list(pool.map(lambda follower: _try(follower, partial(load, follower)), new))
+
+    def _cut(self, before: Cut | None, reached: StoredPosition, time: str, followers: Sequence[_Follower]) -> Cut:
+        places: dict[str, TablePlace] = {}
+        behind: dict[str, Behind] = {}
+        for follower in followers:
+            if follower.parked is not None:
+                behind[follower.name] = follower.parked
+            elif follower.error is not None:
+                behind[follower.name] = _behind(follower, follower.error, before, self.clock.now().isoformat())
+            elif follower.stored is not None:
+                instant = follower.target.newest_instant() or ""
+                places[follower.name] = TablePlace(follower.target.base_path, instant, follower.stored.position)
+        number = before.number + 1 if before is not None else 1
+        return Cut(number, reached.position, reached.log, time, places, behind)
+
+
+def _try(follower: _Follower, step: Callable[[], None]) -> None:
+    """Take a step of one table, unless an earlier one failed. Keep what it raises as the table's error."""
+    if follower.goes_on:
+        try:
+            step()
+        except HoodieError as error:
+            follower.error = error
+
+
+def _find_place(follower: _Follower, before: Cut | None, resume: Collection[str]) -> None:
+    """Set how far the table is: where its last commit says, or at the last cut if that knows this commit."""
+    follower.stored = follower.since = follower.target.stored_position()
+    if before is None:
+        return
+    at = follower.stored.position if follower.stored is not None else ""
+    source = follower.target.source.source
+    place, behind = before.tables.get(follower.name), before.behind.get(follower.name)
+    if place is not None and place.stored == at:
+        follower.since = StoredPosition(source, before.position, before.log)
+    elif behind is not None and behind.stored == at:
+        if behind.parked and follower.name not in resume:
+            follower.parked = behind
+        elif behind.position:
+            follower.since = StoredPosition(source, behind.position, behind.log)
+
+
+def _check_logs(control: Connection[Any], positions: LogPositions, followers: Sequence[_Follower]) -> None:
+    """Hold the places of tables against the log. Many tables are at the same place, which is asked once."""
+    checked: dict[tuple[str, str], HoodieError | None] = {}
+    for follower in followers:
+        if not follower.goes_on or follower.since is None:
+            continue
+        place = (follower.since.position, follower.since.log)
+        if place not in checked:
+            try:
+                check_log(control, follower.since, positions.created)
+                checked[place] = None
+            except HoodieError as error:
+                checked[place] = error
+        follower.error = checked[place]
+
+
+def _apply(control: Connection[Any], positions: LogPositions, followers: Sequence[_Follower], end: LogPosition) -> None:
+    routes: dict[tuple[str, str], Route] = {}
+    by_name = {follower.name: follower for follower in followers}
+    for follower in followers:
+        if follower.goes_on and follower.stored is not None and follower.since is not None:
+            source = follower.target.source
+            routes[source.database, source.name] = route_of(
+                control, positions, follower.target, follower.stored, follower.since.place, follower.result
+            )
+    if not routes:
+        return
+
+    def leave(route: Route, error: HoodieError) -> None:
+        by_name[route.target.source.full_name].error = error
+
+    taken = tuple(routes.values())
+    LogReader(positions, routes, leave).run(control, min(route.since for route in taken), end)
+    for route in taken:
+        follower = by_name[route.target.source.full_name]
+        if route.stored != follower.stored:
+            follower.stored = follower.since = route.stored
+
+
+def _behind(follower: _Follower, error: HoodieError, before: Cut | None, now: str) -> Behind:
+    earlier = before.behind.get(follower.name) if before is not None else None
+    parked = not (error.retryable or isinstance(error, PendingInstantError))
+    since = earlier.since if earlier is not None and not earlier.parked else now
+    reason = f"{error.what}: {error.found}" if error.found else error.what
+    place, stored = follower.since, follower.stored
+    return Behind(
+        reason,
+        error.fix or "",
+        since,
+        parked,
+        place.position if place is not None else "",
+        place.log if place is not None else "",
+        stored.position if stored is not None else "",
+    )
+
+
+def _result(follower: _Follower, cut: Cut) -> TableResult:
+    behind = cut.behind.get(follower.name)
+    if behind is None:
+        return TableResult("current", follower.result)
+    return TableResult("parked" if behind.parked else "failed", follower.result, behind.reason, behind.fix)
+
+
+def _server_time(control: Connection[Any]) -> str:
+    [[time]] = rows_of(control, "SELECT DATE_FORMAT(NOW(6), '%%Y-%%m-%%dT%%H:%%i:%%s.%%f+00:00')")
+    return str(time)

@@ -1,0 +1,169 @@
+"""All tables of a server: each run ends at a cut, a table that fails leaves the others alone."""
+
+from __future__ import annotations
+
+import random
+from datetime import UTC, datetime
+
+import pytest
+
+from hoodie import HoodieTable
+from hoodie.clock import SystemClock
+from hoodie.engine import LocalEngine
+from hoodie.errors import PendingInstantError
+from hoodie.services.rollback.service import Rollback
+from hoodie.storage import open_storage
+from hudi_services.cdc.cuts import CutStore
+from hudi_services.cdc.mysql.server_sync import ServerSync
+from hudi_services.cdc.mysql.table_load import TableLoad
+from hudi_services.cdc.mysql.table_source import TableSource
+from hudi_services.cdc.mysql.target_table import TargetTable
+from tests.support.binlog import DECLARED
+from tests.support.tables import SMALL_BLOOM
+from tests.unit.hudi_services.cdc.mysql.test_table_load import lake_rows, server_rows
+
+pytestmark = pytest.mark.process
+NAMES = ("a", "b", "c")
+
+
+class Shop:
+    """A database of three tables, and runs that bring them to the lake."""
+
+    def __init__(self, server, database, folder):
+        self.server, self.database, self.folder = server, database, folder
+        self.environ = {"AIRFLOW_CONN_SHOP": server.url}
+        self.cuts = CutStore(open_storage(str(folder / "state")), "shop")
+
+    def target(self, table):
+        source = TableSource("shop", self.database, table)
+        return TargetTable(source, str(self.folder / table), SMALL_BLOOM, LocalEngine(1))
+
+    def sync(self, *tables, resume=()):
+        targets = [self.target(table) for table in tables or NAMES]
+        sync = ServerSync("shop", DECLARED, self.environ, targets, self.cuts, SystemClock())
+        result = sync.run(resume=[f"{self.database}.{table}" for table in resume])
+        return {name.rpartition(".")[2]: table for name, table in result.tables.items()}
+
+    def commits(self, result):
+        return {name: table.load.commits for name, table in result.items()}
+
+    def run(self, *statements):
+        self.server.run(f"USE {self.database}", *statements)
+
+    def assert_equal(self, *tables):
+        for table in tables or NAMES:
+            rows = server_rows(self.server, self.database, table)
+            assert lake_rows(str(self.folder / table)) == rows, table
+
+
+@pytest.fixture
+def shop(server, request, tmp_path):
+    database = f"sync_{request.node.name[:40]}"
+    server.run(f"CREATE DATABASE {database}")
+    shop = Shop(server, database, tmp_path)
+    for table in NAMES:
+        shop.run(f"CREATE TABLE {table} (id INT PRIMARY KEY, v VARCHAR(20))", f"INSERT INTO {table} VALUES (1, 'x')")
+    return shop
+
+
+def test_new_tables_are_loaded_and_changes_follow(shop):
+    before = datetime.now(UTC)
+    assert shop.commits(shop.sync()) == {"a": 1, "b": 1, "c": 1}
+    shop.run("UPDATE a SET v = 'y'", "BEGIN", "DELETE FROM a", "INSERT INTO b VALUES (2, 'z')", "COMMIT")
+    assert shop.commits(shop.sync()) == {"a": 1, "b": 1, "c": 0}
+    shop.assert_equal()
+    cut = shop.cuts.latest()
+    assert cut.number == 2
+    assert not cut.behind
+    assert before <= datetime.fromisoformat(cut.time) <= datetime.now(UTC)
+    assert cut.tables[f"{shop.database}.c"].base_path == str(shop.folder / "c")
+    assert shop.commits(shop.sync()) == {"a": 0, "b": 0, "c": 0}
+
+
+def test_a_table_that_joins_later_gets_its_rows(shop):
+    shop.sync("a")
+    shop.run("INSERT INTO b VALUES (2, 'z')")
+    assert shop.commits(shop.sync()) == {"a": 0, "b": 1, "c": 1}
+    shop.assert_equal()
+
+
+def test_a_parked_table_waits_and_is_resumed_without_loss(shop):
+    shop.sync()
+    shop.run("INSERT INTO a VALUES (2, 'before')", "TRUNCATE a", "INSERT INTO b VALUES (2, 'z')")
+    result = shop.sync()
+    assert result["a"].state == "parked"
+    assert "TRUNCATE" in result["a"].reason
+    assert "--start-fresh" in result["a"].fix
+    assert result["b"].state == "current"
+    shop.run("INSERT INTO a VALUES (3, 'after')", "INSERT INTO b VALUES (3, 'z')")
+    assert shop.sync()["a"].reason == result["a"].reason
+    shop.assert_equal("b", "c")
+    assert [row[0] for row in lake_rows(str(shop.folder / "a"))] == [1, 2]
+    assert shop.sync(resume=["a"])["a"].state == "parked"  # the statement is still the next one
+    TableLoad(DECLARED, shop.environ, shop.target("a")).run(start_fresh=True)
+    assert shop.sync()["a"].state == "current"
+    shop.assert_equal()
+
+
+def test_a_table_that_cannot_be_read_is_parked_at_its_snapshot(shop):
+    shop.run("CREATE TABLE d (v INT)", "INSERT INTO d VALUES (1)")
+    result = shop.sync("a", "d", "nowhere")
+    assert {name: table.state for name, table in result.items()} == {"a": "current", "d": "parked", "nowhere": "parked"}
+    assert "has no key" in result["d"].reason
+    assert "no table" in result["nowhere"].reason
+    shop.run("ALTER TABLE d ADD PRIMARY KEY (v)")
+    assert shop.sync("a", "d")["d"].state == "parked"
+    assert shop.sync("a", "d", resume=["d"])["d"].state == "current"
+    shop.assert_equal("a", "d")
+
+
+def test_tables_that_are_idle_read_on_from_the_cut_after_older_logs_are_gone(shop):
+    shop.sync()
+    shop.run("INSERT INTO a VALUES (2, 'y')", "FLUSH BINARY LOGS", "INSERT INTO a VALUES (3, 'y')")
+    shop.sync()
+    end = shop.cuts.latest().position.partition(":")[0]
+    shop.run(f"PURGE BINARY LOGS TO '{end}'", "INSERT INTO b VALUES (9, 'late')")
+    assert shop.commits(shop.sync()) == {"a": 0, "b": 1, "c": 0}
+    shop.assert_equal()
+
+
+def test_a_table_that_was_taken_back_reads_from_its_own_position(shop):
+    shop.sync()
+    shop.run("INSERT INTO a VALUES (2, 'y')")
+    shop.sync()
+    table = HoodieTable.open(str(shop.folder / "a"))
+    table.run(Rollback(table.timeline.commits[-1].time))
+    assert len(lake_rows(str(shop.folder / "a"))) == 1
+    assert shop.commits(shop.sync())["a"] == 1
+    shop.assert_equal()
+
+
+def test_two_processes_do_not_follow_one_server(shop):
+    shop.sync()
+    second = ServerSync("shop", DECLARED, shop.environ, [shop.target("a")], shop.cuts, SystemClock())
+
+    class Slow(CutStore):
+        def put(self, cut):
+            second.run()
+            super().put(cut)
+
+    first = ServerSync(
+        "shop", DECLARED, shop.environ, [shop.target("a")], Slow(shop.cuts.storage, "shop"), SystemClock()
+    )
+    with pytest.raises(PendingInstantError, match="Another process follows the server shop"):
+        first.run()
+
+
+def test_random_transactions_over_all_tables(shop):
+    draw = random.Random(4)
+    for _ in range(4):
+        for _ in range(draw.randrange(8)):
+            statements = [
+                f"INSERT INTO {draw.choice(NAMES)} VALUES ({draw.randrange(20)}, 'i') ON DUPLICATE KEY UPDATE v = 'u'",
+                f"UPDATE {draw.choice(NAMES)} SET v = CONCAT(v, 'w') WHERE id > {draw.randrange(20)} AND CHAR_LENGTH(v) < 9",
+                f"DELETE FROM {draw.choice(NAMES)} WHERE id = {draw.randrange(20)}",
+                f"UPDATE IGNORE {draw.choice(NAMES)} SET id = id + 3 WHERE id = {draw.randrange(20)}",
+            ]
+            shop.run("BEGIN", *draw.choices(statements, k=3), draw.choice(["COMMIT", "ROLLBACK"]))
+        shop.sync()
+        shop.assert_equal()
