@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hudi_services.cdc.mysql.binlog.log import collation_charsets, end_of_log, events
-from hudi_services.cdc.mysql.binlog.transactions import Changes, Statement, transactions
+from hudi_services.cdc.mysql.binlog.transactions import Changes, Statement, Unreadable, transactions
 from hudi_services.cdc.mysql.connection import connected
 from hudi_services.entry.server import DatabaseServer
 
@@ -21,12 +21,16 @@ def log_end(server):
 
 
 def logged(server, start, wanted=lambda database, table: True):
-    """All that was committed since `start`."""
+    """All that was committed since `start`. Raises ValueError for what cannot be read."""
     with connect(server) as connection:
         charsets = collation_charsets(connection)
     with connect(server) as connection:
         log = events(connection, SERVER_ID, start, wait=False)
-        return list(transactions(log, charsets, wanted, mariadb=True))
+        parts = list(transactions(log, charsets, wanted, mariadb=True))
+    for part in parts:
+        if isinstance(part, Unreadable):
+            raise ValueError(part.reason)
+    return parts
 
 
 def rows_of(parts, image="after"):

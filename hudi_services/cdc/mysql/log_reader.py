@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hoodie.errors import HoodieError, SourceError
 from hudi_services.cdc.mysql.binlog.events import Event
 from hudi_services.cdc.mysql.binlog.log import collation_charsets, events
-from hudi_services.cdc.mysql.binlog.transactions import Changes, Statement, transactions
+from hudi_services.cdc.mysql.binlog.transactions import Part, Statement, Unreadable, transactions
 from hudi_services.cdc.mysql.connection import connected, is_mariadb
 from hudi_services.cdc.mysql.log_positions import LogPositions
 from hudi_services.cdc.mysql.position import LogPosition
@@ -52,15 +52,19 @@ class LogReader:
         for route in tuple(self.routes.values()):
             self._try(route, lambda route: route.commit(end))
 
-    def _take(self, part: Changes | Statement) -> None:
+    def _take(self, part: Part) -> None:
         if isinstance(part, Statement):
             for route in tuple(self.routes.values()):
                 self._try(route, lambda route: route.obey(part))
-            return
-        changed = self.routes.get((part.shape.database, part.shape.table))
-        if changed is not None:
-            self._try(changed, lambda route: route.take(part))
+        elif isinstance(part, Unreadable):
+            self._hand_to((part.database, part.table), lambda route: route.refuse(part))
+        else:
+            self._hand_to((part.shape.database, part.shape.table), lambda route: route.take(part))
             self._limit_memory()
+
+    def _hand_to(self, name: TableName, step: Callable[[Route], None]) -> None:
+        if name in self.routes:  # it may have left since the log named it
+            self._try(self.routes[name], step)
 
     def _limit_memory(self) -> None:
         while sum(route.held_bytes for route in self.routes.values()) >= _BYTES:

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from hoodie.errors import SourceError
 from hudi_services.cdc.mysql.binlog.changes import Shape
-from hudi_services.cdc.mysql.binlog.transactions import Changes, Statement
+from hudi_services.cdc.mysql.binlog.transactions import Changes, Statement, Unreadable
 from hudi_services.cdc.mysql.definition import LoadedTable, names_table, stops_load
 from hudi_services.cdc.mysql.log_identity import StoredPosition
 from hudi_services.cdc.mysql.position import LogPosition
@@ -91,6 +91,17 @@ class Route:
                 found=f"{statement.text[:200]!r} before {statement.position}. Changes before it are in the table",
                 fix="load the table as it is now with --start-fresh",
             )
+
+    def refuse(self, part: Unreadable) -> None:
+        """Commit what precedes changes that cannot be read, and raise SourceError."""
+        if part.position <= self.since:
+            return
+        self.commit()
+        raise SourceError(
+            f"The changes of {self.target.source.source} before {part.position} cannot be read",
+            found=f"{part.reason}. Changes before them are in the table",
+            fix=f"run `hudi-services cdc check {self.target.source.server}`, then load again with --start-fresh",
+        )
 
     def commit(self, reached: LogPosition | None = None) -> None:
         """Commit what waits, if anything does. `reached` is a later place up to which the table has no other changes."""

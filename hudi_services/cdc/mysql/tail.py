@@ -10,7 +10,7 @@ from typing import Any
 
 from hoodie.errors import ConfigError, SourceError
 from hudi_services.cdc.mysql.binlog.log import collation_charsets, end_of_log, events
-from hudi_services.cdc.mysql.binlog.transactions import Changes, Statement, transactions
+from hudi_services.cdc.mysql.binlog.transactions import Changes, Statement, Unreadable, transactions
 from hudi_services.cdc.mysql.connection import connected, is_mariadb
 from hudi_services.cdc.mysql.position import log_position
 from hudi_services.entry.server import DatabaseServer
@@ -42,6 +42,8 @@ def tailed(
         log = events(connection, server.server_id, start, wait=follow)
         try:
             for part in transactions(log, charsets, is_wanted, mariadb=mariadb):
+                if isinstance(part, Unreadable):
+                    raise ValueError(f"before {part.position}: {part.reason}")
                 yield from _values(part)
         except ValueError as error:
             raise SourceError(

@@ -20,11 +20,8 @@ if TYPE_CHECKING:
     from pymysql.connections import Connection
 
 _KEYS = """
-SELECT index_name, column_name FROM information_schema.statistics s
-WHERE table_schema = %s AND table_name = %s AND non_unique = 0 AND NOT EXISTS (
-  SELECT 1 FROM information_schema.statistics n WHERE n.table_schema = s.table_schema AND n.table_name = s.table_name
-  AND n.index_name = s.index_name AND (n.nullable = 'YES' OR n.column_name IS NULL))
-ORDER BY index_name <> 'PRIMARY', index_name, seq_in_index
+SELECT index_name, column_name, nullable FROM information_schema.statistics
+WHERE table_schema = %s AND table_name = %s AND non_unique = 0 ORDER BY index_name <> 'PRIMARY', index_name, seq_in_index
 """
 
 
@@ -43,9 +40,11 @@ class UniqueKey:
 def unique_keys(connection: Connection[Any], database: str, table: str) -> tuple[UniqueKey, ...]:
     """Return the keys of a table: the primary key first, then unique indexes of columns that are never null by name."""
     rows = rows_of(connection, _KEYS, (database, table))
+    indexes = [(str(index), list(parts)) for index, parts in groupby(rows, key=lambda row: row[0])]
     return tuple(
-        UniqueKey(str(index), tuple(str(column) for _, column in columns))
-        for index, columns in groupby(rows, key=lambda row: row[0])
+        UniqueKey(index, tuple(str(column) for _, column, _ in parts))
+        for index, parts in indexes
+        if all(column is not None and nullable != "YES" for _, column, nullable in parts)
     )
 
 

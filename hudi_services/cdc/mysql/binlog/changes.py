@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
 
-from hudi_services.cdc.mysql.binlog.events import DELETES, INSERTS, Event, RowsHeader, rows_header
+from hudi_services.cdc.mysql.binlog.events import DELETES, INSERTS, Event, Kind, RowsHeader, rows_header
 from hudi_services.cdc.mysql.binlog.images import Images
-from hudi_services.cdc.mysql.binlog.table_map import LoggedColumn, TableMap
+from hudi_services.cdc.mysql.binlog.table_map import LoggedColumn, TableMap, table_map, table_name
 from hudi_services.cdc.mysql.binlog.values import Charsets, column_type, column_values
 
 INSERT, UPDATE, DELETE = "i", "u", "d"
@@ -46,26 +46,46 @@ class ChangeCollector:
     `before` and `after` (structs of the table's columns, null where there is no such image).
     """
 
-    def __init__(self, charsets: Charsets) -> None:
+    def __init__(self, charsets: Charsets, *, mariadb: bool) -> None:
         self._charsets = charsets
+        self._mariadb = mariadb
         self._number = 0
+        self._names: dict[int, tuple[str, str]] = {}
         self._tables: dict[int, TableMap] = {}
         self._collected: dict[Shape, _Collected] = {}
 
-    def map(self, table: TableMap) -> None:
-        """Note the columns of the rows that follow. Raises ValueError where the server does not log their names."""
+    def name_of(self, found: Event) -> tuple[str, str]:
+        """Return the database and the table of a TABLE_MAP or ROWS event. Raises ValueError for rows of an unknown table."""
+        if found.kind is Kind.TABLE_MAP:
+            number, *name = table_name(found.body)
+            self._names[number] = (name[0], name[1])
+            return self._names[number]
+        number = rows_header(found).table
+        if number not in self._names:
+            raise ValueError(f"rows of the table number {number}, which no TABLE_MAP event named")
+        return self._names[number]
+
+    def add(self, found: Event) -> None:
+        """Note the columns of a table (TABLE_MAP), or collect rows of one.
+
+        Raises ValueError where the server does not log the names of columns, for types that are unknown, images without all
+        columns, cut-off rows.
+        """
+        if found.kind is Kind.TABLE_MAP:
+            self._map(table_map(found.body, self._mariadb))
+        else:
+            self._collect(found)
+
+    def _map(self, table: TableMap) -> None:
         if not all(column.name for column in table.columns):
             raise ValueError(
                 f"the table {table.database}.{table.table} without names of columns: the server needs binlog_row_metadata=FULL"
             )
         self._tables[table.number] = table
 
-    def add(self, found: Event) -> None:
-        """Collect the rows of an event. Raises ValueError for an unknown table, images without all columns, cut-off rows."""
+    def _collect(self, found: Event) -> None:
         header = rows_header(found)
-        table = self._tables.get(header.table)
-        if table is None:
-            raise ValueError(f"rows of the table number {header.table}, which no TABLE_MAP event named")
+        table = self._tables[header.table]
         shape = Shape(table.database, table.table, table.columns)
         _check_full(found, header, shape)
         collected = self._collected.get(shape)
@@ -89,22 +109,22 @@ class ChangeCollector:
         collected.ops.extend(op * (number - self._number))
         self._number = number
 
-    def take(self) -> Iterator[tuple[Shape, pa.Table]]:
-        """Yield the changes of each shape in the order of the log, and forget them. Raises ValueError for a wrong value."""
-        collected, self._collected = self._collected, {}
-        for shape, changes in collected.items():
-            ops = pa.array(changes.ops, pa.string())
-            yield (
-                shape,
-                pa.table(
-                    {
-                        "op": ops,
-                        "number": pa.array(changes.order, pa.int64()),
-                        "before": _images(shape, changes.before, changes.ops, INSERT, self._charsets),
-                        "after": _images(shape, changes.after, changes.ops, DELETE, self._charsets),
-                    }
-                ),
-            )
+    @property
+    def shapes(self) -> tuple[Shape, ...]:
+        """The shapes of tables that have changes, in the order of the log."""
+        return tuple(self._collected)
+
+    def take(self, shape: Shape) -> pa.Table:
+        """Return the changes of a shape, and forget them. Raises ValueError for a wrong value."""
+        changes = self._collected.pop(shape)
+        return pa.table(
+            {
+                "op": pa.array(changes.ops, pa.string()),
+                "number": pa.array(changes.order, pa.int64()),
+                "before": _images(shape, changes.before, changes.ops, INSERT, self._charsets),
+                "after": _images(shape, changes.after, changes.ops, DELETE, self._charsets),
+            }
+        )
 
 
 def _check_full(found: Event, header: RowsHeader, shape: Shape) -> None:

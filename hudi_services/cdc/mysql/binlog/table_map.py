@@ -95,18 +95,28 @@ class TableMap:
     columns: tuple[LoggedColumn, ...]
 
 
-def table_map(data: bytes, mariadb: bool) -> TableMap:
-    """Decode the event's body without its checksum.
+def table_name(data: bytes) -> tuple[int, str, str]:
+    """Return the number, the database and the name of an event's table. Raises ValueError for a body that is cut off."""
+    return _name(Body(data))
 
-    Raises ValueError for a body that is cut off, and for a type that is unknown: its rows could not be walked.
-    """
-    body = Body(data)
+
+def _name(body: Body) -> tuple[int, str, str]:
     number = body.number(6)
     body.take(2)  # flags
     database = body.text(body.number(1))
     body.take(1)
     table = body.text(body.number(1))
     body.take(1)
+    return number, database, table
+
+
+def table_map(data: bytes, mariadb: bool) -> TableMap:
+    """Decode the event's body without its checksum.
+
+    Raises ValueError for a body that is cut off, and for a type that is unknown: its rows could not be walked.
+    """
+    body = Body(data)
+    number, database, table = _name(body)
     codes = body.take(body.packed())
     metadata = Body(body.take(body.packed()))
     columns = [_column(code, metadata) for code in codes]

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from hudi_services.cdc.mysql.binlog.changes import ChangeCollector, Shape
 from hudi_services.cdc.mysql.binlog.events import ROWS, Event, Kind, Query, query
-from hudi_services.cdc.mysql.binlog.table_map import TableMap, table_map
+from hudi_services.cdc.mysql.binlog.table_map import table_name
 from hudi_services.cdc.mysql.binlog.tokens import Token, tokens, words
 from hudi_services.cdc.mysql.binlog.values import Charsets
 from hudi_services.cdc.mysql.charsets import UTF8, decoded
@@ -78,11 +78,25 @@ class Changes:
     changes: pa.Table
 
 
+@dataclass(frozen=True)
+class Unreadable:
+    """A transaction has changes of a table that cannot be read, for a reason. `position` is the place after it."""
+
+    position: LogPosition
+    seconds: int
+    database: str
+    table: str
+    reason: str
+
+
+Part = Changes | Statement | Unreadable
+
+
 @dataclass
 class _Open:
     """The transaction that the log is in: tables and rows that are wanted, and how many of them preceded each savepoint."""
 
-    parts: list[TableMap | Event] = field(default_factory=list)
+    parts: list[Event] = field(default_factory=list)
     savepoints: dict[str, int] = field(default_factory=dict)
 
     def clear(self) -> None:
@@ -98,12 +112,13 @@ class _Open:
 
 def transactions(
     events: Iterable[tuple[LogPosition, Event]], charsets: Charsets, wanted: Wanted, *, mariadb: bool
-) -> Iterator[Changes | Statement]:
+) -> Iterator[Part]:
     """Yield changes and statements in the order of commits. A transaction without its end is not yielded.
 
-    Raises ValueError for events that carry rows which cannot be read.
+    A transaction in which changes of a table cannot be read yields `Unreadable` in place of all of that table's.
+    Raises ValueError for events that may carry rows and cannot be read.
     """
-    collector = ChangeCollector(charsets)
+    collector = ChangeCollector(charsets, mariadb=mariadb)
     open_ = _Open()
     skipped: set[int] = set()
     for position, event in events:
@@ -113,19 +128,19 @@ def transactions(
         if kind in _BEGINS:
             open_.clear()  # the server died before it committed what is left
         elif kind is Kind.TABLE_MAP:
-            table = table_map(event.body, mariadb)
-            if wanted(table.database, table.table):
-                skipped.discard(table.number)
-                open_.parts.append(table)
+            number, database, table = table_name(event.body)
+            if wanted(database, table):
+                skipped.discard(number)
+                open_.parts.append(event)
             else:
-                skipped.add(table.number)
+                skipped.add(number)
         elif kind in ROWS:
             if int.from_bytes(event.body[:6], "little") not in skipped:
                 open_.parts.append(event)
         elif kind is Kind.XID:
             yield from _committed(collector, open_, position, event)
         elif kind is Kind.XA_PREPARE:
-            if any(isinstance(part, Event) for part in open_.parts) and not event.body[0]:
+            if any(part.kind in ROWS for part in open_.parts) and not event.body[0]:
                 raise ValueError(f"before {position}: rows of an XA transaction, which may still be rolled back")
             yield from _committed(collector, open_, position, event)
         elif kind in (Kind.QUERY, Kind.QUERY_COMPRESSED):
@@ -134,7 +149,7 @@ def transactions(
 
 def _statement(
     collector: ChangeCollector, open_: _Open, position: LogPosition, event: Event, charsets: Charsets
-) -> Iterator[Changes | Statement]:
+) -> Iterator[Part]:
     found = query(event)
     text = _text(found, charsets)
     parts = tokens(text, found.mode)
@@ -176,12 +191,23 @@ def _savepoint(parts: list[Token]) -> str:
     return next((value.lower() for kind, value in reversed(parts) if kind in ("name", "word")), "")
 
 
-def _committed(collector: ChangeCollector, open_: _Open, position: LogPosition, event: Event) -> Iterator[Changes]:
+def _committed(collector: ChangeCollector, open_: _Open, position: LogPosition, event: Event) -> Iterator[Part]:
+    failed: dict[tuple[str, str], str] = {}
     for part in open_.parts:
-        if isinstance(part, TableMap):
-            collector.map(part)
-        else:
-            collector.add(part)
+        name = collector.name_of(part)
+        if name not in failed:
+            try:
+                collector.add(part)
+            except ValueError as error:
+                failed[name] = str(error)
     open_.clear()
-    for shape, changes in collector.take():
-        yield Changes(position, event.seconds, shape, changes)
+    read = []
+    for shape in collector.shapes:
+        name = (shape.database, shape.table)
+        try:
+            read.append((name, Changes(position, event.seconds, shape, collector.take(shape))))
+        except ValueError as error:
+            failed.setdefault(name, str(error))
+    yield from (changes for name, changes in read if name not in failed)
+    for (database, table), reason in failed.items():
+        yield Unreadable(position, event.seconds, database, table, reason)

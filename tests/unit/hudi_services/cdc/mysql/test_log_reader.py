@@ -116,3 +116,23 @@ def test_the_largest_table_is_committed_when_changes_of_all_fill_memory(server, 
     assert results["b"].commits == 1
     for name in NAMES:
         assert lake_rows(str(tmp_path / name)) == server_rows(server, database, name)
+
+
+def test_changes_that_cannot_be_read_stop_their_table_before_their_transaction(server, database, tmp_path):
+    tables = Tables(server, database, tmp_path)
+    server.run(
+        f"USE {database}",
+        "UPDATE a SET v = 'first'",
+        "SET SESSION binlog_row_image = 'MINIMAL'",
+        "BEGIN",
+        "INSERT INTO a VALUES (2, 'x')",
+        "UPDATE a SET v = 'second' WHERE id = 1",
+        "INSERT INTO b VALUES (2, 'x')",
+        "COMMIT",
+    )
+    tables.run()
+    [(name, error)] = tables.parked
+    assert name == "a"
+    assert "binlog_row_image=FULL" in error.found
+    assert [row[1] for row in lake_rows(str(tmp_path / "a"))] == ["first"]
+    assert lake_rows(str(tmp_path / "b")) == server_rows(server, database, "b")
