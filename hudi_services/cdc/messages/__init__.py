@@ -1,0 +1,1 @@
+"""Messages of change data, as brokers hold them, decoded to Arrow."""

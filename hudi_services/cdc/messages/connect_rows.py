@@ -1,0 +1,59 @@
+"""Rows of a table in Connect's types, as structs of the table's columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from hudi_services.cdc.messages.connect import ConnectType
+from hudi_services.cdc.messages.connect_columns import Column, Origin, connect_column
+from hudi_services.cdc.messages.json_values import FaultError
+
+
+@dataclass(frozen=True)
+class Row:
+    """The columns of a row. Those that are `required` are never null."""
+
+    columns: Mapping[str, Column]
+    required: tuple[str, ...] = ()
+
+    @property
+    def raw(self) -> pa.StructType:
+        """The type in which messages are read."""
+        return pa.struct([(name, column.raw) for name, column in self.columns.items()])
+
+    @property
+    def type(self) -> pa.StructType:
+        """The type of the `values`."""
+        return pa.struct([(name, column.type) for name, column in self.columns.items()])
+
+    def values(self, raw: pa.StructArray) -> pa.StructArray:
+        """Return rows of structs that were read. Raises FaultError, which names the column, for a value that it does not hold."""
+        parts = dict(zip((part.name for part in raw.type.fields), raw.flatten(), strict=True))
+        columns = []
+        for name, column in self.columns.items():
+            try:
+                columns.append(column.values(parts[name]))
+            except pa.ArrowException:  # their texts show the value, which may be a secret
+                raise FaultError(f"the column {name!r} with a value that {column.type} does not hold") from None
+            except ValueError as error:
+                raise FaultError(f"the column {name!r} with {error}") from None
+        if not columns:
+            raise FaultError("a row without columns")
+        return pa.StructArray.from_arrays(columns, fields=list(self.type.fields), mask=raw.is_null())
+
+
+def connect_row(written: ConnectType, origin: Origin, known: pa.Schema | None) -> Row:
+    """Return the row of a struct. Raises FaultError for a column that does not fit the `known` one of its name."""
+    columns = {}
+    for name, kind in written.fields.items():
+        place = known.get_field_index(name) if known is not None else -1
+        try:
+            columns[name] = connect_column(
+                kind, origin, known.field(place).type if known is not None and place >= 0 else None
+            )
+        except ValueError as error:
+            raise FaultError(f"the column {name!r} with {error}") from None
+    return Row(columns, tuple(name for name, kind in written.fields.items() if not kind.optional))
