@@ -98,8 +98,15 @@ def _tail(
 def _server(name: str, registry: str | None) -> DatabaseServer:
     file = registry_file(registry)
     reading = read_registry(file)
-    if (server := reading.registry.servers.get(name)) is not None:
+    server = reading.registry.servers.get(name)
+    if isinstance(server, DatabaseServer):
         return server
+    if server is not None:
+        raise ConfigError(
+            f"The server {name!r} is none of databases",
+            found=f"type {server.type} in {file}",
+            fix="name a server of type mysql. `hudi-services ingest --table` loads a table from its topic",
+        )
     mistakes = [mistake for mistake in reading.mistakes if mistake.table is None]
     if mistakes:
         raise as_error(str(file), mistakes)

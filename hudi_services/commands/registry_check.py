@@ -133,13 +133,12 @@ def check_command(entries: Entries = ENTRIES) -> click.Group:
 
 
 def _line(table: Table, today: date, entries: Entries) -> TableLine:
-    source = table.source
     return TableLine(
         table.name,
         table.base_path,
         table.type,
         table.version,
-        f"{source.path} ({source.format})" if source is not None else None,
+        table.source.shown if table.source is not None else None,
         [_service(table, when, entry_named(when.service, entries)) for when in services_of(table, entries, today)],
         [warning for entry in entries for warning in entry.section.warnings(table)],
     )

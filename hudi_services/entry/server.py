@@ -1,9 +1,10 @@
-"""A database server in the registry, whose tables are loaded into Hudi tables."""
+"""Servers in the registry, whose tables or topics are loaded into Hudi tables."""
 
 from __future__ import annotations
 
 import re
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
@@ -25,6 +26,10 @@ def _word(value: object) -> object:
     return "off" if value is False else value  # YAML takes `off` for false
 
 
+Connection = Annotated[str, AfterValidator(_connection)]
+Tls = Annotated[Literal["verify", "encrypt", "off"], BeforeValidator(_word)]
+
+
 class DatabaseServer(Part):
     """A server of MySQL or MariaDB.
 
@@ -36,8 +41,48 @@ class DatabaseServer(Part):
     """
 
     type: Literal["mysql"]
-    connection: Annotated[str, AfterValidator(_connection)]
-    tls: Annotated[Literal["verify", "encrypt", "off"], BeforeValidator(_word)] = "verify"
+    connection: Connection
+    tls: Tls = "verify"
     ca: str | None = None
     server_id: Annotated[int, Field(ge=1, le=2**32 - 1)]
     databases: tuple[str, ...] = ()
+
+
+def _url(value: str) -> str:
+    parts = urlsplit(value)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("has to be a URL such as https://schemas.example.com:8081")
+    if "@" in parts.netloc:
+        raise ValueError("holds a user or password: name a `connection` instead")
+    return value.rstrip("/")
+
+
+class SchemaRegistry(Part):
+    """A registry of schemas with the protocol of Confluent's, for messages in Avro.
+
+    `connection` is the id of an Airflow connection with its user and password.
+    """
+
+    url: Annotated[str, AfterValidator(_url)]
+    connection: Connection | None = None
+
+
+class KafkaServer(Part):
+    """The brokers of a Kafka cluster.
+
+    `connection` is the id of an Airflow connection with the brokers, and user and password if `sasl` is set. Outside Airflow the
+    environment variable `AIRFLOW_CONN_<ID>` holds it: `kafka://user:password@broker1:9092,broker2:9092`. `tls` and `ca` are as
+    for a `DatabaseServer`. `sasl` is the mechanism by which the user logs in.
+    """
+
+    type: Literal["kafka"]
+    connection: Connection
+    tls: Tls = "verify"
+    ca: str | None = None
+    sasl: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] | None = None
+    schema_registry: SchemaRegistry | None = None
+
+
+SERVER_KINDS: dict[str, type[DatabaseServer] | type[KafkaServer]] = {"mysql": DatabaseServer, "kafka": KafkaServer}
+"""The model of each `type` of server."""
+AnyServer: TypeAlias = DatabaseServer | KafkaServer

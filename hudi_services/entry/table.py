@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Annotated, Any, Literal
@@ -14,20 +13,10 @@ from hoodie.config.concurrency_keys import COMMON_KEYS
 from hudi_services.entry.dag import BY_OBJECTIVES
 from hudi_services.entry.objectives import Objectives
 from hudi_services.entry.sizes import bytes_of
+from hudi_services.entry.source import AnySource, FolderSource
 from hudi_services.entry.work import UP_TO
-from hudi_services.feed.model import BrokenFiles, Duration, Feed, Part, Texts
+from hudi_services.feed.model import Duration, Part, Texts
 from hudi_services.schedule import cron
-
-_DIRECTIVES = {"%Y", "%m", "%d", "%H", "%%"}
-
-
-def _date_pattern(value: str) -> str:
-    used = re.findall(r"%.?", value)
-    if unknown := [directive for directive in used if directive not in _DIRECTIVES]:
-        raise ValueError(f"{value!r} uses {unknown[0]}; known are %Y, %m, %d, %H and %%")
-    if missing := {"%Y", "%m", "%d"} - set(used):
-        raise ValueError(f"{value!r} gives no day: {', '.join(sorted(missing))} missing, as in 'dt=%Y-%m-%d'")
-    return value
 
 
 def _as_text(value: object) -> object:
@@ -59,32 +48,6 @@ class Keys(Part):
     record_key: Annotated[Texts, Field(min_length=1)]
     partition_by: Texts = ()
     ordering: Texts = ()
-
-
-class Quarantine(BrokenFiles):
-    """Where bad rows go, and the share of them (0 to 1) past which nothing of a run is committed; and broken files."""
-
-    path: str | None = None
-    max_share: Annotated[float, Field(ge=0, le=1)] = 0.0
-
-
-class Source(Feed):
-    """The files that are ingested, and how. `date_pattern` says how a file's path carries its date."""
-
-    path: str
-    format: Literal["parquet", "csv", "json"]
-    date_pattern: Annotated[str, AfterValidator(_date_pattern)] | None = None
-    operation: Literal[
-        "upsert", "insert", "bulk_insert", "delete", "insert_overwrite", "insert_overwrite_table", "delete_partition"
-    ] = "upsert"
-    quarantine: Quarantine = Quarantine()
-
-    @property
-    def feed(self) -> Feed:
-        """What the command is told by its flag `--feed`."""
-        said = self.model_dump(by_alias=True, exclude_defaults=True, include=set(Feed.model_fields))
-        files = {"quarantine": {"files": self.quarantine.files}}
-        return Feed.model_validate({**said, **files})
 
 
 class ServiceSection(Part):
@@ -142,7 +105,7 @@ class Table(Part):
     keys: Keys | None = None
     type: Literal["COPY_ON_WRITE", "MERGE_ON_READ"] = "COPY_ON_WRITE"
     version: Literal[6, 9] = 9
-    source: Source | None = None
+    source: AnySource | None = None
     hoodie: Options = Field(default={})
     engine: Engine = "auto"
     local: Local = Local()
@@ -166,6 +129,11 @@ class Table(Part):
     def filled_here(self) -> bool:
         """True if an ingestion or a stream of ours makes the table and loads its rows."""
         return self.source is not None or self.section("stream") is not None
+
+    @property
+    def folder(self) -> FolderSource | None:
+        """Its source, if that is a folder of files."""
+        return self.source if isinstance(self.source, FolderSource) else None
 
     def section(self, service: str) -> Any:
         """What the entry says of a service; None when it says nothing and the service has no defaults."""

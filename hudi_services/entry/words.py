@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 import difflib
-from typing import Any, get_args, get_origin
+import re
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Tag
+
+_TAG = re.compile("<[a-z]+>")
+
+
+def place_of(problem: Any) -> tuple[Any, ...]:
+    """The keys at which a problem is, without the tags of models that were chosen by their keys."""
+    return tuple(step for step in problem["loc"] if not (isinstance(step, str) and _TAG.fullmatch(step)))
 
 
 def told(problem: Any, model: type[BaseModel], *, secret: bool = False) -> str:
@@ -32,6 +41,9 @@ def known_names(model: type[BaseModel], path: tuple[Any, ...]) -> tuple[str, ...
     """The options that a declaration described by `model` may have at `path`, for the closest name to a wrong one."""
     kind: Any = model
     for step in path:
+        if (tagged := _model_of_tag(kind, step)) is not None:
+            kind = tagged
+            continue
         inner = _model_in(kind)
         if inner is None:
             kind = _values_of(kind)
@@ -47,6 +59,18 @@ def _model_in(annotation: Any) -> type[BaseModel] | None:
         return None
     options = (annotation, *get_args(annotation))
     return next((kind for kind in options if isinstance(kind, type) and issubclass(kind, BaseModel)), None)
+
+
+def _model_of_tag(annotation: Any, step: Any) -> Any:
+    """The model in a union that has this tag; None where `step` is a key."""
+    for kind in get_args(annotation):
+        if any(isinstance(each, Tag) and each.tag == step for each in getattr(kind, "__metadata__", ())):
+            return get_args(kind)[0]
+        if get_origin(kind) is Annotated and (found := _model_of_tag(kind, step)) is not None:
+            return found
+        if get_origin(kind) in (Union, UnionType) and (found := _model_of_tag(kind, step)) is not None:
+            return found
+    return None
 
 
 def _values_of(annotation: Any) -> Any:

@@ -28,6 +28,13 @@ FLAGS = (
         "docs/feeds.md, such as orders_*.csv. Repeatable.",
     ),
 )
+START_FRESH = Field(
+    "start_fresh",
+    "Load all of the source again",
+    "Forgets the position. Rows that the source does not have any more stay.",
+    False,
+    {"type": "boolean"},
+)
 FIELDS = (
     Field(
         "files",

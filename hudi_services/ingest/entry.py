@@ -34,12 +34,13 @@ from hudi_services.entry.dag import (
 from hudi_services.entry.new_table import options_of_new
 from hudi_services.entry.retention import with_retention
 from hudi_services.entry.service import Command, Dag, KeyPath, Section, ServiceEntry
+from hudi_services.entry.source import ROW_FORMATS, DatabaseSource, TopicSource
 from hudi_services.entry.table import Schedule, SparkSection, Table
 from hudi_services.feed.flag import feed_flag
 from hudi_services.feed.model import contradictions
 from hudi_services.ingest.again import FIELDS as AGAIN_FIELDS
 from hudi_services.ingest.again import FLAGS as AGAIN_FLAGS
-from hudi_services.ingest.again import flags_of
+from hudi_services.ingest.again import START_FRESH, flags_of
 from hudi_services.ingest.dates import Late, begins_within_days, chosen_dates, dates_to_load
 
 SWITCH = "hudi_ingestion_on"
@@ -73,21 +74,38 @@ def _task(call: Call, **flags: Any) -> Task:
 def _contradictions(table: Table, section: Ingest) -> Iterator[tuple[KeyPath, str]]:
     if table.source is None and section.schedule is not None:
         yield ("ingest", "schedule"), "has no effect without a source"
-    if table.source is not None:
-        for path, message in contradictions(table.source.feed, table.source.format):
+    if table.folder is not None:
+        for path, message in contradictions(table.folder.feed, table.folder.format):
             yield ("source", *path), message
-        if table.source.sql is not None:
-            yield from _sql_problems(table.source.sql)
+        if table.folder.sql is not None:
+            yield from _sql_problems(table.folder.sql)
+    if isinstance(table.source, TopicSource):
+        yield from _topic_problems(table, table.source)
     if not section.catchup:
+        return
+    if table.source is not None and table.folder is None:
+        yield ("ingest", "catchup"), "has no effect without files: a run goes on where the last one ended"
         return
     if _trigger(table, section).cron is None:
         yield ("ingest", "catchup"), "has no effect without a cron schedule in ingest.schedule"
     if "start" not in section.model_fields_set:
         yield ("ingest", "catchup"), "needs ingest.start, the first day to load"
-    if table.source is not None and table.source.date_pattern is None:
+    if table.folder is not None and table.folder.date_pattern is None:
         yield (
             ("ingest", "catchup"),
             "needs source.date_pattern: without it the first run loads the files of all intervals",
+        )
+
+
+def _topic_problems(table: Table, source: TopicSource) -> Iterator[tuple[KeyPath, str]]:
+    if source.format in ROW_FORMATS:
+        if source.table is not None:
+            yield ("source", "table"), f"has no effect: messages in {source.format} do not name their table"
+        return
+    if table.keys is not None and table.keys.ordering:
+        yield (
+            ("keys", "ordering"),
+            "would drop changes whose value is lower, though the source has decided; remove it: the topic has the order",
         )
 
 
@@ -111,7 +129,9 @@ def _trigger(_table: Table, section: Ingest) -> Trigger:
 
 
 def _form(table: Table) -> tuple[Field, ...]:
-    if table.source is None or table.source.date_pattern is None:
+    if table.source is not None and table.folder is None:
+        return OPERATION, START_FRESH
+    if table.folder is None or table.folder.date_pattern is None:
         return (OPERATION, *AGAIN_FIELDS)
     return (
         OPERATION,
@@ -149,7 +169,16 @@ def _outlook(table: Table, section: Ingest, asked: Asked) -> Outlook:
 
 def _arguments(table: Table, section: Ingest, asked: Asked) -> Arguments:
     """Of the run's dates, when the paths of the files carry some; else every file that the checkpoint has not seen."""
-    source, keys = table.source, table.keys
+    if isinstance(table.source, DatabaseSource):
+        raise RegistryError(
+            f"Table {table.name} cannot be loaded from a database by `ingest`",
+            fix=f"run `hudi-services cdc load {table.source.server} {table.source.table}`",
+        )
+    if isinstance(table.source, TopicSource):
+        raise RegistryError(
+            f"Table {table.name} cannot be loaded from a topic yet", fix="give it a `source` of files, or wait"
+        )
+    source, keys = table.folder, table.keys
     if source is None or keys is None:
         raise RegistryError(f"Table {table.name} has no source to ingest from", fix="give it `source` and `keys`")
     chosen = chosen_dates(asked.params.get("from"), asked.params.get("to"))
@@ -174,8 +203,10 @@ def _arguments(table: Table, section: Ingest, asked: Asked) -> Arguments:
 
 
 def _notes(table: Table) -> Sequence[str]:
-    source = table.source
-    said = [f"source: `{source.path}` ({source.format}), {source.operation}"] if source is not None else []
+    source, files = table.source, table.folder
+    said = [f"source: {source.shown}"] if source is not None else []
+    if files is not None:
+        said = [f"source: `{files.path}` ({files.format}), {files.operation}"]
     return [*said, *(f"WARNING: {warning}" for warning in _warnings(table))]
 
 
@@ -265,7 +296,7 @@ INGEST = ServiceEntry(
         _arguments,
         _trigger,
         _form,
-        applies=lambda table: table.source is not None,
+        applies=lambda table: table.folder is not None,
         notes=_notes,
         changes_rows=True,
     ),

@@ -13,7 +13,8 @@ from hoodie.config.key import resolve
 from hoodie.config.timebased import TimestampOptions, options_for
 from hoodie.errors import HoodieError
 from hudi_services.entry.new_table import options_of_new
-from hudi_services.entry.table import Source, Table
+from hudi_services.entry.source import FolderSource
+from hudi_services.entry.table import Table
 from hudi_services.feed.types import parse_type
 
 _HOLDS = {"timestamp": "timestamp", "timestamp_ntz": "timestamp", "date": "date"}
@@ -21,7 +22,7 @@ _HOLDS = {"timestamp": "timestamp", "timestamp_ntz": "timestamp", "date": "date"
 
 def misread_partitions(table: Table) -> Iterator[str]:
     """A line for each partition column whose declared type says so. What `sql` makes is known only when it runs."""
-    source, keys = table.source, table.keys
+    source, keys = table.folder, table.keys
     if source is None or keys is None or source.sql is not None:
         return
     try:
@@ -41,7 +42,7 @@ def misread_partitions(table: Table) -> Iterator[str]:
             )
 
 
-def _declared(source: Source, name: str) -> str | None:
+def _declared(source: FolderSource, name: str) -> str | None:
     """The type of a column of the table, in SQL's words."""
     if name in source.cast:
         return parse_type(source.cast[name]).name

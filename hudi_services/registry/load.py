@@ -18,16 +18,18 @@ from hudi_services.entry.doctor import Doctor
 from hudi_services.entry.judge import Judge
 from hudi_services.entry.marks import Marked, Path, read_marked
 from hudi_services.entry.rounds import Rounds
-from hudi_services.entry.server import DatabaseServer
+from hudi_services.entry.server import AnyServer
+from hudi_services.entry.source import DatabaseSource
 from hudi_services.entry.table import History, Pools, Table
 from hudi_services.entry.watch import Watch
-from hudi_services.entry.words import told, unknown
+from hudi_services.entry.words import place_of, told, unknown
 from hudi_services.objectives.judge import MENDED_BY
 from hudi_services.objectives.started import by_objectives
 from hudi_services.registry.mistakes import Mistake, as_error
 from hudi_services.registry.options import wrong_options
 from hudi_services.registry.places import PATH_KEYS, expand
 from hudi_services.registry.sections import table_model
+from hudi_services.registry.servers import checked_server, with_server
 
 _OF_ALL = ("history", "objectives", "pages")
 """Sections that say the same of every table, and may be said in its entry."""
@@ -40,7 +42,7 @@ R = TypeVar("R", bound=Rounds)
 @dataclass(frozen=True)
 class Registry:
     """The tables that can be used, the pools (name -> slots) that limit how many services run at once, the rounds of the doctor
-    and of the judge, the watcher, whom it tells what, and the database servers by name."""
+    and of the judge, the watcher, whom it tells what, and the servers of databases and topics by name."""
 
     file: str
     tables: tuple[Table, ...] = ()
@@ -49,7 +51,7 @@ class Registry:
     judge: Judge | None = None
     watch: Watch = field(default_factory=Watch)
     alerts: Alerts | None = None
-    servers: Mapping[str, DatabaseServer] = field(default_factory=dict)
+    servers: Mapping[str, AnyServer] = field(default_factory=dict)
 
     def table(self, name: str) -> Table | None:
         return next((table for table in self.tables if table.name == name), None)
@@ -131,7 +133,7 @@ class _Checker:
         tables: list[Table] = []
         for position, entry in enumerate(self._section(data, "tables", list)):
             if self._only is None or (isinstance(entry, dict) and entry.get("name") == self._only):
-                table = self._table(position, entry, defaults, pools)
+                table = self._table(position, entry, defaults, pools, servers)
                 if table is not None and data.get("judge") is None:
                     for service in by_objectives(table, self._entries):
                         self._add(
@@ -197,18 +199,25 @@ class _Checker:
                 self._add(("alerts", *problem["loc"]), told(problem, Alerts, secret=True))
         return None
 
-    def _servers(self, section: dict[str, Any]) -> dict[str, DatabaseServer]:
-        """Return the servers without mistakes. Messages show no value, which may be a secret."""
+    def _servers(self, section: dict[str, Any]) -> dict[str, AnyServer]:
+        """Return the servers without mistakes."""
         servers = {}
         for name, value in section.items():
-            try:
-                servers[str(name)] = DatabaseServer.model_validate(value)
-            except ValidationError as error:
-                for problem in error.errors():
-                    self._add(("servers", name, *problem["loc"]), told(problem, DatabaseServer, secret=True))
+            server, wrong = checked_server(value)
+            for path, message in wrong:
+                self._add(("servers", name, *path), message)
+            if server is not None:
+                servers[str(name)] = server
         return servers
 
-    def _table(self, position: int, entry: Any, defaults: dict[str, Any], pools: Mapping[str, int]) -> Table | None:
+    def _table(
+        self,
+        position: int,
+        entry: Any,
+        defaults: dict[str, Any],
+        pools: Mapping[str, int],
+        servers: Mapping[str, AnyServer],
+    ) -> Table | None:
         here: Path = ("tables", position)
         if not isinstance(entry, dict):
             self._add(here, "must be a mapping")
@@ -225,8 +234,11 @@ class _Checker:
             table = self._model.model_validate(merged)
         except ValidationError as error:
             for problem in error.errors():
-                self._add((*here, *problem["loc"]), told(problem, self._model))
+                self._add((*here, *place_of(problem)), told(problem, self._model))
             return None
+        table, wrong = with_server(table, servers, self._marked.data.get("servers"))
+        if wrong is not None:
+            self._add((*here, "source", "server"), wrong)
         for path, message in _contradictions(table, pools, self._entries):
             self._add((*here, *path), message)
         return table
@@ -327,7 +339,7 @@ def _laid_over(entry: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any
 
 
 def _contradictions(table: Table, pools: Mapping[str, int], entries: Entries) -> Iterator[tuple[tuple[str, ...], str]]:
-    if table.source is not None and table.keys is None:
+    if table.source is not None and not isinstance(table.source, DatabaseSource) and table.keys is None:
         yield ("keys",), "is missing; a table with a source needs the columns of its record key"
     for entry in entries:
         if (section := entry.section_of(table)) is not None:

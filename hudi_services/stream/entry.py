@@ -18,6 +18,7 @@ from hudi_services.entry.service import Command, Dag, Section, ServiceEntry
 from hudi_services.entry.sizes import bytes_of
 from hudi_services.entry.table import Table
 from hudi_services.feed.flag import feed_flag
+from hudi_services.ingest.again import START_FRESH
 from hudi_services.ingest.entry import INGEST
 from hudi_services.stream.options import (
     CONTINUOUS,
@@ -53,14 +54,7 @@ def _trigger(_table: Table, section: Stream) -> Trigger:
 
 
 def _form(_table: Table) -> tuple[Field, ...]:
-    fresh = Field(
-        "start_fresh",
-        "Load all of the source again",
-        "Forgets the position. Rows that the source does not have any more stay.",
-        False,
-        {"type": "boolean"},
-    )
-    return OPERATION, fresh
+    return OPERATION, START_FRESH
 
 
 def _steps(table: Table, section: Stream) -> tuple[Step, ...]:
@@ -86,8 +80,8 @@ def _arguments(table: Table, section: Stream, asked: Asked) -> Arguments:
         flags += ["--max-bytes", str(section.max_bytes)] if section.max_bytes is not None else []
         flags += ["--on-data-loss", section.on_data_loss]
         flags += ["--unique-keys"] if section.unique_keys else []
-    elif table.source is not None:
-        source = table.source
+    elif table.folder is not None:
+        source = table.folder
         flags += ["--source-path", source.path, "--source-format", source.format, "--operation", source.operation]
         flags += feed_flag(source.feed)
         flags += ["--max-bad-share", str(source.quarantine.max_share)]

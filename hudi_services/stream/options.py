@@ -57,7 +57,8 @@ def contradictions(table: Table, section: Stream) -> Iterator[tuple[KeyPath, str
         yield from _of_files(table, section)
         return
     if table.source is not None:
-        yield ("stream",), "follows a table, and the table has a source of files, too; remove one of them"
+        of = "a source of files" if table.folder is not None else "a source"
+        yield ("stream",), f"follows a table, and the table has {of}, too; remove one of them"
     if section.read == CHANGES:
         yield from _of_changes(table, section)
     if table.keys is None and section.operation == "upsert":
@@ -72,11 +73,14 @@ def contradictions(table: Table, section: Stream) -> Iterator[tuple[KeyPath, str
 def _of_files(table: Table, section: Stream) -> Iterator[tuple[KeyPath, str]]:
     if table.source is None:
         yield ("stream",), "follows nothing; name a `table` of the registry or a `path`, or give the table a `source`"
+    elif table.folder is None:
+        yield ("stream",), "follows tables and files; a table with a server as its source is loaded by `ingest`"
+        return
     for name in ("start", "max_commits", "max_bytes", "read", "on_data_loss", "operation", "unique_keys"):
         if name in section.model_fields_set:
             instead = "source.operation says it" if name == "operation" else "files have no commits"
             yield ("stream", name), f"has no effect without a table to follow; {instead}"
-    if table.source is not None and table.source.operation not in OPERATIONS:
+    if table.folder is not None and table.folder.operation not in OPERATIONS:
         yield ("source", "operation"), f"has to be {', '.join(OPERATIONS[:-1])} or {OPERATIONS[-1]} for a stream"
     ingest = table.section("ingest")
     if ingest is not None and ingest.schedule is not None:

@@ -60,7 +60,7 @@ def _source(table: Table, service: str) -> str | None:
         return found
     if service == "stream" and (followed := getattr(table.section("stream"), "path", None)) is not None:
         return str(followed)
-    return table.source.path if service in ("ingest", "stream") and table.source is not None else None
+    return table.source.address if service in ("ingest", "stream") and table.source is not None else None
 
 
 def _facets(table: Table, instant: str) -> dict[str, Any]:

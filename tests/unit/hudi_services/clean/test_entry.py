@@ -6,7 +6,8 @@ import pytest
 
 from hudi_services.clean.entry import CLEAN, Clean
 from hudi_services.entry.dag import Asked
-from hudi_services.entry.table import Source, Table
+from hudi_services.entry.source import FolderSource
+from hudi_services.entry.table import Table
 from tests.support.cli import clean, fill
 from tests.support.tables import create
 
@@ -41,7 +42,7 @@ def test_without_a_number_nothing_is_looked_at():
 
 def test_a_clean_waits_for_the_first_ingestion(tmp_path):
     """Its schedule begins with the table's entry."""
-    entry = Table(name="t", base_path=str(tmp_path / "t"), source=Source(path="/land", format="csv"))
+    entry = Table(name="t", base_path=str(tmp_path / "t"), source=FolderSource(path="/land", format="csv"))
     gate, *_ = CLEAN.dag.steps(entry, Clean(schedule="0 4 * * *"))
     found = gate.look(Asked(run_type="scheduled"))
     assert (found.due, found.reason) == (False, f"nothing was ingested yet: there is no table at {tmp_path / 't'}")

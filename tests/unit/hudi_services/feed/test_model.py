@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from hoodie.errors import ConfigError
-from hudi_services.entry.table import Source
+from hudi_services.entry.source import FolderSource
 from hudi_services.feed.flag import feed_flag
 from hudi_services.feed.model import Column, Feed
 from hudi_services.ingest.declared import read_feed
@@ -45,14 +45,14 @@ def test_what_is_short_and_what_is_long_mean_the_same() -> None:
 
 
 def test_the_flag_gives_the_feed_back_and_has_no_two_braces() -> None:
-    source = Source.model_validate({"path": "/x", "format": "csv", **SAID})
+    source = FolderSource.model_validate({"path": "/x", "format": "csv", **SAID})
     flag, said = feed_flag(source.feed)
     assert (flag, read_feed(said, "csv")) == ("--feed", Feed.model_validate(SAID))
     assert not {"{{", "}}", "{%", "{#"} & {said[n : n + 2] for n in range(len(said))}
 
 
 def test_defaults_need_no_flag() -> None:
-    assert feed_flag(Source(path="/x", format="csv").feed) == []
+    assert feed_flag(FolderSource(path="/x", format="csv").feed) == []
     assert read_feed(None, "csv") == Feed()
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
 
 import pytest
 from pydantic import BaseModel
@@ -21,18 +23,20 @@ DOCS = Path(__file__).parents[4] / "docs"
 
 def registry_keys(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
     for name, field in model.model_fields.items():
-        inner = next(
-            (
-                kind
-                for kind in (field.annotation, *getattr(field.annotation, "__args__", ()))
-                if isinstance(kind, type) and issubclass(kind, BaseModel)
-            ),
-            None,
-        )
-        if inner is None:
+        inner = list(models_in(field.annotation))
+        if not inner:
             yield prefix + (field.alias or name)
-        else:
-            yield from registry_keys(inner, f"{prefix}{field.alias or name}.")
+        for kind in inner:
+            yield from registry_keys(kind, f"{prefix}{field.alias or name}.")
+
+
+def models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    """The models that a key may hold, one or a union; not those that are values of a mapping."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    elif get_origin(annotation) in (Union, UnionType, Annotated):
+        for each in get_args(annotation):
+            yield from models_in(each)
 
 
 def told_keys() -> set[str]:

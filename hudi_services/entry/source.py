@@ -1,0 +1,171 @@
+"""Where the rows of a table come from, as its entry says it: files, a topic of Kafka, or a table of a database server."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import AfterValidator, Discriminator, Field, PrivateAttr, Tag
+
+from hudi_services.entry.server import KafkaServer
+from hudi_services.feed.model import BrokenFiles, Feed, Part
+
+_DIRECTIVES = {"%Y", "%m", "%d", "%H", "%%"}
+_TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
+_TABLE = re.compile(r"[^.\s]+\.[^.\s]+")
+
+CHANGE_FORMATS = ("debezium-json", "debezium-avro", "canal-json", "maxwell-json")
+"""Formats of messages that say which rows were inserted, updated and deleted."""
+ROW_FORMATS = ("json", "avro")
+"""Formats of messages that are rows."""
+MAX_MESSAGES = 500_000
+"""The messages of a commit at most, where nothing else is said."""
+
+
+def _date_pattern(value: str) -> str:
+    used = re.findall(r"%.?", value)
+    if unknown := [directive for directive in used if directive not in _DIRECTIVES]:
+        raise ValueError(f"{value!r} uses {unknown[0]}; known are %Y, %m, %d, %H and %%")
+    if missing := {"%Y", "%m", "%d"} - set(used):
+        raise ValueError(f"{value!r} gives no day: {', '.join(sorted(missing))} missing, as in 'dt=%Y-%m-%d'")
+    return value
+
+
+def topic_name(value: str) -> str:
+    """Raises ValueError for a name that no topic of Kafka can have."""
+    if not _TOPIC.fullmatch(value) or value in (".", ".."):
+        raise ValueError(f"{value!r:.300} is no topic: letters, digits, `.`, `_` and `-`, at most 249")
+    return value
+
+
+def server_table(value: str) -> str:
+    """Raises ValueError for text that is not DATABASE.TABLE."""
+    if not _TABLE.fullmatch(value):
+        raise ValueError(f"{value!r:.300} is no table of a server: write DATABASE.TABLE, such as shop.orders")
+    return value
+
+
+class BadRows(Part):
+    """Where bad rows go, and the share of them (0 to 1) past which nothing of a run is committed."""
+
+    path: str | None = None
+    max_share: Annotated[float, Field(ge=0, le=1)] = 0.0
+
+
+class Quarantine(BrokenFiles, BadRows):
+    """Bad rows, and files that cannot be read."""
+
+
+class FolderSource(Feed):
+    """The files that are ingested, and how. `date_pattern` says how a file's path carries its date."""
+
+    path: str
+    format: Literal["parquet", "csv", "json"]
+    date_pattern: Annotated[str, AfterValidator(_date_pattern)] | None = None
+    operation: Literal[
+        "upsert", "insert", "bulk_insert", "delete", "insert_overwrite", "insert_overwrite_table", "delete_partition"
+    ] = "upsert"
+    quarantine: Quarantine = Quarantine()
+
+    @property
+    def feed(self) -> Feed:
+        """What the command is told by its flag `--feed`."""
+        said = self.model_dump(by_alias=True, exclude_defaults=True, include=set(Feed.model_fields))
+        files = {"quarantine": {"files": self.quarantine.files}}
+        return Feed.model_validate({**said, **files})
+
+    @property
+    def shown(self) -> str:
+        """The source in a few words."""
+        return f"{self.path} ({self.format})"
+
+    @property
+    def address(self) -> str:
+        """The source as a path or URL."""
+        return self.path
+
+
+class TopicSource(Part):
+    """A topic of a Kafka server, and the format of its messages.
+
+    With `table` (DATABASE.TABLE of the source) other tables' messages in the topic are passed over. A commit takes in
+    `max_messages` messages at most.
+    """
+
+    server: str
+    topic: Annotated[str, AfterValidator(topic_name)]
+    format: Literal["debezium-json", "debezium-avro", "canal-json", "maxwell-json", "json", "avro"]
+    table: Annotated[str, AfterValidator(server_table)] | None = None
+    max_messages: Annotated[int, Field(ge=1, strict=True)] = MAX_MESSAGES
+    quarantine: BadRows = BadRows()
+    _declared: KafkaServer | None = PrivateAttr(default=None)
+
+    @property
+    def declared(self) -> KafkaServer:
+        """The server as the registry declares it."""
+        assert self._declared is not None, "the registry has checked the name"
+        return self._declared
+
+    def on(self, declared: KafkaServer) -> TopicSource:
+        """The same source with the declaration of its server."""
+        found = self.model_copy()
+        found._declared = declared
+        return found
+
+    @property
+    def shown(self) -> str:
+        """The source in a few words."""
+        of_table = f", table {self.table}" if self.table is not None else ""
+        return f"topic {self.topic} of {self.server} ({self.format}{of_table})"
+
+    @property
+    def address(self) -> str:
+        """The source as a URL, with the registry's name of the server."""
+        return f"kafka://{self.server}/{self.topic}"
+
+
+class DatabaseSource(Part):
+    """A table of a database server: DATABASE.TABLE."""
+
+    server: str
+    table: Annotated[str, AfterValidator(server_table)]
+
+    @property
+    def shown(self) -> str:
+        """The source in a few words."""
+        return f"table {self.table} of {self.server}"
+
+    @property
+    def address(self) -> str:
+        """The source as a URL, with the registry's name of the server."""
+        return f"mysql://{self.server}/{self.table}"
+
+
+def _kind_of(value: object) -> str:
+    """The tag of the model that the keys of a declaration belong to."""
+    if isinstance(value, TopicSource):
+        return "<topic>"
+    if isinstance(value, DatabaseSource):
+        return "<database>"
+    if isinstance(value, Mapping):
+        if "topic" in value or ("server" in value and "table" not in value):
+            return "<topic>"
+        if "server" in value:
+            return "<database>"
+    return "<folder>"
+
+
+Source: TypeAlias = FolderSource | TopicSource | DatabaseSource
+AnySource: TypeAlias = Annotated[
+    Annotated[FolderSource, Tag("<folder>")]
+    | Annotated[TopicSource, Tag("<topic>")]
+    | Annotated[DatabaseSource, Tag("<database>")],
+    Discriminator(_kind_of),
+]
+"""A source by the keys that its declaration has."""
+
+
+def server_of(source: Any) -> str | None:
+    """The name of the server that a source names; None for files."""
+    return source.server if isinstance(source, TopicSource | DatabaseSource) else None
