@@ -103,7 +103,7 @@ def _server(name: str, registry: str | None) -> DatabaseServer:
         return server
     if server is not None:
         raise ConfigError(
-            f"The server {name!r} is none of databases",
+            f"The server {name!r} is not a database server",
             found=f"type {server.type} in {file}",
             fix="name a server of type mysql. `hudi-services ingest --table` loads a table from its topic",
         )

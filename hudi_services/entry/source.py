@@ -1,4 +1,4 @@
-"""Where the rows of a table come from, as its entry says it: files, a topic of Kafka, or a table of a database server."""
+"""Sources of rows in a table's entry: files, a topic of Kafka, or a table of a database server."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def server_table(value: str) -> str:
 
 
 class BadRows(Part):
-    """Where bad rows go, and the share of them (0 to 1) past which nothing of a run is committed."""
+    """The folder of bad rows, and the share of them (0 to 1) past which nothing of a run is committed."""
 
     path: str | None = None
     max_share: Annotated[float, Field(ge=0, le=1)] = 0.0
@@ -70,7 +70,7 @@ class FolderSource(Feed):
 
     @property
     def feed(self) -> Feed:
-        """What the command is told by its flag `--feed`."""
+        """The part that the command takes by its flag `--feed`."""
         said = self.model_dump(by_alias=True, exclude_defaults=True, include=set(Feed.model_fields))
         files = {"quarantine": {"files": self.quarantine.files}}
         return Feed.model_validate({**said, **files})

@@ -10,11 +10,11 @@ from hoodie.errors import CorruptTableError, MissingFileError, PendingInstantErr
 from hoodie.timeline import WRITE_ACTIONS
 from hoodie.transaction.create import never_committed
 from hoodie.view import TableState
-from hudi_services.ingest.positions import find_position, newest_load
 from hudi_services.ingest.prepare import Prepared
 from hudi_services.ingest.quarantine import EXTRA, Counts, QuarantineWriter
 from hudi_services.ingest.request import IngestRequest
 from hudi_services.ingest.target import check_still_new
+from hudi_services.positions import find_position, newest_load
 
 
 @dataclass

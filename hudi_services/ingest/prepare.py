@@ -13,10 +13,10 @@ from hoodie.errors import ConfigError
 from hoodie.services.after_write import AfterWrite
 from hoodie.table import HoodieTable
 from hoodie.transaction.create import never_committed
-from hudi_services.ingest.positions import find_position, find_since
 from hudi_services.ingest.request import IngestRequest
-from hudi_services.ingest.source import Batch, Position, Since
+from hudi_services.ingest.source import Batch
 from hudi_services.ingest.target import Target, find_target
+from hudi_services.positions import Position, Since, find_position, find_since
 
 
 @dataclass(frozen=True)

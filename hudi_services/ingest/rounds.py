@@ -18,11 +18,11 @@ from hoodie.table import HoodieTable
 from hoodie.times import span
 from hudi_services.ingest.changes.position import KEY, TablePosition
 from hudi_services.ingest.changes.source import TableSource
-from hudi_services.ingest.positions import find_position
 from hudi_services.ingest.request import IngestRequest
 from hudi_services.ingest.run import run_ingest
 from hudi_services.outcome.result import ServiceResult
 from hudi_services.pause.state import read_pause
+from hudi_services.positions import find_position
 
 _WRITTEN = ("written", "inserted", "updated", "deleted")
 _ROWS = ("read", *_WRITTEN, "filtered", "duplicate", "without_effect", "repeated", "quarantined")

@@ -8,7 +8,7 @@ into the commit of the batch's rows. So rows and position become visible in one 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 import pyarrow as pa
@@ -17,33 +17,13 @@ from hoodie.config.operations import Operation
 from hoodie.engine import Engine
 from hoodie.services.decision import Items
 from hudi_services.ingest.places import Places
+from hudi_services.positions import Position, Since
 
 Where = Callable[[Sequence[int]], Sequence[str]]
 """Where rows of a table are from, such as `line 7` of a file, by their numbers from 0. Looked for only when it is asked."""
 
 Reject = Callable[[str, str | Mapping[str, object], str], None]
 """Takes what is no row of the table to the quarantine: where it is from, its text or its values by column, the reason."""
-
-
-@dataclass(frozen=True, slots=True)
-class Position:
-    """How far a table has taken in a source: text that only the source reads, and the instant of the commit that holds it."""
-
-    text: str
-    instant: str
-    where: str = field(compare=False)  # the commit, for messages
-
-
-@dataclass(frozen=True, slots=True)
-class Since:
-    """What is to be loaded again: all that a table has taken in after `instant`, when its position was `before` (None: none yet).
-
-    `after` are its positions since, the oldest first.
-    """
-
-    instant: str
-    before: Position | None
-    after: tuple[Position, ...]
 
 
 @dataclass(frozen=True, slots=True)

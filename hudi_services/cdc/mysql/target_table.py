@@ -22,7 +22,7 @@ from hudi_services.cdc.mysql.log_identity import KEY, StoredPosition, stored_pos
 from hudi_services.cdc.mysql.snapshot import Snapshot
 from hudi_services.cdc.mysql.table_source import TableSource
 from hudi_services.cdc.mysql.target import UniqueKey, check_key_values, key_of_target
-from hudi_services.ingest.positions import find_position
+from hudi_services.positions import find_position
 
 _CHANGES = ChangeColumns("op", ("number",))
 

@@ -9,7 +9,7 @@ from hoodie.changes.range import check_begun, is_position
 from hoodie.errors import ChangeRangeError, ConfigError, CorruptTableError
 from hoodie.model.time import Time
 from hoodie.view import TableState
-from hudi_services.ingest.source import Position
+from hudi_services.positions import Position
 
 KEY = "hudi_services.stream.position"
 """The key of the extra metadata of commits that keeps it."""

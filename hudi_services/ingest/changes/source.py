@@ -21,7 +21,7 @@ from hoodie.view import TableState
 from hudi_services.ingest.changes.batch import TableBatch
 from hudi_services.ingest.changes.position import KEY, TablePosition
 from hudi_services.ingest.places import Places
-from hudi_services.ingest.source import Position, Since
+from hudi_services.positions import Position, Since
 
 _log = logging.getLogger(__name__)
 FAIL, RESNAPSHOT = "fail", "resnapshot"

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from hoodie.errors import CorruptTableError
 from hoodie.model.place import identity
 from hudi_services.ingest.files.listing import SourceFile
-from hudi_services.ingest.source import Position
+from hudi_services.positions import Position
 
 KEY = "hudi_services.checkpoint"
 """Where a commit has it, in its extra metadata."""

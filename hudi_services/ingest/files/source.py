@@ -29,7 +29,7 @@ from hudi_services.ingest.files.readers import FileSplit, file_splits
 from hudi_services.ingest.files.schema import FileSchemas, with_later
 from hudi_services.ingest.files.unite import Weighed, unite, unite_by_rows
 from hudi_services.ingest.places import Places
-from hudi_services.ingest.source import Position, Since
+from hudi_services.positions import Position, Since
 
 _log = logging.getLogger(__name__)
 _SHOWN = 200  # files that are left out

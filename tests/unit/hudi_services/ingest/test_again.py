@@ -16,7 +16,7 @@ from hoodie.errors import ConfigError
 from hudi_services.ingest.files.checkpoint import Checkpoint
 from hudi_services.ingest.files.source import FilesSource
 from hudi_services.ingest.places import Places
-from hudi_services.ingest.source import Position, Since
+from hudi_services.positions import Position, Since
 from tests.support.cli import main
 from tests.support.tables import batch
 

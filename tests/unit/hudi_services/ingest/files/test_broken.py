@@ -14,8 +14,8 @@ from hoodie.errors import SourceError
 from hudi_services.feed.model import Feed
 from hudi_services.ingest.files.checkpoint import KEY, Broken, Checkpoint, Taken
 from hudi_services.ingest.files.listing import SourceFile
-from hudi_services.ingest.source import Position
 from hudi_services.ingest.task import IngestTask
+from hudi_services.positions import Position
 from tests.support.tables import batch
 
 SKIP = Feed.model_validate({"quarantine": {"files": "skip"}})

@@ -16,9 +16,8 @@ from hoodie.storage import LocalStorage, walk_files
 from hoodie.view import load_state
 from hudi_services.ingest.files.checkpoint import KEY, Checkpoint, Taken
 from hudi_services.ingest.files.listing import SourceFile
-from hudi_services.ingest.positions import find_position
 from hudi_services.ingest.prepare import prepare
-from hudi_services.ingest.source import Position
+from hudi_services.positions import Position, find_position
 from tests.support.archive import archive, archive_before
 from tests.support.clock import FakeClock
 from tests.support.faulty import FaultyStorage, Killed

@@ -1,22 +1,43 @@
-"""What the commits of ingestions say in their extra metadata: the positions of sources, and where bad rows are."""
+"""The extra metadata that ingestions leave in commits: the positions of sources, and where bad rows are."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from hoodie.errors import ConfigError, CorruptTableError, MissingFileError
 from hoodie.model.time import Time
 from hoodie.timeline import Instant
 from hoodie.view import TableState
-from hudi_services.ingest.source import Position, Since
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """How far a table has taken in a source: text that only the source reads, and the instant of the commit that holds it."""
+
+    text: str
+    instant: str
+    where: str = field(compare=False)  # the commit, for messages
+
+
+@dataclass(frozen=True, slots=True)
+class Since:
+    """The part of a source to load again: all after `instant`, when its position was `before` (None: none yet).
+
+    `after` are its positions since, the oldest first.
+    """
+
+    instant: str
+    before: Position | None
+    after: tuple[Position, ...]
 
 
 def find_position(state: TableState, key: str, *, start_fresh: bool) -> Position | None:
     """The newest position under `key`; None where there never was one.
 
     Raises CorruptTableError or MissingFileError when a commit, or an archived timeline that might hold one, cannot be read:
-    loading everything again must be somebody's decision. To start fresh is that decision.
+    a user has to decide that everything is loaded again, by starting fresh.
     """
     try:
         for instant, extra in _loads(state, (key,)):
@@ -54,7 +75,7 @@ def _completed(state: TableState, text: str) -> Time:
     if any(states):
         return instant
     if states:
-        raise ConfigError(what, found="that action is not complete: nobody knows yet what it loads", fix=fix)
+        raise ConfigError(what, found="that action is not complete, so it is not known what it loads", fix=fix)
     for each in state.archive.newest():
         if each.time <= instant:
             if each.time == instant:
