@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from hoodie.errors import ConfigError, CorruptTableError, SourceError
+from hoodie.errors import ConfigError, CorruptTableError
 from hudi_services.cdc.mysql.connection import is_mariadb, rows_of
 from hudi_services.cdc.mysql.position import LogPosition, log_position
 
@@ -20,8 +20,8 @@ KEY = "hudi_services.cdc.mysql.position"
 
 @dataclass(frozen=True)
 class StoredPosition:
-    """The source (server/database.table), the place in its log, and what identifies the log: the transactions before the place
-    (MariaDB), or the server (MySQL), and when the file of the place began."""
+    """The source (server/database.table), the place in its log, and what identifies the log: the server, the transactions before
+    the place (MariaDB), and when the file of the place began."""
 
     source: str
     position: str
@@ -58,16 +58,9 @@ def log_identity(connection: Connection[Any], position: LogPosition, created: Ca
     if not is_mariadb(connection):
         [[server]] = rows_of(connection, "SELECT @@server_uuid")
         return f"server {server}, file of {created(position.file)}"
-    [[transactions]] = rows_of(connection, "SELECT BINLOG_GTID_POS(%s, %s)", (position.file, position.offset))
-    return f"transactions {transactions}, file of {created(position.file)}" if transactions is not None else None
-
-
-def check_log(connection: Connection[Any], stored: StoredPosition, created: Callable[[str], int]) -> None:
-    """Raise SourceError where the server's log is not the one that `stored` is a place of: changes may be missing between."""
-    identity = log_identity(connection, stored.place, created)
-    if identity != stored.log:
-        raise SourceError(
-            f"The binlog of {stored.source} does not continue at {stored.position}",
-            found=f"{identity or 'no such position, as after a purge or a reset'}, where the table has {stored.log}",
-            fix="load the table again with --start-fresh. Logs that are kept longer prevent it: `hudi-services cdc check`",
-        )
+    [[server, transactions]] = rows_of(
+        connection, "SELECT @@server_id, BINLOG_GTID_POS(%s, %s)", (position.file, position.offset)
+    )
+    if transactions is None:
+        return None
+    return f"server {server}, transactions {transactions}, file of {created(position.file)}"

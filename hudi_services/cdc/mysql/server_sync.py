@@ -14,7 +14,8 @@ from hudi_services.cdc.cuts import Behind, Cut, CutStore, TablePlace
 from hudi_services.cdc.mysql.binlog.log import end_of_log
 from hudi_services.cdc.mysql.connection import connected, rows_of
 from hudi_services.cdc.mysql.facts import server_facts
-from hudi_services.cdc.mysql.log_identity import StoredPosition, check_log
+from hudi_services.cdc.mysql.failover import located
+from hudi_services.cdc.mysql.log_identity import StoredPosition
 from hudi_services.cdc.mysql.log_positions import LogPositions
 from hudi_services.cdc.mysql.log_reader import LogReader
 from hudi_services.cdc.mysql.position import LogPosition
@@ -96,7 +97,7 @@ class ServerSync:
                 _try(follower, partial(_find_place, follower, before, resume))
             self._load_new(followers, positions)
             time, end = _server_time(control), end_of_log(control)
-            _check_logs(control, positions, followers)
+            _locate(control, positions, followers)
             _apply(control, positions, followers, end)
             reached = positions.stored_position(control, self.name, end)
         cut = self._cut(before, reached, time, followers)
@@ -161,20 +162,23 @@ def _find_place(follower: _Follower, before: Cut | None, resume: Collection[str]
             follower.since = StoredPosition(source, behind.position, behind.log)
 
 
-def _check_logs(control: Connection[Any], positions: LogPositions, followers: Sequence[_Follower]) -> None:
-    """Hold the places of tables against the log. Many tables are at the same place, which is asked once."""
-    checked: dict[tuple[str, str], HoodieError | None] = {}
+def _locate(control: Connection[Any], positions: LogPositions, followers: Sequence[_Follower]) -> None:
+    """Set `since` to the place in the log of the server that answers. Many tables are at one place, which is looked up once."""
+    known: dict[tuple[str, str], StoredPosition | HoodieError] = {}
     for follower in followers:
         if not follower.goes_on or follower.since is None:
             continue
         place = (follower.since.position, follower.since.log)
-        if place not in checked:
+        if place not in known:
             try:
-                check_log(control, follower.since, positions.created)
-                checked[place] = None
+                known[place] = located(control, follower.since, positions)
             except HoodieError as error:
-                checked[place] = error
-        follower.error = checked[place]
+                known[place] = error
+        answer = known[place]
+        if isinstance(answer, HoodieError):
+            follower.error = answer
+        else:
+            follower.since = answer
 
 
 def _apply(control: Connection[Any], positions: LogPositions, followers: Sequence[_Follower], end: LogPosition) -> None:

@@ -11,7 +11,8 @@ from hoodie.errors import HoodieError
 from hudi_services.cdc.mysql.binlog.log import end_of_log
 from hudi_services.cdc.mysql.connection import connected
 from hudi_services.cdc.mysql.facts import server_facts
-from hudi_services.cdc.mysql.log_identity import StoredPosition, check_log
+from hudi_services.cdc.mysql.failover import located
+from hudi_services.cdc.mysql.log_identity import StoredPosition
 from hudi_services.cdc.mysql.log_positions import LogPositions
 from hudi_services.cdc.mysql.log_reader import LogReader
 from hudi_services.cdc.mysql.position import LogPosition
@@ -53,9 +54,9 @@ class TableLoad:
             stored = self.target.stored_position()
             if stored is None or start_fresh:
                 stored = load_snapshot(control, self._positions, self.target, stored, self.result)
-            check_log(control, stored, self._positions.created)
-            route = route_of(control, self._positions, self.target, stored, stored.place, self.result)
-            LogReader(self._positions, {(source.database, source.name): route}, _stop).run(control, stored.place, end)
+            since = located(control, stored, self._positions).place
+            route = route_of(control, self._positions, self.target, stored, since, self.result)
+            LogReader(self._positions, {(source.database, source.name): route}, _stop).run(control, since, end)
         return self.result
 
 

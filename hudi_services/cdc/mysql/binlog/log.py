@@ -47,6 +47,21 @@ def file_created(connection: Connection[Any], server_id: int, file: str) -> int:
     return next(event.seconds for _, event in begins if event.kind is Kind.FORMAT_DESCRIPTION)
 
 
+def position_after(connection: Connection[Any], server_id: int, transactions: str) -> LogPosition:
+    """Return the place of the log after `transactions`, a position by GTID of MariaDB such as `0-1-7,1-2-9`.
+
+    The connection serves nothing else from then on. Raises SourceError where the log does not have all of them.
+    """
+    rows_of(connection, "SET @slave_connect_state = %s", (transactions,))
+    rows_of(connection, "SET @slave_gtid_strict_mode = 1")
+    place = LogPosition("", _FIRST)  # the server uses the state instead
+    for position, found in events(connection, server_id, place, wait=False):
+        if found.kind is Kind.MARIADB_GTID:
+            break
+        place = max(place, position) if found.end or found.kind is Kind.ROTATE else place
+    return place
+
+
 def collation_charsets(connection: Connection[Any]) -> dict[int, str]:
     """Return the server's character sets by the numbers of its collations, which TABLE_MAP events name."""
     import pymysql
@@ -100,7 +115,9 @@ def events(
         code, message = (*error.args, "", "")[:2]
         if code == _PURGED:
             raise SourceError(
-                f"The server no longer has the position {start}",
+                f"The server does not have the position {start}"
+                if start.file
+                else "The server does not have the transactions that were read",
                 found=str(message),
                 fix="load the tables again. Logs that are kept longer prevent it: `hudi-services cdc check`",
             ) from error
