@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -151,17 +150,3 @@ def without_images(changes: Changes, outcome: Outcome) -> Changes:
         outcome.reject(changes.numbers[missing & deletes], "a delete without the row before, and without a key")
         outcome.reject(changes.numbers[missing & ~deletes], "an insert or update without the row after")
     return changes.filter(~missing)
-
-
-def required(changes: Changes, names: Sequence[str], outcome: Outcome) -> Changes:
-    """Return the changes that have a value in all the columns which are never null, and reject the others."""
-    bad = np.zeros(len(changes.numbers), bool)
-    there = changes.after.is_valid().to_numpy(zero_copy_only=False)
-    for name in names:
-        column = pc.struct_field(changes.after, name)
-        if column.null_count == changes.after.null_count:
-            continue
-        lacks = there & column.is_null().to_numpy(zero_copy_only=False)
-        outcome.reject(changes.numbers[lacks], f"no value in the column {name!r}, which is never null")
-        bad |= lacks
-    return changes.filter(~bad)

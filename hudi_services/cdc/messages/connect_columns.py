@@ -89,7 +89,9 @@ def _named(written: ConnectType, origin: Origin) -> Column | None:
         unit = _TIMES[name]
         return Column(pa.int64(), pa.string(), lambda raw: time_texts(raw, UNITS[unit], places))
     if kind == "string" and name == f"{_DEBEZIUM}ZonedTimestamp":
-        return Column(pa.string(), _INSTANT, zoned_times)
+        return Column(pa.string(), _INSTANT, _without_zero if origin.mysql else zoned_times)
+    if kind == "int32" and name == f"{_DEBEZIUM}Year" and origin.mysql:
+        return Column(pa.int32(), pa.int32(), _with_year_zero)
     if kind == "string" and name == f"{_DEBEZIUM}IsoDate":
         return Column(pa.string(), pa.date32(), iso_dates)
     if kind == "string" and name == f"{_DEBEZIUM}IsoTimestamp":
@@ -130,11 +132,22 @@ def unsigned(numbers: pa.Array) -> pa.Array:
     return pc.if_else(pc.less(numbers, 0), turned, wide)
 
 
+def _without_zero(texts: pa.Array) -> pa.Array:
+    """Instants. The connector writes 0000-00-00 as 1970, a second before the first that the server can store."""
+    instants = zoned_times(texts)
+    return pc.if_else(pc.equal(instants, pa.scalar(0, _INSTANT)), pa.scalar(None, _INSTANT), instants)
+
+
+def _with_year_zero(years: pa.Array) -> pa.Array:
+    """Years. The connector writes the year 0000 as 1900, which the server cannot store."""
+    return pc.if_else(pc.equal(years, 1900), pa.scalar(0, pa.int32()), years)
+
+
 def _decimal(written: ConnectType, origin: Origin, source: str) -> Column:
     scale = written.number("scale") or 0
     precision = written.number("connect.decimal.precision")
     if precision is None or source.startswith("BIGINT UNSIGNED"):
-        # MySQL's connector writes only BIGINT UNSIGNED without its digits.
+        # A number of MySQL without its digits is a BIGINT UNSIGNED.
         precision = 20 if origin.mysql and scale == 0 else _MAX_DIGITS
     kind = pa.decimal128(precision, scale) if precision <= _MAX_DIGITS else pa.string()
     return _of_bytes(origin, kind, lambda raw: decimals(raw, precision, scale))

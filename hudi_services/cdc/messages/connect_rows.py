@@ -34,6 +34,8 @@ class Row:
         parts = dict(zip((part.name for part in raw.type.fields), raw.flatten(), strict=True))
         columns = []
         for name, column in self.columns.items():
+            if name in self.required and parts[name].null_count > raw.null_count:
+                raise FaultError(f"no value in the column {name!r}, which is never null")
             try:
                 columns.append(column.values(parts[name]))
             except pa.ArrowException:  # their texts show the value, which may be a secret
@@ -45,8 +47,11 @@ class Row:
         return pa.StructArray.from_arrays(columns, fields=list(self.type.fields), mask=raw.is_null())
 
 
-def connect_row(written: ConnectType, origin: Origin, known: pa.Schema | None) -> Row:
-    """Return the row of a struct. Raises FaultError for a column that does not fit the `known` one of its name."""
+def connect_row(written: ConnectType, origin: Origin, known: pa.Schema | None, *, whole: bool = True) -> Row:
+    """Return the row of a struct. One that is not `whole` may lack values that are never null.
+
+    Raises FaultError for a column that does not fit the `known` one of its name.
+    """
     columns = {}
     for name, kind in written.fields.items():
         place = known.get_field_index(name) if known is not None else -1
@@ -56,4 +61,4 @@ def connect_row(written: ConnectType, origin: Origin, known: pa.Schema | None) -
             )
         except ValueError as error:
             raise FaultError(f"the column {name!r} with {error}") from None
-    return Row(columns, tuple(name for name, kind in written.fields.items() if not kind.optional))
+    return Row(columns, tuple(name for name, kind in written.fields.items() if whole and not kind.optional))

@@ -25,7 +25,7 @@ from hudi_services.cdc.messages.debezium_changes import (
     shape_of,
     with_value,
 )
-from hudi_services.cdc.messages.isolation import isolate
+from hudi_services.cdc.messages.isolation import isolate, some
 from hudi_services.cdc.messages.json_objects import JsonObjects
 from hudi_services.cdc.messages.json_values import FaultError, parsed
 from hudi_services.cdc.messages.placeholders import MARKER
@@ -132,7 +132,7 @@ class _Decoding:
     ) -> Iterator[tuple[np.ndarray, pa.StructArray]]:
         for rows, keys in isolate(
             np.arange(len(numbers)),
-            lambda rows: row.values(structs.slice(rows[0], len(rows))),
+            lambda rows: row.values(some(structs, rows)),
             lambda rows, error: self._no_key(numbers[rows], error),
         ):
             yield numbers[rows], keys

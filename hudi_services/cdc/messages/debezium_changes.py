@@ -12,12 +12,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hudi_services.cdc.messages.changes import DELETE, Changes, Outcome, required, widened, without_images
+from hudi_services.cdc.messages.changes import DELETE, Changes, Outcome, widened, without_images
 from hudi_services.cdc.messages.connect import ConnectType
 from hudi_services.cdc.messages.connect_columns import Origin
 from hudi_services.cdc.messages.connect_rows import Row, connect_row
 from hudi_services.cdc.messages.contract import Statement
-from hudi_services.cdc.messages.isolation import isolate
+from hudi_services.cdc.messages.isolation import isolate, some
 from hudi_services.cdc.messages.json_values import FaultError
 from hudi_services.cdc.messages.placeholders import without_marker
 
@@ -63,7 +63,7 @@ def envelope_of(written: ConnectType, known: pa.Schema | None, *, json: bool) ->
         raise FaultError("an envelope whose rows are not structs")
     source = written.fields.get("source")
     origin = Origin(json, source is not None and source.name in _MYSQL)
-    return Envelope(connect_row(before, origin, known), connect_row(after, origin, known))
+    return Envelope(connect_row(before, origin, known, whole=False), connect_row(after, origin, known))
 
 
 @dataclass(frozen=True)
@@ -89,10 +89,10 @@ class Assembly:
             numbers, payloads = numbers[known], payloads.filter(pa.array(known))
         for _, changes in isolate(
             np.arange(len(numbers)),
-            lambda rows: _changes(numbers[rows], payloads.slice(rows[0], len(rows)), envelope),
+            lambda rows: _changes(numbers[rows], some(payloads, rows), envelope),
             lambda rows, error: self._rejected(numbers[rows], error),
         ):
-            self._finish(changes, envelope)
+            self._finish(changes)
 
     def _of_table(self, numbers: np.ndarray, payloads: pa.StructArray) -> tuple[np.ndarray, pa.StructArray]:
         """Those of the table, if one is named. All others are counted."""
@@ -125,10 +125,9 @@ class Assembly:
         self.outcome.reject(numbers, str(error))
         yield from ()
 
-    def _finish(self, changes: Changes, envelope: Envelope) -> None:
+    def _finish(self, changes: Changes) -> None:
         changes = without_images(self._with_keys(changes), self.outcome)
-        changes = without_marker(changes, self.marker, self.outcome)
-        self.outcome.changes.append(required(changes, envelope.after.required, self.outcome))
+        self.outcome.changes.append(without_marker(changes, self.marker, self.outcome))
 
     def _with_keys(self, changes: Changes) -> Changes:
         """The changes, with the key as the row before in deletes that have none."""
