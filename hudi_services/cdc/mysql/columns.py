@@ -84,7 +84,16 @@ class DeclaredTable:
         FLOAT is cast to DOUBLE, as the server prints only six digits of it. Text in other character sets than UTF-8 comes as it
         is stored, as in the log: the server prints `?` for some characters.
         """
-        return f"SELECT {', '.join(map(self._read, self.columns))} FROM {quoted(self.database)}.{quoted(self.name)}"
+        return f"{self.selection} FROM {self.quoted_name}"
+
+    @property
+    def selection(self) -> str:
+        """SELECT and the columns, without a table, for `query` and for parts of it."""
+        return f"SELECT {', '.join(map(self._read, self.columns))}"
+
+    @property
+    def quoted_name(self) -> str:
+        return f"{quoted(self.database)}.{quoted(self.name)}"
 
     def _read(self, column: LoggedColumn) -> str:
         if column.code is Code.FLOAT:

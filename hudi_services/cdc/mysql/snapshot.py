@@ -14,24 +14,26 @@ from hudi_services.cdc.mysql.binlog.log import end_of_log
 from hudi_services.cdc.mysql.columns import DeclaredTable, declared_table
 from hudi_services.cdc.mysql.connection import connected, rows_of
 from hudi_services.cdc.mysql.position import LogPosition
+from hudi_services.cdc.mysql.result_rows import result_rows
 from hudi_services.cdc.mysql.text_values import text_values
 from hudi_services.entry.server import DatabaseServer
 
 if TYPE_CHECKING:
     from pymysql.connections import Connection
 
-_ROWS, _BYTES = 20_000, 64 << 20  # in a batch
-_STEP = 100  # rows
-
 
 @dataclass(frozen=True)
 class Snapshot:
     """The rows of `table`, to be read once. Changes after `position` are not in them. Changes at it or before all are, but for
-    servers without a place of snapshots (MySQL): there the last changes before may be in it, so changes are applied by key."""
+    servers without a place of snapshots (MySQL): there the last changes before may be in it, so changes are applied by key.
+
+    `connection` sees the same moment until the first row is read.
+    """
 
     table: DeclaredTable
     position: LogPosition
     rows: pa.RecordBatchReader
+    connection: Connection[Any]
 
 
 @contextmanager
@@ -44,50 +46,49 @@ def snapshot(
     """
     with connected(name, server, environ) as connection:
         before = end_of_log(connection)
-        rows_of(connection, "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-        rows_of(connection, "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY")
-        place = dict(rows_of(connection, "SHOW STATUS LIKE 'binlog_snapshot_%%'"))
-        position = (
-            LogPosition(place["Binlog_snapshot_file"], int(place["Binlog_snapshot_position"])) if place else before
-        )
+        position = begin_snapshot(connection) or before
         declared = declared_table(connection, database, table)
-        yield Snapshot(
-            declared, position, pa.RecordBatchReader.from_batches(declared.schema, _batches(connection, declared))
-        )
+        rows = _batches(connection, declared)
+        yield Snapshot(declared, position, pa.RecordBatchReader.from_batches(declared.schema, rows), connection)
 
 
-def _batches(connection: Connection[Any], table: DeclaredTable) -> Iterator[pa.RecordBatch]:
-    import pymysql
-    from pymysql.cursors import SSCursor
+def begin_snapshot(connection: Connection[Any]) -> LogPosition | None:
+    """Begin a transaction that sees one moment.
 
-    connection.decoders, connection.use_unicode = {}, False  # bytes as they come
+    Return the place of that moment in the log, None where the server does not have it (MySQL).
+    """
+    rows_of(connection, "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+    rows_of(connection, "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY")
+    place = dict(rows_of(connection, "SHOW STATUS LIKE 'binlog_snapshot_%%'"))
+    return LogPosition(place["Binlog_snapshot_file"], int(place["Binlog_snapshot_position"])) if place else None
+
+
+def record_batches(connection: Connection[Any], table: DeclaredTable, query: str) -> Iterator[pa.RecordBatch]:
+    """Yield rows of `table` that a query with its `selection` finds.
+
+    Raises errors of PyMySQL, and SourceError for values of another type.
+    """
     try:
-        with SSCursor(connection) as cursor:
-            cursor.execute(table.query)
-            while rows := _fetched(cursor):
-                columns = [pa.array(values, pa.binary()) for values in zip(*rows, strict=True)]
-                arrays = [
-                    text_values(column, printed, table.charsets.get(column.name, "utf8mb4"))
-                    for column, printed in zip(table.columns, columns, strict=True)
-                ]
-                yield pa.record_batch(arrays, schema=table.schema)
-    except pymysql.err.MySQLError as error:
-        raise SourceUnavailableError(
-            f"The rows of {table.full_name} could not be read to their end",
-            found=str(error),
-            fix="run again. Nothing of them was loaded",
-        ) from error
+        for printed in result_rows(connection, query):
+            arrays = [
+                text_values(column, values, table.charsets.get(column.name, "utf8mb4"))
+                for column, values in zip(table.columns, printed, strict=True)
+            ]
+            yield pa.record_batch(arrays, schema=table.schema)
     except ValueError as error:
         raise SourceError(
             f"The rows of {table.full_name} cannot be read", found=str(error), fix="correct the row at the server"
         ) from error
 
 
-def _fetched(cursor: Any) -> list[tuple[bytes | None, ...]]:
-    """The rows of the next batch. Long ones fill it before there are many."""
-    rows: list[tuple[bytes | None, ...]] = []
-    size = 0
-    while len(rows) < _ROWS and size < _BYTES and (more := cursor.fetchmany(_STEP)):
-        rows.extend(more)
-        size += sum(len(value) for row in more for value in row if value is not None)
-    return rows
+def _batches(connection: Connection[Any], table: DeclaredTable) -> Iterator[pa.RecordBatch]:
+    import pymysql
+
+    try:
+        yield from record_batches(connection, table, table.query)
+    except pymysql.err.MySQLError as error:
+        raise SourceUnavailableError(
+            f"The rows of {table.full_name} could not be read to their end",
+            found=str(error),
+            fix="run again. Nothing of them was loaded",
+        ) from error

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from hudi_services.cdc.mysql.binlog.table_map import Code, LoggedColumn
 from hudi_services.cdc.mysql.binlog.values import column_type, dates_of, texts_of
 
+_FIRST = pa.scalar("0001-01-01").cast(pa.date32())
 _TIMES = (Code.DATETIME2, Code.TIMESTAMP2)
 
 
@@ -26,9 +29,9 @@ def text_values(column: LoggedColumn, printed: pa.Array, charset: str = "utf8mb4
     try:
         texts = printed.cast(pa.string())
         if column.code is Code.DATE:
-            return _dates(texts)
+            return _parsed(texts, pa.date32(), _dates)
         if column.code in _TIMES:
-            return _datetimes(texts).cast(kind)
+            return _parsed(texts, pa.timestamp("us"), _datetimes).cast(kind)
         if column.code is Code.FLOAT:
             return texts.cast(pa.float64()).cast(kind, safe=False)
         if column.code is Code.NEWDECIMAL and pa.types.is_string(kind):
@@ -36,6 +39,15 @@ def text_values(column: LoggedColumn, printed: pa.Array, charset: str = "utf8mb4
         return texts.cast(kind)
     except pa.ArrowInvalid as error:
         raise ValueError(f"a value of the column {column.name!r} that is no {kind}: {error}") from error
+
+
+def _parsed(texts: pa.Array, kind: pa.DataType, parse: Callable[[pa.Array], pa.Array]) -> pa.Array:
+    """The moments of texts. Arrow's parser takes a tenth of the time of `parse`, but knows no zero dates, and has a year 0."""
+    try:
+        values = texts.cast(kind)
+    except pa.ArrowInvalid:
+        return parse(texts)
+    return parse(texts) if pc.any(pc.less(values, _FIRST.cast(kind))).as_py() else values
 
 
 def _number(texts: pa.Array, start: int, stop: int) -> pa.Array:

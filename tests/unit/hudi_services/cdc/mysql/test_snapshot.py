@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from hoodie.errors import SourceError
@@ -80,8 +82,7 @@ def test_text_of_each_character_set_is_the_same_by_snapshot_and_by_binlog(server
 
 
 def test_rows_that_are_long_come_in_small_batches(server, monkeypatch):
-    monkeypatch.setattr(source, "_BYTES", 10_000)
-    monkeypatch.setattr(source, "_STEP", 2)
+    monkeypatch.setattr(source, "result_rows", partial(source.result_rows, size=10_000))
     server.run(
         "CREATE DATABASE long_",
         "CREATE TABLE long_.t (id INT PRIMARY KEY, v TEXT)",

@@ -25,6 +25,8 @@ def test_zero_dates_and_days_of_no_month_are_null():
         None,
         date(9999, 12, 31),
     ]
+    assert read(days, b"0000-01-01", b"2020-01-01") == [None, date(2020, 1, 1)]
+    assert read(days, b"0001-01-01", b"2020-12-31") == [date(1, 1, 1), date(2020, 12, 31)]
 
 
 def test_fractions_have_any_number_of_digits():
@@ -35,6 +37,16 @@ def test_fractions_have_any_number_of_digits():
         None,
         None,
     ]
+    assert read(times, b"0000-01-01 00:00:00.000001", b"2020-02-29 23:59:59.000001") == [
+        None,
+        datetime(2020, 2, 29, 23, 59, 59, 1),
+    ]
+    assert read(times, b"0001-01-01 00:00:00", None, b"2020-02-29 23:59:59.5") == [
+        datetime(1, 1, 1),
+        None,
+        datetime(2020, 2, 29, 23, 59, 59, 500_000),
+    ]
+    assert read(times, None) == [None]
     assert read(LoggedColumn(Code.TIMESTAMP2, 0), b"2038-01-19 03:14:07") == [
         datetime(2038, 1, 19, 3, 14, 7, tzinfo=UTC)
     ]
