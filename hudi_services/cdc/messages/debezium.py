@@ -1,34 +1,40 @@
-"""Messages of Debezium in JSON, `debezium-json`. Types are those that the schema in each message names."""
+"""Messages of Debezium in JSON, `debezium-json`.
+
+Types are those that the schema in each message names. Without a schema they are those of the target, and new columns are guessed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from hudi_services.cdc.messages import envelopes
 from hudi_services.cdc.messages.changes import Outcome
-from hudi_services.cdc.messages.connect import ConnectType, type_of_json
-from hudi_services.cdc.messages.connect_columns import Origin
-from hudi_services.cdc.messages.connect_rows import Row, connect_row
+from hudi_services.cdc.messages.connect import ConnectType
 from hudi_services.cdc.messages.contract import Decoded, Statement
 from hudi_services.cdc.messages.debezium_changes import (
     CHANGE,
     NO_CHANGE,
+    OTHER_TABLE,
+    PLACE,
     SCHEMA_CHANGE,
     TOMBSTONE,
     Assembly,
+    Envelope,
     envelope_of,
+    of_table,
     shape_of,
     with_value,
 )
-from hudi_services.cdc.messages.isolation import isolate, some
 from hudi_services.cdc.messages.json_objects import JsonObjects
 from hudi_services.cdc.messages.json_values import FaultError, parsed
+from hudi_services.cdc.messages.key_rows import KeyRows, written_type
+from hudi_services.cdc.messages.open_rows import OpenRows
 from hudi_services.cdc.messages.placeholders import MARKER
+from hudi_services.cdc.messages.plain_columns import DECIMALS, UNITS, Writing, check_choice
 
 
 @dataclass(frozen=True)
@@ -37,10 +43,19 @@ class DebeziumJson:
 
     `table` (as db.table, or schema.table) names the one whose changes are wanted, where a topic has several: all others are
     counted. `unavailable` is the connector's unavailable.value.placeholder.
+
+    Messages without a schema do not say what a number or text is, so `decimals` (text or bytes) and `timestamps` (ms, us or ns)
+    name how the connector writes those columns of the target. Raises ConfigError for others.
     """
 
     table: str | None = None
     unavailable: str = MARKER
+    decimals: str | None = None
+    timestamps: str | None = None
+
+    def __post_init__(self) -> None:
+        check_choice("decimals", self.decimals, DECIMALS)
+        check_choice("timestamps", self.timestamps, UNITS)
 
     def decode(self, messages: pa.Table, known: pa.Schema | None) -> Decoded:
         """Return what the messages hold."""
@@ -58,6 +73,16 @@ class _Decoding:
     keys: pa.Array
     known: pa.Schema | None
     settings: DebeziumJson
+
+    @property
+    def _assembly(self) -> Assembly:
+        keys = KeyRows(self.outcome, self.keys, self.known)
+        return Assembly(
+            self.outcome,
+            lambda numbers, envelope: keys.rows(numbers, envelope.before),
+            self.settings.unavailable,
+            self.settings.table,
+        )
 
     def add(self, found: envelopes.Envelope) -> None:
         try:
@@ -82,13 +107,38 @@ class _Decoding:
         except FaultError as error:
             self.outcome.reject(found.places, str(error))
             return
-        assembly = Assembly(self.outcome, self._key_rows, self.settings.unavailable, self.settings.table)
         for numbers, payloads in JsonObjects(envelope.raw, self.outcome.errors).read(found.texts, found.places):
-            assembly.add(numbers, payloads, envelope)
+            self._assembly.add(numbers, payloads, envelope)
 
     def _bare(self, found: envelopes.Envelope) -> None:
-        """Messages without a schema."""
-        for number, text in zip(found.places, found.texts.to_pylist(), strict=True):
+        """Messages without a schema. Those that may have an operation are read at once."""
+        changes = pc.match_substring(found.texts, '"op"').to_numpy(zero_copy_only=False)
+        self._apart(found.texts.filter(pa.array(~changes)), found.places[~changes])
+        texts, places = self._of_table(found.texts.filter(pa.array(changes)), found.places[changes])
+        if not len(places):
+            return
+        settings = self.settings
+        writing = Writing(settings.decimals, settings.timestamps, days=True)
+        reader = OpenRows(_payload, ("before", "after"), self.known, writing, self.outcome.errors)
+        row, objects = reader.read(texts, places)
+        for numbers, payloads in objects:
+            self._assembly.add(numbers, payloads, Envelope(row, row))
+
+    def _of_table(self, texts: pa.Array, places: np.ndarray) -> tuple[pa.Array, np.ndarray]:
+        """Those of the table that is wanted: the columns of others would be taken for its."""
+        if self.settings.table is None or not len(places):
+            return texts, places
+        others = []
+        reader = JsonObjects(pa.struct([("op", pa.string()), ("source", PLACE)]), {})
+        for numbers, payloads in reader.read(texts, places):
+            has = pc.is_valid(pc.struct_field(payloads, "op")).to_numpy(zero_copy_only=False)
+            others.append(numbers[has & ~of_table(payloads, self.settings.table)])
+        other = np.isin(places, np.concatenate(others)) if others else np.zeros(len(places), bool)
+        self.outcome.ignored[OTHER_TABLE] += int(other.sum())
+        return texts.filter(pa.array(~other)), places[~other]
+
+    def _apart(self, texts: pa.Array, places: np.ndarray) -> None:
+        for number, text in zip(places, texts.to_pylist(), strict=True):
             try:
                 payload = parsed(b'{"m":' + text).get("m")
             except FaultError as error:
@@ -98,10 +148,10 @@ class _Decoding:
                 self.outcome.ignored[TOMBSTONE] += 1
                 continue
             shape = shape_of(frozenset(payload)) if isinstance(payload, dict) else None
-            if shape in (None, CHANGE):
-                self.outcome.reject(np.array([number]), NO_CHANGE if shape is None else "a change without its schema")
+            if shape is None:
+                self.outcome.reject(np.array([number]), NO_CHANGE)
             else:
-                self._other(int(number), payload, str(shape))
+                self._other(int(number), payload, shape)
 
     def _others(self, found: envelopes.Envelope, shape: str) -> None:
         for number, text in zip(found.places, found.texts.to_pylist(), strict=True):
@@ -116,43 +166,6 @@ class _Decoding:
         else:
             self.outcome.ignored[shape] += 1
 
-    def _key_rows(self, numbers: np.ndarray) -> Iterator[tuple[np.ndarray, pa.StructArray]]:
-        """The key columns of messages. Those without a key, or with one that is no struct, are left out."""
-        chosen = self.keys.take(pa.array(numbers))
-        places = numbers[chosen.is_valid().to_numpy(zero_copy_only=False)]
-        for found in envelopes.envelopes(chosen.drop_null(), places, self.outcome.errors):
-            row = self._key_row(found)
-            if row is None:
-                continue
-            for read, structs in JsonObjects(row.raw, self.outcome.errors).read(found.texts, found.places):
-                yield from self._keys_of(row, read, structs)
 
-    def _keys_of(
-        self, row: Row, numbers: np.ndarray, structs: pa.StructArray
-    ) -> Iterator[tuple[np.ndarray, pa.StructArray]]:
-        for rows, keys in isolate(
-            np.arange(len(numbers)),
-            lambda rows: row.values(some(structs, rows)),
-            lambda rows, error: self._no_key(numbers[rows], error),
-        ):
-            yield numbers[rows], keys
-
-    def _key_row(self, found: envelopes.Envelope) -> Row | None:
-        try:
-            written = written_type(found.schema) if found.schema is not None else None
-            if written is None or written.kind != "struct":
-                return None
-            return connect_row(written, Origin(json=True), self.known)
-        except ValueError as error:
-            self.outcome.reject(found.places, f"in the key, {error}")
-            return None
-
-    def _no_key(self, numbers: np.ndarray, error: Exception) -> Iterator[tuple[np.ndarray, pa.StructArray]]:
-        self.outcome.reject(numbers, f"in the key, {error}")
-        yield from ()
-
-
-@lru_cache(maxsize=256)
-def written_type(schema: bytes) -> ConnectType:
-    """Return the type that the text of a schema describes. Raises ValueError for what is no schema."""
-    return type_of_json(parsed(schema))
+def _payload(row: pa.StructType) -> pa.StructType:
+    return pa.struct([("op", pa.string()), ("before", row), ("after", row), ("source", PLACE)])

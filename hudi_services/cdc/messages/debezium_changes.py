@@ -22,9 +22,9 @@ from hudi_services.cdc.messages.json_values import FaultError
 from hudi_services.cdc.messages.placeholders import without_marker
 
 CHANGE, HEARTBEAT, TRANSACTION, SCHEMA_CHANGE = "change", "heartbeat", "transaction", "schema change"
-TOMBSTONE = "tombstone"
+TOMBSTONE, OTHER_TABLE = "tombstone", "other table"
 _OPS = {"c": "i", "r": "i", "u": "u", "d": "d"}
-_PLACE = pa.struct([("db", pa.string()), ("schema", pa.string()), ("table", pa.string())])
+PLACE = pa.struct([("db", pa.string()), ("schema", pa.string()), ("table", pa.string())])
 _MYSQL = ("io.debezium.connector.mysql.Source", "io.debezium.connector.mariadb.Source")
 NO_CHANGE = "no change of Debezium: it has no op. Rows that ExtractNewRecordState has made have the format json or avro"
 
@@ -51,7 +51,7 @@ class Envelope:
     def raw(self) -> pa.StructType:
         """The type in which payloads are read."""
         return pa.struct(
-            [("op", pa.string()), ("before", self.before.raw), ("after", self.after.raw), ("source", _PLACE)]
+            [("op", pa.string()), ("before", self.before.raw), ("after", self.after.raw), ("source", PLACE)]
         )
 
 
@@ -66,12 +66,24 @@ def envelope_of(written: ConnectType, known: pa.Schema | None, *, json: bool) ->
     return Envelope(connect_row(before, origin, known, whole=False), connect_row(after, origin, known))
 
 
+def of_table(payloads: pa.StructArray, table: str) -> np.ndarray:
+    """Return true for payloads of the table, as db.table or schema.table."""
+    ours = np.zeros(len(payloads), bool)
+    source = pc.struct_field(payloads, "source")
+    names = pc.struct_field(source, "table")
+    for part in ("db", "schema"):
+        if part in [field.name for field in source.type.fields]:
+            full = pc.binary_join_element_wise(pc.struct_field(source, part), names, ".")
+            ours |= pc.equal(full, table).fill_null(False).to_numpy(zero_copy_only=False)
+    return ours
+
+
 @dataclass(frozen=True)
 class Assembly:
     """Makes changes of payloads. `keys` gives the key columns of messages, by their row numbers."""
 
     outcome: Outcome
-    keys: Callable[[np.ndarray], Iterator[tuple[np.ndarray, pa.StructArray]]]
+    keys: Callable[[np.ndarray, Envelope], Iterator[tuple[np.ndarray, pa.StructArray]]]
     marker: str
     table: str | None  # as db.table or schema.table
 
@@ -92,20 +104,18 @@ class Assembly:
             lambda rows: _changes(numbers[rows], some(payloads, rows), envelope),
             lambda rows, error: self._rejected(numbers[rows], error),
         ):
-            self._finish(changes)
+            changes = without_images(self._with_keys(changes, envelope), self.outcome)
+            self.outcome.changes.append(without_marker(changes, self.marker, self.outcome))
 
     def _of_table(self, numbers: np.ndarray, payloads: pa.StructArray) -> tuple[np.ndarray, pa.StructArray]:
         """Those of the table, if one is named. All others are counted."""
         if self.table is None:
             return numbers, payloads
-        ours = np.zeros(len(numbers), bool)
-        source = pc.struct_field(payloads, "source")
-        names = pc.struct_field(source, "table")
-        for part in ("db", "schema"):
-            if part in [field.name for field in source.type.fields]:
-                full = pc.binary_join_element_wise(pc.struct_field(source, part), names, ".")
-                ours |= pc.equal(full, self.table).fill_null(False).to_numpy(zero_copy_only=False)
-        self.outcome.ignored["other table"] += int((~ours).sum())
+        no_change = pc.struct_field(payloads, "op").is_null().to_numpy(zero_copy_only=False)
+        ours = no_change | of_table(payloads, self.table)
+        if ours.all():
+            return numbers, payloads
+        self.outcome.ignored[OTHER_TABLE] += int((~ours).sum())
         return numbers[ours], payloads.filter(pa.array(ours))
 
     def _others(self, numbers: np.ndarray, payloads: pa.StructArray) -> None:
@@ -125,11 +135,7 @@ class Assembly:
         self.outcome.reject(numbers, str(error))
         yield from ()
 
-    def _finish(self, changes: Changes) -> None:
-        changes = without_images(self._with_keys(changes), self.outcome)
-        self.outcome.changes.append(without_marker(changes, self.marker, self.outcome))
-
-    def _with_keys(self, changes: Changes) -> Changes:
+    def _with_keys(self, changes: Changes, envelope: Envelope) -> Changes:
         """The changes, with the key as the row before in deletes that have none."""
         deletes = pc.equal(changes.ops, DELETE).to_numpy(zero_copy_only=False)
         bare = deletes & changes.before.is_null().to_numpy(zero_copy_only=False)
@@ -139,7 +145,7 @@ class Assembly:
         parts = [before]
         places = np.arange(len(bare))
         total = len(bare)
-        for numbers, keys in self.keys(changes.numbers[bare]):
+        for numbers, keys in self.keys(changes.numbers[bare], envelope):
             rows = np.searchsorted(changes.numbers, numbers)
             places[rows] = total + np.arange(len(rows))
             total += len(rows)

@@ -9,7 +9,8 @@ written is read in Python.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.json as pa_json
 
 from hudi_services.cdc.messages.isolation import isolate
+from hudi_services.cdc.messages.json_members import check_type, check_value, narrowed
 from hudi_services.cdc.messages.json_values import FaultError, parsed, value_of
 
 _MEMBER = "m"
@@ -31,11 +33,18 @@ _WHOLE_BELOW = {pa.float32(): 2.0**24, pa.float64(): 2.0**53}
 class JsonObjects:
     """Reads texts as structs of one type. `errors` gets the place of each text that is no such object, and the reason."""
 
-    def __init__(self, kind: pa.StructType, errors: dict[int, str], *, lenient: bool = False) -> None:
-        """`lenient`: columns of text take numbers, true, false, objects and arrays as they are written."""
+    def __init__(
+        self, kind: pa.StructType, errors: dict[int, str], *, lenient: bool = False, rows: Sequence[str] | None = None
+    ) -> None:
+        """`lenient`: columns of text take numbers, true, false, objects and arrays as they are written.
+
+        `rows` are the members that hold rows (none: the object itself). Then `read` raises UnknownColumnError for a member of a
+        row that the type lacks. Other unknown members are left out.
+        """
         self._kind = kind
         self._errors = errors
         self._lenient = lenient
+        self._rows = rows
         self._slow = _has(pa.types.is_map, kind)
         self._decimals = _has(pa.types.is_decimal, kind)
 
@@ -67,12 +76,17 @@ class JsonObjects:
             pa.BufferReader(data),
             read_options=pa_json.ReadOptions(block_size=data.size + 1, use_threads=False),
             parse_options=pa_json.ParseOptions(
-                explicit_schema=pa.schema([(_MEMBER, self._kind)]), unexpected_field_behavior="ignore"
+                explicit_schema=pa.schema([(_MEMBER, self._kind)]),
+                unexpected_field_behavior="ignore" if self._rows is None else "infer",
             ),
         )
         if table.num_rows != len(rows):
             raise ValueError("several objects in one text")
         structs = table[_MEMBER].combine_chunks()
+        if self._rows is not None:
+            for found, known in _rows_of(structs.type, self._kind, self._rows):
+                check_type(found, known)
+            structs = narrowed(structs, self._kind)
         if self._decimals:
             structs.validate(full=True)  # the reader does not check the precision of a number that it rescales
         if _has_great(structs):
@@ -86,15 +100,32 @@ class JsonObjects:
         values, kept = [], []
         for row, text in zip(rows, texts.slice(rows[0], len(rows)).to_pylist(), strict=True):
             try:
-                if _is_deep(text):
+                if is_deep(text):
                     raise FaultError(f"values are nested more than {_LEVELS} levels deep")
                 value = parsed(b'{"m":' + text).get(_MEMBER)
+                self._check_rows(value)
                 values.append(value_of(value, self._kind, "", lenient=self._lenient))
                 kept.append(row)
             except FaultError as error:
                 self._errors[int(places[row])] = str(error)
         if kept:
             yield np.array(kept), pa.array(values, self._kind)
+
+    def _check_rows(self, value: Any) -> None:
+        if self._rows is None or not isinstance(value, dict):
+            return
+        for name in self._rows or ("",):
+            kind = self._kind.field(name).type if name else self._kind
+            check_value(value.get(name) if name else value, kind)
+
+
+def _rows_of(
+    found: pa.StructType, kind: pa.StructType, names: Sequence[str]
+) -> Iterator[tuple[pa.DataType, pa.DataType]]:
+    if not names:
+        yield found, kind
+    for name in names:
+        yield found.field(name).type, kind.field(name).type
 
 
 def _parts(texts: pa.Array) -> Iterator[np.ndarray]:
@@ -113,10 +144,11 @@ def _may_be_deep(texts: pa.Array) -> bool:
     counts = pc.add(pc.count_substring(long, b"{"), pc.count_substring(long, b"["))
     if not pc.any(pc.greater(counts, _LEVELS)).as_py():
         return False
-    return any(map(_is_deep, long.filter(pc.greater(counts, _LEVELS)).to_pylist()))
+    return any(map(is_deep, long.filter(pc.greater(counts, _LEVELS)).to_pylist()))
 
 
-def _is_deep(text: bytes) -> bool:
+def is_deep(text: bytes) -> bool:
+    """Return True for values that are nested too deep to be read."""
     if text.count(b"{") + text.count(b"[") <= _LEVELS:
         return False
     level = deepest = 0

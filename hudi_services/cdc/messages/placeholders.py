@@ -6,6 +6,8 @@ change whose message does not have that row cannot be expressed, and is rejected
 
 from __future__ import annotations
 
+import base64
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -55,7 +57,8 @@ def _marks(values: pa.Array, marker: str) -> np.ndarray | None:
     """True for values that are the marker, None where no value is."""
     kind = values.type
     if pa.types.is_string(kind):
-        marks = pc.equal(values, marker)
+        encoded = base64.b64encode(marker.encode()).decode()  # bytes in a column whose type nothing declares
+        marks = pc.or_(pc.equal(values, marker), pc.equal(values, encoded))
     elif pa.types.is_binary(kind):
         marks = pc.equal(values, marker.encode())
     elif pa.types.is_list(kind) and pa.types.is_string(kind.value_type):
