@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import os
 from dataclasses import asdict
@@ -10,13 +9,13 @@ from dataclasses import asdict
 import click
 
 from hoodie.display import counted
-from hoodie.errors import ConfigError
 from hudi_services.commandline.flags import CONTEXT, json_flag, registry_flag, verbose_flag, with_examples
 from hudi_services.commandline.properties import merged_options
+from hudi_services.commands.cdc_sync import status, sync
+from hudi_services.databases.server import database_server
 from hudi_services.entry.server import DatabaseServer
 from hudi_services.registry.find import registry_file
 from hudi_services.registry.load import read_registry
-from hudi_services.registry.mistakes import as_error
 from hudi_services.terminal import echo
 
 _MARKS = {"ok": "ok", "warning": "warning", "missing": "MISSING"}
@@ -96,26 +95,7 @@ def _tail(
 
 
 def _server(name: str, registry: str | None) -> DatabaseServer:
-    file = registry_file(registry)
-    reading = read_registry(file)
-    server = reading.registry.servers.get(name)
-    if isinstance(server, DatabaseServer):
-        return server
-    if server is not None:
-        raise ConfigError(
-            f"The server {name!r} is not a database server",
-            found=f"type {server.type} in {file}",
-            fix="name a server of type mysql. `hudi-services ingest --table` loads a table from its topic",
-        )
-    mistakes = [mistake for mistake in reading.mistakes if mistake.table is None]
-    if mistakes:
-        raise as_error(str(file), mistakes)
-    known = sorted(reading.registry.servers)
-    close = difflib.get_close_matches(name, known) or known[:10]
-    raise ConfigError(
-        f"The registry {file} has no server {name!r}",
-        fix=f"name one of {', '.join(close)}" if close else "declare it there, below `servers`",
-    )
+    return database_server(name, read_registry(registry_file(registry)))
 
 
 cdc = click.Group(
@@ -123,6 +103,8 @@ cdc = click.Group(
     help="Databases whose tables become tables of the lake.",
     context_settings=CONTEXT,
     commands=[
+        sync,
+        status,
         click.Command(
             "check",
             callback=_check,

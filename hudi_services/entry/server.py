@@ -8,7 +8,9 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
+from hudi_services.entry.dag import DAG_PREFIX
 from hudi_services.feed.model import Part
+from hudi_services.schedule import cron
 
 _CONNECTION = re.compile(r"[A-Za-z0-9_.-]{1,200}")
 
@@ -26,6 +28,7 @@ def _word(value: object) -> object:
     return "off" if value is False else value  # YAML takes `off` for false
 
 
+Cron = Annotated[str, AfterValidator(cron)]
 Connection = Annotated[str, AfterValidator(_connection)]
 Tls = Annotated[Literal["verify", "encrypt", "off"], BeforeValidator(_word)]
 
@@ -37,7 +40,8 @@ class DatabaseServer(Part):
     `AIRFLOW_CONN_<ID>` holds it, as Airflow writes it: `mysql://user:password@host:3306`. `tls` is `verify` (the certificate has
     to be signed by an authority of the machine, or by those in the file `ca`, and to name the host), `encrypt` (any certificate)
     or `off`. `server_id` is the number by which this reader registers at the server as a replica. No other replica may have it.
-    `databases` are those that are read. Empty means all that the user sees.
+    `databases` are those that are read. Empty means all that the user sees. `state` is a folder that says how far all tables
+    are, and which are parked. With a `schedule` (cron) a DAG brings the tables up to date.
     """
 
     type: Literal["mysql"]
@@ -46,6 +50,14 @@ class DatabaseServer(Part):
     ca: str | None = None
     server_id: Annotated[int, Field(ge=1, le=2**32 - 1)]
     databases: tuple[str, ...] = ()
+    state: str | None = None
+    schedule: Cron | None = None
+    owner: str = "airflow"
+
+
+def database_dag(server: str) -> str:
+    """Return the id of the DAG that brings the tables of a database server up to date."""
+    return f"{DAG_PREFIX}_database__{server}"
 
 
 def _url(value: str) -> str:

@@ -126,10 +126,14 @@ class TopicSource(Part):
 
 
 class DatabaseSource(Part):
-    """A table of a database server: DATABASE.TABLE."""
+    """A table of a database server: DATABASE.TABLE.
+
+    `ignore_cascades` loads a table whose rows foreign keys change (CASCADE, SET NULL), which the server's log does not have.
+    """
 
     server: str
     table: Annotated[str, AfterValidator(server_table)]
+    ignore_cascades: bool = False
 
     @property
     def shown(self) -> str:

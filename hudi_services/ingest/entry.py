@@ -172,7 +172,7 @@ def _arguments(table: Table, section: Ingest, asked: Asked) -> Arguments:
     if isinstance(table.source, DatabaseSource):
         raise RegistryError(
             f"Table {table.name} cannot be loaded from a database by `ingest`",
-            fix=f"run `hudi-services cdc load {table.source.server} {table.source.table}`",
+            fix=f"run `hudi-services cdc sync {table.source.server}`",
         )
     if isinstance(table.source, TopicSource):
         raise RegistryError(

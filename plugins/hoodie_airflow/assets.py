@@ -27,3 +27,8 @@ def outlet(table: Table, entry: ServiceEntry[Any]) -> AssetAlias:
     """The outlet of a service's task. An event is added only when the run committed something; a plain asset would get one
     also from a run that explained its plan or found nothing to do."""
     return AssetAlias(name=f"hudi.{entry.name}.{table.name}", group="hudi")
+
+
+def database_outlet(server: str) -> AssetAlias:
+    """The outlet of the task that brings the tables of a database server up to date: an event for each table with new commits."""
+    return AssetAlias(name=f"hudi.database.{server}", group="hudi")

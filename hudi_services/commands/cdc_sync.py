@@ -1,0 +1,187 @@
+"""The commands `cdc sync` and `cdc status`: all tables of a server, brought up to date and looked at."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hoodie.display import counted
+from hoodie.errors import ConfigError, HoodieError
+from hoodie.times import span
+from hudi_services.commandline.flags import CONTEXT, json_flag, registry_flag, verbose_flag, with_examples
+from hudi_services.registry.find import registry_file
+from hudi_services.registry.load import read_registry
+from hudi_services.terminal import echo
+
+if TYPE_CHECKING:
+    from hudi_services.cdc.mysql.server_sync import SyncResult, TableResult
+
+_EVERY = 10.0  # seconds
+_LONGEST = 300.0  # seconds between tries of a server that does not answer
+
+
+def _sync(server: str, registry: str | None, resume: tuple[str, ...], follow: bool, every: float, as_json: bool) -> int:
+    from hudi_services.databases.registered import registered_sync
+
+    file = registry_file(registry)
+    sync = registered_sync(server, read_registry(file), os.environ)
+    known = {target.source.full_name for target in sync.targets}
+    if unknown := [name for name in resume if name not in known]:
+        raise ConfigError(
+            f"The registry {file} loads no table {unknown[0]!r} from {server}",
+            fix=f"name one of {', '.join(sorted(known)[:10])}",
+        )
+    if not follow:
+        return _print_result(sync.run(resume=resume), as_json=as_json)
+    pause = every
+    while True:
+        begin = time.monotonic()
+        try:
+            for line in _news(registered_sync(server, read_registry(file), os.environ).run(resume=resume), as_json):
+                echo(line)
+            resume, pause = (), every
+        except HoodieError as error:
+            if not error.retryable:
+                raise
+            echo(f"tries again in {span(pause)}: {error}", err=True)
+            pause = min(2 * pause, _LONGEST)
+        time.sleep(max(0.0, pause - (time.monotonic() - begin)))
+
+
+def _print_result(result: SyncResult, *, as_json: bool) -> int:
+    from hudi_services.show.page import Column, Lines, Listing, Page, Part
+    from hudi_services.show.render import print_page
+
+    rows = [{"table": name, **_values(table)} for name, table in sorted(result.tables.items())]
+    columns = (
+        Column("table", "table"),
+        Column("state", "state"),
+        Column("rows", "rows", right=True),
+        Column("changes", "changes", right=True),
+        Column("commits", "commits", right=True),
+    )
+    parts: list[Part] = [Listing(columns, rows, f"cut {result.cut} at {result.position}")]
+    problems = [f"{row['table']} is {row['state']}: {row['reason']}. {row['fix']}" for row in rows if row["reason"]]
+    if problems:
+        parts.append(Lines(problems, "tables that are behind", alarming=True))
+    values = {"cut": result.cut, "position": result.position, "tables": rows}
+    return print_page(Page(values, parts, problems), as_json=as_json)
+
+
+def _news(result: SyncResult, as_json: bool) -> Iterator[str]:
+    """Lines for tables that this run changed or left behind."""
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    for name, table in sorted(result.tables.items()):
+        if not table.load.commits and not table.reason:
+            continue
+        if as_json:
+            yield json.dumps({"time": now, "table": name, "cut": result.cut, **_values(table)})
+        else:
+            reason = f"{table.state}: {table.reason}. {table.fix}" if table.reason else f"up to {result.position}"
+            done = f"{counted(table.load.rows, 'row')}, " if table.load.rows else ""
+            yield f"{now}  {name}  {done}{counted(table.load.changes, 'change')}, {reason}"
+
+
+def _values(table: TableResult) -> dict[str, Any]:
+    return {"state": table.state, **asdict(table.load), "reason": table.reason, "fix": table.fix}
+
+
+def _status(server: str, registry: str | None, as_json: bool) -> int:
+    from hudi_services.databases.registered import cut_store, database_tables
+    from hudi_services.show.page import Column, Facts, Lines, Listing, Page, Part
+    from hudi_services.show.render import print_page
+
+    reading = read_registry(registry_file(registry))
+    cut = cut_store(server, reading).latest()
+    names = {source.table: table.base_path for table, source in database_tables(reading.registry, server)}
+    rows = []
+    for name, base_path in sorted(names.items()):
+        behind = cut.behind.get(name) if cut is not None else None
+        place = cut.tables.get(name) if cut is not None else None
+        state = ("parked" if behind.parked else "failed") if behind else "current" if place else "new"
+        rows.append(
+            {
+                "table": name,
+                "base_path": base_path,
+                "state": state,
+                "instant": place.instant if place else "",
+                "since": behind.since if behind else "",
+                "reason": behind.reason if behind else "",
+                "fix": behind.fix if behind else "",
+            }
+        )
+    if cut is None:
+        facts = [("last cut", "none: `hudi-services cdc sync` has not run")]
+    else:
+        age = (datetime.now(UTC) - datetime.fromisoformat(cut.time)).total_seconds()
+        facts = [
+            ("last cut", f"{cut.number}, {span(age)} ago"),
+            ("server's time", cut.time),
+            ("position", cut.position),
+        ]
+    columns = (Column("table", "table"), Column("state", "state"), Column("instant", "last commit"))
+    parts: list[Part] = [Facts(facts, server), Listing(columns, rows)]
+    problems = [f"{row['table']} is {row['state']}: {row['reason']}. {row['fix']}" for row in rows if row["reason"]]
+    if problems:
+        parts.append(Lines(problems, "tables that are behind", alarming=True))
+    values = {
+        "server": server,
+        "cut": cut.number if cut else None,
+        "position": cut.position if cut else None,
+        "time": cut.time if cut else None,
+        "tables": rows,
+    }
+    return print_page(Page(values, parts, problems), as_json=as_json)
+
+
+sync = click.Command(
+    "sync",
+    callback=_sync,
+    params=[
+        click.Argument(["server"]),
+        registry_flag(),
+        click.Option(
+            ["--resume"],
+            multiple=True,
+            metavar="DATABASE.TABLE",
+            help="Try this parked table again. Can be repeated.",
+        ),
+        click.Option(["--follow", "-f"], is_flag=True, help="Go on with new changes. Ctrl-C ends it."),
+        click.Option(
+            ["--every"],
+            type=click.FloatRange(min=0.1),
+            default=_EVERY,
+            show_default=True,
+            metavar="SECONDS",
+            help="With --follow: the time between the begins of two runs.",
+        ),
+        json_flag("Print the result as JSON, with --follow a line for each table that changed."),
+        verbose_flag(),
+    ],
+    help="Bring all tables that the registry loads from a server up to date: new ones by a snapshot, then all by one pass over "
+    "the server's log. A table that fails is parked with its reason, the others go on.\n\nExit code 1: a table is behind.",
+    epilog=with_examples(
+        (
+            "hudi-services cdc sync shop --registry tables.yaml",
+            "hudi-services cdc sync shop --follow --every 5",
+            "hudi-services cdc sync shop --resume shop.orders",
+        )
+    ),
+    context_settings=CONTEXT,
+)
+status = click.Command(
+    "status",
+    callback=_status,
+    params=[click.Argument(["server"]), registry_flag(), json_flag(), verbose_flag()],
+    help="Print how far the tables of a server are, and why some are behind. It asks the lake only, not the server.\n\n"
+    "Exit code 1: a table is behind.",
+    epilog=with_examples(("hudi-services cdc status shop --registry tables.yaml",)),
+    context_settings=CONTEXT,
+)

@@ -1,0 +1,96 @@
+"""A DAG for each database server of the registry that has a schedule: it brings the server's tables up to date."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from airflow.sdk import DAG, BaseOperator, CronDataIntervalTimetable, Param
+
+from hoodie_airflow.assets import database_outlet, rows_asset
+from hoodie_airflow.outcome import failed
+from hoodie_airflow.places import registry_file
+from hudi_services.entry.server import DatabaseServer, database_dag
+from hudi_services.outcome.failures import Failure
+from hudi_services.registry.load import read_registry
+
+_SHOWN = 5  # tables in a failure's message
+
+
+def database_dags(file: Path | None = None) -> Iterator[DAG]:
+    """Yield a DAG for each server with a schedule. It connects to no server before it runs."""
+    place = file or registry_file()
+    for name, server in read_registry(place).registry.servers.items():
+        if isinstance(server, DatabaseServer) and server.schedule is not None:
+            yield _dag(name, server, place)
+
+
+def _dag(name: str, server: DatabaseServer, file: Path) -> DAG:
+    with DAG(
+        dag_id=database_dag(name),
+        schedule=CronDataIntervalTimetable(server.schedule, timezone="UTC"),
+        start_date=datetime(2000, 1, 1, tzinfo=UTC),
+        catchup=False,
+        max_active_runs=1,
+        params={
+            "resume": Param(
+                [], type="array", items={"type": "string"}, title="Resume", description="Parked tables: DATABASE.TABLE"
+            )
+        },
+        tags=["hudi", "database"],
+        description=f"Brings the tables that are loaded from {name} up to date",
+        doc_md=f"`hudi-services cdc sync {name}` of `{file}`. A table that fails is parked, the others go on.",
+        default_args={"owner": server.owner, "retries": 2},
+    ) as dag:
+        HudiDatabaseOperator(task_id="sync", server=name, file=str(file))
+    return dag
+
+
+class HudiDatabaseOperator(BaseOperator):
+    """Brings all tables of a server up to date. The result by table is its XCom.
+
+    The task fails, without another try, when a table is left behind. The tables that are not have all changes.
+    """
+
+    def __init__(self, *, server: str, file: str, **kwargs: Any) -> None:
+        super().__init__(outlets=[database_outlet(server)], **kwargs)
+        self.server = server
+        self.file = file
+
+    def execute(self, context: Any) -> dict[str, Any]:
+        """Return the cut, its position, and the tables. Raises AirflowFailException for tables that are behind."""
+        # It loads Arrow, and DAG files are parsed often.
+        from hudi_services.databases.registered import database_tables, registered_sync
+
+        reading = read_registry(self.file)
+        result = registered_sync(self.server, reading, os.environ).run(resume=context["params"].get("resume") or ())
+        for registered, source in database_tables(reading.registry, self.server):
+            load = result.tables[source.table].load
+            if load.commits:
+                events = context["outlet_events"][database_outlet(self.server)]
+                events.add(rows_asset(registered.name), extra={"table": registered.name, **asdict(load)})
+        for name, table in sorted(result.tables.items()):
+            load = table.load
+            self.log.info(
+                "%s: %s, %d rows, %d changes, %d commits", name, table.state, load.rows, load.changes, load.commits
+            )
+            if table.reason:
+                self.log.error("%s is %s: %s. %s", name, table.state, table.reason, table.fix)
+        values: dict[str, Any] = asdict(result)
+        behind = [f"{name}: {table.reason}" for name, table in sorted(result.tables.items()) if table.reason]
+        if behind:
+            context["ti"].xcom_push("return_value", values)
+            raise failed(_failure(self.server, behind), context)
+        return values
+
+
+def _failure(server: str, behind: list[str]) -> Failure:
+    more = len(behind) - _SHOWN
+    found = "; ".join([*behind[:_SHOWN], *([f"and {more:,} more"] if more > 0 else [])])
+    fix = f"`hudi-services cdc status {server}` says what helps. Then run the DAG with the tables in `resume`"
+    what = f"{len(behind):,} tables of {server} are behind" if len(behind) > 1 else f"A table of {server} is behind"
+    return Failure("TablesBehind", what, found, fix, 1, retryable=False)
