@@ -125,13 +125,11 @@ class ServerSync:
         places: dict[str, TablePlace] = {}
         behind: dict[str, Behind] = {}
         for follower in followers:
+            _try(follower, partial(_place, follower, places))
             if follower.parked is not None:
                 behind[follower.name] = follower.parked
             elif follower.error is not None:
                 behind[follower.name] = _behind(follower, follower.error, before, self.clock.now().isoformat())
-            elif follower.stored is not None:
-                instant = follower.target.newest_instant() or ""
-                places[follower.name] = TablePlace(follower.target.base_path, instant, follower.stored.position)
         number = before.number + 1 if before is not None else 1
         return Cut(number, reached.position, reached.log, time, places, behind)
 
@@ -202,6 +200,13 @@ def _apply(control: Connection[Any], positions: LogPositions, followers: Sequenc
         follower = by_name[route.target.source.full_name]
         if route.stored != follower.stored:
             follower.stored = follower.since = route.stored
+
+
+def _place(follower: _Follower, places: dict[str, TablePlace]) -> None:
+    """Note the commit of the table at the cut. Raises PendingInstantError where another load went past the cut."""
+    assert follower.stored is not None, "a table without rows has an error"
+    instant = follower.target.commit_of(follower.stored)
+    places[follower.name] = TablePlace(follower.target.base_path, instant, follower.stored.position)
 
 
 def _behind(follower: _Follower, error: HoodieError, before: Cut | None, now: str) -> Behind:

@@ -62,10 +62,13 @@ class TargetTable:
             )
         return position
 
-    def newest_instant(self) -> str | None:
-        """Return the instant of its newest load, None where nothing was loaded."""
-        position = find_position(HoodieTable.open(self.base_path).state(), KEY, start_fresh=False)
-        return position.instant if position is not None else None
+    def commit_of(self, stored: StoredPosition) -> str:
+        """Return the instant of the commit that holds `stored`. Raises PendingInstantError where a newer one holds another."""
+        state = HoodieTable.open(self.base_path).state()
+        position = find_position(state, KEY, start_fresh=False)
+        if position is None or stored_position(position.text, position.where) != stored:
+            raise _overtaken(self.base_path)
+        return position.instant
 
     def opened_for(self, rows: Snapshot) -> HoodieTable:
         """Return the table. It is created for the snapshot where it is not there. Raises ConfigError for rows without a key."""
@@ -135,11 +138,15 @@ def _newest(state: TableState) -> StoredPosition | None:
 def _only_after(base_path: str, before: StoredPosition | None) -> WriteHooks:
     def check(state: TableState) -> None:
         if _newest(state) != before:
-            raise PendingInstantError(
-                f"Another load committed to {base_path} in the meantime", fix="run again. It goes on after that one"
-            )
+            raise _overtaken(base_path)
 
     return WriteHooks(on_begin=check, on_others=check)
+
+
+def _overtaken(base_path: str) -> PendingInstantError:
+    return PendingInstantError(
+        f"Another load committed to {base_path} in the meantime", fix="run again. It goes on after that one"
+    )
 
 
 @dataclass

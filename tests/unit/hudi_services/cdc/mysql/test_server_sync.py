@@ -14,6 +14,8 @@ from hoodie.errors import PendingInstantError
 from hoodie.services.rollback.service import Rollback
 from hoodie.storage import open_storage
 from hudi_services.cdc.cuts import CutStore
+from hudi_services.cdc.mysql import server_sync
+from hudi_services.cdc.mysql.log_reader import LogReader
 from hudi_services.cdc.mysql.server_sync import ServerSync
 from hudi_services.cdc.mysql.table_load import TableLoad
 from hudi_services.cdc.mysql.table_source import TableSource
@@ -152,6 +154,24 @@ def test_two_processes_do_not_follow_one_server(shop):
     )
     with pytest.raises(PendingInstantError, match="Another process follows the server shop"):
         first.run()
+
+
+def test_a_table_that_another_load_took_past_the_cut_is_not_in_it(shop):
+    shop.sync()
+
+    class Slow(LogReader):
+        def run(self, control, start, end):
+            super().run(control, start, end)
+            shop.run("INSERT INTO a VALUES (7, 'late')")
+            TableLoad(DECLARED, shop.environ, shop.target("a")).run()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(server_sync, "LogReader", Slow)
+        result = shop.sync()
+    assert (result["a"].state, result["b"].state) == ("failed", "current")
+    assert set(shop.cuts.latest().tables) == {f"{shop.database}.b", f"{shop.database}.c"}
+    assert shop.sync()["a"].state == "current"
+    shop.assert_equal()
 
 
 def test_random_transactions_over_all_tables(shop):
