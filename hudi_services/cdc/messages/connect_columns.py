@@ -16,18 +16,23 @@ from hudi_services.cdc.messages.moments import UNITS, iso_dates, local_times, ti
 
 Values = Callable[[pa.Array], pa.Array]
 _DEBEZIUM, _CONNECT = "io.debezium.time.", "org.apache.kafka.connect.data."
-_DATES = (f"{_DEBEZIUM}Date", f"{_CONNECT}Date")
+_DATES = (f"{_DEBEZIUM}Date", f"{_CONNECT}Date", "avro.date")
 _TIMESTAMPS = {
     f"{_DEBEZIUM}Timestamp": "ms",
     f"{_CONNECT}Timestamp": "ms",
     f"{_DEBEZIUM}MicroTimestamp": "us",
     f"{_DEBEZIUM}NanoTimestamp": "ns",
+    "avro.local-timestamp-millis": "ms",
+    "avro.local-timestamp-micros": "us",
 }
+_INSTANTS = {"avro.timestamp-millis": "ms", "avro.timestamp-micros": "us"}
 _TIMES = {
     f"{_DEBEZIUM}Time": "ms",
     f"{_CONNECT}Time": "ms",
     f"{_DEBEZIUM}MicroTime": "us",
     f"{_DEBEZIUM}NanoTime": "ns",
+    "avro.time-millis": "ms",
+    "avro.time-micros": "us",
 }
 _SHAPES = tuple(f"io.debezium.data.geometry.{name}" for name in ("Geometry", "Point", "Geography"))
 _SOURCE = "__debezium.source.column."
@@ -84,6 +89,9 @@ def _named(written: ConnectType, origin: Origin) -> Column | None:
     if kind == "int64" and name in _TIMESTAMPS:
         unit = _TIMESTAMPS[name]
         return Column(pa.int64(), _LOCAL, lambda raw: local_times(raw, unit))
+    if kind == "int64" and name in _INSTANTS:
+        unit = _INSTANTS[name]
+        return Column(pa.int64(), _INSTANT, lambda raw: local_times(raw, unit).cast(_INSTANT))
     if kind in ("int32", "int64") and name in _TIMES:
         places = (written.number(f"{_SOURCE}length") or 0) if source.startswith("TIME") else None
         unit = _TIMES[name]

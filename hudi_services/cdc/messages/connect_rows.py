@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
 
 from hudi_services.cdc.messages.connect import ConnectType
 from hudi_services.cdc.messages.connect_columns import Column, Origin, connect_column
+from hudi_services.cdc.messages.isolation import isolate, some
 from hudi_services.cdc.messages.json_values import FaultError
 
 
@@ -45,6 +47,18 @@ class Row:
         if not columns:
             raise FaultError("a row without columns")
         return pa.StructArray.from_arrays(columns, fields=list(self.type.fields), mask=raw.is_null())
+
+    def good_values(
+        self, numbers: np.ndarray, raw: pa.StructArray, errors: dict[int, str]
+    ) -> Iterator[tuple[np.ndarray, pa.StructArray]]:
+        """Yield the `values` and the numbers of their messages. `errors` gets the messages whose values no column holds."""
+
+        def wrong(rows: np.ndarray, error: Exception) -> Iterator[tuple[np.ndarray, pa.StructArray]]:
+            errors.update((int(number), str(error)) for number in numbers[rows])
+            yield from ()
+
+        for rows, values in isolate(np.arange(len(numbers)), lambda rows: self.values(some(raw, rows)), wrong):
+            yield numbers[rows], values
 
 
 def connect_row(written: ConnectType, origin: Origin, known: pa.Schema | None, *, whole: bool = True) -> Row:

@@ -69,7 +69,11 @@ def envelope_of(written: ConnectType, known: pa.Schema | None, *, json: bool) ->
 def of_table(payloads: pa.StructArray, table: str) -> np.ndarray:
     """Return true for payloads of the table, as db.table or schema.table."""
     ours = np.zeros(len(payloads), bool)
+    if "source" not in [field.name for field in payloads.type.fields]:
+        return ours
     source = pc.struct_field(payloads, "source")
+    if "table" not in [field.name for field in source.type.fields]:
+        return ours
     names = pc.struct_field(source, "table")
     for part in ("db", "schema"):
         if part in [field.name for field in source.type.fields]:
@@ -122,7 +126,7 @@ class Assembly:
         for number, payload in zip(numbers, payloads.to_pylist(), strict=True):
             op = payload["op"]
             if op == "t":
-                source = payload["source"] or {}
+                source = payload.get("source") or {}
                 name = ".".join(part for part in (source.get("db"), source.get("schema"), source.get("table")) if part)
                 self.outcome.statements.append(Statement(int(number), f"TRUNCATE TABLE {name}".strip()))
             elif op == "m":

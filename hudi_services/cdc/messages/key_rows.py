@@ -14,7 +14,6 @@ from hudi_services.cdc.messages.changes import Outcome
 from hudi_services.cdc.messages.connect import ConnectType, type_of_json
 from hudi_services.cdc.messages.connect_columns import Origin
 from hudi_services.cdc.messages.connect_rows import Row, connect_row
-from hudi_services.cdc.messages.isolation import isolate, some
 from hudi_services.cdc.messages.json_objects import JsonObjects
 from hudi_services.cdc.messages.json_values import parsed
 
@@ -47,7 +46,7 @@ class KeyRows:
                 continue
             for read, structs in JsonObjects(key.raw, errors).read(found.texts, found.places):
                 there = structs.is_valid().to_numpy(zero_copy_only=False)
-                yield from self._values(key, read[there], structs.filter(pa.array(there)), errors)
+                yield from key.good_values(read[there], structs.filter(pa.array(there)), errors)
         for number, reason in errors.items():
             self.outcome.reject(np.array([number]), f"in the key, {reason}")
 
@@ -60,13 +59,3 @@ class KeyRows:
         except ValueError as error:
             errors.update((int(number), str(error)) for number in found.places)
             return None
-
-    def _values(
-        self, row: Row, numbers: np.ndarray, structs: pa.StructArray, errors: dict[int, str]
-    ) -> Iterator[tuple[np.ndarray, pa.StructArray]]:
-        def wrong(rows: np.ndarray, error: Exception) -> Iterator[tuple[np.ndarray, pa.StructArray]]:
-            errors.update((int(number), str(error)) for number in numbers[rows])
-            yield from ()
-
-        for rows, values in isolate(np.arange(len(numbers)), lambda rows: row.values(some(structs, rows)), wrong):
-            yield numbers[rows], values

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from typing import Any
 
 from hoodie.errors import ConfigError
 from hudi_services.cdc.messages.contract import MESSAGES, Decoded, MessageFormat, Rejected, Statement
 from hudi_services.cdc.messages.debezium import DebeziumJson
+from hudi_services.cdc.messages.debezium_avro import DebeziumAvro
 
 __all__ = ["MESSAGES", "Decoded", "MessageFormat", "Rejected", "Statement", "message_format"]
 
-_FORMATS: Mapping[str, Callable[..., MessageFormat]] = {"debezium-json": DebeziumJson}
+_FORMATS: Mapping[str, Callable[..., MessageFormat]] = {"debezium-json": DebeziumJson, "debezium-avro": DebeziumAvro}
 
 
 def message_format(name: str, **parameters: Any) -> MessageFormat:
@@ -31,5 +32,10 @@ def message_format(name: str, **parameters: Any) -> MessageFormat:
                 found=parameter,
                 fix=f"use {' or '.join(close)}",
             )
+    missing = [field.name for field in fields(chosen) if field.default is MISSING and field.name not in parameters]
+    if missing:
+        raise ConfigError(
+            f"The message format {name!r} lacks a parameter", found="none", fix=f"give {' and '.join(missing)}"
+        )
     found: MessageFormat = chosen(**parameters)
     return found
