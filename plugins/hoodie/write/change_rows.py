@@ -21,6 +21,7 @@ from hoodie.schema import conform, top_level
 from hoodie.view import TableState
 from hoodie.write.change_order import last_changes
 from hoodie.write.plan import plan_write
+from hoodie.write.worker.collisions import refuse_colliding
 
 UPSERTS = ("i", "u", "c", "r", "I", "U", "+I", "+U")
 """Operations whose row is in the table after the change: of the library's feeds, of Debezium, and of Flink."""
@@ -80,8 +81,12 @@ class ChangeRows:
         return pa.concat_tables([gone, *self._left(stays, after), after])
 
     def last(self, keyed: pa.Table) -> pa.Table:
-        """Return the last change of each key. Raises what `last_changes` raises."""
+        """Return the last change of each key.
+
+        Raises what `last_changes` raises, and RecordKeyError where changes of two rows share the text of a key: one would be lost.
+        """
         identity = IDENTITY[:1] if self.global_keys else IDENTITY
+        refuse_colliding(self.keys, keyed, identity)
         order = [name for name in keyed.schema.names if name.startswith(ORDER)]
         kept = last_changes(keyed, identity, order, self.ordering, deletes_first=self.deletes_first)
         return kept.select(self.schema.names)

@@ -142,3 +142,14 @@ def test_columns_that_are_not_there(table):
     other = pa.array([None], pa.struct([("id", pa.int64())]))
     with pytest.raises(SchemaConflictError, match="two types"):
         applied(table, uneven.set_column(2, "before", other))
+
+
+def test_changes_of_two_rows_with_one_record_key_are_refused(tmp_path):
+    """Hudi's keys of several columns escape nothing. One of the two rows would be lost."""
+    made = create(tmp_path / "t", **{"hoodie.table.recordkey.fields": "id,part", "hoodie.table.partition.fields": ""})
+    for first, second in ((("x,part:y", "z"), ("x", "y,part:z")), (("", "a"), ("__empty__", "a"))):
+        changes = flat(("i", *first, 1, 1, 1), ("i", *second, 1, 2, 2))
+        with pytest.raises(RecordKeyError, match="Rows with different values of id, part have one record key"):
+            applied(made, changes, BY_N)
+    changes = flat(("i", "x", "y,part:z", 1, 1, 1), ("d", "x", "y,part:z", 1, 2, 2), ("i", "", "a", 1, 5, 3))
+    assert list(applied(made, changes, BY_N).values()) == [5]
