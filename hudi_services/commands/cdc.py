@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,6 +18,9 @@ from hudi_services.entry.server import DatabaseServer
 from hudi_services.registry.find import registry_file
 from hudi_services.registry.load import read_registry
 from hudi_services.terminal import echo
+
+if TYPE_CHECKING:
+    from hudi_services.cdc.mysql.binlog.decoding import ZeroDates
 
 _MARKS = {"ok": "ok", "warning": "warning", "missing": "MISSING"}
 
@@ -54,9 +58,12 @@ def _load(
     conf: tuple[str, ...],
     start_fresh: bool,
     ignore_cascades: bool,
+    zero_dates: ZeroDates,
+    as_text: tuple[str, ...],
     as_json: bool,
 ) -> None:
     from hoodie.engine import LocalEngine
+    from hudi_services.cdc.mysql.binlog.decoding import Choices
     from hudi_services.cdc.mysql.table_load import TableLoad
     from hudi_services.cdc.mysql.table_source import TableSource
     from hudi_services.cdc.mysql.target_table import TargetTable
@@ -66,7 +73,7 @@ def _load(
         raise click.UsageError(f"{table!r:.100} is no table of a server: write DATABASE.TABLE, such as shop.orders.")
     options = merged_options(props, conf)
     declared = _server(server, registry)
-    source = TableSource(server, database, name, ignore_cascades)
+    source = TableSource(server, database, name, ignore_cascades, Choices(zero_dates, frozenset(as_text)))
     load = TableLoad(declared, os.environ, TargetTable(source, target_base_path, options, LocalEngine()))
     result = load.run(start_fresh=start_fresh)
     if as_json:
@@ -135,6 +142,21 @@ cdc = click.Group(
                     ["--ignore-cascades"],
                     is_flag=True,
                     help="Load a table whose rows foreign keys change (CASCADE, SET NULL). The log does not have these changes.",
+                ),
+                click.Option(
+                    ["--zero-dates"],
+                    type=click.Choice(["null", "text", "fail"]),
+                    default="null",
+                    show_default=True,
+                    help="Dates that no calendar has, such as 0000-00-00: they become null, or all columns with dates are text, "
+                    "or the load fails. Say the same in each run.",
+                ),
+                click.Option(
+                    ["--as-text"],
+                    multiple=True,
+                    metavar="COLUMN",
+                    help="Read this column of bytes as hexadecimal digits, or this column of dates as text, so that it can be a "
+                    "part of the key. Repeatable. Say the same in each run.",
                 ),
                 json_flag(),
                 verbose_flag(),

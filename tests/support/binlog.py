@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from hudi_services.cdc.mysql.binlog.decoding import PLAIN, Decoding
 from hudi_services.cdc.mysql.binlog.log import collation_charsets, end_of_log, events
 from hudi_services.cdc.mysql.binlog.transactions import Changes, Statement, Unreadable, transactions
+from hudi_services.cdc.mysql.columns import declared_types
 from hudi_services.cdc.mysql.connection import connected
+from hudi_services.cdc.mysql.connection import rows_of as rows_of_query
 from hudi_services.entry.server import DatabaseServer
 
 SERVER_ID = 5401
@@ -20,13 +23,16 @@ def log_end(server):
         return end_of_log(connection)
 
 
-def logged(server, start, wanted=lambda database, table: True):
+def logged(server, start, wanted=lambda database, table: True, choices=PLAIN):
     """All that was committed since `start`. Raises ValueError for what cannot be read."""
     with connect(server) as connection:
         charsets = collation_charsets(connection)
+        declared = declared_types(connection)
+        tables = rows_of_query(connection, "SELECT table_schema, table_name FROM information_schema.tables")
+    decoding = Decoding(dict.fromkeys(tables, choices), declared)
     with connect(server) as connection:
         log = events(connection, SERVER_ID, start, wait=False)
-        parts = list(transactions(log, charsets, wanted, mariadb=True))
+        parts = list(transactions(log, charsets, wanted, mariadb=True, decoding=decoding))
     for part in parts:
         if isinstance(part, Unreadable):
             raise ValueError(part.reason)

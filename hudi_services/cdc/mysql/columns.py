@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from hoodie.errors import SourceError
-from hudi_services.cdc.mysql.binlog.table_map import Code, LoggedColumn
+from hoodie.display import some
+from hoodie.errors import ConfigError, SourceError
+from hudi_services.cdc.mysql.binlog.catalog_types import WIDTHS
+from hudi_services.cdc.mysql.binlog.decoding import PLAIN, Choices, may_be_text
+from hudi_services.cdc.mysql.binlog.table_map import WHOLE_SECONDS, Code, LoggedColumn
 from hudi_services.cdc.mysql.binlog.values import BINARY_COLLATION, column_type
 from hudi_services.cdc.mysql.charsets import UTF8
 from hudi_services.cdc.mysql.connection import rows_of
@@ -47,10 +50,16 @@ _CODES = {
         ("geometry", "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon"), Code.GEOMETRY
     ),
     "geometrycollection": Code.GEOMETRY,
+    **dict.fromkeys(WIDTHS, Code.VARCHAR),
 }
+_YEAR2 = "year(2)"
 _BINARY = re.compile(r"binary|varbinary|(tiny|medium|long)?blob")
-_NOT_LOGGED_SO = re.compile(r"mariadb-5\.3|COMPRESSED|year\(2\)", re.IGNORECASE)
-"""Types whose values are in the log in other forms: times of old servers, compressed texts, years without their century."""
+_OLD = "mariadb-5.3"
+"""The catalog's mark of times that are stored as with mysql56_temporal_format=OFF."""
+_OF_THE_CATALOG = f"""
+SELECT table_schema, table_name, column_name, data_type, column_type FROM information_schema.columns
+WHERE (data_type IN ({", ".join(map(repr, WIDTHS))}) OR (LOCATE('/* {_OLD}', column_type) AND datetime_precision = 0)) AND (%s)
+"""
 _COLUMNS = """
 SELECT column_name, data_type, column_type, character_maximum_length, numeric_precision, numeric_scale, datetime_precision,
   character_set_name
@@ -81,8 +90,8 @@ class DeclaredTable:
     def query(self) -> str:
         """The statement that reads all rows.
 
-        FLOAT is cast to DOUBLE, as the server prints only six digits of it. Text in other character sets than UTF-8 comes as it
-        is stored, as in the log: the server prints `?` for some characters.
+        FLOAT is cast to DOUBLE, as the server prints only six digits of it, and YEAR(2) to a year with its century. Text in other
+        character sets than UTF-8 comes as it is stored, as in the log: the server prints `?` for some characters.
         """
         return f"{self.selection} FROM {self.quoted_name}"
 
@@ -96,13 +105,20 @@ class DeclaredTable:
         return f"{quoted(self.database)}.{quoted(self.name)}"
 
     def _read(self, column: LoggedColumn) -> str:
+        if column.declared == _YEAR2:
+            year = f"YEAR(CAST({quoted(column.name)} AS DATE))"  # 1900 is the year 0000
+            return f"IF({year} = 1900, 0, {year})"
         if column.code is Code.FLOAT:
             return f"CAST({quoted(column.name)} AS DOUBLE)"
         return f"CAST({quoted(column.name)} AS BINARY)" if column.name in self.charsets else quoted(column.name)
 
 
-def declared_table(connection: Connection[Any], database: str, name: str) -> DeclaredTable:
-    """Ask the server. Raises SourceError for a table that the user does not see, and for a column that cannot be read."""
+def declared_table(connection: Connection[Any], database: str, name: str, choices: Choices = PLAIN) -> DeclaredTable:
+    """Ask the server. `choices` are applied to the columns.
+
+    Raises SourceError for a table that the user does not see, and for a column that cannot be read, ConfigError for a choice of
+    columns that are not there.
+    """
     rows = rows_of(connection, _COLUMNS, (database, name))
     if not rows:
         raise SourceError(
@@ -121,8 +137,35 @@ def declared_table(connection: Connection[Any], database: str, name: str) -> Dec
             raise SourceError(
                 f"The table {database}.{name} cannot be read", found=str(error), fix="change the type of the column"
             ) from error
+    _check_choices(f"{database}.{name}", columns, choices)
     keys = unique_keys(connection, database, name)
-    return DeclaredTable(database, name, tuple(columns), keys[0].columns if keys else (), charsets)
+    return DeclaredTable(
+        database, name, tuple(map(choices.applied, columns)), keys[0].columns if keys else (), charsets
+    )
+
+
+def _check_choices(table: str, columns: Sequence[LoggedColumn], choices: Choices) -> None:
+    fitting = [column.name for column in columns if may_be_text(column)]
+    wrong = sorted(choices.as_text.difference(fitting))
+    if wrong:
+        raise ConfigError(
+            f"The table {table} has no column {wrong[0]!r} that --as-text may read",
+            found=f"columns of bytes and of dates: {some(fitting) or 'none'}",
+            fix="leave --as-text out for other columns, which have their own types",
+        )
+
+
+def declared_types(
+    connection: Connection[Any], tables: Sequence[tuple[str, str]] = ()
+) -> dict[tuple[str, str, str], str]:
+    """Return types by database, table and column that the log does not distinguish: UUID, INET4 and INET6 from binary ones, and
+    times of mysql56_temporal_format=OFF from those with fractions. Without `tables`: of all that the user sees."""
+    chosen = " OR ".join(["(table_schema = %s AND table_name = %s)"] * len(tables)) or "TRUE"
+    rows = rows_of(connection, _OF_THE_CATALOG % chosen, [name for table in tables for name in table])
+    return {
+        (database, table, column): WHOLE_SECONDS if _OLD in declared else kind
+        for database, table, column, kind, declared in rows
+    }
 
 
 def _column(
@@ -135,7 +178,7 @@ def _column(
     digits: int | None,
 ) -> LoggedColumn:
     code = _CODES.get(kind.lower())
-    if code is None or (code not in (Code.ENUM, Code.SET) and _NOT_LOGGED_SO.search(declared)):
+    if code is None or (digits and _OLD in declared):
         raise ValueError(f"the column {name!r} has the type {declared}")
     metadata = 0
     if code is Code.NEWDECIMAL:
@@ -148,4 +191,7 @@ def _column(
     elif code in (Code.STRING, Code.VARCHAR):
         metadata = int(length or 0)
     collation = BINARY_COLLATION if _BINARY.fullmatch(kind.lower()) else 0
-    return LoggedColumn(code, metadata, name, unsigned="unsigned" in declared.lower(), collation=collation)
+    known = _YEAR2 if declared.lower().startswith(_YEAR2) else ""
+    return LoggedColumn(
+        code, metadata, name, unsigned="unsigned" in declared.lower(), collation=collation, declared=known
+    )

@@ -20,7 +20,6 @@ _VARIABLES = (
     "binlog_row_image",
     "binlog_row_metadata",
     "binlog_row_value_options",
-    "binlog_transaction_compression",
     "encrypt_binlog",
     "expire_logs_days",
     "gtid_mode",

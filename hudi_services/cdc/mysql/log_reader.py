@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hoodie.errors import HoodieError, SourceError
+from hudi_services.cdc.mysql.binlog.decoding import Decoding
 from hudi_services.cdc.mysql.binlog.events import Event
 from hudi_services.cdc.mysql.binlog.log import collation_charsets, events
 from hudi_services.cdc.mysql.binlog.transactions import Part, Statement, Unreadable, transactions
+from hudi_services.cdc.mysql.columns import declared_types
 from hudi_services.cdc.mysql.connection import connected, is_mariadb
 from hudi_services.cdc.mysql.log_positions import LogPositions
 from hudi_services.cdc.mysql.position import LogPosition
@@ -36,10 +38,13 @@ class LogReader:
     def run(self, control: Connection[Any], start: LogPosition, end: LogPosition) -> None:
         """Apply all changes up to `end`. Raises SourceError where the log cannot be read, and what `park` raises."""
         mariadb, charsets = is_mariadb(control), collation_charsets(control)
+        choices = {name: route.target.source.choices for name, route in self.routes.items()}
+        decoding = Decoding(choices, declared_types(control, sorted(self.routes)))
         with connected(self.positions.name, self.positions.server, self.positions.environ) as connection:
             log = self.positions.noted(events(connection, self.positions.server.server_id, start, wait=False))
             try:
-                for part in transactions(_up_to(end, log), charsets, self._is_wanted, mariadb=mariadb):
+                parts = transactions(_up_to(end, log), charsets, self._is_wanted, mariadb=mariadb, decoding=decoding)
+                for part in parts:
                     self._take(part)
                     if not self.routes:
                         break

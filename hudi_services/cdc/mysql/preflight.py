@@ -40,14 +40,10 @@ def _logs(facts: ServerFacts) -> Iterator[Requirement]:
         ("binlog_format", "ROW", "rows are logged"),
         ("binlog_row_image", "FULL", "rows are logged with all columns"),
         ("binlog_row_metadata", "FULL", "names, keys and signs of columns are logged"),
-        # MariaDB's own compression (log_bin_compress) is read.
         *(
             []
             if facts.is_mariadb
-            else [
-                ("binlog_row_value_options", "", "changes inside JSON are logged as whole values"),
-                ("binlog_transaction_compression", "OFF", "transactions are not compressed"),
-            ]
+            else [("binlog_row_value_options", "", "changes inside JSON are logged as whole values")]
         ),
     ]
     on = facts.variables.get("log_bin") == "ON"
@@ -59,7 +55,7 @@ def _logs(facts: ServerFacts) -> Iterator[Requirement]:
     )
     for variable, wanted, name in settings:
         value = facts.variables.get(variable, "")
-        fix = f"SET GLOBAL {variable} = '{wanted}'" if wanted != "OFF" else f"SET GLOBAL {variable} = OFF"
+        fix = f"SET GLOBAL {variable} = '{wanted}'"
         yield _requirement(
             f"{name} ({variable})",
             value.upper() == wanted,

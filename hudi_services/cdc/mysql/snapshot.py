@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from hoodie.errors import SourceError, SourceUnavailableError
+from hudi_services.cdc.mysql.binlog.decoding import PLAIN, Choices
 from hudi_services.cdc.mysql.binlog.log import end_of_log
 from hudi_services.cdc.mysql.columns import DeclaredTable, declared_table
 from hudi_services.cdc.mysql.connection import connected, rows_of
@@ -38,7 +39,12 @@ class Snapshot:
 
 @contextmanager
 def snapshot(
-    name: str, server: DatabaseServer, environ: Mapping[str, str], database: str, table: str
+    name: str,
+    server: DatabaseServer,
+    environ: Mapping[str, str],
+    database: str,
+    table: str,
+    choices: Choices = PLAIN,
 ) -> Iterator[Snapshot]:
     """Yield the table in a transaction of one moment, which takes no lock.
 
@@ -47,7 +53,7 @@ def snapshot(
     with connected(name, server, environ) as connection:
         before = end_of_log(connection)
         position = begin_snapshot(connection) or before
-        declared = declared_table(connection, database, table)
+        declared = declared_table(connection, database, table, choices)
         rows = _batches(connection, declared)
         yield Snapshot(declared, position, pa.RecordBatchReader.from_batches(declared.schema, rows), connection)
 

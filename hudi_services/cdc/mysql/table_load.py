@@ -72,7 +72,9 @@ def load_snapshot(
     `stored` is the position that the Hudi table has. Raises HoodieError, and nothing is committed then.
     """
     source = target.source
-    with snapshot(source.server, positions.server, positions.environ, source.database, source.name) as rows:
+    with snapshot(
+        source.server, positions.server, positions.environ, source.database, source.name, source.choices
+    ) as rows:
         target.opened_for(rows)
         key = target.key(unique_keys(control, source.database, source.name))
         position = positions.stored_position(control, source.source, rows.position)

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hudi_services.cdc.mysql.binlog.decoding import PLAIN, Choices
+
 
 @dataclass(frozen=True)
 class TableSource:
     """The table `database`.`name` of the server `server` of the registry.
 
-    `ignore_cascades` loads a table whose rows foreign keys change, which the log does not have.
+    `ignore_cascades` loads a table whose rows foreign keys change, which the log does not have. `choices` say how its
+    values are read.
     """
 
     server: str
     database: str
     name: str
     ignore_cascades: bool = False
+    choices: Choices = PLAIN
 
     @property
     def full_name(self) -> str:

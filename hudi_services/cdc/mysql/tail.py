@@ -9,8 +9,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from hoodie.errors import ConfigError, SourceError
+from hudi_services.cdc.mysql.binlog.decoding import Decoding
 from hudi_services.cdc.mysql.binlog.log import collation_charsets, end_of_log, events
 from hudi_services.cdc.mysql.binlog.transactions import Changes, Statement, Unreadable, transactions
+from hudi_services.cdc.mysql.columns import declared_types
 from hudi_services.cdc.mysql.connection import connected, is_mariadb
 from hudi_services.cdc.mysql.position import log_position
 from hudi_services.entry.server import DatabaseServer
@@ -34,6 +36,7 @@ def tailed(
         start = log_position(since) if since is not None else end_of_log(connection)
         charsets = collation_charsets(connection)
         mariadb = is_mariadb(connection)
+        decoding = Decoding(declared=declared_types(connection, sorted(wanted)))
 
     def is_wanted(database: str, table: str) -> bool:
         return (database, table) in wanted if wanted else not server.databases or database in server.databases
@@ -41,7 +44,7 @@ def tailed(
     with connected(name, server, environ) as connection:
         log = events(connection, server.server_id, start, wait=follow)
         try:
-            for part in transactions(log, charsets, is_wanted, mariadb=mariadb):
+            for part in transactions(log, charsets, is_wanted, mariadb=mariadb, decoding=decoding):
                 if isinstance(part, Unreadable):
                     raise ValueError(f"before {part.position}: {part.reason}")
                 yield from _values(part)

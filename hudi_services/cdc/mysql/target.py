@@ -75,7 +75,34 @@ def check_key_values(columns: pa.StructArray | pa.ChunkedArray, key: UniqueKey |
             raise SourceError(
                 f"The key column {name!r} has dates that no calendar has, such as 0000-00-00",
                 found=f"{missing:,} of {len(columns) - columns.null_count:,} rows, which would get one key",
-                fix="correct these rows at the server, then run again",
+                fix="correct these rows at the server, or load into a new path with --zero-dates text",
+            )
+
+
+def check_key_types(schema: pa.Schema, fields: Sequence[str]) -> None:
+    """Raise ConfigError for a column of the record key of which Hudi itself makes different texts: bytes and instants."""
+    for name in fields:
+        kind = schema.field(name).type if name in schema.names else pa.null()
+        if pa.types.is_binary(kind) or (pa.types.is_timestamp(kind) and kind.tz is not None):
+            raise ConfigError(
+                f"The column {name!r} of the record key is {kind}, of which Hudi makes different keys",
+                found="an address in memory, or the time in the zone of a machine, by the operation",
+                fix=f"load it as text: --as-text {name}",
+            )
+
+
+def check_text_columns(stored: pa.Schema | None, incoming: pa.Schema) -> None:
+    """Raise ConfigError for a column that is text in the table and a date or bytes in the rows, or the other way round."""
+    for name in incoming.names if stored is not None else ():
+        kinds = [
+            schema.field(name).type for schema in (stored, incoming) if schema is not None and name in schema.names
+        ]
+        if any(map(pa.types.is_string, kinds)) and any(
+            pa.types.is_temporal(kind) or pa.types.is_binary(kind) for kind in kinds
+        ):
+            raise ConfigError(
+                f"The column {name!r} is {kinds[0]} in the table, and {kinds[1]} in the rows",
+                fix="load with the --zero-dates and --as-text of the first load, or into a new path",
             )
 
 

@@ -21,7 +21,13 @@ from hoodie.write.execute import WriteHooks
 from hudi_services.cdc.mysql.log_identity import KEY, StoredPosition, stored_position
 from hudi_services.cdc.mysql.snapshot import Snapshot
 from hudi_services.cdc.mysql.table_source import TableSource
-from hudi_services.cdc.mysql.target import UniqueKey, check_key_values, key_of_target
+from hudi_services.cdc.mysql.target import (
+    UniqueKey,
+    check_key_types,
+    check_key_values,
+    check_text_columns,
+    key_of_target,
+)
 from hudi_services.positions import find_position
 
 _CHANGES = ChangeColumns("op", ("number",))
@@ -71,9 +77,14 @@ class TargetTable:
         return position.instant
 
     def opened_for(self, rows: Snapshot) -> HoodieTable:
-        """Return the table. It is created for the snapshot where it is not there. Raises ConfigError for rows without a key."""
+        """Return the table. It is created for the snapshot where it is not there.
+
+        Raises ConfigError for rows without a key, for columns that cannot be in a key, and for columns of other types.
+        """
         with suppress(TableNotFoundError):
-            return HoodieTable.open(self.base_path, engine=self.engine)
+            table = HoodieTable.open(self.base_path, engine=self.engine)
+            check_text_columns(table.stored_schema, rows.table.schema)
+            return table
         key = ",".join(rows.table.key)
         if not key and RECORD_KEY_FIELDS.name not in self.options:
             raise ConfigError(
@@ -82,6 +93,7 @@ class TargetTable:
                 fix=f"name its columns: --hoodie-conf {RECORD_KEY_FIELDS.name}=…",
             )
         options = {RECORD_KEY_FIELDS.name: key, "hoodie.table.name": self.source.name, **self.options}
+        check_key_types(rows.table.schema, str(options[RECORD_KEY_FIELDS.name]).split(","))
         return HoodieTable.create(self.base_path, options, engine=self.engine)
 
     def key(self, keys: tuple[UniqueKey, ...]) -> UniqueKey | None:
@@ -116,9 +128,10 @@ class TargetTable:
         self, changes: pa.Table, key: UniqueKey | None, before: StoredPosition, after: StoredPosition
     ) -> None:
         """Apply changes in one commit. Raises PendingInstantError where the table has another position than `before`."""
+        table = HoodieTable.open(self.base_path, engine=self.engine)
+        check_text_columns(table.stored_schema, pa.schema(list(changes.schema.field(AFTER).type)))
         for image in (BEFORE, AFTER):
             check_key_values(changes[image], key)
-        table = HoodieTable.open(self.base_path, engine=self.engine)
         rows = change_rows(table.state(), changes.schema, _CHANGES, AfterWrite.of(self.options).options)(changes)
         table.write(
             rows,

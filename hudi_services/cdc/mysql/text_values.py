@@ -8,18 +8,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hudi_services.cdc.mysql.binlog.table_map import Code, LoggedColumn
-from hudi_services.cdc.mysql.binlog.values import column_type, dates_of, texts_of
+from hudi_services.cdc.mysql.binlog.times import DATED, checked_dates, dates_of
+from hudi_services.cdc.mysql.binlog.values import column_type, digits_of, texts_of
 
 _FIRST = pa.scalar("0001-01-01").cast(pa.date32())
-_TIMES = (Code.DATETIME2, Code.TIMESTAMP2)
 
 
 def text_values(column: LoggedColumn, printed: pa.Array, charset: str = "utf8mb4") -> pa.Array:
-    """Return the values of `printed`, an array of binary in this character set. Zero dates become null.
+    """Return the values of `printed`, an array of binary in this character set. Zero dates become what the column's
+    choice says.
 
-    Raises ValueError for another text.
+    Raises ValueError for another text, and for zero dates where the choice is to fail.
     """
     kind = column_type(column)
+    if column.choice == "text" and column.code not in DATED:
+        return digits_of(printed)
     if column.code is Code.BIT:
         return pc.equal(printed, pa.scalar(b"\x01")) if pa.types.is_boolean(kind) else printed
     if pa.types.is_binary(kind):
@@ -28,10 +31,10 @@ def text_values(column: LoggedColumn, printed: pa.Array, charset: str = "utf8mb4
         return texts_of(printed, charset, column.name)
     try:
         texts = printed.cast(pa.string())
-        if column.code is Code.DATE:
-            return _parsed(texts, pa.date32(), _dates)
-        if column.code in _TIMES:
-            return _parsed(texts, pa.timestamp("us"), _datetimes).cast(kind)
+        if column.code in DATED and not pa.types.is_string(kind):
+            is_date = column.code is Code.DATE
+            values = _parsed(texts, pa.date32(), _dates) if is_date else _parsed(texts, pa.timestamp("us"), _datetimes)
+            return checked_dates(column, values.cast(kind), printed.null_count)
         if column.code is Code.FLOAT:
             return texts.cast(pa.float64()).cast(kind, safe=False)
         if column.code is Code.NEWDECIMAL and pa.types.is_string(kind):

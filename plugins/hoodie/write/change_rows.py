@@ -83,7 +83,7 @@ class ChangeRows:
     def last(self, keyed: pa.Table) -> pa.Table:
         """Return the last change of each key.
 
-        Raises what `last_changes` raises, and RecordKeyError where changes of two rows share the text of a key: one would be lost.
+        Raises what `last_changes` raises, and RecordKeyError where two rows share the text of a key: one would be lost.
         """
         identity = IDENTITY[:1] if self.global_keys else IDENTITY
         refuse_colliding(self.keys, keyed, identity)

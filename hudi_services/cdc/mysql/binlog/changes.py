@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
+from hudi_services.cdc.mysql.binlog.decoding import Decoding
 from hudi_services.cdc.mysql.binlog.events import DELETES, INSERTS, Event, Kind, RowsHeader, rows_header
 from hudi_services.cdc.mysql.binlog.images import Images
 from hudi_services.cdc.mysql.binlog.table_map import LoggedColumn, TableMap, table_map, table_name
@@ -46,8 +47,9 @@ class ChangeCollector:
     `before` and `after` (structs of the table's columns, null where there is no such image).
     """
 
-    def __init__(self, charsets: Charsets, *, mariadb: bool) -> None:
+    def __init__(self, charsets: Charsets, *, mariadb: bool, decoding: Decoding) -> None:
         self._charsets = charsets
+        self._decoding = decoding
         self._mariadb = mariadb
         self._number = 0
         self._names: dict[int, tuple[str, str]] = {}
@@ -60,7 +62,7 @@ class ChangeCollector:
             number, *name = table_name(found.body)
             self._names[number] = (name[0], name[1])
             return self._names[number]
-        number = rows_header(found).table
+        number = int.from_bytes(found.body[:6], "little")
         if number not in self._names:
             raise ValueError(f"rows of the table number {number}, which no TABLE_MAP event named")
         return self._names[number]
@@ -71,8 +73,10 @@ class ChangeCollector:
         Raises ValueError where the server does not log the names of columns, for types that are unknown, images without all
         columns, cut-off rows.
         """
+        if found.kind is Kind.PARTIAL_UPDATE_ROWS:
+            raise ValueError("changes inside JSON documents: the server needs an empty binlog_row_value_options")
         if found.kind is Kind.TABLE_MAP:
-            self._map(table_map(found.body, self._mariadb))
+            self._map(self._decoding.table(table_map(found.body, self._mariadb)))
         else:
             self._collect(found)
 

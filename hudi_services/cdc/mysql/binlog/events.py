@@ -46,7 +46,10 @@ class Kind(IntEnum):
     TRANSACTION_CONTEXT = 36
     VIEW_CHANGE = 37
     XA_PREPARE = 38
+    PARTIAL_UPDATE_ROWS = 39
+    TRANSACTION_PAYLOAD = 40
     HEARTBEAT_V2 = 41
+    GTID_TAGGED = 42
     ANNOTATE_ROWS = 160
     BINLOG_CHECKPOINT = 161
     MARIADB_GTID = 162
@@ -100,13 +103,9 @@ def event(packet: bytes, checksum: bool) -> Event:
 
     An unknown event may carry rows, so it is never skipped.
     """
-    seconds, number, _server, size, end, _flags = _HEADER.unpack_from(packet)
+    seconds, kind, size, end = header(packet)
     if size != len(packet):
         raise ValueError(f"an event of {len(packet)} bytes whose header says {size}")
-    try:
-        kind = Kind(number)
-    except ValueError:
-        raise ValueError(f"an event of the kind {number}, which is unknown here and may carry rows") from None
     body, stored = packet[HEADER_SIZE:-CHECKSUM_SIZE], packet[-CHECKSUM_SIZE:]
     right = int.from_bytes(stored, "little") == zlib.crc32(packet[:-CHECKSUM_SIZE])
     if kind in _ALONE:
@@ -116,6 +115,18 @@ def event(packet: bytes, checksum: bool) -> Event:
     if not checksum and kind is not Kind.FORMAT_DESCRIPTION:
         body += stored
     return Event(seconds, kind, end, body)
+
+
+def header(data: bytes) -> tuple[int, Kind, int, int]:
+    """Return the seconds, the kind, the size and the end of the event whose header `data` begins with.
+
+    Raises ValueError for an unknown kind.
+    """
+    seconds, number, _server, size, end, _flags = _HEADER.unpack_from(data)
+    try:
+        return seconds, Kind(number), size, end
+    except ValueError:
+        raise ValueError(f"an event of the kind {number}, which is unknown here and may carry rows") from None
 
 
 def has_checksums(begin: Event) -> bool:

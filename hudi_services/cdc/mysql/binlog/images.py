@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from hudi_services.cdc.mysql.binlog.table_map import Code, LoggedColumn
+from hudi_services.cdc.mysql.binlog.table_map import WHOLE_SECONDS, Code, LoggedColumn
 
 _FIXED = {
     Code.TINY: 1,
@@ -25,19 +25,11 @@ _FIXED = {
     Code.DOUBLE: 8,
     Code.YEAR: 1,
     Code.DATE: 3,
-    Code.TIME: 3,
-    Code.TIMESTAMP: 4,
-    Code.DATETIME: 8,
 }
+_OLD_TIMES = {Code.TIME: 3, Code.TIMESTAMP: 4, Code.DATETIME: 8}
 _FRACTIONAL = {Code.TIMESTAMP2: 4, Code.DATETIME2: 5, Code.TIME2: 3}
 DIGIT_BYTES = (0, 1, 1, 2, 2, 3, 3, 4, 4, 4)
 """Bytes of up to nine digits of a packed decimal."""
-_UNREADABLE = {
-    Code.JSON: "JSON in MySQL's binary form",
-    Code.VECTOR: "VECTOR",
-    Code.BLOB_COMPRESSED: "a compressed column",
-    Code.VARCHAR_COMPRESSED: "a compressed column",
-}
 
 
 def decimal_width(precision: int, scale: int) -> int:
@@ -51,6 +43,12 @@ def fixed_width(column: LoggedColumn) -> int | None:
     code, metadata = column.code, column.metadata
     if code in _FIXED:
         return _FIXED[code]
+    if code in _OLD_TIMES:
+        if column.declared != WHOLE_SECONDS:
+            raise ValueError(
+                f"the column {column.name!r} is of mysql56_temporal_format=OFF, and may have fractions of seconds"
+            )
+        return _OLD_TIMES[code]
     if code in _FRACTIONAL:
         return _FRACTIONAL[code] + (metadata + 1) // 2
     if code is Code.NEWDECIMAL:
@@ -59,14 +57,14 @@ def fixed_width(column: LoggedColumn) -> int | None:
         return (metadata >> 8) + (1 if metadata & 0xFF else 0)
     if code in (Code.ENUM, Code.SET):
         return metadata
-    if code in _UNREADABLE:
-        raise ValueError(f"the column {column.name!r} is {_UNREADABLE[code]}, which cannot be read yet")
+    if code is Code.VECTOR:
+        raise ValueError(f"the column {column.name!r} is VECTOR, which cannot be read yet")
     return None
 
 
 def _prefix(column: LoggedColumn) -> int:
     """Bytes of the length before each value."""
-    if column.code in (Code.BLOB, Code.GEOMETRY):
+    if column.code in (Code.BLOB, Code.BLOB_COMPRESSED, Code.GEOMETRY, Code.JSON):
         return column.metadata
     return 1 if column.metadata < 256 else 2
 

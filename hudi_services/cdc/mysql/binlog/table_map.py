@@ -42,6 +42,10 @@ class Code(IntEnum):
     GEOMETRY = 255
 
 
+OLD_TIMES = (Code.TIMESTAMP, Code.TIME, Code.DATETIME)
+"""Types of MySQL before 5.6, and of MariaDB with mysql56_temporal_format=OFF."""
+WHOLE_SECONDS = "seconds"
+"""The declaration of a column of `OLD_TIMES` without fractions of seconds."""
 _NUMERIC = {Code.TINY, Code.SHORT, Code.INT24, Code.LONG, Code.LONGLONG, Code.NEWDECIMAL, Code.FLOAT, Code.DOUBLE}
 _CHARACTER = {Code.STRING, Code.VAR_STRING, Code.VARCHAR, Code.BLOB, Code.VARCHAR_COMPRESSED, Code.BLOB_COMPRESSED}
 _METADATA = {
@@ -74,6 +78,7 @@ class LoggedColumn:
     """A column. `metadata` is a number whose meaning the type decides. `collation` is the server's number, 0 for none.
 
     `name` is empty and `labels` (of ENUM and SET, as bytes) are missing where the server does not log full metadata.
+    `declared` is the type in the catalog where the log does not have it, `choice` what the reader chose (`Decoding`).
     """
 
     code: Code
@@ -83,6 +88,8 @@ class LoggedColumn:
     collation: int = 0
     labels: tuple[bytes, ...] = ()
     key: bool = False
+    declared: str = ""
+    choice: str = ""
 
 
 @dataclass(frozen=True)
@@ -119,19 +126,21 @@ def table_map(data: bytes, mariadb: bool) -> TableMap:
     number, database, table = _name(body)
     codes = body.take(body.packed())
     metadata = Body(body.take(body.packed()))
-    columns = [_column(code, metadata) for code in codes]
+    columns = [_column(code, metadata, mariadb) for code in codes]
     body.take((len(codes) + 7) // 8)  # which may be null: each row has its own bits
     return TableMap(number, database, table, tuple(_described(columns, body, mariadb)))
 
 
-def _column(code: int, metadata: Body) -> LoggedColumn:
+def _column(code: int, metadata: Body, mariadb: bool) -> LoggedColumn:
     try:
         kind = Code(code)
     except ValueError:
         raise ValueError(f"a column of the type {code}, which is unknown here") from None
     size = _METADATA.get(kind, 0)
     if kind is not Code.STRING:
-        return LoggedColumn(kind, metadata.number(size))
+        # The old times of MySQL have no fractions. Those of MariaDB may have.
+        declared = WHOLE_SECONDS if kind in OLD_TIMES and not mariadb else ""
+        return LoggedColumn(kind, metadata.number(size), declared=declared)
     first, second = metadata.number(1), metadata.number(1)
     if first in (Code.ENUM, Code.SET):
         return LoggedColumn(Code(first), second)

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from hudi_services.cdc.mysql.binlog.changes import ChangeCollector, Shape
+from hudi_services.cdc.mysql.binlog.decoding import AS_LOGGED, Decoding
 from hudi_services.cdc.mysql.binlog.events import ROWS, Event, Kind, Query, query
+from hudi_services.cdc.mysql.binlog.payload import payload_events
 from hudi_services.cdc.mysql.binlog.table_map import table_name
 from hudi_services.cdc.mysql.binlog.tokens import Token, tokens, words
 from hudi_services.cdc.mysql.binlog.values import Charsets
@@ -21,7 +23,7 @@ _DEFINES = ("CREATE", "ALTER", "DROP", "RENAME")
 _MODIFIERS = ("OR", "REPLACE", "ONLINE", "OFFLINE", "IGNORE", "UNIQUE", "FULLTEXT", "SPATIAL")
 _OBJECTS = ("TABLE", "TABLES", "DATABASE", "SCHEMA", "INDEX")
 """Statements about others are not yielded: those of users have passwords in them."""
-_BEGINS = (Kind.FORMAT_DESCRIPTION, Kind.MARIADB_GTID, Kind.GTID, Kind.ANONYMOUS_GTID)
+_BEGINS = (Kind.FORMAT_DESCRIPTION, Kind.MARIADB_GTID, Kind.GTID, Kind.ANONYMOUS_GTID, Kind.GTID_TAGGED)
 """Events outside transactions: the begin of a file, and of the next transaction."""
 _WITHOUT_ROWS = (
     *(
@@ -111,17 +113,22 @@ class _Open:
 
 
 def transactions(
-    events: Iterable[tuple[LogPosition, Event]], charsets: Charsets, wanted: Wanted, *, mariadb: bool
+    events: Iterable[tuple[LogPosition, Event]],
+    charsets: Charsets,
+    wanted: Wanted,
+    *,
+    mariadb: bool,
+    decoding: Decoding = AS_LOGGED,
 ) -> Iterator[Part]:
     """Yield changes and statements in the order of commits. A transaction without its end is not yielded.
 
     A transaction in which changes of a table cannot be read yields `Unreadable` in place of all of that table's.
     Raises ValueError for events that may carry rows and cannot be read.
     """
-    collector = ChangeCollector(charsets, mariadb=mariadb)
+    collector = ChangeCollector(charsets, mariadb=mariadb, decoding=decoding)
     open_ = _Open()
     skipped: set[int] = set()
-    for position, event in events:
+    for position, event in _unpacked(events):
         kind = event.kind
         if kind in _REFUSED:
             raise ValueError(f"before {position}: {_REFUSED[kind]}")
@@ -134,17 +141,26 @@ def transactions(
                 open_.parts.append(event)
             else:
                 skipped.add(number)
-        elif kind in ROWS:
+        elif kind in ROWS or kind is Kind.PARTIAL_UPDATE_ROWS:
             if int.from_bytes(event.body[:6], "little") not in skipped:
                 open_.parts.append(event)
         elif kind is Kind.XID:
             yield from _committed(collector, open_, position, event)
         elif kind is Kind.XA_PREPARE:
-            if any(part.kind in ROWS for part in open_.parts) and not event.body[0]:
+            if any(part.kind is not Kind.TABLE_MAP for part in open_.parts) and not event.body[0]:
                 raise ValueError(f"before {position}: rows of an XA transaction, which may still be rolled back")
             yield from _committed(collector, open_, position, event)
         elif kind in (Kind.QUERY, Kind.QUERY_COMPRESSED):
             yield from _statement(collector, open_, position, event, charsets)
+
+
+def _unpacked(events: Iterable[tuple[LogPosition, Event]]) -> Iterator[tuple[LogPosition, Event]]:
+    """The events, with those of a compressed transaction in its place. All of these have the position after it."""
+    for position, event in events:
+        if event.kind is Kind.TRANSACTION_PAYLOAD:
+            yield from ((position, inner) for inner in payload_events(event))
+        else:
+            yield position, event
 
 
 def _statement(

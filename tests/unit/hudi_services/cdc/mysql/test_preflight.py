@@ -45,7 +45,6 @@ MYSQL = replace(
         "binlog_row_image": "FULL",
         "binlog_row_metadata": "FULL",
         "binlog_row_value_options": "",
-        "binlog_transaction_compression": "OFF",
         "binlog_expire_logs_seconds": "2592000",
         "gtid_mode": "ON",
         "max_allowed_packet": "67108864",
@@ -78,7 +77,6 @@ def test_each_setting_that_would_lose_rows_is_named_with_its_statement():
         (MARIADB, "server_id", "5401", "missing", "choose another `server_id`"),
         (MARIADB, "max_allowed_packet", "1048576", "warning", "SET GLOBAL max_allowed_packet = 16777216"),
         (MYSQL, "binlog_row_value_options", "PARTIAL_JSON", "missing", "SET GLOBAL binlog_row_value_options = ''"),
-        (MYSQL, "binlog_transaction_compression", "ON", "missing", "SET GLOBAL binlog_transaction_compression = OFF"),
         (MYSQL, "gtid_mode", "OFF_PERMISSIVE", "warning", "SET GLOBAL gtid_mode = ON"),
     ):
         [(found_state, found, found_fix)] = wrong(replace(facts, variables={**facts.variables, variable: value}))

@@ -13,6 +13,7 @@ from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
 from hoodie.errors import ConfigError, PendingInstantError, SourceError
 from hudi_services.cdc.mysql import route
+from hudi_services.cdc.mysql.binlog.decoding import PLAIN
 from hudi_services.cdc.mysql.log_positions import LogPositions
 from hudi_services.cdc.mysql.table_load import TableLoad
 from hudi_services.cdc.mysql.table_source import TableSource
@@ -25,9 +26,9 @@ from tests.support.tables import SMALL_BLOOM
 pytestmark = pytest.mark.process
 
 
-def load(server, database, target, table="t", options=None, environ=None, *, ignore_cascades=False):
+def load(server, database, target, table="t", options=None, environ=None, *, ignore_cascades=False, choices=PLAIN):
     environ = environ or {"AIRFLOW_CONN_SHOP": server.url}
-    source = TableSource("shop", database, table, ignore_cascades)
+    source = TableSource("shop", database, table, ignore_cascades, choices)
     return TableLoad(DECLARED, environ, TargetTable(source, target, {**SMALL_BLOOM, **(options or {})}, LocalEngine(1)))
 
 
@@ -37,11 +38,11 @@ def lake_rows(target):
     return sorted((tuple(row.values()) for row in rows.select(names).to_pylist()), key=str)
 
 
-def server_rows(server, database, table="t"):
+def server_rows(server, database, table="t", columns="*"):
     connection = server.connection(database)
     try:
         with connection.cursor() as cursor:
-            cursor.execute(f"SELECT * FROM `{table}`")
+            cursor.execute(f"SELECT {columns} FROM `{table}`")
             return sorted(cursor.fetchall(), key=str)
     finally:
         connection.close()

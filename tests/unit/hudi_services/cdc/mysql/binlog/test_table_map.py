@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
 
-from hudi_services.cdc.mysql.binlog.table_map import Code, LoggedColumn, TableMap, table_map
+from hudi_services.cdc.mysql.binlog.table_map import Code, LoggedColumn, TableMap, table_map, table_name
+from hudi_services.cdc.mysql.binlog.values import column_type
 
 HEAD = b"\x07\0\0\0\0\0" + b"\1\0" + b"\4shop\0" + b"\1t\0"
 MINIMAL = HEAD + b"\4" + bytes([3, 15, 254, 246]) + b"\6" + b"\x2c\1" + b"\xf7\1" + b"\x0a\2" + b"\x0f"
@@ -56,3 +58,22 @@ def test_what_is_cut_off_or_unknown_is_refused():
             table_map(MINIMAL[:end], mariadb=True)
     with pytest.raises(ValueError, match="the type 99, which is unknown here"):
         table_map(HEAD + b"\1" + bytes([99]) + b"\0\0", mariadb=True)
+
+
+def test_a_table_of_mysql_8_with_json_and_columns_that_are_not_seen():
+    """As the server writes it: visibility (12) of each column is a bit, the highest first."""
+    names = b"\2id" + b"\1j" + b"\1h"
+    optional = b"\x01\x01\x80" + b"\x0c\x01\xc0" + b"\x0d\x01\x05" + bytes([4, len(names)]) + names + b"\x08\x01\x00"
+    body = HEAD + b"\3" + bytes([8, 245, 3]) + b"\1\4" + b"\6" + optional
+    columns = table_map(body, mariadb=False).columns
+    assert [(column.name, column.code, column.metadata) for column in columns] == [
+        ("id", Code.LONGLONG, 0),
+        ("j", Code.JSON, 4),
+        ("h", Code.LONG, 0),
+    ]
+    assert [column.unsigned for column in columns] == [True, False, False]
+    assert column_type(columns[1]) == pa.string()
+
+
+def test_the_name_of_a_table_is_read_though_its_types_are_unknown():
+    assert table_name(HEAD + b"\1" + bytes([99]) + b"\0\0") == (7, "shop", "t")

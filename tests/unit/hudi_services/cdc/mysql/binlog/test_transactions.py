@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from hudi_services.cdc.mysql.binlog.events import Kind
+from hudi_services.cdc.mysql.binlog.events import Event, Kind
 from hudi_services.cdc.mysql.binlog.log import events
-from hudi_services.cdc.mysql.binlog.transactions import transactions
+from hudi_services.cdc.mysql.binlog.transactions import Unreadable, transactions
+from hudi_services.cdc.mysql.position import LogPosition
 from tests.support.binlog import SERVER_ID, connect, log_end, logged, operations, rows_of, statements
 
 pytestmark = pytest.mark.process
@@ -217,3 +218,27 @@ def test_compressed_rows_and_statements_are_read(server, table):
     assert operations(parts) == ["i"] * 500 + ["u"] * 500 + ["d"] * 499
     assert [row["v"] for row in rows_of(parts)[:1000]] == [*range(1, 501), *range(2, 502)]
     assert len(statements(parts)) == 1
+
+
+NAME = b"\x07\0\0\0\0\0" + b"\1\0" + b"\4shop\0" + b"\1t\0"
+UNKNOWN = NAME + b"\1" + bytes([99]) + b"\0\0"
+"""A table whose only column has a type that is unknown here."""
+KNOWN = NAME + b"\1\3\0\0" + b"\4\3\2id"
+
+
+def test_a_table_that_cannot_be_read_stops_no_other():
+    """MySQL logs differences inside JSON as rows of their own (39). A transaction may begin with a tagged GTID (42)."""
+    place = LogPosition("bin.000001", 100)
+
+    def read(table, wanted):
+        bodies = {Kind.GTID_TAGGED: b"", Kind.HEARTBEAT_V2: b"", Kind.TABLE_MAP: table}
+        bodies |= {Kind.PARTIAL_UPDATE_ROWS: table, Kind.XID: b"12345678"}
+        log = [(place, Event(0, kind, 100, body)) for kind, body in bodies.items()]
+        return list(transactions(log, {}, lambda database, name: wanted, mariadb=False))
+
+    assert read(UNKNOWN, wanted=False) == read(KNOWN, wanted=False) == []
+    for table, reason in (
+        (UNKNOWN, "a column of the type 99, which is unknown here"),
+        (KNOWN, "changes inside JSON documents: the server needs an empty binlog_row_value_options"),
+    ):
+        assert read(table, wanted=True) == [Unreadable(place, 0, "shop", "t", reason)]
