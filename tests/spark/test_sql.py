@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from types import FunctionType
 
 import pytest
 
@@ -19,8 +20,31 @@ from tests.support.sql_tables import CREATE, ROWS, rows
 from tests.unit.sql import test_dml, test_statements
 
 _OF_DUCKDB = {"test_the_engines_own_tables", "test_only_tables_change"}
+_DEEP = {
+    "test_an_update_that_would_be_lost_is_refused",
+    "test_changes_may_begin_by_with",
+    "test_insert_by_name_of_the_querys_columns",
+    "test_mistakes_are_told_and_nothing_changes",
+    "test_overwrite_of_a_partition",
+    "test_overwrite_of_the_table",
+    "test_rows_ordered_by_a_field_inside_a_struct",
+    "test_two_names_of_one_table_are_one_table",
+    "test_what_is_not_understood_is_refused_whole",
+}
+_DEEP_REASON = "the statement is read and planned before an engine gets it, and `unit` runs it on DuckDB"
+
+
+def _marked(test):
+    """The same test with a mark of its own: the mark of a function holds for all who import it."""
+    copied = FunctionType(test.__code__, test.__globals__, test.__name__, test.__defaults__, test.__closure__)
+    copied.pytestmark = [*getattr(test, "pytestmark", ()), pytest.mark.deep(_DEEP_REASON).mark]
+    return copied
+
+
 for module in (test_dml, test_statements):
-    globals().update({n: test for n, test in vars(module).items() if n.startswith("test_") and n not in _OF_DUCKDB})
+    for name, test in vars(module).items():
+        if name.startswith("test_") and name not in _OF_DUCKDB:
+            globals()[name] = _marked(test) if name in _DEEP else test
 
 
 @pytest.fixture
