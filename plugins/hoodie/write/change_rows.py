@@ -20,7 +20,7 @@ from hoodie.model.meta_columns import META_COLUMNS, PARTITION_PATH, RECORD_KEY
 from hoodie.schema import conform, top_level
 from hoodie.view import TableState
 from hoodie.write.change_order import last_changes
-from hoodie.write.plan import plan_write
+from hoodie.write.plan import WritePlan, plan_write
 from hoodie.write.worker.collisions import refuse_colliding
 
 UPSERTS = ("i", "u", "c", "r", "I", "U", "+I", "+U")
@@ -80,8 +80,8 @@ class ChangeRows:
         after = self._image(stays, AFTER)
         return pa.concat_tables([gone, *self._left(stays, after), after])
 
-    def last(self, keyed: pa.Table) -> pa.Table:
-        """Return the last change of each key.
+    def last(self, keyed: pa.Table, *more: str) -> pa.Table:
+        """Return the last change of each key, with `more` of the columns.
 
         Raises what `last_changes` raises, and RecordKeyError where two rows share the text of a key: one would be lost.
         """
@@ -89,12 +89,12 @@ class ChangeRows:
         refuse_colliding(self.keys, keyed, identity)
         order = [name for name in keyed.schema.names if name.startswith(ORDER)]
         kept = last_changes(keyed, identity, order, self.ordering, deletes_first=self.deletes_first)
-        return kept.select(self.schema.names)
+        return kept.select([*self.schema.names, *more])
 
     def _deletes(self, changes: pa.Table) -> pa.ChunkedArray:
         ops = changes[self.op].cast(pa.string())
         known = pc.is_in(ops, value_set=pa.array((*UPSERTS, *DELETES)))
-        if not pc.all(known).as_py():
+        if not pc.all(known, min_count=0).as_py():
             unknown = ops.filter(pc.invert(known))
             raise DataError(
                 f"Column {self.op!r} of changes has an operation that is not known",
@@ -172,25 +172,36 @@ def change_rows(state: TableState, schema: pa.Schema, columns: ChangeColumns, op
 
     Raises ConfigError for columns that are not there, SchemaConflictError for images of two types, and what `plan_write` raises.
     """
-    _check_columns(schema, columns)
-    images = all(name in schema.names and pa.types.is_struct(schema.field(name).type) for name in (BEFORE, AFTER))
-    data = _image_columns(schema) if images else _flat_columns(schema, columns.op)
-    marked = data.append(pa.field(DELETION, pa.bool_()))
-    plan = plan_write(state, marked, operation_named("upsert"), options, DELETION)
+    marked = _row_columns(schema, columns).append(pa.field(DELETION, pa.bool_()))
+    return rows_of_plan(plan_write(state, marked, operation_named("upsert"), options, DELETION), schema, columns)
+
+
+def rows_of_plan(plan: WritePlan, schema: pa.Schema, columns: ChangeColumns) -> ChangeRows:
+    """As `change_rows`, for an upsert that is planned. Raises ConfigError and SchemaConflictError."""
     order = columns.order or tuple(name for name in (COMPLETION_TIME,) if name in schema.names)
     needed = top_level((*plan.record_keys.fields, *plan.paths.fields))
     return ChangeRows(
         columns.op,
         order,
         deletes_first=order == (COMPLETION_TIME,),
-        images=images,
-        data=data,
+        images=_has_images(schema),
+        data=_row_columns(schema, columns),
         keys=plan.record_keys,
         paths=plan.paths,
         stored=pa.schema([plan.schema.field(name).with_nullable(True) for name in needed]),
         global_keys=plan.global_keys,
         ordering=plan.rules.base_ordering,
     )
+
+
+def _has_images(schema: pa.Schema) -> bool:
+    return all(name in schema.names and pa.types.is_struct(schema.field(name).type) for name in (BEFORE, AFTER))
+
+
+def _row_columns(schema: pa.Schema, columns: ChangeColumns) -> pa.Schema:
+    """The columns to store. Raises ConfigError and SchemaConflictError."""
+    _check_columns(schema, columns)
+    return _image_columns(schema) if _has_images(schema) else _flat_columns(schema, columns.op)
 
 
 def _check_columns(schema: pa.Schema, columns: ChangeColumns) -> None:

@@ -153,3 +153,10 @@ def test_changes_of_two_rows_with_one_record_key_are_refused(tmp_path):
             applied(made, changes, BY_N)
     changes = flat(("i", "x", "y,part:z", 1, 1, 1), ("d", "x", "y,part:z", 1, 2, 2), ("i", "", "a", 1, 5, 3))
     assert list(applied(made, changes, BY_N).values()) == [5]
+
+
+def test_no_changes_are_no_rows(table):
+    given = images(("i", None, ("c", "p", 1, 1), "1")).slice(0, 0)
+    assert (
+        change_rows(table.state(), given.schema, ChangeColumns(), options_for({}, WRITE_OPTIONS))(given).num_rows == 0
+    )
