@@ -90,7 +90,7 @@ class TopicSource(Part):
     """A topic of a Kafka server, and the format of its messages.
 
     With `table` (DATABASE.TABLE of the source) other tables' messages in the topic are passed over. A commit takes in
-    `max_messages` messages at most.
+    `max_messages` messages at most. At statements such as TRUNCATE a load stops, or goes on past them.
     """
 
     server: str
@@ -98,6 +98,7 @@ class TopicSource(Part):
     format: Literal["debezium-json", "debezium-avro", "canal-json", "maxwell-json", "json", "avro"]
     table: Annotated[str, AfterValidator(server_table)] | None = None
     max_messages: Annotated[int, Field(ge=1, strict=True)] = MAX_MESSAGES
+    statements: Literal["stop", "skip"] = "stop"
     quarantine: BadRows = BadRows()
     _declared: KafkaServer | None = PrivateAttr(default=None)
 

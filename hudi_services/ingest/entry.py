@@ -1,4 +1,4 @@
-"""The service `ingest`: new files of a folder into a table."""
+"""The service `ingest`: new files of a folder, or new messages of a topic, into a table."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from hudi_services.entry.dag import (
 from hudi_services.entry.new_table import options_of_new
 from hudi_services.entry.retention import with_retention
 from hudi_services.entry.service import Command, Dag, KeyPath, Section, ServiceEntry
-from hudi_services.entry.source import ROW_FORMATS, DatabaseSource, TopicSource
+from hudi_services.entry.source import ROW_FORMATS, BadRows, DatabaseSource, TopicSource
 from hudi_services.entry.table import Schedule, SparkSection, Table
 from hudi_services.feed.flag import feed_flag
 from hudi_services.feed.model import contradictions
@@ -42,6 +42,9 @@ from hudi_services.ingest.again import FIELDS as AGAIN_FIELDS
 from hudi_services.ingest.again import FLAGS as AGAIN_FLAGS
 from hudi_services.ingest.again import START_FRESH, flags_of
 from hudi_services.ingest.dates import Late, begins_within_days, chosen_dates, dates_to_load
+from hudi_services.ingest.kafka.flags import FLAGS as TOPIC_FLAGS
+from hudi_services.ingest.kafka.flags import FORMATS as TOPIC_FORMATS
+from hudi_services.ingest.kafka.flags import flags_of_topic
 
 SWITCH = "hudi_ingestion_on"
 """The switch of a table that is bootstrapped: ingestion before that would begin a table without history."""
@@ -151,7 +154,7 @@ def _form(table: Table) -> tuple[Field, ...]:
 def _steps(table: Table, section: Ingest) -> tuple[Step, ...]:
     steps: tuple[Step, ...] = (Run("ingest", "ingest"),)
     cron = _trigger(table, section).cron
-    if cron is not None and begins_within_days(cron):
+    if table.folder is not None and cron is not None and begins_within_days(cron):
         steps = (WhenDue("new_files", lambda asked: _outlook(table, section, asked)), *steps)
     if table.section("bootstrap") is None:
         return steps
@@ -175,9 +178,9 @@ def _arguments(table: Table, section: Ingest, asked: Asked) -> Arguments:
             fix=f"run `hudi-services cdc sync {table.source.server}`",
         )
     if isinstance(table.source, TopicSource):
-        raise RegistryError(
-            f"Table {table.name} cannot be loaded from a topic yet", fix="give it a `source` of files, or wait"
-        )
+        flags = [*flags_of_topic(table.source), "--operation", "upsert"]
+        flags += ["--start-fresh"] if asked.params.get("start_fresh") else []
+        return _with_rest(table, section, table.source.quarantine, flags)
     source, keys = table.folder, table.keys
     if source is None or keys is None:
         raise RegistryError(f"Table {table.name} has no source to ingest from", fix="give it `source` and `keys`")
@@ -194,12 +197,18 @@ def _arguments(table: Table, section: Ingest, asked: Asked) -> Arguments:
             flags += ["--to", dates.stop.isoformat()] if dates.stop else []
     flags += flags_of(asked.params)
     flags += feed_flag(source.feed)
-    flags += ["--operation", source.operation, "--create-table-version", str(table.version)]
-    if source.quarantine.path is not None:
-        flags += ["--quarantine-path", source.quarantine.path]
-    flags += ["--max-bad-share", str(source.quarantine.max_share)]
-    options = {**options_of_new(table, keys), **table.hoodie, **section.hoodie}
-    return Arguments(tuple(flags), with_retention(table, options))
+    flags += ["--operation", source.operation]
+    return _with_rest(table, section, source.quarantine, flags)
+
+
+def _with_rest(table: Table, section: Ingest, quarantine: BadRows, flags: Sequence[str]) -> Arguments:
+    """With the flags that sources of all kinds have, and the options."""
+    rest = ["--create-table-version", str(table.version)]
+    if quarantine.path is not None:
+        rest += ["--quarantine-path", quarantine.path]
+    rest += ["--max-bad-share", str(quarantine.max_share)]
+    options = {**options_of_new(table, table.keys), **table.hoodie, **section.hoodie}
+    return Arguments((*flags, *rest), with_retention(table, options))
 
 
 def _notes(table: Table) -> Sequence[str]:
@@ -213,7 +222,9 @@ def _notes(table: Table) -> Sequence[str]:
 INGEST = ServiceEntry(
     "ingest",
     Command(
-        """Load new files of a folder into a table, exactly once; the table is created when it is not there.
+        """Load new files of a folder, or new messages of a topic, into a table, exactly once.
+
+        The table is created when it is not there.
 
         Exit code 3: the files are loaded, but a service that the options ask for after the commit failed.
         """,
@@ -222,10 +233,11 @@ INGEST = ServiceEntry(
             click.Option(["--source-path"], help="Folder of files to load; sub folders are searched too. [required]"),
             click.Option(
                 ["--source-format"],
-                type=click.Choice(["parquet", "csv", "json"]),
+                type=click.Choice(list(dict.fromkeys(("parquet", "csv", "json", *TOPIC_FORMATS)))),
                 default="parquet",
                 show_default=True,
             ),
+            *TOPIC_FLAGS,
             click.Option(
                 ["--feed"],
                 metavar="JSON|FILE",
@@ -296,7 +308,7 @@ INGEST = ServiceEntry(
         _arguments,
         _trigger,
         _form,
-        applies=lambda table: table.folder is not None,
+        applies=lambda table: table.source is not None and not isinstance(table.source, DatabaseSource),
         notes=_notes,
         changes_rows=True,
     ),

@@ -20,6 +20,7 @@ from hudi_services.ingest.changes.position import KEY, TablePosition
 from hudi_services.ingest.changes.source import TableSource
 from hudi_services.ingest.request import IngestRequest
 from hudi_services.ingest.run import run_ingest
+from hudi_services.ingest.source import EndlessSource
 from hudi_services.outcome.result import ServiceResult
 from hudi_services.pause.state import read_pause
 from hudi_services.positions import find_position
@@ -71,8 +72,8 @@ class Rounds:
         request = self.request
         if self.hold is not None:
             self.hold.begin()
-        if isinstance(request.source, TableSource) and self.pace.lasting is None:
-            request = replace(request, source=replace(request.source, until=request.source.last()))
+        if isinstance(request.source, EndlessSource) and self.pace.lasting is None:
+            request = replace(request, source=request.source.until_now())
         paused = ""
         while True:
             result = run_ingest(request, engine)
@@ -96,7 +97,7 @@ class Rounds:
             return True
         if self.pace.lasting is not None:
             return self.clock.now() - begun >= self.pace.lasting
-        return result.instant is None or not isinstance(self.request.source, TableSource)
+        return result.instant is None or not isinstance(self.request.source, EndlessSource)
 
     def _advance(self) -> None:
         if self.hold is not None and (position := self._position()) is not None:
@@ -125,7 +126,8 @@ class Rounds:
         )
 
     def _lag(self) -> timedelta | None:
-        """How long the first commit that is not taken in has waited; None for files, whose age says nothing."""
+        """How long the first commit that is not taken in has waited; None for files, whose age says nothing,
+        and for topics, of which a run takes in all."""
         source, position = self.request.source, None
         if not isinstance(source, TableSource):
             return None

@@ -57,7 +57,7 @@ def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
     tasks = plan.tasks(batch.items.bytes, engine.parallelism)
     splits = [
         CheckedSplit(split, request.source.name, shaping, schema, checks, quarantine, number)
-        for number, split in enumerate(batch.splits(filled_columns(delivered, expected), tasks))
+        for number, split in enumerate(batch.splits(filled_columns(delivered, expected), tasks, plan))
     ]
     load = Load(request, prepared, quarantine, untyped_ordering(found, known, prepared.properties))
     try:

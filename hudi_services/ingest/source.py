@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import pyarrow as pa
 
 from hoodie.config.operations import Operation
 from hoodie.engine import Engine
 from hoodie.services.decision import Items
+from hoodie.write.plan import WritePlan
 from hudi_services.ingest.places import Places
 from hudi_services.positions import Position, Since
 
@@ -127,8 +128,8 @@ class Batch(Protocol):
         """
         ...
 
-    def splits(self, schema: pa.Schema, tasks: int) -> Sequence[SourceSplit]:
-        """About so many, in order; the table's columns will be `schema`."""
+    def splits(self, schema: pa.Schema, tasks: int, plan: WritePlan) -> Sequence[SourceSplit]:
+        """About so many, in order; the columns of the rows will be `schema`, and `plan` says what is made of them."""
         ...
 
 
@@ -154,4 +155,13 @@ class Source(Protocol):
         kind delivered stays known. Raises ConfigError for what it is told and cannot do, SourceError when it is not there, and
         CorruptTableError for a position that it cannot read.
         """
+        ...
+
+
+@runtime_checkable
+class EndlessSource(Source, Protocol):
+    """A source that is taken in batch by batch, each a part of what it has."""
+
+    def until_now(self) -> EndlessSource:
+        """The same source, whose batches end with what it has now."""
         ...

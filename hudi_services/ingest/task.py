@@ -17,18 +17,20 @@ from hoodie.errors import ConfigError
 from hoodie.services.decision import Decision
 from hoodie.write.plan import chosen_operation
 from hudi_services.entry.call import Call
+from hudi_services.entry.source import MAX_MESSAGES
 from hudi_services.entry.work import Work
 from hudi_services.ingest.again import check_again, only_files
 from hudi_services.ingest.declared import read_feed
 from hudi_services.ingest.files.plan import Window
 from hudi_services.ingest.files.source import FilesSource
 from hudi_services.ingest.history import with_history
+from hudi_services.ingest.kafka.flags import topic_of_flags
 from hudi_services.ingest.prepare import prepare
 from hudi_services.ingest.request import IngestRequest
 from hudi_services.ingest.rounds import Pace, Rounds
 from hudi_services.ingest.run import run_ingest
 from hudi_services.ingest.shape.shape import Shape
-from hudi_services.ingest.source import Batch
+from hudi_services.ingest.source import Batch, Source
 from hudi_services.ingest.work import ingest_work
 from hudi_services.outcome.result import ServiceResult
 
@@ -88,6 +90,11 @@ def ingest_task(
     max_bad_share: float,
     create_table_version: str | None,
     then_stream: float | None,
+    source_topic: str | None = None,
+    source_server: str | None = None,
+    source_table: str | None = None,
+    statements: str = "stop",
+    max_messages: int = MAX_MESSAGES,
 ) -> IngestTask:
     """What the flags and options ask for. Raises ConfigError where they contradict each other."""
     options: dict[str, object] = {**call.options}
@@ -105,36 +112,56 @@ def ingest_task(
         )
     chosen = chosen_operation(operation, resolve(select_keys(options, [OPERATION]), [OPERATION]))
     check_again(chosen, options, reload=reload, since=reload_since, start_fresh=start_fresh)
-    declared = read_feed(feed, source_format)
-    shape = Shape.of(declared)
-    task = IngestTask(
-        IngestRequest(
-            base_path=call.base_path,
-            source=FilesSource(
-                _source_folder(source_path, options),
-                source_format,
-                source_date_pattern,
-                Window(start.date() if start else None, end.date() if end else None),
-                reload,
-                only_files(files),
-                declared,
-                shape.later,
-            ),
-            operation=chosen,
-            start_fresh=start_fresh,
-            reload_since=reload_since,
-            quarantine_path=quarantine_path,
-            max_bad_share=max_bad_share,
-            options=options,
-            shape=shape,
+    if source_topic is not None:
+        said = {
+            "--source-path": source_path, "--feed": feed, "--source-date-pattern": source_date_pattern,
+            "--from": start, "--to": end, "--reload": reload, "--reload-since": reload_since, "--files": files,
+        }  # fmt: skip
+        _check_no_files(said)
+        shape = Shape()
+        source: Source = topic_of_flags(
+            source_topic, source_format, source_server, source_table, statements, max_messages
         )
+    else:
+        declared = read_feed(feed, source_format)
+        shape = Shape.of(declared)
+        source = FilesSource(
+            _source_folder(source_path, options),
+            source_format,
+            source_date_pattern,
+            Window(start.date() if start else None, end.date() if end else None),
+            reload,
+            only_files(files),
+            declared,
+            shape.later,
+        )
+    request = IngestRequest(
+        base_path=call.base_path,
+        source=source,
+        operation=chosen,
+        start_fresh=start_fresh,
+        reload_since=reload_since,
+        quarantine_path=quarantine_path,
+        max_bad_share=max_bad_share,
+        options=options,
+        shape=shape,
     )
+    pace = Pace() if source_topic is not None else None
     if then_stream is None:
-        return task
+        return IngestTask(request, pace, call.tell)
     if reload or reload_since is not None:
         raise ConfigError("--then-stream contradicts --reload and --reload-since", fix="load again by a run of its own")
     lasting = timedelta.max if isinf(then_stream) else timedelta(minutes=then_stream)
-    return IngestTask(with_history(task.request, "bulk_insert"), Pace(lasting=lasting), call.tell)
+    return IngestTask(with_history(request, "bulk_insert"), Pace(lasting=lasting), call.tell)
+
+
+def _check_no_files(said: Mapping[str, object]) -> None:
+    """Raises ConfigError for flags that are for files."""
+    for flag, value in said.items():
+        if value:
+            raise ConfigError(
+                f"{flag} contradicts --source-topic", found="it is for files", fix="leave one of the two out"
+            )
 
 
 def _source_folder(flag: str | None, options: Mapping[str, object]) -> str:

@@ -22,6 +22,7 @@ HIVE = PEER / "hive-4.0.1"
 TRINO = PEER / "trino-483"
 READERS = PEER / "readers-1"
 LANCE = PEER / "lance-14.0.2"
+KAFKA = PEER / "kafka-4.3.1"
 
 
 class SetUpError(RuntimeError):
@@ -117,6 +118,15 @@ def ensure_lance() -> Path:
             command = [sys.executable, "-m", "pip", "install", "-q", "--require-hashes", "--no-deps", "--target"]
             _run([*command, str(begun), "-r", str(ROOT / "requirements" / "lance.lock")])
     return LANCE
+
+
+def ensure_kafka() -> Path:
+    """The folder with the jars of a broker of Kafka (44 MB), which tests of topics start."""
+    with fetched(KAFKA) as begun:
+        if begun is not None:
+            pom = ("-f", str(Path(__file__).with_name("kafka-pom.xml")), "-DincludeScope=runtime")
+            _maven(*pom, "dependency:copy-dependencies", f"-DoutputDirectory={begun}")
+    return KAFKA
 
 
 def _maven(*arguments: str) -> None:

@@ -76,7 +76,7 @@ class MemoryBatch:
         tables = [each for each in self.log[self.begin :] if isinstance(each, pa.Table)]
         return self, pa.unify_schemas([each.schema for each in tables]) if tables else known
 
-    def splits(self, schema, tasks):
+    def splits(self, schema, tasks, plan):
         """One a message."""
         return [MemorySplit(self.log[place], place) for place in range(self.begin, len(self.log))]
 

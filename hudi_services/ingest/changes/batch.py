@@ -22,6 +22,7 @@ from hoodie.read.query import Incremental, Query, Snapshot
 from hoodie.services.decision import Item, Items
 from hoodie.timeline import Instant
 from hoodie.view import TableState
+from hoodie.write.plan import WritePlan
 from hudi_services.ingest.changes.position import TablePosition
 from hudi_services.ingest.changes.rows import DELETED, rows_to_apply
 from hudi_services.ingest.source import Delivered, Reject, SourceSplit
@@ -174,7 +175,7 @@ class TableBatch:
             plan = plan_read(self.state, Query(kind=Incremental(self.begin, self.end)))
         return replace(self, _plan=plan), plan.schema
 
-    def splits(self, _schema: pa.Schema, tasks: int) -> Sequence[SourceSplit]:
+    def splits(self, _schema: pa.Schema, tasks: int, _plan: WritePlan) -> Sequence[SourceSplit]:
         """The rows in order, or the file slices, about evenly."""
         origin = f"table {self.state.properties.name}"
         if self._rows is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import accumulate
 
@@ -80,6 +80,10 @@ class TableSource:
     def last(self) -> Time | None:
         """The completion of the source's last commit; None before the first."""
         return last_completed(self._state())
+
+    def until_now(self) -> TableSource:
+        """The same source, whose batches end with the last commit that it has now."""
+        return replace(self, until=self.last())
 
     def waiting(self, position: Time | None) -> datetime | None:
         """When the first commit after the position that changed rows was complete; None: there is none."""

@@ -17,6 +17,7 @@ from hoodie.errors import ConfigError, CorruptTableError
 from hoodie.model.place import identity
 from hoodie.services.decision import Item, Items
 from hoodie.storage import open_storage
+from hoodie.write.plan import WritePlan
 from hudi_services.feed.model import Feed
 from hudi_services.ingest.columns import text_columns
 from hudi_services.ingest.files.checkpoint import KEY, Broken, Checkpoint
@@ -220,7 +221,7 @@ class FileBatch:
             )
         return united
 
-    def splits(self, schema: pa.Schema, tasks: int) -> list[FileSplit]:
+    def splits(self, schema: pa.Schema, tasks: int, _plan: WritePlan) -> list[FileSplit]:
         """The files in order, large Parquet files cut into their row groups."""
         source = self.source
         if source.file_format == "csv":

@@ -192,7 +192,7 @@ def test_all_rows_are_those_at_the_position(pair):
     first = pair.write([("a", "p", 1, 1)]).instant.completion_time
     pair.write([("a", "p", 2, 2), ("b", "p", 2, 2)])
     history, schema = TableBatch(state=pair.source.state(), end=first).opened(None, LocalEngine(1))
-    rows = [each.rows for split in history.splits(schema, 2) for each in split.tables(None)]
+    rows = [each.rows for split in history.splits(schema, 2, None) for each in split.tables(None)]
     assert pa.concat_tables(rows).to_pylist() == [{"id": "a", "part": "p", "ts": 1, "value": 1}]
 
 

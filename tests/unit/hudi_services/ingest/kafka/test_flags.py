@@ -1,0 +1,88 @@
+"""The flags of a topic: those of the registry make the same source, and mistakes are named without secrets."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from hoodie.errors import ConfigError
+from hudi_services.entries import ENTRIES
+from hudi_services.entry.call import Call
+from hudi_services.entry.dag import Asked
+from hudi_services.entry.server import KafkaServer
+from hudi_services.ingest.entry import INGEST
+from hudi_services.registry.sections import table_model
+
+SERVER = KafkaServer.model_validate(
+    {"type": "kafka", "connection": "events", "tls": "off", "schema_registry": {"url": "http://s:1", "connection": "s"}}
+)
+SOURCE = {"server": "events", "topic": "orders", "format": "debezium-json", "table": "shop.orders"}
+
+
+@pytest.fixture(autouse=True)
+def connection(monkeypatch):
+    monkeypatch.setenv("AIRFLOW_CONN_EVENTS", "kafka://broker")
+
+
+def table(**more):
+    entry = {"name": "orders", "base_path": "/lake/orders", "keys": {"record_key": "id"}, "source": {**SOURCE, **more}}
+    found = table_model(ENTRIES).model_validate(entry)
+    return found.model_copy(update={"source": found.source.on(SERVER)})
+
+
+def called(of, **params):
+    arguments = INGEST.called_with(of, Asked(params=params))
+    return INGEST.command.called(Call(of.base_path, arguments.options), arguments.flags)
+
+
+def test_the_command_gets_the_source_of_the_registry():
+    task = called(table(max_messages=7, statements="skip", quarantine={"max_share": 0.1}))
+    source = task.request.source
+    assert (source.server, source.topic, source.table) == ("events", "orders", "shop.orders")
+    assert (source.max_messages, source.skips_statements, task.request.max_bad_share) == (7, True, 0.1)
+    assert source.settings["bootstrap.servers"] == "broker:9092"
+    assert task.request.options["hoodie.datasource.write.recordkey.field"] == "id"
+    assert (task.request.start_fresh, called(table(), start_fresh=True).request.start_fresh) == (False, True)
+
+
+def test_no_secret_and_no_two_braces_are_in_a_flag(monkeypatch):
+    monkeypatch.setenv("AIRFLOW_CONN_EVENTS", "kafka://me:secret@broker")
+    said = " ".join(INGEST.called_with(table(), Asked()).flags)
+    assert "secret" not in said
+    assert "}}" not in said
+
+
+def test_a_topic_has_no_dates_and_no_files():
+    assert INGEST.has_dag(table())
+    assert [field.name for field in INGEST.dag.form(table())] == ["operation", "start_fresh"]
+    assert INGEST.dag.notes(table())[0] == "source: topic orders of events (debezium-json, table shop.orders)"
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        ([], "needs the server of the topic"),
+        (["--source-server", "{"], "is no JSON"),
+        (["--source-server", "[]"], "is no JSON object"),
+        (["--source-server", '{"type": "kafka", "connection": "a:secret@b"}'], "connection has to be the id"),
+        (["--source-server", '{"type": "kafka", "connection": "other"}'], "no environment variable AIRFLOW_CONN_OTHER"),
+        (["--source-path", "/land"], "--source-path contradicts --source-topic"),
+        (["--reload"], "--reload contradicts --source-topic"),
+        (["--source-format", "csv"], "have no format 'csv'"),
+        (["--source-table", "orders"], "write DATABASE.TABLE"),
+        (["--source-format", "json", "--source-table", "a.b"], "do not name their table"),
+    ],
+)
+def test_flags_that_cannot_be(flags, message):
+    given = ["--source-topic", "orders", *([] if "--source-format" in flags else ["--source-format", "debezium-json"])]
+    with pytest.raises(ConfigError, match=message) as raised:
+        INGEST.command.called(Call("/lake/orders", {}), [*given, *flags])
+    assert "secret" not in str(raised.value)
+
+
+def test_a_server_without_a_name_is_called_by_its_connection():
+    server = json.dumps({"type": "kafka", "connection": "events", "tls": "off"})
+    given = ["--source-topic", "orders", "--source-format", "debezium-json", "--source-server", server]
+    task = INGEST.command.called(Call("/lake/orders", {}), given)
+    assert task.request.source.name == "topic orders of server events"
