@@ -52,7 +52,7 @@ class Storage(Protocol):
         ...
 
     def info(self, path: str) -> FileInfo | None:
-        """Size and time of the file, or None when there is none."""
+        """Size and time of the file, or None when there is none, or a folder."""
         ...
 
     def read(self, path: str) -> bytes:

@@ -12,6 +12,7 @@ import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from stat import S_ISDIR
 from typing import BinaryIO
 
 import pyarrow as pa
@@ -102,6 +103,8 @@ class LocalStorage:
             if error.errno in _NOWHERE:
                 return None
             raise
+        if S_ISDIR(stat.st_mode):
+            return None
         return FileInfo(path, stat.st_size, stat.st_mtime_ns // 1_000_000)
 
     def read(self, path: str) -> bytes:

@@ -92,9 +92,10 @@ class FsspecStorage:
 
     def info(self, path: str) -> FileInfo | None:
         try:
-            return self._info(self._fs.info(self._full(path), refresh=True))
+            entry = self._fs.info(self._full(path), refresh=True)
         except FileNotFoundError:
             return None
+        return self._info(entry) if entry["type"] != "directory" else None
 
     def read(self, path: str) -> bytes:
         content: bytes = self._fs.cat_file(self._full(path))

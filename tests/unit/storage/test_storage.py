@@ -136,6 +136,8 @@ def test_a_listing_is_one_level_in_order_with_sizes_and_times(storage):
 
 def test_what_is_not_there(storage):
     storage.create("file", b"x")
+    storage.create("folder/file", b"x")
+    assert storage.info("folder") is None
     assert paths(storage.list("nowhere")) == ([], [])
     assert paths(storage.list("file")) == ([], [])
     assert storage.info("nowhere/file") is None

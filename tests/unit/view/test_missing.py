@@ -65,6 +65,22 @@ def test_it_is_neither_read_nor_written_on(table):
     table.write(batch([("c", "q", 3, 3)]), "upsert", NO_SMALL_FILES)  # another partition
 
 
+@pytest.mark.parametrize("inside", ["x", ".hoodie_partition_metadata"])
+def test_a_folder_in_place_of_a_file(table, inside):
+    """A base file that lies in its folder is that of another partition."""
+    (held,) = [s for s in table.file_slices() if s.log_files]
+    for path in held.paths:
+        data = table.storage.read(path)
+        table.storage.delete(path)
+        table.storage.create(f"{path}/{inside}", data)
+        for action in (table.read, lambda: table.write(batch([("b", "p", 3, 3)]), "upsert", NO_SMALL_FILES)):
+            with pytest.raises(MissingFileError, match=r"file of table.* is missing.*restore it"):
+                action()
+        table.storage.delete_folder(path)
+        table.storage.create(path, data)
+    assert content(table)["a"] == ("p", 2, 2)
+
+
 def test_a_group_that_began_with_a_log(table):
     """No commit knows of a base file: as other indexes of Hudi's write, or after the commit was archived."""
     forget(table, lose_the_base(table).instant)
