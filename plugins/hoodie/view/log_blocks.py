@@ -21,13 +21,13 @@ def valid_blocks(
     """Data and delete blocks of committed instants, not later than `as_of`, in the order in which they are applied.
 
     Blocks that were rolled back or compacted into another are left out, and so are damaged ones, which are reported. `whole` is
-    for tables in which one write makes one log: raises CorruptFileError for the log of an archived commit that was cut within a
-    block, or has none. Logs of the active timeline are compared by size (see `hoodie.view.missing`). A cut between two blocks
-    would be known only from the archive, which is too dear for each read: `doctor --deep` looks there.
+    for tables in which one write makes one log: raises CorruptFileError for a damaged block in the log of a commit, and for a log
+    of an archived commit without a block. Logs of the active timeline are compared by size (see `hoodie.view.missing`). A cut
+    between two blocks would be known only from the archive, which is too dear for each read: `doctor --deep` looks there.
     """
     blocks = [(log, blocks_of(storage, log)) for log in file_slice.log_files]
     if whole:
-        _refuse_cut(storage, timeline, blocks, as_of)
+        _refuse_damaged(storage, timeline, blocks, as_of)
     found = [block for _, own in blocks for block in own]
     for block in found:
         if block.kind is BlockType.CORRUPT:
@@ -41,21 +41,38 @@ def valid_blocks(
     return counting(found, timeline, as_of)
 
 
-def _refuse_cut(
+def _refuse_damaged(
     storage: Storage, timeline: Timeline, blocks: Sequence[tuple[LogFile, Sequence[LogBlock]]], as_of: Time | None
 ) -> None:
     for log, own in blocks:
-        cut = not own or any(block.kind is BlockType.CORRUPT for block in own)
-        if not cut or log.time in timeline.commit_times or (as_of is not None and log.time > as_of):
+        if (as_of is not None and log.time > as_of) or not timeline.is_committed(log.time):
             continue
-        if timeline.is_committed(log.time):
-            raise CorruptFileError(
-                f"A log file of table {storage.base_path} was cut short",
-                found=f"{log.path}, of the archived commit {log.time}, has {log.info.size:,} bytes, of which the last are no "
-                "whole log block",
-                fix="restore it from a copy, or, where `hudi-services doctor --deep` says that its commit does not name it, add "
-                "`--fix`; nothing was changed. The read option hoodie.read.check.files=false gives what is left of the file",
-            )
+        if not own and log.time not in timeline.commit_times:
+            raise _damaged(storage, log, "no log block")
+        if not _has_other_writers(log, own, timeline):
+            for block in own:
+                if block.kind is BlockType.CORRUPT:
+                    raise _damaged(storage, log, f"no log block from byte {block.offset:,} on")
+                if block.instant != log.time:
+                    raise _damaged(storage, log, f"a block of no such commit at byte {block.offset:,}")
+
+
+def _has_other_writers(log: LogFile, blocks: Sequence[LogBlock], timeline: Timeline) -> bool:
+    """True for a log from before the table's upgrade to version 8, in which one of several writers may have left a torn block."""
+    return any(
+        block.kind is BlockType.COMMAND
+        or (block.kind is not BlockType.CORRUPT and block.instant != log.time and timeline.is_committed(block.instant))
+        for block in blocks
+    )
+
+
+def _damaged(storage: Storage, log: LogFile, what: str) -> CorruptFileError:
+    return CorruptFileError(
+        f"A log file of table {storage.base_path} is damaged",
+        found=f"{log.path}, of the commit {log.time}, has {log.info.size:,} bytes and {what}",
+        fix="restore it from a copy, or, where `hudi-services doctor --deep` says that its commit does not name it, add "
+        "`--fix`; nothing was changed. The read option hoodie.read.check.files=false gives what is left of the file",
+    )
 
 
 def blocks_of(storage: Storage, log: LogFile) -> list[LogBlock]:

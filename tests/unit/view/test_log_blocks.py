@@ -140,7 +140,7 @@ def test_a_log_of_an_archived_commit_that_was_cut_is_refused(table, keep):
         lambda: (table.schedule(COMPACTION, {"hoodie.compact.inline.max.delta.commits": 1}), table.run(COMPACTION)),
     ]
     for action in actions:
-        with pytest.raises(CorruptFileError, match=r"log file .* was cut short.*of the archived commit"):
+        with pytest.raises(CorruptFileError, match=r"log file .* is damaged.*of the commit"):
             action()
     assert times(table) == before[3:]
     assert content(table, as_of=before[3], options={"hoodie.read.check.files": False}) == {"a": ("p", 4, 4)}
@@ -150,3 +150,49 @@ def test_a_log_of_an_archived_commit_that_was_cut_is_refused(table, keep):
 def test_a_torn_block_of_an_older_version_is_passed_over(table):
     """Several attempts write one log there, and a writer that died has left the block."""
     assert content(cut(table, -30)) == {"a": ("p", 4, 4)}
+
+
+def damage(table, place):
+    """Other bytes at this place of its second log, whose size stays as it is."""
+    (file_slice,) = table.file_slices()
+    path = file_slice.log_files[1].path
+    data = table.storage.read(path)
+    start = {"magic": 0, "length": 8, "instant": data.index(times(table)[2].encode()) + 5, "end": len(data) - 2}[place]
+    table.storage.delete(path)
+    table.storage.create(path, data[:start] + b"~~" + data[start + 2 :])
+    return HoodieTable.open(table.base_path)
+
+
+@pytest.mark.parametrize("place", ["magic", "length", "instant", "end"])
+@pytest.mark.parametrize("table", ["9"], indirect=True)
+def test_a_damaged_block_of_full_length_is_refused(table, place):
+    """Its size is right. Older rows would come back, and a compaction would make it final."""
+    before = times(table)
+    table = damage(table, place)
+    actions = [
+        table.read,
+        lambda: table.write(batch([("a", "p", 9, 9)]), "upsert", OPTIONS),
+        lambda: (table.schedule(COMPACTION, {"hoodie.compact.inline.max.delta.commits": 1}), table.run(COMPACTION)),
+    ]
+    for action in actions:
+        with pytest.raises(CorruptFileError, match=rf"log file .* is damaged.*of the commit {before[2]}"):
+            action()
+    assert times(table) == before
+    assert content(table, as_of=before[1]) == {"a": ("p", 2, 2)}
+    assert content(table, options={"hoodie.read.check.files": False}) == {"a": ("p", 4, 4)}
+
+
+@pytest.mark.parametrize("table", ["9"], indirect=True)
+def test_a_torn_block_beside_those_of_several_writers_is_passed_over(table):
+    """A log that was written before the table was upgraded to version 8, where one has left a torn block."""
+    headers = {Header.INSTANT_TIME: times(table)[0]}
+    append_log(table, (BlockType.DELETE, headers, b"x"))
+    (file_slice,) = table.file_slices()
+    path = file_slice.log_files[-1].path
+    data = table.storage.read(path)
+    table.storage.delete(path)
+    torn = data[: data.rindex(b"#HUDI#")] + b"#HUDI#torn" + data[data.rindex(b"#HUDI#") :]
+    table.storage.create(path, torn)
+    (file_slice,) = HoodieTable.open(table.base_path).file_slices()
+    found = valid_blocks(table.storage, table.timeline, file_slice, whole=True)
+    assert [block.instant for block in found] == [*times(table)[1:], times(table)[0]]
