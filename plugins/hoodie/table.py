@@ -126,15 +126,17 @@ class HoodieTable(TableReader):
         options: Given | None = None,
         *,
         extra_metadata: Mapping[str, str] | None = None,
+        must_exist: bool = False,
     ) -> WriteResult:
         """Take whole partitions out of the table in one commit. Later cleans delete their files; until then they can be read as
         of before.
 
         `partitions` are their paths, such as `day=2026-01-01`; `*` stands for anything. `options` are those of a write. Raises
-        ConfigError, PendingInstantError when a compaction or clustering of one of their files waits, LockHeldError.
+        ConfigError, with `must_exist` also for a path that matches no partition, PendingInstantError when a compaction or
+        clustering of one of their files waits, LockHeldError.
         """
         after = AfterWrite.of(options)
-        return self._dropped(partitions, after, {} if extra_metadata is None else extra_metadata)
+        return self._dropped(partitions, after, extra_metadata, must_exist=must_exist)
 
     @call("emptying a table", changes=True)
     def truncate(self, options: Given | None = None, *, extra_metadata: Mapping[str, str] | None = None) -> WriteResult:
@@ -143,7 +145,7 @@ class HoodieTable(TableReader):
         `options` are those of a write. Raises PendingInstantError when a clustering waits, LockHeldError.
         """
         after = AfterWrite.of(options)
-        return self._dropped(None, after, {} if extra_metadata is None else extra_metadata)
+        return self._dropped(None, after, extra_metadata)
 
     @call("altering a table", changes=True)
     def alter(self, changes: Sequence[SchemaChange], options: Given | None = None) -> WriteResult:
@@ -156,8 +158,16 @@ class HoodieTable(TableReader):
         result = alter_table(self.access, changes, after.options)
         return replace(result, services=after.run(self.access))
 
-    def _dropped(self, partitions: Sequence[str] | None, after: AfterWrite, extra: Mapping[str, str]) -> WriteResult:
-        result = drop_partitions(self.access, partitions, after.options, extra)
+    def _dropped(
+        self,
+        partitions: Sequence[str] | None,
+        after: AfterWrite,
+        extra: Mapping[str, str] | None,
+        *,
+        must_exist: bool = False,
+    ) -> WriteResult:
+        given = {} if extra is None else extra
+        result = drop_partitions(self.access, partitions, after.options, given, must_exist=must_exist)
         return replace(result, services=after.run(self.access))
 
     @call("making a savepoint", changes=True)

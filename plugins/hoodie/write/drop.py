@@ -15,6 +15,7 @@ from hoodie.config.operations import Operation, operation_named
 from hoodie.config.partitions import check_uncut, partition_path
 from hoodie.config.same_table import check_same_table
 from hoodie.config.write_keys import PARTITIONS_TO_DELETE
+from hoodie.display import counted
 from hoodie.errors import ArgumentError, ConfigError, SchemaConflictError
 from hoodie.index.hashing_files import refuse_replacing
 from hoodie.model.commit import SCHEMA_KEY, CommitMetadata
@@ -33,6 +34,8 @@ from hoodie.write.operation_checks import check_partitions
 from hoodie.write.overwrite import Replaced, open_replacing, refuse_waiting
 
 _log = logging.getLogger(__name__)
+
+_TOLD = 5  # partitions in an error
 
 DROP, EMPTY = operation_named("delete_partition"), operation_named("insert_overwrite_table")
 
@@ -53,19 +56,25 @@ def named_partitions(operation: Operation, options: Options) -> tuple[str, ...] 
 
 
 def drop_partitions(
-    access: TableAccess, names: Sequence[str] | None, options: Options, extra: Mapping[str, str]
+    access: TableAccess,
+    names: Sequence[str] | None,
+    options: Options,
+    extra: Mapping[str, str],
+    *,
+    must_exist: bool = False,
 ) -> WriteResult:
     """Take whole partitions out of the table in one commit; None: all rows of it. A clean deletes their files later.
 
-    `names` are paths of partitions, in which `*` stands for anything. One that holds nothing is told in the log. Raises
-    ConfigError for a table without partitions, for a name that also is a pattern, and for names that may be parts of one with a
-    comma; PendingInstantError when a service waits for one of their file groups; and what a write raises.
+    `names` are paths of partitions, in which `*` stands for anything. One that holds nothing is told in the log; with
+    `must_exist` nothing is dropped then. Raises ArgumentError for such a name, ConfigError for a table without partitions, for a
+    name that also is a pattern, and for names that may be parts of one with a comma; PendingInstantError when a service waits for
+    one of their file groups; and what a write raises.
     """
     check_extra(extra)
     checked = _checked(names)
 
     def choose(state: TableState) -> _Chosen:
-        return Replaced.of(state, None) if checked is None else _named(state, checked), extra
+        return Replaced.of(state, None) if checked is None else _named(state, checked, must_exist=must_exist), extra
 
     done = _dropped(_Drop(access, DROP if names is not None else EMPTY, choose, options))
     assert done is not None, "it was asked for by name"
@@ -137,7 +146,7 @@ class _Drop:
             return WriteResult(done.instant, done.metadata)
 
 
-def _named(state: TableState, names: Sequence[str]) -> Replaced:
+def _named(state: TableState, names: Sequence[str], *, must_exist: bool) -> Replaced:
     known = state.files.partitions()
     check_uncut(names, known)
     found = {name: _matching(state, name, known) for name in names}
@@ -145,6 +154,12 @@ def _named(state: TableState, names: Sequence[str]) -> Replaced:
     # A partition whose folder has lost its metafile is not among those that are known.
     there = {name: ids for name, ids in replaced.groups.items() if ids or name in known}
     idle = [name for name, partitions in found.items() if there.keys().isdisjoint(partitions)]
+    if idle and must_exist:
+        raise ArgumentError(
+            f"Table {state.storage.base_path} has no partition {', '.join(idle)}",
+            found=f"{counted(len(known), 'partition')}: {', '.join(known[:_TOLD])}{' …' if len(known) > _TOLD else ''}",
+            fix="give paths as `hudi-services show partitions` lists them; nothing was dropped",
+        )
     if idle:
         _log.warning("Table %s has no partition %s: nothing to drop there", state.storage.base_path, ", ".join(idle))
     return Replaced(there)

@@ -299,6 +299,18 @@ def test_partitions_properties_and_repairs(db):
     assert db.sql("select count(*) from t").rows() == [(0,)]
 
 
+@pytest.mark.parametrize("procedure", ["drop_partition", "truncate_table"])
+@pytest.mark.parametrize("names", ["dt=nope", "dt=y,dt=nope", "dt=z*", "", " , "])
+def test_partitions_that_are_not_there_are_refused(db, procedure, names):
+    """No part of the list is dropped; an empty one names no partition, and never all of them."""
+    before = db.sql("select * from t order by id").rows()
+    with pytest.raises(HoodieError, match=r"has no partition dt=(nope|z\*).*show partitions|no list of their paths"):
+        db.sql(f"call {procedure}('t', '{names}')")
+    assert db.sql("select * from t order by id").rows() == before
+    db.sql(f"call {procedure}('t', 'dt=y')")
+    assert db.sql(f"call {procedure}('t', 'dt=y')").rows(), "its folder is there until a clean"
+
+
 def test_two_tables_are_compared(db, tmp_path):
     db.sql("create table u using hudi tblproperties (primaryKey = 'id') as select id from t")
     (row,) = called(db, f"commits_compare('u', '{tmp_path}/t')")

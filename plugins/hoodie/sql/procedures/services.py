@@ -106,14 +106,14 @@ def _bootstrap(call: Call) -> Iterator[tuple[int]]:
 
 
 def _drop(call: Call) -> Iterator[tuple[str]]:
-    call.table.delete_partitions(_names(call["partition"]), call.options())
+    call.table.delete_partitions(_names(call["partition"]), call.options(), must_exist=True)
     yield ("Success",)
 
 
 def _truncate(call: Call) -> Iterator[tuple[str, int]]:
     begun = time.monotonic()
-    if call["partitions"]:
-        call.table.delete_partitions(_names(call["partitions"]), call.options())
+    if call["partitions"] is not None:
+        call.table.delete_partitions(_names(call["partitions"]), call.options(), must_exist=True)
     else:
         call.table.truncate(call.options())
     yield "SUCCESS", round((time.monotonic() - begun) * 1000)
@@ -203,7 +203,8 @@ SERVICES = (
         (TABLE, Parameter("partition", required=True)),
         columns(result=TEXT),
         _drop,
-        "a replacecommit: a clean deletes the files later, and until then they can be read as of before",
+        "a replacecommit: a clean deletes the files later, and until then they can be read as of before; a path that matches no "
+        "partition is refused",
     ),
     Procedure(
         "truncate_table",
@@ -211,6 +212,7 @@ SERVICES = (
         (TABLE, Parameter("partitions")),
         columns(result=TEXT, time_cost=LONG),
         _truncate,
-        "a replacecommit: Hudi deletes the folder, with its history, at once",
+        "a replacecommit: Hudi deletes the folder, with its history, at once; a path that matches no partition is refused, and "
+        "an empty text",
     ),
 )
