@@ -72,7 +72,7 @@ def compared(column: Column, operator: str, literal: Literal) -> pc.Expression:
         return NEVER
     kind = column.kind
     if pa.types.is_floating(kind):
-        return _apply(column, operator, _float(column, literal))
+        return _float_compared(column, operator, literal)
     steps = _steps(column, literal)
     if steps is None:
         return _apply(column, operator, _plain(column, literal))
@@ -174,6 +174,17 @@ def _number(column: Column, literal: Literal) -> Decimal:
     if not isinstance(literal.value, Decimal):
         raise _unfit(column, literal, f"a number, such as {'7' if pa.types.is_integer(column.kind) else '7.5'}")
     return literal.value
+
+
+def _float_compared(column: Column, operator: str, literal: Literal) -> pc.Expression:
+    """The literal is a DOUBLE, as in Spark: of a FLOAT it may lie between two values."""
+    nearest, double = _float(column, literal), float(_number(column, literal))
+    above = nearest.as_py() > double
+    if nearest.as_py() != double:
+        if operator in ("=", "<>"):
+            return NEVER if operator == "=" else _apply(column, "<=", pa.scalar(float("inf"), column.kind))
+        operator = operator[0] + ("=" if above is (operator[0] == ">") else "")
+    return _apply(column, operator, nearest)
 
 
 def _float(column: Column, literal: Literal) -> Any:

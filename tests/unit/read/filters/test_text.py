@@ -154,12 +154,14 @@ ROWS = st.lists(st.fixed_dictionaries({name: st.none() | values for name, values
 MODEL = duckdb.connect(config={"threads": 1})
 MODEL.execute("set timezone = 'UTC'")
 QUOTED = re.compile(r"\b(at|local)\b(?=([^']*'[^']*')*[^']*$)")  # words of DuckDB's, outside of text
+FLOAT = re.compile(r"\bshare\b(?=([^']*'[^']*')*[^']*$)")
 
 
 def model(text, rows):
     # DuckDB takes an untyped literal of a time for one of the column's type; it knows no null that is a condition.
     MODEL.register("given", rows.append_column("n", pa.array(range(rows.num_rows))))
-    text = QUOTED.sub(r'"\1"', text)
+    # It rounds a literal to FLOAT, Spark does not.
+    text = FLOAT.sub("cast(share as double)", QUOTED.sub(r'"\1"', text))
     return [n for (n,) in MODEL.execute(f"select n from given where {text} order by n").fetchall()]
 
 
@@ -191,6 +193,24 @@ def test_nan_is_like_null():
     for text in ("x <> 1", "x not in (1)", "not x = 1", "not x > 0"):
         assert rows_where(text, rows) == [], text
     assert rows_where("x is null", rows) == [1]
+
+
+def test_numbers_between_two_floats_are_not_rounded():
+    """As in Spark, which compares DOUBLE: the FLOAT of 0.1 is greater than 0.1, that of 0.7 is less."""
+    rows = pa.table({"share": pa.array([0.1, 0.7, 0.5, float("nan"), None, float("inf")], pa.float32())})
+    expected = {
+        "share > 0.1": [0, 1, 2, 5],
+        "share <= 0.1": [],
+        "share >= 0.7": [5],
+        "share < 0.7": [0, 1, 2],
+        "share = 0.1": [],
+        "share <> 0.1": [0, 1, 2, 5],
+        "share in (0.1, 0.5)": [2],
+        "share not in (0.1, 0.5)": [0, 1, 5],
+        "not share between 0.1 and 0.7": [5],
+        "share > 1e-50 and share < 0.2": [0],
+    }
+    assert {text: rows_where(text, rows) for text in expected} == expected
 
 
 def test_names():
