@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
-from fastapi import FastAPI, Request
-from pydantic import BaseModel, Field
+from fastapi import Depends, FastAPI, Request
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -27,6 +27,7 @@ from hoodie.markers.server import BEGIN_PATH, HEALTH_PATH, MARKERS_PATH, SECRET_
 from hoodie.model.files import FileSlice
 from hoodie.model.place import identity
 from hoodie.model.time import Time
+from hudi_services.query_parameters import refuse_others
 from hudi_services.timeline_server.tables import ServedTable
 
 _STATUS: Mapping[type[Exception], HTTPStatus] = {
@@ -41,6 +42,8 @@ _LONGEST = 8192  # characters of a path
 
 class InstantRequest(BaseModel):
     """An instant that is about to be written."""
+
+    model_config = ConfigDict(extra="forbid")
 
     table: str = Field(max_length=_LONGEST)
     instant: str = Field(pattern="^[0-9]{14,17}$")
@@ -70,7 +73,7 @@ class Guarded:
 
 def make_app(tables: Mapping[str, ServedTable], secret: str) -> ASGIApp:
     """The application that serves these tables, by their base paths."""
-    app = FastAPI(openapi_url=None)
+    app = FastAPI(dependencies=[Depends(refuse_others)], openapi_url=None)
     here = {identity(base_path): served for base_path, served in tables.items()}
 
     def named(table: str) -> ServedTable:

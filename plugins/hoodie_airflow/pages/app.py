@@ -23,6 +23,7 @@ from hudi_services.pages.fleet import Fleet, card_of, dags_of, fleet
 from hudi_services.pages.run import run_page
 from hudi_services.pages.stream import followed, follows
 from hudi_services.pages.table import of_dag, table_of_dag, table_page
+from hudi_services.query_parameters import refuse_others
 
 _WEB = Path(__file__).parent / "web"
 _KINDS = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".html": "text/html"}
@@ -33,7 +34,9 @@ routes = APIRouter()
 
 def pages_app() -> FastAPI:
     """Without the pages of documentation that FastAPI adds: they would ask for no access."""
-    app = FastAPI(dependencies=[Depends(SIGNED_IN)], docs_url=None, redoc_url=None, openapi_url=None)
+    app = FastAPI(
+        dependencies=[Depends(SIGNED_IN), Depends(refuse_others)], docs_url=None, redoc_url=None, openapi_url=None
+    )
     app.include_router(routes)
     app.include_router(data.routes)
     app.add_exception_handler(RequestValidationError, _wrong_request)

@@ -47,7 +47,10 @@ def rows(name: str, user: User, as_of: Instant | None = None, partition: Partiti
     command += [f"--as-of={as_of}"] if as_of is not None else []
     command += [f"--partition={partition}"] if partition is not None else []
     command += _left_out(table)
-    return as_json(looked(current_registry().registry.file, table, command, user.get_name()))
+    found = looked(current_registry().registry.file, table, command, user.get_name())
+    # Lists, structs and maps as text: a browser shows no object, and holds no long number inside it.
+    shown = [[cut(value, _WIDTH) for value in row] for row in found["rows"]]
+    return as_json({**found, "rows": shown})
 
 
 @routes.get("/api/tables/{name}/compare")

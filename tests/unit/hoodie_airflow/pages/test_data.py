@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from airflow.api_fastapi.app import get_auth_manager
 from airflow.api_fastapi.auth.managers.models.resource_details import DagAccessEntity
@@ -58,6 +59,25 @@ def test_rows_are_shown_where_the_registry_says_so(server: FastAPI, table: Hoodi
     refused = client.get(ROWS)
     assert (refused.status_code, "pages: {rows: true}" in refused.json()["detail"]) == (403, True)
     assert client.get("/hudi/api/tables/orders").json()["shows_rows"] is False
+
+
+def test_nested_values_are_text(server: FastAPI, tmp_path: Path, say: Any, table: HoodieTable) -> None:
+    """A browser shows [object Object] for others, and rounds long numbers."""
+    shutil.rmtree(table.base_path)
+    nested = create(tmp_path / "orders")
+    rows = batch([("a", "p", 1, 1)]).append_column("more", pa.array([{"n": 2**53 + 1, "tags": ["x", "y,z"]}]))
+    nested.write(rows, "upsert", SMALL_BLOOM)
+    (row,) = signed_in(server, "viewer").get(ROWS).json()["rows"]
+    assert row[-1] == '{"n": 9007199254740993, "tags": ["x", "y,z"]}'
+
+
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [("?asof=20260101000000", "asof' is not known: known are as_of, partition"), ("?partition=a&partition=b", "twice")],
+)
+def test_other_query_parameters_are_refused(server: FastAPI, say: Any, query: str, told: str) -> None:
+    answer = signed_in(server, "viewer").get(f"{ROWS}{query}")
+    assert (answer.status_code, told in answer.json()["detail"]) == (400, True), answer.json()
 
 
 def test_what_is_hidden_is_nowhere(server: FastAPI, table: HoodieTable, say: Any) -> None:

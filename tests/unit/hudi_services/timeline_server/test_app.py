@@ -77,6 +77,16 @@ def test_a_partition_is_one_however_it_is_named(server, table, partition):
     assert [each["partition"] for each in slices] == ["part=p"] * ("part" in partition)
 
 
+@pytest.mark.parametrize("query", ["&partitions=part%3Dp", "&partition=part%3Dp&partition=part%3Dq"])
+def test_other_query_parameters_are_refused(server, table, query):
+    """Passed over, they would give the slices of other partitions."""
+    place = quote(table.base_path, safe="")
+    with pytest.raises(SilentServerError, match=r"^400"):
+        ask(server, "GET", f"/v1/slices?table={place}{query}")
+    with pytest.raises(SilentServerError, match=r"^422"):
+        ask(server, "POST", "/v1/begin", {"table": table.base_path, "instant": LATER, "instants": [LATER]})
+
+
 def noting(table, instant=LATER, marker=f"{FILE}.marker.CREATE"):
     return json.dumps({"table": table, "instant": instant, "marker": marker}).encode()
 
