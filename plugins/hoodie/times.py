@@ -15,6 +15,8 @@ _DAY = re.compile(r"[0-9]{4}(-?[0-9]{2}-?[0-9]{2}|-?W(0[1-9]|[1-5][0-9])(-?[1-7]
 _CLOCK = re.compile(
     r"[Tt ](?P<clock>[0-9]{2}(:?[0-9]{2}(:?[0-9]{2}([.,][0-9]+)?)?)?) ?(?P<zone>[Zz]|[+-][0-9]{2}[0-9:]*)?"
 )
+# Files beside those of zones: the machine's own zone, which another machine has otherwise, and forms that Arrow does not read.
+_NO_ZONE = re.compile("localtime|posixrules|Factory|(right|posix)/.*", re.DOTALL)
 _HUGE = re.compile("[0-9]{10}")  # a number of an ISO duration that pendulum may take for a smaller one
 
 
@@ -30,11 +32,14 @@ def duration(text: str) -> timedelta:
 
 
 def zone_name(text: str) -> str:
-    """Return the name of a time zone, such as UTC or Europe/Berlin. Raises ValueError."""
+    """Return the name of a time zone, such as UTC or Europe/Berlin. Raises ValueError, also for that of the machine."""
+    wrong = f"{text!r:.100} is no time zone; write UTC, or a place such as Europe/Berlin"
+    if _NO_ZONE.fullmatch(text):
+        raise ValueError(wrong)
     try:
         return pendulum.timezone(text).name
     except (LookupError, ValueError, OSError) as error:  # an absolute path, a folder, an unknown name
-        raise ValueError(f"{text!r:.100} is no time zone; write UTC, or a place such as Europe/Berlin") from error
+        raise ValueError(wrong) from error
 
 
 def iso_time(text: str) -> datetime:
