@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +16,9 @@ from hudi_services.outcome.values import told_values
 
 _LOCAL, _MOMENT = pa.timestamp("us"), pa.timestamp("us", "UTC")
 _FIRST, _LAST = -62_135_596_800_000_000, 253_402_300_799_999_999  # microseconds: the years 1 to 9999
-_ISO = r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}([.,]\d{1,9})?)?([Zz]|[+-]\d{2}(:?\d{2})?)?)?"  # what DuckDB takes, and no more
+_OFFSET = r"[+-]([01]\d|2[0-3])(:?[0-5]\d)?"  # DuckDB takes 99 hours, too
+_ISO = rf"\d{{4}}-\d{{2}}-\d{{2}}([T ]\d{{2}}:\d{{2}}(:\d{{2}}([.,]\d{{1,6}}0*)?)?([Zz]|{_OFFSET})?)?"  # it cuts other digits
+_TOUCHING = re.compile("(?<![0-9])((?:%[YymdHIMS]){2,})(%f|[0-9])?")
 _ISO_ZONE = r"[T ].*([Zz]|[+-]\d{2}(:?\d{2})?)$"
 
 
@@ -38,7 +41,7 @@ class TimesFit:
         if pa.types.is_date(values.type):
             values = values.cast(_LOCAL)
         if pa.types.is_timestamp(values.type):
-            found = self._placed(values.cast(pa.timestamp("us", values.type.tz)))
+            found = self._placed(_in_micros(values))
         elif pa.types.is_string(values.type):
             found = self._parsed(values)
         elif pa.types.is_integer(values.type) or pa.types.is_decimal(values.type):
@@ -108,7 +111,7 @@ def _queries(text: str) -> tuple[str, ...]:
     """What DuckDB is asked for the times of a column x that are written as `text`; null where they are not."""
     if text in EPOCHS:
         number = "TRY_CAST(x AS DECIMAL(24, 6))"
-        micros = f"CAST(ROUND({number} * {EPOCHS[text]}::DECIMAL(8, 0)) AS BIGINT)"
+        micros = f"TRY_CAST(ROUND({number} * {EPOCHS[text]}::DECIMAL(8, 0)) AS BIGINT)"
         return (f"SELECT CAST(make_timestamp({micros}) AS TIMESTAMPTZ) FROM {RELATION}",)
     if text == ISO:
         whole = f"regexp_full_match(trim(x), '{_ISO}')"
@@ -118,18 +121,39 @@ def _queries(text: str) -> tuple[str, ...]:
             f"SELECT CASE WHEN {whole} AND NOT {zoned} THEN TRY_CAST(x AS TIMESTAMP) END FROM {RELATION}",
         )
     quoted = text.replace("'", "''")
-    digits = "CASE WHEN regexp_matches(x, '[0-9]') THEN x END"  # infinity is a time of every format
+    digits = f"CASE WHEN {_is_plain(text)} THEN x END"
     plain = _with_whole_years(f"try_strptime({digits}, '{quoted}')")
     if not has_zone(text):
-        return (plain,)
+        day = "contains(lower(x), lower(strftime(v, '%a')))"  # DuckDB takes any day of the week
+        return (f"SELECT CASE WHEN {day} THEN v END FROM ({plain})" if re.search("%[aA]", text) else plain,)
     with_z = quoted.replace("%z", "Z")  # which DuckDB does not take for a zone
     return plain, _with_whole_years(f"timezone('UTC', try_strptime({digits}, '{with_z}'))")
+
+
+def _is_plain(text: str) -> str:
+    """Return a condition for texts x that may be so written. DuckDB takes infinity for a time of every format, 99 hours for an
+    offset, and 2026011 for a day of %Y%m%d."""
+    checks = ["regexp_matches(x, '[0-9]')"]
+    if text.endswith("%z"):
+        checks.append(f"regexp_matches(x, '([Zz]|{_OFFSET})\\s*$')")
+    for run, more in _TOUCHING.findall(text.replace("%%", "")):
+        digits = sum(4 if each == "Y" else 2 for each in run[1::2])
+        checks.append(f"regexp_matches(x, '(^|[^0-9])[0-9]{{{digits}}}{'' if more else '([^0-9]|$)'}')")
+    return " AND ".join(checks)
+
+
+def _in_micros(values: pa.Array) -> pa.Array:
+    """Timestamps of another unit; null for those that microseconds do not hold."""
+    micros = values.cast(pa.timestamp("us", values.type.tz), safe=False)
+    same = pc.equal(micros.cast(values.type, safe=False), values)
+    return pc.if_else(same, micros, pa.scalar(None, micros.type))
 
 
 def _with_whole_years(parsed: str) -> str:
     """Nulls for years of two digits where four were meant: DuckDB takes 1.7.26 for a day of the year 26."""
     year = "lpad(CAST(year(v) AS VARCHAR), 4, '0')"
-    return f"SELECT CASE WHEN year(v) >= 1000 OR contains(x, {year}) THEN v END FROM (SELECT x, {parsed} AS v FROM {RELATION})"
+    whole = f"CASE WHEN year(v) >= 1000 OR contains(x, {year}) THEN v END AS v"
+    return f"SELECT {whole}, x FROM (SELECT x, {parsed} AS v FROM {RELATION})"
 
 
 def _is_text(kind: pa.DataType) -> bool:

@@ -67,6 +67,15 @@ def moment(*parts):
         ("2026-02-01T10:00:00-0530", "%Y-%m-%dT%H:%M:%S%z", moment(2026, 2, 1, 15, 30)),
         ("2026-02-01T10:00:00Z", "%Y-%m-%dT%H:%M:%S%z", moment(2026, 2, 1, 10)),
         ("2026-02-01T10:00:00", "%Y-%m-%dT%H:%M:%S%z", None),
+        ("2026-02-01T10:00:00+25:00", "%Y-%m-%dT%H:%M:%S%z", None),
+        ("2026-02-01T10:00:00+0175", "%Y-%m-%dT%H:%M:%S%z", None),
+        ("2026021", "%Y%m%d", None),
+        ("2026-02-01 9305", "%Y-%m-%d %H%M%S", None),
+        ("20260201093005123456", "%Y%m%d%H%M%S%f", local(2026, 2, 1, 9, 30, 5, 123456)),
+        ("100% 20260201", "100%% %Y%m%d", local(2026, 2, 1)),
+        ("Monday, 3 February 2026", "%A, %d %B %Y", None),
+        ("Mon 3.2.2026", "%a %d.%m.%Y", None),
+        ("TUE 3.2.2026", "%a %d.%m.%Y", local(2026, 2, 3)),
     ],
 )
 def test_formats(text, form, wanted):
@@ -111,6 +120,10 @@ def test_an_hour_that_clocks_skip_is_no_time_and_one_that_comes_twice_is_the_fir
         ("2026-02-01T10:00:01Z", None, None),
         ("2026-02-01T10:00:01Z", "UTC", moment(2026, 2, 1, 10, 0, 1)),
         ("2026-02-01T10:00:01+02", "UTC", moment(2026, 2, 1, 8, 0, 1)),
+        ("2026-02-01T10:00:01+24:00", "UTC", None),
+        ("2026-02-01T10:00:01+02:60", "UTC", None),
+        ("2026-02-01T10:00:00.123456789Z", "UTC", None),
+        ("2026-02-01T10:00:00.500000000", None, local(2026, 2, 1, 10, 0, 0, 500000)),
         ("2026-02-01T10:00:01", "America/New_York", moment(2026, 2, 1, 15, 0, 1)),
         ("2026-2-1", None, None),
         ("2026-02-30", None, None),
@@ -189,3 +202,10 @@ def test_the_reason_names_value_and_formats():
 )
 def test_mistakes(formats, zone, problem):
     assert problem in (Times(formats, zone).problem or "")
+
+
+def test_a_value_that_microseconds_do_not_hold_stands_alone():
+    nanos = pa.array([1, 1000], pa.timestamp("ns"))
+    assert parsed(nanos, "iso") == [None, local(1970, 1, 1, 0, 0, 0, 1)]
+    assert parsed(pa.array([10**15, 1], pa.timestamp("s")), "iso") == [None, local(1970, 1, 1, 0, 0, 1)]
+    assert parsed(["99999999999999", "1"], "epoch_s") == [None, moment(1970, 1, 1, 0, 0, 1)]
