@@ -12,6 +12,7 @@ from hoodie.config import select_keys
 from hoodie.config.key import resolve
 from hoodie.config.lock_keys import LOCK_KEYS
 from hoodie.config.partitions import partition_path
+from hoodie.display import counted
 from hoodie.errors import ConfigError, TimeTravelError
 from hoodie.model.time import Time
 from hoodie.read.times import is_instant, moment_as_time
@@ -25,6 +26,8 @@ from hudi_services.entry.retention import options_of
 from hudi_services.entry.table import Table
 from hudi_services.objectives.facts import Facts
 from hudi_services.objectives.gather import gather
+
+_TOLD = 5  # partitions in an error
 
 
 @dataclass(frozen=True)
@@ -42,8 +45,25 @@ class Look:
         return TableView(self.state)
 
     def view_of(self, partition: str | None) -> TableView:
-        """Of one partition, which alone is listed; None: of the whole table. Raises ConfigError."""
-        return self.view if partition is None else TableView(self.state, (partition_path(partition),))
+        """Of one partition, which alone is listed; None: of the whole table. Raises ConfigError for what is no partition."""
+        return self.view if partition is None else TableView(self.state, (self.partition(partition),))
+
+    def partition(self, text: str) -> str:
+        """The path of a partition by any of its names. Raises ConfigError for what is no partition of the table.
+
+        Partitions are listed where its folder has no data files.
+        """
+        path = partition_path(text)
+        (found,) = self.state.files.of([path])
+        if not found.base_files and not found.log_files:
+            known = self.state.files.partitions()
+            if path not in known:
+                raise ConfigError(
+                    f"Table {self.storage.base_path} has no partition {path!r:.200}",
+                    found=f"{counted(len(known), 'partition')}: {', '.join(known[:_TOLD])}{' …' if len(known) > _TOLD else ''}",
+                    fix="give a path as `hudi-services show partitions` lists it",
+                )
+        return path
 
     def options(self, service: str) -> Mapping[str, str]:
         """What the registry says of a service of the table."""

@@ -8,7 +8,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from hoodie.config.partitions import partition_path
 from hoodie.model.time import Time
 from hoodie.read.execute import ReadSlice
 from hoodie.read.plan import ReadPlan, plan_read
@@ -29,7 +28,7 @@ def rows(look: Look, limit: int, as_of: str | None, within: str | None, without:
     """
     moment = str(look.moment("--as-of", as_of)) if as_of is not None else None
     kept = kept_columns(look.state, without, Time(moment) if moment is not None else None)
-    within = partition_path(within) if within is not None else None
+    within = look.partition(within) if within is not None else None
     chosen = [within] if within is not None else None
     plan = plan_read(look.state, Query(kept.columns, None, Snapshot(moment), partitions=chosen))
     found = _first(plan, look.storage, limit)

@@ -163,6 +163,19 @@ def test_a_partition_does_not_lead_elsewhere(tmp_path: Path, written: str) -> No
         shown(table, within=written)
 
 
+def test_a_partition_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    table = create(tmp_path / "t")
+    table.write(batch([("a", "p", 1, 1), ("b", "q", 1, 1)]), "upsert", SMALL_BLOOM)
+    table.write(batch([("a", "p", 1, 1)]), "delete", SMALL_BLOOM)
+    table.delete_partitions(["part=q"])
+    assert shown(table, within="part=p")["rows"] == shown(table, within="part=q")["rows"] == []
+    look = look_at(ChosenTable(str(table.base_path), None))
+    looks = [lambda: shown(table, within="part"), lambda: files(look, "part=pq"), lambda: files(look, "")]
+    for each in [*looks, lambda: slices(look, "q", everything=True)]:
+        with pytest.raises(ConfigError, match=r"has no partition .*2 partitions: part=p, part=q.*show partitions"):
+            each()
+
+
 def test_an_empty_table_has_none(tmp_path: Path) -> None:
     table = create(tmp_path / "t")
     assert shown(table)["rows"] == []
