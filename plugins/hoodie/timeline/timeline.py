@@ -13,6 +13,7 @@ from hoodie.storage.base import FileInfo, Storage
 from hoodie.timeline.gaps import Gaps
 from hoodie.timeline.instant import WRITE_ACTIONS, Action, Instant, State
 from hoodie.timeline.layouts import Layout
+from hoodie.timeline.layouts.names import parse_name
 
 _SHOWN = 50  # instants that are shown, the newest
 _AT_ONCE = 900  # files that a store lists in one request; S3 1,000, folders among them
@@ -167,10 +168,13 @@ def list_instants(storage: Storage, layout: Layout) -> list[Instant]:
 def _listed(storage: Storage, layout: Layout) -> Iterable[FileInfo]:
     """The files of the timeline. A long listing is not of one moment: an archiver may have deleted in the middle of it.
 
-    Completed files go in the order of their times, so nothing is missing as long as the oldest one is there.
+    Completed files go in the order of their times, so nothing is missing as long as the oldest one is there. Raises
+    CorruptTableError for a folder with the name of an instant.
     """
     while True:
-        files = storage.list(layout.folder).files
+        listing = storage.list(layout.folder)
+        _refuse_folders(storage, listing.folders)
+        files = listing.files
         if len(files) <= _AT_ONCE:
             return files
         completed = (i for file in files if (i := layout.parse(file)) is not None and i.is_completed)
@@ -178,3 +182,14 @@ def _listed(storage: Storage, layout: Layout) -> Iterable[FileInfo]:
         oldest = min(commits, key=lambda instant: instant.time, default=None)
         if oldest is None or storage.info(layout.path(oldest)) is not None:
             return files
+
+
+def _refuse_folders(storage: Storage, folders: Iterable[str]) -> None:
+    """The instant would count as pending, and its files be rolled back."""
+    folder = next((each for each in folders if parse_name(each.rpartition("/")[2]) is not None), None)
+    if folder is not None:
+        raise CorruptTableError(
+            f"Instant {storage.base_path}/{folder} is a folder",
+            found="it is in the place of a file",
+            fix="move it away, and restore the file from a copy; nothing was changed",
+        )

@@ -63,6 +63,10 @@ def test_an_empty_completed_instant_is_refused_and_an_empty_pending_one_is_not(t
     storage.create(f"{layout.folder}/{name}", b"")
     with pytest.raises(CorruptTableError, match=f"{name} is empty"):
         load_timeline(storage, layout)
+    storage.delete(f"{layout.folder}/{name}")
+    storage.create(f"{layout.folder}/{name}/x", b"")
+    with pytest.raises(CorruptTableError, match=f"{name} is a folder"):
+        load_timeline(storage, layout)
 
 
 def test_a_savepoint_and_its_commit_share_a_time_and_are_two():
