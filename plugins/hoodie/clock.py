@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Protocol
 
 
@@ -35,3 +35,27 @@ class SystemClock:
 
     def uuid(self) -> uuid.UUID:
         return uuid.uuid4()
+
+
+class MachineZone(tzinfo):
+    """The time zone of this machine, with its rules: clocks that go forward and back once a year.
+
+    Python's own `astimezone` gives the offset of one moment, which is wrong for others.
+    """
+
+    def utcoffset(self, moment: datetime | None) -> timedelta | None:
+        return None if moment is None else moment.replace(tzinfo=None).astimezone().utcoffset()
+
+    def dst(self, _moment: datetime | None) -> timedelta | None:
+        return None
+
+    def tzname(self, moment: datetime | None) -> str | None:
+        return None if moment is None else moment.replace(tzinfo=None).astimezone().tzname()
+
+    def fromutc(self, moment: datetime) -> datetime:
+        local = moment.replace(tzinfo=UTC).astimezone()
+        found = local.replace(tzinfo=self)
+        return found if found.utcoffset() == local.utcoffset() else found.replace(fold=1)
+
+
+MACHINE_ZONE = MachineZone()

@@ -5,11 +5,12 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, tzinfo
 from functools import cached_property
 from importlib.util import find_spec
 from types import MappingProxyType
 
+from hoodie.clock import MACHINE_ZONE
 from hoodie.config.features import FEATURES, Features
 from hoodie.config.merging import EVENT, Merging, merging_of
 from hoodie.config.restrictions import cdc_flaw, slash_dates_flaw, virtual_keys_flaw
@@ -105,9 +106,7 @@ class TableProperties:
     @cached_property
     def timezone(self) -> tzinfo:
         """Zone of the instants: UTC, or the zone of this machine for LOCAL, which is Hudi's default."""
-        if self.zone_name == "UTC":
-            return UTC
-        return datetime.now().astimezone().tzinfo or UTC
+        return UTC if self.zone_name == "UTC" else MACHINE_ZONE
 
     @property
     def record_key_fields(self) -> tuple[str, ...]:

@@ -25,7 +25,8 @@ def is_instant(text: str) -> bool:
 def moment_as_time(state: TableState, moment: str | datetime) -> Time:
     """Instant text of an instant (14 or 17 digits), ISO date or time, or datetime (naive ones are UTC).
 
-    Raises TimeTravelError for text that is none of these, ArgumentError for anything else.
+    Raises TimeTravelError for text that is none of these, and for the hour that comes twice in the table's zone. Raises
+    ArgumentError for anything else.
     """
     check_argument("as_of, start or end", moment, "an instant or ISO time as text, or a datetime", str, datetime)
     if isinstance(moment, str) and is_instant(moment):
@@ -37,9 +38,23 @@ def moment_as_time(state: TableState, moment: str | datetime) -> Time:
             f"Cannot read as of {moment!r}", fix="give an instant (yyyyMMddHHmmssSSS) or an ISO date or time"
         ) from None
     try:
-        return format_time(parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC), state.zone)
-    except OverflowError as error:  # a time zone away from the first or last year
+        local = (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).astimezone(state.zone)
+        if _comes_twice(local):
+            raise TimeTravelError(
+                f"Cannot read as of {moment!r}",
+                found=f"instants of the table are local times ({state.properties.zone_name}), and {local:%Y-%m-%d %H:%M} comes "
+                "twice, as clocks go back then",
+                fix="give an instant of `hudi-services show commits`, or a time outside this hour",
+            )
+        return format_time(local, state.zone)
+    except (OverflowError, ValueError) as error:  # a time zone away from the first or last year
         raise TimeTravelError(f"Cannot read as of {moment!r}", found=str(error), fix="give another time") from error
+
+
+def _comes_twice(local: datetime) -> bool:
+    """True for a local time of the hour by which clocks go back."""
+    first = datetime(local.year, local.month, local.day, local.hour, local.minute, tzinfo=local.tzinfo)
+    return first.utcoffset() != first.replace(fold=1).utcoffset()
 
 
 def resolve_as_of(state: TableState, as_of: str | datetime) -> Time:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, timedelta
 
 from hoodie.clock import Clock
 from hoodie.errors import CorruptTableError, NoInstantError
@@ -25,7 +25,8 @@ def new_time(state: TableState, clock: Clock, *, after: Time | None = None) -> T
         return now
     try:
         last = parse_time(latest, state.zone)
-        following = format_time(last + timedelta(milliseconds=1), state.zone)
+        # By the text: a local time goes back by an hour once a year.
+        following = format_time(parse_time(latest, UTC) + timedelta(milliseconds=1), UTC)
     except (NoInstantError, OverflowError) as error:
         names = [i.file_name for i in state.timeline if latest in (i.time, i.completion_time)]
         raise CorruptTableError(
