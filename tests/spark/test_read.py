@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import hoodie.spark
@@ -53,3 +54,17 @@ def test_a_frame_of_the_past_has_the_columns_of_its_time(spark, tmp_path):
     assert [row["id"] for row in frame.collect()] == ["1"]
     asked = hoodie.spark.query(spark, table.base_path, lambda rows: rows.groupBy().sum("old"), as_of=then)
     assert asked.collect()[0][0] == 1
+
+
+def test_a_damaged_page_is_refused_by_spark(spark, tmp_path):
+    """It may become other values."""
+    options = {"hoodie.table.name": "t", "hoodie.table.recordkey.fields": "id"}
+    table = HoodieTable.create(str(tmp_path / "t"), options)
+    table.write(pa.table({"id": [f"{n}" for n in range(300)], "v": [n * 7919 % 1000 for n in range(300)]}), "insert")
+    (path,) = (tmp_path / "t").glob("*.parquet")
+    chunk = pq.ParquetFile(path).metadata.row_group(0).column(6)
+    damaged = bytearray(path.read_bytes())
+    damaged[(chunk.dictionary_page_offset or chunk.data_page_offset) + chunk.total_compressed_size - 20] ^= 1
+    path.write_bytes(damaged)
+    with pytest.raises(Exception, match="could not verify page integrity"):
+        hoodie.spark.read(spark, table.base_path).agg({"v": "sum"}).collect()

@@ -160,6 +160,7 @@ class BaseFileWriter:
             compression=_ARROW_CODECS.get(self._options.compression, self._options.compression),
             use_dictionary=[*self._constants, *dictionary_columns(first)] or False,
             write_statistics=compared,
+            write_page_checksum=True,  # as Hudi does; Zstandard itself has none here
             store_schema=False,
         )
         return self._writer

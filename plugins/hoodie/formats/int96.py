@@ -13,9 +13,10 @@ def open_parquet(source: Any, **how: Any) -> pq.ParquetFile:
     """A Parquet file, opened for reading. `how` are arguments of `ParquetFile`.
 
     INT96 timestamps are microseconds. Arrow makes nanoseconds of them by default, which wrap without an error outside the years
-    1678 to 2261. Raises ArrowInvalid, OSError.
+    1678 to 2261. Pages with a checksum are compared with it, as a damaged page may become other values. Raises ArrowInvalid,
+    OSError.
     """
-    return pq.ParquetFile(source, coerce_int96_timestamp_unit="us", **how)
+    return pq.ParquetFile(source, coerce_int96_timestamp_unit="us", page_checksum_verification=True, **how)
 
 
 def int96_columns(file: pq.ParquetFile) -> frozenset[str]:

@@ -24,6 +24,7 @@ from hoodie.storage.base import Storage
 
 _PATTERN = re.compile(r"[\[\]{}*?\\]")  # Spark takes names with one of these for several files
 _MOST = 0.5  # share of rows: handing all rows of a file to the JVM takes longer than decoding them there
+_VERIFIED = "parquet.page.verify-checksum.enabled"  # a damaged page may become other values
 _TASK_BYTES = 128 << 20  # default of spark.sql.files.maxPartitionBytes
 
 
@@ -47,7 +48,8 @@ class Scan:
         if self.by_spark:
             columns = [col(name) if name in plan.scanned.names else _nothing(name) for name in plan.schema.names]
             paths = [f"{self.url}/{each.base_file.path}" for each in self.by_spark if each.base_file is not None]
-            scanned = spark.read.schema(from_arrow_schema(plan.scanned)).parquet(*paths)
+            reader = spark.read.schema(from_arrow_schema(plan.scanned)).option(_VERIFIED, value=True)
+            scanned = reader.parquet(*paths)
             frames.append((scanned if self.rows is None else scanned.where(self.rows)).select(*columns))
         if self.by_workers:
             tasks = tasks_of(self.by_workers, spark.sparkContext.defaultParallelism)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -28,3 +29,27 @@ def test_a_file_of_another_format_is_not_called_damaged(tmp_path, kind, error):
     (tmp_path / f"f_0-0-1_20260101000000000.{kind}").write_bytes(b"no Parquet")
     with pytest.raises(error, match=rf"Base file .*\.{kind} cannot be read"):
         BaseFileReader(LocalStorage(str(tmp_path)), f"f_0-0-1_20260101000000000.{kind}")
+
+
+@pytest.mark.parametrize("codec", ["zstd", "snappy", "uncompressed"])
+@pytest.mark.parametrize("kind", ["base", "log"])
+def test_a_damaged_page_is_refused(tmp_path, codec, kind):
+    """Most damage of that kind becomes other values: Zstandard and Snappy have no checksum here."""
+    table = create(tmp_path / "t", **{"hoodie.table.type": "MERGE_ON_READ"})
+    rows = batch([(f"k{n}", "p", n, n * 7919 % 1000) for n in range(300)])
+    for _ in range(2 if kind == "log" else 1):
+        table.write(rows, "upsert", {**SMALL_BLOOM, COMPRESSION.name: codec})
+    marks = ".log." if kind == "log" else ".parquet"
+    (path,) = (tmp_path / "t" / file.path for file in walk_files(table.storage, "part=p") if marks in file.name)
+    whole = path.read_bytes()
+    start = whole.index(b"PAR1") if kind == "log" else 0
+    file = pq.ParquetFile(pa.BufferReader(whole[start : whole.rindex(b"PAR1") + 4]))
+    value = file.metadata.row_group(0).column(file.schema_arrow.get_field_index("value"))
+    first = start + (value.dictionary_page_offset or value.data_page_offset)
+    last = first + value.total_compressed_size
+    for place in range(last - 40, last, 7):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        with pytest.raises(CorruptFileError, match=path.name.replace("+", ".")):
+            table.read()
+    path.write_bytes(whole)
+    assert table.read().num_rows == 300
