@@ -7,7 +7,6 @@ import pyarrow as pa
 from hoodie.formats.stitched import open_base_file
 from hoodie.model.time import Time
 from hoodie.schema import avro_to_arrow, data_columns
-from hoodie.timeline import WRITE_ACTIONS
 from hoodie.view.state import TableState
 from hoodie.view.table_view import TableView
 
@@ -17,21 +16,16 @@ CREATE_SCHEMA = "hoodie.table.create.schema"
 def table_schema(state: TableState, as_of: Time | None = None) -> pa.Schema | None:
     """The data columns as the last commit not later than `as_of` declares them; None for a table that never had any.
 
-    Commits that carry no schema (some of Hudi's services) are passed over. An `as_of` before the active timeline is looked up in
-    the archived one. Without any, the schema with which the table was
-    created counts, then that of a base file.
+    Commits that carry no schema (some of Hudi's services) are passed over. For an `as_of`, archived commits count, too: an
+    archiver may leave older ones on the active timeline. Without any, the schema with which the table was created counts, then
+    that of a base file.
     """
-    for instant in reversed(state.timeline.commits):
+    commits = reversed(state.timeline.commits) if as_of is None else state.newest_commits()
+    for instant in commits:
         if as_of is None or instant.time <= as_of:
             text = state.commit_metadata(instant).schema
             if text:
                 return data_columns(avro_to_arrow(text))
-    if as_of is not None:
-        for instant in state.archive.newest():
-            if instant.action in WRITE_ACTIONS and instant.time <= as_of:
-                text = state.commit_metadata(instant).schema
-                if text:
-                    return data_columns(avro_to_arrow(text))
     created = state.properties.raw.get(CREATE_SCHEMA)
     if created:
         return data_columns(avro_to_arrow(created))
