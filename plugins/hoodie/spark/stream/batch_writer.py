@@ -17,10 +17,11 @@ from hoodie.errors import ConfigError
 from hoodie.model.internal_columns import DELETION
 from hoodie.services.after_write import AfterWrite
 from hoodie.spark.staged import new_folder, remove, remove_old
+from hoodie.spark.stream.batch_file import BatchFile
 from hoodie.spark.stream.batches import StreamBatch, WrittenBatch, check_batch
 from hoodie.spark.stream.change_exchange import staged_changes
 from hoodie.spark.stream.services import ServicesBeside
-from hoodie.storage import BasePath
+from hoodie.storage import BasePath, Storage
 from hoodie.table import HoodieTable
 from hoodie.view import TableState
 from hoodie.view.missing import looked_at_again
@@ -32,6 +33,10 @@ _log = logging.getLogger(__name__)
 
 class _WrittenMeanwhileError(Exception):
     """The batch is in the table: the write that found it leaves nothing."""
+
+    def __init__(self, batch: WrittenBatch) -> None:
+        super().__init__()
+        self.batch = batch
 
 
 @dataclass(frozen=True)
@@ -67,6 +72,8 @@ class BatchWriter:
     writes: SinkWrites
     known: dict[str, WrittenBatch] = field(default_factory=dict)
     """The last batch of each query that it has written."""
+    _stored: dict[str, tuple[BatchFile, WrittenBatch | None]] = field(default_factory=dict)
+    """The file of each query, and the batch that it had when this run began."""
     _swept: bool = False
 
     def __post_init__(self) -> None:
@@ -76,9 +83,12 @@ class BatchWriter:
 
     def is_there(self, batch: StreamBatch) -> bool:
         """Return whether the table has the batch. Raises what `check_batch` raises."""
-        state = HoodieTable.open(self.writes.base_path).state()
-        if looked_at_again(check_batch)(state, batch, self.known.get(batch.query)) is None:
+        table = HoodieTable.open(self.writes.base_path)
+        file, stored = self._file(batch.query, table.access.storage)  # before the commits, which may be newer then
+        there = looked_at_again(check_batch)(table.state(), batch, self.known.get(batch.query), stored)
+        if there is None:
             return False
+        file.store(there)
         _log.info("Batch %d of query %s is in table %s already", batch.batch, batch.query, self.writes.base_path)
         return True
 
@@ -89,10 +99,12 @@ class BatchWriter:
         """
         writes = self.writes
         table = HoodieTable.open(writes.base_path, engine=engine)
+        file, stored = self._file(batch.query, table.access.storage)
 
         def check(state: TableState) -> None:
-            if check_batch(state, batch, self.known.get(batch.query)) is not None:
-                raise _WrittenMeanwhileError
+            there = check_batch(state, batch, self.known.get(batch.query), stored)
+            if there is not None:
+                raise _WrittenMeanwhileError(there)
 
         hooks = WriteHooks(on_begin=check, on_others=check)
         try:
@@ -106,12 +118,21 @@ class BatchWriter:
                     extra_metadata=batch.metadata,
                     hooks=hooks,
                 )
-        except _WrittenMeanwhileError:
+        except _WrittenMeanwhileError as error:
+            file.store(error.batch)
             return None
-        self.known[batch.query] = batch.written(done.instant.time)
+        self.known[batch.query] = written = batch.written(done.instant.time)
+        file.store(written)
         if self.services is not None:
             self.services.start()
         return done
+
+    def _file(self, query: str, storage: Storage) -> tuple[BatchFile, WrittenBatch | None]:
+        """The file of a query, and the batch that it had when this run began. Raises CorruptTableError."""
+        if query not in self._stored:
+            file = BatchFile(storage, query)
+            self._stored[query] = file, file.load()
+        return self._stored[query]
 
     @contextmanager
     def _input(

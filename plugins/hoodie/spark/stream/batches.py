@@ -67,11 +67,14 @@ def last_batch(state: TableState, query: str, known: WrittenBatch | None = None)
     return None
 
 
-def check_batch(state: TableState, asked: StreamBatch, known: WrittenBatch | None) -> WrittenBatch | None:
+def check_batch(
+    state: TableState, asked: StreamBatch, known: WrittenBatch | None, stored: WrittenBatch | None = None
+) -> WrittenBatch | None:
     """Return the last batch of the query if it is this one, None when this one is to be written.
 
-    `known` is the last batch that this run has written. Raises StreamBatchError when another run has written since, when the
-    table has a later batch, or batches of another checkpoint, or when batches before this one were taken back.
+    `known` is the last batch that this run has written, `stored` the last one of earlier runs (see `BatchFile`). Raises
+    StreamBatchError when another run has written since, when the table has a later batch, or batches of another checkpoint,
+    or when batches before this one were taken back.
     """
     last = last_batch(state, asked.query, known)
     if last is not None and last.checkpoint and asked.checkpoint and last.checkpoint != asked.checkpoint:
@@ -97,18 +100,29 @@ def check_batch(state: TableState, asked: StreamBatch, known: WrittenBatch | Non
         )
     if last is not None and last.batch == asked.batch:
         return last
-    if known is None and not asked.after_restore:
-        _check_not_restored(state, asked, last)
+    if known is None and not asked.after_restore and asked.batch != (last.batch + 1 if last is not None else 0):
+        _check_not_taken_back(state, asked, last, stored)
     return None
 
 
-def _check_not_restored(state: TableState, asked: StreamBatch, last: WrittenBatch | None) -> None:
-    """Raise StreamBatchError when the table was restored since the last batch, and batches before this one are not in it.
+def _check_not_taken_back(
+    state: TableState, asked: StreamBatch, last: WrittenBatch | None, stored: WrittenBatch | None
+) -> None:
+    """Raise StreamBatchError when a rollback or restore took back batches before this one: Spark does not send them again.
 
-    They may have had no rows. But if a restore took them back, Spark does not send them again.
+    The table may lack them because they had no rows. The stored batch had some. If it is not before this one, the query runs
+    from an old copy of its checkpoint, and only a restore says that more is missing.
     """
-    if asked.batch == (last.batch + 1 if last is not None else 0):
-        return
+    if stored is not None and asked.checkpoint and stored.checkpoint and stored.checkpoint != asked.checkpoint:
+        stored = None
+    if stored is None or stored.batch >= asked.batch:
+        _check_not_restored(state, asked, last)
+    elif last is None or last.batch < stored.batch:
+        raise _taken_back(state, asked.query, f"no commit {stored.instant}, which had batch {stored.batch}")
+
+
+def _check_not_restored(state: TableState, asked: StreamBatch, last: WrittenBatch | None) -> None:
+    """Raise StreamBatchError when the table was restored since the last batch."""
     since = last.instant if last is not None else BEGINNING
     restore = next((each for each in state.timeline.completed(Action.RESTORE) if each.time > since), None)
     if restore is not None:
@@ -121,7 +135,8 @@ def _taken_back(state: TableState, query: str, found: str) -> StreamBatchError:
         f"Batches of query {query} were taken back from table {state.storage.base_path}",
         found=found,
         fix="start the query with the copy of its checkpoint of that time, or with a new checkpoint location: its next batches "
-        "do not bring these rows again. To go on without them: stream_sink(path, after_restore=True)",
+        "do not bring these rows again. To go on without them: stream_sink(path, after_restore=True), or the option "
+        "hoodie.stream.after.restore=continue",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import count
 from random import Random
 
@@ -9,10 +10,12 @@ import pytest
 
 from hoodie import Restore, Rollback
 from hoodie.errors import StreamBatchError
+from hoodie.spark.stream.batch_file import BatchFile
 from hoodie.spark.stream.batch_writer import SinkWrites
 from hoodie.spark.stream.batches import StreamBatch
 from hoodie.spark.stream.sink import StreamSink
 from hoodie.table import HoodieTable
+from hoodie.view.written import memory
 from hoodie.write.change_rows import ChangeColumns
 from tests.support.changes import counted, write
 from tests.support.clock import FakeClock
@@ -158,10 +161,57 @@ def test_batches_that_were_taken_back_are_noticed(tmp_path):
     with pytest.raises(StreamBatchError, match=r"no commit .* which had batch 2"):
         running._write(Rows(("a", "p", 3, 3)), of_query(3))
     table.run(Restore(table.timeline.commits[0].time))
-    with pytest.raises(StreamBatchError, match=r"batch 0 .* and .*restore"):
+    with pytest.raises(StreamBatchError, match=r"no commit .* which had batch 2"):
         sink(table.base_path)._write(Rows(("a", "p", 3, 3)), of_query(3, run="s"))
     sink(table.base_path)._write(Rows(("a", "p", 1, 1)), of_query(1, run="s"))  # from a copy of the checkpoint
     assert table.read()["value"].to_pylist() == [0, 1]
+
+
+@pytest.mark.parametrize("how", ["rollback", "archived restore", "killed before the file", "all"])
+def test_batches_that_were_taken_back_while_the_query_was_stopped_are_noticed(tmp_path, how, monkeypatch):
+    table = create(tmp_path / "t", FakeClock())
+    first = sink(table.base_path)
+    first._write(Rows(("a", "p", 0, 0)), of_query(0))
+    table.savepoint()
+    if how == "killed before the file":
+        with monkeypatch.context() as patch:
+            patch.setattr(BatchFile, "store", lambda *_: None)
+            first._write(Rows(("a", "p", 1, 1)), of_query(1))
+        sink(table.base_path)._write(Rows(("a", "p", 1, 1)), of_query(1))  # it is there
+    else:
+        first._write(Rows(("a", "p", 1, 1)), of_query(1))
+    if how == "archived restore":
+        table.run(Restore(table.timeline.commits[0].time))
+        write(table, [("b", "p", 1, 1)])
+        memory.clear()
+        (restore,) = (tmp_path / "t/.hoodie/timeline").glob("*_*.restore")
+        for file in (tmp_path / "t/.hoodie/timeline").glob(f"{restore.name[:17]}*"):
+            file.unlink()
+    else:
+        table.run(Rollback(table.timeline.commits[-1].time))
+    if how == "all":
+        table.delete_savepoint(table.savepoints()[0].instant)
+        table.run(Rollback(table.timeline.commits[-1].time))
+    with pytest.raises(StreamBatchError, match=r"no commit .* which had batch 1"):
+        sink(table.base_path)._write(Rows(("a", "p", 3, 3)), of_query(2, run="s"))
+    with pytest.raises(StreamBatchError, match=r"no commit .* which had batch 1"):  # it had no rows
+        sink(table.base_path)._write(Rows(("a", "p", 3, 3)), of_query(3, run="s"))
+    goes_on = replace(of_query(3, run="t"), after_restore=True)
+    sink(table.base_path)._write(Rows(("a", "p", 3, 3)), goes_on)
+    sink(table.base_path)._write(Rows(("c", "p", 5, 5)), of_query(5, run="u"))
+    assert {3, 5} <= set(table.read()["value"].to_pylist())
+
+
+def test_batches_without_rows_are_not_missed(tmp_path):
+    """Not after a rollback of another writer's commit either, nor from an old copy of the checkpoint."""
+    table = create(tmp_path / "t", FakeClock())
+    sink(table.base_path)._write(Rows(("a", "p", 1, 1)), of_query(1))
+    write(table, [("b", "p", 1, 1)])
+    table.run(Rollback(table.timeline.commits[-1].time))
+    sink(table.base_path)._write(Rows(("a", "p", 3, 3)), of_query(3, run="s"))
+    table.run(Rollback(table.timeline.commits[-1].time))
+    sink(table.base_path)._write(Rows(("a", "p", 3, 3)), of_query(3, run="t"))
+    assert table.read()["value"].to_pylist() == [1, 3]
 
 
 def test_two_calls_for_one_batch_are_noticed(tmp_path):
