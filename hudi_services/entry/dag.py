@@ -47,7 +47,8 @@ UNSCHEDULE = Field(
 @dataclass(frozen=True)
 class Trigger:
     """When a run begins by itself: by `cron` (UTC), when an objective is missed, and after each change that one of the services
-    `after` makes to the table, or to the other `tables` of the registry. A `continuous` one begins when the last one has ended.
+    `after` makes to the table, or to the other `tables` of the registry. With `watched` each commit to these tables counts,
+    by any program. A `continuous` run begins when the last one has ended.
 
     Intervals of the schedule begin from `start` to `end` (UTC days). With `catchup` those that passed before the first run,
     or while nothing ran, are run too; without it only the last of them.
@@ -60,6 +61,7 @@ class Trigger:
     catchup: bool = False
     by_objectives: bool = False
     tables: tuple[str, ...] = ()
+    watched: bool = False
     continuous: bool = False
 
     @classmethod

@@ -40,7 +40,8 @@ def _when(table: Table, entry: ServiceEntry[Any], known: dict[str, ServiceEntry[
     parts = [f"cron {trigger.cron}"] if trigger.cron and not ended else []
     parts += ["by objectives"] if trigger.by_objectives else []
     parts += [f"after {' and '.join(followed)}"] if followed else []
-    parts += [f"after commits of {' and '.join(trigger.tables)}"] if trigger.tables else []
+    by = " by any program" if trigger.watched else ""
+    parts += [f"after commits of {' and '.join(trigger.tables)}{by}"] if trigger.tables else []
     parts += ["continuously"] if trigger.continuous else []
     if parts:
         idle = [name for name in followed if _when(table, known[name], known, today).never]

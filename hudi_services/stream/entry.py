@@ -21,6 +21,7 @@ from hudi_services.feed.flag import feed_flag
 from hudi_services.ingest.again import START_FRESH
 from hudi_services.ingest.entry import INGEST
 from hudi_services.stream.options import (
+    ANY,
     CONTINUOUS,
     HISTORIES,
     ON_DATA_LOSS,
@@ -50,7 +51,8 @@ def _task(call: Call, **flags: Any) -> Task:
 def _trigger(_table: Table, section: Stream) -> Trigger:
     if section.mode == CONTINUOUS:
         return Trigger(continuous=True)
-    return Trigger(section.schedule, tables=() if section.table is None else (section.table,))
+    followed = () if section.table is None else (section.table,)
+    return Trigger(section.schedule, tables=followed, watched=section.commits_by == ANY)
 
 
 def _form(_table: Table) -> tuple[Field, ...]:

@@ -18,7 +18,7 @@ SAME = "same"
 HISTORIES = ("bulk_insert", "insert", SAME)
 OPERATIONS = ("upsert", "insert", "bulk_insert")
 ON_DATA_LOSS = ("fail", "resnapshot")
-CONTINUOUS = "continuous"
+CONTINUOUS, ANY = "continuous", "any"
 
 
 class Stream(SparkSection):
@@ -27,8 +27,8 @@ class Stream(SparkSection):
     It reads the `changes` of a table, or only the `rows` that commits wrote. All rows of the moment come first, by the operation
     `history`. With `start` only commits after that time count. With `unique_keys` each record key is in one partition of the
     followed table. A batch has `max_commits` commits of `max_bytes` bytes at most.
-    In the mode `schedule` a run takes in what is there: by `schedule`, and after each commit to `table`. In the mode `continuous`
-    a run lasts `run_for`, and the next one follows it.
+    In the mode `schedule` a run takes in what is there: by `schedule`, and after each commit to `table` by one of the `services`
+    of the registry, or by `any` program. In the mode `continuous` a run lasts `run_for`, and the next one follows it.
     """
 
     table: str | None = None
@@ -43,6 +43,7 @@ class Stream(SparkSection):
     on_data_loss: Literal["fail", "resnapshot"] = "fail"
     mode: Literal["schedule", "continuous"] = "schedule"
     schedule: Cron | None = None
+    commits_by: Literal["services", "any"] = "services"
     run_for: Annotated[Duration, Limit(ge=timedelta(minutes=1))] = timedelta(hours=1)
 
 
@@ -63,11 +64,23 @@ def contradictions(table: Table, section: Stream) -> Iterator[tuple[KeyPath, str
         yield from _of_changes(table, section)
     if table.keys is None and section.operation == "upsert":
         yield ("keys",), "is missing; an upsert needs the columns of the record key"
-    if section.mode == CONTINUOUS and section.schedule is not None:
+    if section.commits_by == ANY and section.table is None:
         yield (
-            ("stream", "schedule"),
-            "contradicts mode: continuous, in which a run follows the other; remove one of them",
+            ("stream", "commits_by"),
+            "needs a table of the registry: the watcher looks at no other; name it in `table`",
         )
+    yield from _of_the_mode(section)
+
+
+def _of_the_mode(section: Stream) -> Iterator[tuple[KeyPath, str]]:
+    if section.mode != CONTINUOUS:
+        return
+    for name in ("schedule", "commits_by"):
+        if name in section.model_fields_set:
+            yield (
+                ("stream", name),
+                "contradicts mode: continuous, in which a run follows the other; remove one of them",
+            )
 
 
 def _of_files(table: Table, section: Stream) -> Iterator[tuple[KeyPath, str]]:
@@ -76,7 +89,7 @@ def _of_files(table: Table, section: Stream) -> Iterator[tuple[KeyPath, str]]:
     elif table.folder is None:
         yield ("stream",), "follows tables and files; a table with a server as its source is loaded by `ingest`"
         return
-    for name in ("start", "max_commits", "max_bytes", "read", "on_data_loss", "operation", "unique_keys"):
+    for name in ("start", "max_commits", "max_bytes", "read", "on_data_loss", "operation", "unique_keys", "commits_by"):
         if name in section.model_fields_set:
             instead = "source.operation says it" if name == "operation" else "files have no commits"
             yield ("stream", name), f"has no effect without a table to follow; {instead}"
@@ -85,11 +98,7 @@ def _of_files(table: Table, section: Stream) -> Iterator[tuple[KeyPath, str]]:
     ingest = table.section("ingest")
     if ingest is not None and ingest.schedule is not None:
         yield ("stream",), "loads the files that ingest.schedule loads, too; remove one of them"
-    if section.mode == CONTINUOUS and section.schedule is not None:
-        yield (
-            ("stream", "schedule"),
-            "contradicts mode: continuous, in which a run follows the other; remove one of them",
-        )
+    yield from _of_the_mode(section)
 
 
 def _of_changes(table: Table, section: Stream) -> Iterator[tuple[KeyPath, str]]:

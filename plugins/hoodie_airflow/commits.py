@@ -64,6 +64,11 @@ def commits_asset(table: str) -> Asset:
             found=f"the registry {file} does not have it",
             fix="name a table of the registry; `hudi-services registry check` lists them",
         )
+    return watched_asset(table)
+
+
+def watched_asset(table: str) -> Asset:
+    """The same for a table that the registry has."""
     plain = _asset(table)
     return Asset(
         name=plain.name, uri=plain.uri, group="hudi", watchers=[AssetWatcher(plain.name, CommitsTrigger(table))]

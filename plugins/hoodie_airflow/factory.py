@@ -12,6 +12,7 @@ from typing import Any
 from airflow.sdk import DAG, AssetOrTimeSchedule, CronDataIntervalTimetable, get_parsing_context
 
 from hoodie_airflow.assets import rows_asset, table_asset
+from hoodie_airflow.commits import watched_asset
 from hoodie_airflow.deadlines import RunIsDone, deadline_of
 from hoodie_airflow.forms import form
 from hoodie_airflow.places import registry_file
@@ -44,13 +45,13 @@ def _read(service: str, file: Path | None, entries: Entries) -> Reading:
 
 
 def _schedule(table: Table, trigger: Trigger, entries: Entries) -> Any:
-    """By time, by what services did to the table or to others, by both, or one run after the other."""
+    """By time, by what services or any programs did to the table or to others, by both, or one run after the other."""
     # A plain cron schedule would give runs without an interval in Airflow 3: nothing to load by.
     timetable = CronDataIntervalTimetable(trigger.cron, timezone="UTC") if trigger.cron else None
     if trigger.continuous:
         return "@continuous"
     assets = [table_asset(table, entry_named(name, entries)) for name in trigger.after]
-    assets += [rows_asset(name) for name in trigger.tables]
+    assets += [watched_asset(name) if trigger.watched else rows_asset(name) for name in trigger.tables]
     if not assets:
         return timetable
     changed = reduce(or_, assets)

@@ -13,6 +13,7 @@ tables:
   - {name: orders, base_path: /lake/orders}
   - {name: copy, base_path: /lake/copy, keys: {record_key: id}, stream: {table: orders}}
   - {name: both, base_path: /lake/both, keys: {record_key: id}, stream: {table: orders, schedule: "*/5 * * * *"}}
+  - {name: any, base_path: /lake/any, keys: {record_key: id}, stream: {table: orders, commits_by: any}}
   - name: live
     base_path: /lake/live
     keys: {record_key: id}
@@ -26,10 +27,12 @@ def test_streams_follow_tables(tmp_path: Path) -> None:
     file = tmp_path / "tables.yaml"
     file.write_text(REGISTRY)
     dags = {dag.dag_id: dag for dag in service_dags("stream", file)}
-    assert set(dags) == {"hudi_stream__copy", "hudi_stream__both", "hudi_stream__live"}
+    assert set(dags) == {"hudi_stream__copy", "hudi_stream__both", "hudi_stream__any", "hudi_stream__live"}
     copy, both, live = (dags[f"hudi_stream__{name}"] for name in ("copy", "both", "live"))
     asset = _only(copy.schedule)
     assert (asset.name, asset.uri) == ("hudi.orders", "hudi://tables/orders")
+    watched = _only(dags["hudi_stream__any"].schedule)
+    assert (watched.name, watched.watchers[0].trigger.table) == ("hudi.orders.commits", "orders")
     assert isinstance(both.schedule, AssetOrTimeSchedule)
     assert live.schedule == "@continuous"
     assert (live.max_active_runs, live.catchup) == (1, False)

@@ -44,6 +44,14 @@ def test_a_table_of_the_registry_is_followed_by_its_name(tmp_path):
     assert [step.task_id for step in STREAM.dag.steps(table, STREAM.section_of(table))] == ["new_commits", "stream"]
 
 
+def test_commits_of_any_program_start_a_run(tmp_path):
+    table = read(tmp_path, "keys: {record_key: id}, stream: {table: orders, commits_by: any}").registry.table("copy")
+    trigger = STREAM.dag.trigger(table, STREAM.section_of(table))
+    assert (trigger.tables, trigger.watched) == (("orders",), True)
+    runs = {each.service: each.runs for each in services_of(table, ENTRIES, date(2026, 1, 1))}
+    assert runs["stream"] == "after commits of orders by any program"
+
+
 def test_one_table_is_read_alone_with_the_path_of_the_other(tmp_path):
     read(tmp_path, "keys: {record_key: id}, stream: {table: orders}")
     only = read_registry(tmp_path / "tables.yaml", only="copy").registry
@@ -93,6 +101,17 @@ def test_files_of_the_table_are_followed(tmp_path):
         (
             f"{FILES}, stream: {{mode: continuous, schedule: '0 * * * *'}}",
             "copy.stream.schedule",
+            "contradicts mode: continuous",
+        ),
+        (f"{FILES}, stream: {{commits_by: any}}", "copy.stream.commits_by", "files have no commits"),
+        (
+            "keys: {record_key: id}, stream: {path: /x, commits_by: any}",
+            "copy.stream.commits_by",
+            "needs a table of the",
+        ),
+        (
+            "keys: {record_key: id}, stream: {table: orders, mode: continuous, commits_by: any}",
+            "copy.stream.commits_by",
             "contradicts mode: continuous",
         ),
         ("stream: {table: orders, raed: rows}", "copy.stream.raed", "did you mean 'read'"),
