@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from hoodie.clock import Clock
 from hudi_services.alerts.digest import digest_day, digest_values
 from hudi_services.alerts.kept import KeptAlerts
+from hudi_services.alerts.lag import standing_streams
 from hudi_services.alerts.message import body_of, values_of
 from hudi_services.alerts.send import send_all
 from hudi_services.alerts.standing import by_tasks, standing_runs, standing_tables
@@ -53,6 +54,7 @@ class Teller:
             return 0
         looks = (
             standing_tables(alerts, self.store, now),
+            standing_streams(alerts, registry, self.store, now),
             self._seen_runs(alerts, registry, now),
             by_tasks(alerts, registry),
         )

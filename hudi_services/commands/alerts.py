@@ -50,6 +50,7 @@ def _tested(alerts: Alerts) -> Page:
 def _standing(reading: Reading, alerts: Alerts, store: str | None) -> Page:
     from hoodie.clock import SystemClock
     from hudi_services.alerts.kept import KeptAlerts
+    from hudi_services.alerts.lag import standing_streams
     from hudi_services.alerts.standing import by_tasks, standing_runs, standing_tables
     from hudi_services.alerts.told import noticed
     from hudi_services.alerts.trouble import joined
@@ -61,8 +62,9 @@ def _standing(reading: Reading, alerts: Alerts, store: str | None) -> Page:
 
     now = SystemClock().now()
     opened = SnapshotStore.open(store or store_of(reading.registry))
-    looks = standing_tables(alerts, opened, now), standing_runs(alerts, reading.registry, now)
-    seen = joined([*looks, by_tasks(alerts, reading.registry)])
+    registry = reading.registry
+    looks = standing_tables(alerts, opened, now), standing_streams(alerts, registry, opened, now)
+    seen = joined([*looks, standing_runs(alerts, registry, now), by_tasks(alerts, registry)])
     hooks = [hook.name for hook in alerts.hooks]
     rows: dict[str, dict[str, Any]] = {}
     for each in noticed(KeptAlerts.open(opened).rows(), seen, hooks, now):

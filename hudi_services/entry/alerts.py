@@ -90,8 +90,9 @@ class Alerts(Part):
     """Whom to tell (`hooks`), and of what: a table that for longer than `unreadable` cannot be read or is gone, or is damaged; an
     objective that is missed for longer than `objectives`; a plan or writer that has held a service back for longer than
     `blockers`; a named consumer that services have passed (`consumers`); a service whose last run failed (`runs`); a task of its
-    DAGs that failed (`tasks`); a table without a commit for longer than `late`. What is not said is not told. What lasts is told
-    again after `repeat`; at the hour `digest` of each day, in the time zone `zone`, it is summed up."""
+    DAGs that failed (`tasks`); a table without a commit for longer than `late`; a stream that has not taken in a commit for
+    longer than `lag`. What is not said is not told. What lasts is told again after `repeat`; at the hour `digest` of each day, in
+    the time zone `zone`, it is summed up."""
 
     hooks: Annotated[tuple[Hook, ...], AfterValidator(_some)]
     unreadable: Longer | None = None
@@ -101,6 +102,7 @@ class Alerts(Part):
     runs: bool = False
     tasks: bool = False
     late: Longer | None = None
+    lag: Longer | None = None
     repeat: Annotated[Duration, Field(ge=timedelta(minutes=1))] = timedelta(days=1)
     digest: Annotated[str, BeforeValidator(_hour)] | None = None
     zone: Zone = "UTC"
