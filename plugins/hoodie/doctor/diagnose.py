@@ -24,6 +24,7 @@ CHECKS: tuple[Callable[[Facts], Iterator[Finding]], ...] = (
     files.sizes,
     files.folders,
     files.orphans,
+    files.replaced,
     unfinished.pending,
     unfinished.markers,
     unfinished.heartbeats,

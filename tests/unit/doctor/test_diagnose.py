@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from datetime import UTC, timedelta
 from pathlib import Path
 
 import pytest
@@ -15,10 +16,11 @@ from hoodie.doctor.finding import Severity
 from hoodie.errors import CorruptTableError, TableNotFoundError
 from hoodie.storage import LocalStorage, walk_files
 from hoodie.table import HoodieTable
-from hoodie.timeline import Action, State
+from hoodie.timeline import Action, State, parse_time
 from hoodie.transaction import instants
 from hoodie.transaction.times import new_time
 from tests.support.archive import archive_before
+from tests.support.clock import FakeClock
 from tests.support.counting import CountingStorage
 from tests.support.tables import SMALL_BLOOM, batch, create
 
@@ -315,3 +317,23 @@ def test_a_moment_that_does_not_exist_hides_nothing_else(tmp_path, version):
     told = found(table)
     assert set(told) == {"bad-time", "failed-write"}
     assert told["bad-time"] == {f"{table.state().layout.folder}/20250101240000000.deltacommit.requested"}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_rows_that_were_written_to_a_replaced_group(tmp_path, version):
+    """Hudi's bucketed writers go on to write to a file group that a delete_partition took out."""
+    kind = {"hoodie.write.table.version": version, "hoodie.table.type": "MERGE_ON_READ"}
+    table = create(tmp_path, FakeClock(), **kind)
+    writes = [table.write(batch([("a", "p", n, n), ("b", "q", n, n)]), "upsert", SMALL_BLOOM) for n in range(2)]
+    table.clock.sleep(60)
+    late = table.write(batch([("a", "p", 5, 5), ("b", "q", 5, 5)]), "upsert", SMALL_BLOOM)
+    table.delete_partitions(["part=p"], SMALL_BLOOM)
+    assert "replaced-group" not in found(table)
+    drop = table.timeline.commits[-1].time
+    between = parse_time(writes[-1].instant.time, UTC) + timedelta(seconds=10)
+    for file in Path(table.base_path, table.state().layout.folder).glob(f"{drop}*"):
+        file.rename(file.with_name(file.name.replace(drop[:14], f"{between:%Y%m%d%H%M%S}")))
+    (path,) = found(table)["replaced-group"]
+    (finding,) = (each for each in table.diagnose().findings if each.check == "replaced-group")
+    assert path.startswith("part=p/")
+    assert finding.instant == late.instant.time

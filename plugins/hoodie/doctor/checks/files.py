@@ -9,10 +9,12 @@ from hoodie.doctor.facts import Facts
 from hoodie.doctor.finding import Finding
 from hoodie.errors import CorruptTableError, MissingFileError
 from hoodie.formats.log import scan_blocks
-from hoodie.model.files import BaseFile, LogFile
+from hoodie.model.files import BaseFile, GroupId, LogFile
 from hoodie.model.names import FULL_BOOTSTRAP, METADATA_BOOTSTRAP, PARTITION_METAFILE
 from hoodie.model.time import Time
+from hoodie.read.incremental import time_in_range
 from hoodie.storage import join
+from hoodie.timeline import Action, Instant
 from hoodie.timeline.codecs.written import written_by
 from hoodie.view.attempts import lost_by, with_foreign
 from hoodie.view.files import partitions_above
@@ -123,6 +125,37 @@ def orphans(facts: Facts) -> Iterator[Finding]:
                 yield uncommitted(file, time)
             elif isinstance(file, LogFile) and (lost := lost_by(facts.storage, file)):
                 yield uncommitted(file, max(lost))
+
+
+def replaced(facts: Facts) -> Iterator[Finding]:
+    """Files that a commit wrote to a file group that a replacement had taken out before: no reader opens them.
+
+    Hudi's writers of buckets do so after an insert_overwrite or a delete_partition, and beside one (apache/hudi#19791, #19793).
+    """
+    state = facts.state
+    first: dict[GroupId, Instant] = {}
+    for instant in state.timeline.completed(Action.REPLACE_COMMIT):
+        if (body := facts.commits.get(instant.time)) is not None:
+            for group in body.replaced_groups:
+                first.setdefault(group, instant)
+    for commit in state.timeline.commits if first else ():
+        body = facts.commits.get(commit.time)
+        if body is None or body.moves_rows:
+            continue
+        for stat in body.stats:
+            by = first.get(GroupId(stat.partition, stat.file_id))
+            if by is not None and time_in_range(state, commit) >= time_in_range(state, by):
+                yield from (_replaced(path, facts, commit, by) for path in stat.paths if path in facts.sizes)
+
+
+def _replaced(path: str, facts: Facts, commit: Instant, by: Instant) -> Finding:
+    return catalogue.REPLACED_GROUP.found(
+        f"rows that {commit.action} {commit.time} wrote are not read: {by.action} {by.time} had replaced their file group",
+        "write these rows again from their source, by another writer than the one that made this file",
+        path=path,
+        instant=commit.time,
+        bytes=facts.sizes[path],
+    )
 
 
 def _tells_writer(file: BaseFile | LogFile, *, logs_tell: bool) -> bool:
