@@ -17,14 +17,40 @@ from hoodie.timeline.named import named_instant
 from hoodie.transaction.rollback import is_plan
 from hoodie.view import TableState
 
-HASHING = ".hoodie/.bucket_index/consistent_hashing_metadata"
+FOLDER = ".hoodie/.bucket_index"
+HASHING = f"{FOLDER}/consistent_hashing_metadata"
+_RULES = f"{FOLDER}/partition_bucket_index_meta"
 _METADATA, _COMMITTED = ".hashing_meta", ".commit"
 
 
-def is_consistently_hashed(state: TableState) -> bool:
+def bucket_folders(state: TableState) -> Collection[str]:
+    """Return the folders with metadata of buckets. One listing."""
+    return state.storage.list(FOLDER).folders
+
+
+def is_consistently_hashed(state: TableState, folders: Collection[str] | None = None) -> bool:
     """Whether Hudi finds the file group of a key by consistent hashing (`hoodie.index.bucket.engine`), which it has for
-    merge-on-read tables alone. File ids do not tell; the metadata of the hashing does (format notes, section 4)."""
-    return state.properties.is_merge_on_read and state.storage.list(HASHING) != Listing()
+    merge-on-read tables alone. File ids do not tell; the metadata of the hashing does (format notes, section 4).
+    `folders` are those of `bucket_folders`, if they are known."""
+    if not state.properties.is_merge_on_read:
+        return False
+    there = bucket_folders(state) if folders is None else folders
+    return HASHING in there and state.storage.list(HASHING) != Listing()
+
+
+def refuse_rules(state: TableState, folders: Collection[str]) -> None:
+    """Before a write to buckets. Raises UnsupportedTableError if partitions have numbers of buckets of their own.
+
+    Hudi keeps them in files and in no table property (PartitionBucketIndexHashingConfig of Hudi 1.2.0). A new partition would
+    get another number of buckets than Hudi's writers take.
+    """
+    if _RULES in folders:
+        raise UnsupportedTableError(
+            f"Partitions of table {state.storage.base_path} have numbers of buckets of their own",
+            found=f"{_RULES}, which Hudi makes for hoodie.bucket.index.partition.expressions",
+            fix="nothing was written: keys would be where Hudi's writers do not look for them. Write to this table by Hudi, or "
+            "write its rows to a new table with one number of buckets",
+        )
 
 
 def refuse_replacing(state: TableState) -> None:

@@ -11,7 +11,13 @@ from hoodie.config.write_keys import DUP_POLICY
 from hoodie.errors import ConfigError
 from hoodie.index.bucket_layout import is_bucketed
 from hoodie.index.complex_keys import refuse_bare_keys
-from hoodie.index.hashing_files import is_consistently_hashed, refuse_replacing, refuse_while_resized
+from hoodie.index.hashing_files import (
+    bucket_folders,
+    is_consistently_hashed,
+    refuse_replacing,
+    refuse_rules,
+    refuse_while_resized,
+)
 from hoodie.view.state import TableState
 from hoodie.write.log_writers import check_log_writers
 
@@ -19,8 +25,8 @@ from hoodie.write.log_writers import check_log_writers
 def check_layout(state: TableState, options: Options, operation: Operation, properties: TableProperties) -> None:
     """`properties` are those of the table, with what the options add. Raises ConfigError for file groups that are not what the
     index takes them for, and where there can be no buckets; UnsupportedTableError for an overwrite of what is hashed
-    consistently, and for keys that no upsert would find (see `refuse_bare_keys`); PendingInstantError while its buckets are
-    resized."""
+    consistently, for numbers of buckets by partition, and for keys that no upsert would find (see `refuse_bare_keys`);
+    PendingInstantError while its buckets are resized."""
     if options[MODE] == NON_BLOCKING:
         check_log_writers(state, options, operation)
     if operation.replaces is not Replaces.TABLE:
@@ -28,7 +34,10 @@ def check_layout(state: TableState, options: Options, operation: Operation, prop
     chosen = f"{INDEX_TYPE.name}={options[INDEX_TYPE]}"
     bucketed = options[INDEX_TYPE] == BUCKET
     consistent = bucketed and options[BUCKET_ENGINE] == CONSISTENT_HASHING
-    hashed = is_consistently_hashed(state)
+    folders = bucket_folders(state) if bucketed or properties.is_merge_on_read else ()
+    if bucketed:
+        refuse_rules(state, folders)
+    hashed = is_consistently_hashed(state, folders)
     if hashed and operation.replaces is not None:
         refuse_replacing(state)
     if hashed and not consistent and (bucketed or not operation.deletes):

@@ -181,3 +181,15 @@ def test_two_writers_of_one_new_bucket(tmp_path, kind, operation):
     assert "file group of bucket" in str(error)
     assert twice.finish() is None
     check_places(shared(tmp_path / "t"))
+
+
+def test_numbers_of_buckets_by_partition_are_refused(table):
+    """Hudi keeps them in files. A new partition would get another number than Hudi's writers take."""
+    with pytest.raises(ConfigError, match=r"hoodie\.bucket\.index\.partition\.expressions is refused"):
+        table.write(batch(FIRST), "upsert", BUCKET | {"hoodie.bucket.index.partition.expressions": "p,8"})
+    config = ".hoodie/.bucket_index/partition_bucket_index_meta/configs/00000000000000.hashing_config"
+    table.storage.create(config, b"{}")
+    for operation in ("upsert", "delete", "bulk_insert", "insert_overwrite"):
+        with pytest.raises(UnsupportedTableError, match="numbers of buckets of their own"):
+            table.write(batch([("n", "new", 1, 1)]), operation, BUCKET)
+    assert content(table) == STORED
