@@ -36,7 +36,7 @@ def main(phase: str, source: str, table: str, cores: str, memory: str) -> None:
     base = pq.read_table(f"{source}/base.parquet")
     HoodieTable.create(table, OPTIONS).write(base, "bulk_insert")
     beside = SERVICES if pq.read_metadata(first_batch(source)).num_rows < base.num_rows else {}
-    sink = hoodie.spark.stream_sink(table, beside)
+    sink = hoodie.spark.stream_sink(table, beside, services_beside=bool(beside))
     with measured(Path(table)) as steps:
         steps.results |= run_stream(spark, source, table, lambda writer: writer.foreachBatch(sink))
     spark.stop()

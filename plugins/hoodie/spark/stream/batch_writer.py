@@ -81,6 +81,10 @@ class BatchWriter:
         self.services = ServicesBeside(self.writes.base_path, self.writes.options) if beside else None
         """The services beside the batches. None: each write runs its own."""
 
+    def has_written(self, query: str) -> bool:
+        """Return whether this run has written a batch of the query: then `write` finds out by itself what `is_there` says."""
+        return query in self.known
+
     def is_there(self, batch: StreamBatch) -> bool:
         """Return whether the table has the batch. Raises what `check_batch` raises."""
         table = HoodieTable.open(self.writes.base_path)

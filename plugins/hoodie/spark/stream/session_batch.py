@@ -10,6 +10,7 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from hoodie.engine import Engine, LocalEngine
+from hoodie.engine.local import DEFAULT_MEMORY
 from hoodie.engine.splits import ArrowSplit
 from hoodie.errors import TableNotFoundError
 from hoodie.spark.calls import spark_call
@@ -40,10 +41,15 @@ class StagedBatch:
         """The table."""
         return str(self.request.writes.base_path)
 
+    @property
+    def is_small(self) -> bool:
+        """True if the driver writes the batch: its rows are few, and not too large for the driver's memory."""
+        return self.rows <= self.request.local_rows and sum(split.size for split in self.splits) <= DEFAULT_MEMORY
+
     def run(self, spark: SparkSession) -> None:
         """Write the batch, unless the table has it. Raises what `BatchWriter.write` raises, and HoodieTable.create."""
         with spark_call("writing a batch of a stream", changes=True):
-            self.write(LocalEngine() if self.rows <= self.request.local_rows else SparkEngine(spark))
+            self.write(LocalEngine() if self.is_small else SparkEngine(spark))
 
     def write(self, engine: Engine) -> None:
         """The same with an engine."""
@@ -51,14 +57,17 @@ class StagedBatch:
             return
         run = _run_of(self)
         batch = StreamBatch(run.query, self.batch, self.run_token, run.checkpoint, self.request.after_restore)
-        try:
-            there = run.writer.is_there(batch)
-        except TableNotFoundError:
-            HoodieTable.create(self.request.writes.base_path, self.request.writes.options)
-            there = False
-        if not there:
+        if run.writer.has_written(run.query) or not self._is_there(run, batch):
             rows = _table(self.splits, self.schema) if engine.in_process else self.splits
             run.writer.write(batch, rows, self.schema, engine)
+
+    def _is_there(self, run: _Run, batch: StreamBatch) -> bool:
+        """The first batch of all makes the table."""
+        try:
+            return run.writer.is_there(batch)
+        except TableNotFoundError:
+            HoodieTable.create(self.request.writes.base_path, self.request.writes.options)
+            return False
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,18 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import pyarrow as pa
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
 from hoodie.config import given_options
 from hoodie.engine import LocalEngine
+from hoodie.engine.local import DEFAULT_MEMORY
 from hoodie.errors import ConfigError, StreamBatchError, check_argument
 from hoodie.spark.calls import check_session, spark_call
 from hoodie.spark.columns import arrow_schema
-from hoodie.spark.engine import SparkEngine
+from hoodie.spark.engine import SparkEngine, frame_size
 from hoodie.spark.stream.batch_writer import BatchWriter, SinkWrites
 from hoodie.spark.stream.batches import StreamBatch
 from hoodie.storage import BasePath, storage_of
@@ -23,6 +27,8 @@ from hoodie.write.execute import WriteResult
 
 _QUERY_ID, _RUN_ID = "sql.streaming.queryId", "spark.jobGroup.id"  # Spark's run of a query is the group of its jobs
 _LOCAL_ROWS = 200_000  # up to these rows the driver writes a batch sooner than tasks of Spark
+_MOST_BYTES = DEFAULT_MEMORY  # of such a batch, as Spark guesses its size
+_MAX_RESULT = "spark.driver.maxResultSize"
 
 _given: dict[tuple[str, str], tuple[str, int]] = {}
 """Table and query -> the run of Spark and the batch that were written last in this process."""
@@ -75,6 +81,7 @@ class StreamSink:
     result: WriteResult | None = None
     """The result of the last batch. None before the first one, and after one without rows or one that was there already."""
     _run: str = field(default_factory=lambda: uuid.uuid4().hex)
+    _was_large: bool = False
 
     def __post_init__(self) -> None:
         self._writer = BatchWriter(self.writes)
@@ -89,29 +96,36 @@ class StreamSink:
 
     def _write(self, rows: DataFrame, batch: StreamBatch, run: str = "") -> WriteResult | None:
         place = storage_of(self.writes.base_path).base_path, batch.query
-        if self._writer.is_there(batch):
+        # A run that has written looks under the lock alone: a batch that is there then is rare.
+        if not self._writer.has_written(batch.query) and self._writer.is_there(batch):
             _check_once(place, batch, run)
             _consume(rows)
             return None
-        done = self._written(rows, batch)
-        if done is not None and run:
+        was_large = self._was_large
+        kept = rows.persist() if was_large else rows  # it is likely to be read twice
+        try:
+            few = _collected(kept, self.local_rows)
+            self._was_large = few is None
+            if few is not None and not few.num_rows:
+                return None
+            done = self._written(kept, few, batch)
+        finally:
+            if was_large:
+                kept.unpersist()
+        if done is None:
+            _check_once(place, batch, run)
+        elif run:
             _given[place] = run, batch.batch
         return done
 
-    def _written(self, rows: DataFrame, batch: StreamBatch) -> WriteResult | None:
-        cached = rows.persist()  # its rows are counted, then read
-        try:
-            some = cached.limit(self.local_rows + 1).toArrow()
-            if not some.num_rows:
-                return None
-            if some.num_rows <= self.local_rows:
-                return self._writer.write(batch, some, some.schema, LocalEngine())
-            done = self._writer.write(batch, cached, arrow_schema(rows), SparkEngine(rows.sparkSession))
-            if done is None:
-                _consume(cached)
-            return done
-        finally:
-            cached.unpersist()
+    def _written(self, rows: DataFrame, few: pa.Table | None, batch: StreamBatch) -> WriteResult | None:
+        """Write `few`, or all rows by Spark. None: the table has the batch."""
+        if few is not None:
+            return self._writer.write(batch, few, few.schema, LocalEngine())
+        done = self._writer.write(batch, rows, arrow_schema(rows), SparkEngine(rows.sparkSession))
+        if done is None:
+            _consume(rows)
+        return done
 
     def _batch(self, rows: DataFrame, batch: int) -> StreamBatch:
         checkpoint = rows.sparkSession.sparkContext.getLocalProperty(_QUERY_ID) or ""
@@ -123,6 +137,20 @@ class StreamSink:
                 fix="use it with foreachBatch, or name the query: stream_sink(path, query=...)",
             )
         return StreamBatch(query, batch, self._run, checkpoint, self.after_restore)
+
+
+def _collected(rows: DataFrame, most: int) -> pa.Table | None:
+    """Return the rows of a batch if there are `most` at most, by one job. None for more, and for those that are too large for the
+    driver by what Spark knows of them, or by `spark.driver.maxResultSize`."""
+    if frame_size(rows) > _MOST_BYTES:
+        return None
+    try:
+        found = rows.limit(most + 1).toArrow()
+    except (PySparkException, Py4JError) as error:
+        if _MAX_RESULT not in str(error):
+            raise
+        return None
+    return found if found.num_rows <= most else None
 
 
 def _check_once(place: tuple[str, str], batch: StreamBatch, run: str) -> None:

@@ -11,6 +11,7 @@ from hoodie.engine import LocalEngine
 from hoodie.engine.splits import ArrowSplit
 from hoodie.errors import StreamBatchError
 from hoodie.spark.staged import stage
+from hoodie.spark.stream import session_batch
 from hoodie.spark.stream.session_batch import StagedBatch
 from hoodie.spark.stream.sink_options import SinkRequest
 from hoodie.table import HoodieTable
@@ -73,3 +74,11 @@ def test_a_batch_whose_writer_is_killed_anywhere_is_there_once(tmp_path):
         if ended:
             break
     assert number > 20, "it died at some calls"
+
+
+def test_large_batches_are_for_sparks_tasks(tmp_path, monkeypatch):
+    rows = batch([("a", "p", 1, 1), ("b", "p", 1, 1)])
+    assert staged(tmp_path, 0, rows).is_small
+    assert not staged(tmp_path, 0, rows, **{"hoodie.stream.local.rows": 1}).is_small
+    monkeypatch.setattr(session_batch, "DEFAULT_MEMORY", rows.nbytes - 1)
+    assert not staged(tmp_path, 0, rows).is_small

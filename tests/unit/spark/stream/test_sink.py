@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import count
 from random import Random
+from unittest.mock import MagicMock
 
 import pytest
+from pyspark.errors import PySparkException
 
 from hoodie import Restore, Rollback
 from hoodie.errors import StreamBatchError
+from hoodie.spark.stream import sink as sink_module
 from hoodie.spark.stream.batch_file import BatchFile
 from hoodie.spark.stream.batch_writer import SinkWrites
 from hoodie.spark.stream.batches import StreamBatch
@@ -25,6 +28,9 @@ from tests.support.tables import SMALL_BLOOM, batch, content, create
 
 class Rows:
     """A batch of a stream, as the sink uses it."""
+
+    _jdf = MagicMock()  # Spark's statistics
+    _jdf.queryExecution.return_value.optimizedPlan.return_value.stats.return_value.sizeInBytes.return_value = 0
 
     def __init__(self, *rows):
         self._rows = batch(rows)
@@ -226,3 +232,27 @@ def test_two_calls_for_one_batch_are_noticed(tmp_path):
         assert second._write(rows, of_query(0), "run 2") is None, "Spark sends it again"
     other._write(more, of_query(0, "named"), "run 1")
     assert table.read().num_rows == 2
+
+
+def test_rows_are_collected_once_unless_they_are_too_many(monkeypatch):
+    """By their number, by Spark's guess of their bytes, and by what the driver takes of the results of tasks."""
+    rows = Rows(("a", "p", 1, 1), ("b", "p", 1, 1))
+    assert sink_module._collected(rows, 2).num_rows == 2
+    assert sink_module._collected(rows, 1) is None
+    with monkeypatch.context() as patch:
+        patch.setattr(sink_module, "frame_size", lambda _: 2 << 30)
+        assert sink_module._collected(rows, 2) is None
+
+    def fails(text):
+        def collect(_):
+            raise PySparkException(text)
+
+        return collect
+
+    monkeypatch.setattr(
+        Rows, "toArrow", fails("Total size of serialized results is bigger than spark.driver.maxResultSize (1g)")
+    )
+    assert sink_module._collected(rows, 2) is None
+    monkeypatch.setattr(Rows, "toArrow", fails("a task failed"))
+    with pytest.raises(PySparkException, match="a task failed"):
+        sink_module._collected(rows, 2)
