@@ -17,11 +17,11 @@ from hoodie_airflow.pages.answers import HEADERS, NO_TABLE, as_json, current_reg
 from hoodie_airflow.pages.known import fleet_known, source_snapshot, table_known
 from hoodie_airflow.pages.login import add_login
 from hoodie_airflow.pages.pausing import WantedPause, pause_table, resume_table
-from hoodie_airflow.pages.runs import going, tried
+from hoodie_airflow.pages.runs import going, last_failure, tried
 from hudi_services.entry.table import Table
 from hudi_services.pages.fleet import Fleet, card_of, dags_of, fleet
 from hudi_services.pages.run import run_page
-from hudi_services.pages.stream import followed, follows
+from hudi_services.pages.stream import followed, follows, stream_dag
 from hudi_services.pages.table import of_dag, table_of_dag, table_page
 from hudi_services.query_parameters import refuse_others
 
@@ -129,7 +129,10 @@ def _of_table(found: Table | None, user: Any, otherwise: str) -> Response:
     page = table_page(found, looked.known, looked.snapshot, looked.events, datetime.now(UTC))
     source = registry.table(followed(found) or "")
     seen = source_snapshot(registry, source.name) if source is not None and rights.sees(source) else None
-    page = replace(page, follows=follows(found, seen))
+    dag = stream_dag(found)
+    told = dag is not None and dag in rights.dags and rights.reads_results(found)
+    error = last_failure(dag) if dag is not None and told else None
+    page = replace(page, follows=follows(found, seen, looked.events, error))
     return _answer(replace(page, may_pause=rights.pauses(found), shows_rows=data.shows_rows(found, rights)))
 
 

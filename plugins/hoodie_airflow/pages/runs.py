@@ -6,6 +6,7 @@ import json
 from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import replace
+from datetime import UTC
 from typing import Any
 
 from airflow.models.dagrun import DagRun
@@ -16,7 +17,8 @@ from sqlalchemy import Select, func, select
 
 from hudi_services.entry.dag import DAG_PREFIX, EXPLAIN, OPERATION
 from hudi_services.pages.known import Ran
-from hudi_services.pages.run import LEFT, Going, Tried
+from hudi_services.pages.run import FAILURE, LEFT, Going, Tried
+from hudi_services.pages.stream import StreamError
 
 _GOES_ON = ("queued", "running")  # states of a run
 _ENDED = ("success", "failed")
@@ -65,6 +67,18 @@ def going(dag_id: str, run_id: str) -> Going:
     # Python's JSON has NaN, which a browser does not read.
     conf = json.loads(json.dumps(found.conf), parse_constant=str) if isinstance(found.conf, dict) else {}
     return Going(str(found.state) in _GOES_ON, conf)
+
+
+def last_failure(dag_id: str) -> StreamError | None:
+    """The failure that a task of the DAG left last, also one that is tried again. None if Airflow's database has none."""
+    of_dag = select(XComModel.run_id, XComModel.value, XComModel.timestamp)
+    newest = of_dag.where(XComModel.dag_id == dag_id, XComModel.key == FAILURE).order_by(XComModel.timestamp.desc())
+    with create_session() as session:
+        row = session.execute(newest.limit(1)).first()
+    failure = _plain(row.value) if row is not None else None
+    if row is None or not isinstance(failure, dict):
+        return None
+    return StreamError(dag_id, row.run_id, str(failure.get("message", "")), row.timestamp.astimezone(UTC).isoformat())
 
 
 def last_runs(dags: Collection[str]) -> dict[str, Ran]:

@@ -103,10 +103,20 @@ function follows(stream, now) {
   if (!stream) return null;
   const source = stream.table ? h("a", { href: `#/table/${encodeURIComponent(stream.table)}` }, stream.table) : stream.path;
   const read = stream.consumer;
-  if (!read) return h("p", {}, `The ${stream.read} of `, source, stream.looked_at ? ": nothing was taken in yet" : ": how far was not seen yet");
-  return plain("stream", ["source", "reads", "mode", "position", "commits not taken in", "since", "last batch", "looked at"], [[
-    source, stream.read, stream.mode, read.position ?? "earliest", count(read.commits_behind), ago(read.since, now),
-    ago(read.committed_at, now), ago(stream.looked_at, now)]]);
+  const missing = stream.looked_at ? ": nothing was taken in yet" : ": how far was not seen yet";
+  const rate = stream.rows_per_second === null ? "" : count(Math.round(stream.rows_per_second));
+  return [
+    read ? plain("stream", ["source", "reads", "mode", "position", "commits not taken in", "since", "last batch", "rows a second", "looked at"], [[
+      source, stream.read, stream.mode, read.position ?? "earliest", count(read.commits_behind), ago(read.since, now),
+      ago(read.committed_at, now), rate, ago(stream.looked_at, now)]]) : h("p", {}, `The ${stream.read} of `, source, missing),
+    lastError(stream.error, now),
+  ].filter(Boolean);
+}
+
+function lastError(error, now) {
+  if (!error) return null;
+  const run = `#/run/${encodeURIComponent(error.dag)}/${encodeURIComponent(error.run)}`;
+  return h("p", {}, h("a", { href: run }, "Last error"), ", ", ago(error.at, now), `: ${error.message}`);
 }
 
 function consumers(found, now) {

@@ -16,6 +16,7 @@ import pytest
 from airflow import settings
 from airflow.api_fastapi.app import get_auth_manager
 from airflow.api_fastapi.auth.managers.models.resource_details import DagAccessEntity
+from airflow.models.dag import DagModel
 from airflow.models.dagrun import DagRun
 from airflow.models.taskinstance import TaskInstance
 from airflow.models.xcom import XComModel
@@ -187,6 +188,43 @@ def test_a_run_tells_what_its_tasks_left(server: FastAPI, registry: Path, monkey
 
         monkeypatch.setattr(get_auth_manager(), "is_authorized_dag", without)
         assert client.get(address).status_code == 403
+
+
+def test_the_page_of_a_stream_has_its_last_error(
+    server: FastAPI, registry: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also of a task that is tried again. A user without the right to XComs does not see it."""
+    stream = "  - {name: copy, base_path: /lake/copy, keys: {record_key: id}, stream: {table: orders}}\n"
+    registry.write_text(REGISTRY + stream)
+    began, dag = datetime(2026, 11, 23, 10, tzinfo=UTC), "hudi_stream__copy"
+    client = signed_in(server, "viewer")
+    with settings.Session() as session:
+        session.add(DagModel(dag_id=dag, bundle_name="dags-folder", fileloc="x.py"))
+        session.commit()
+    assert client.get("/hudi/api/tables/copy").json()["follows"]["error"] is None
+    with settings.Session() as session:
+        for number, state in enumerate(("failed", "running")):
+            run = f"run_{number}"
+            at = began + timedelta(hours=number)
+            session.add(DagRun(dag_id=dag, run_id=run, run_type=DagRunType.MANUAL, run_after=at, state=state))
+            session.flush()
+            operator = create_scheduler_operator(EmptyOperator(task_id="stream", dag=DAG(dag)))
+            task = TaskInstance(operator, run_id=run, state="up_for_retry", dag_version_id=None)
+            task.dag_id = dag
+            session.add(task)
+            session.flush()
+            left = {"error": "StorageError", "message": f"error {number}"}
+            XComModel.set("failure", left, dag_id=dag, task_id="stream", run_id=run, session=session)
+        session.commit()
+    error = client.get("/hudi/api/tables/copy").json()["follows"]["error"]
+    assert (error["dag"], error["run"], error["message"]) == (dag, "run_1", "error 1")
+    assert datetime.fromisoformat(error["at"]).tzinfo is not None
+
+    def no_xcoms(*, access_entity: Any = None, **_: Any) -> bool:
+        return access_entity is not DagAccessEntity.XCOM
+
+    monkeypatch.setattr(get_auth_manager(), "is_authorized_dag", no_xcoms)
+    assert client.get("/hudi/api/tables/copy").json()["follows"]["error"] is None
 
 
 def test_the_last_run_is_the_one_that_began_last_and_did_something(server: FastAPI, registry: Path) -> None:
