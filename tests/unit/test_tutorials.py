@@ -10,6 +10,7 @@ import pytest
 
 from hudi_services.cli import main
 from hudi_services.folders import PROJECT
+from tests.support.mariadb import MariaDB
 from tests.support.pages import blocks, words
 
 PAGES = sorted((PROJECT / "docs" / "tutorials").glob("*.md"))
@@ -42,8 +43,21 @@ def check_shown(wanted, shown):
         assert any(pattern.search(each) for each in lines), f"{line!r} is not in\n{shown}"
 
 
+@pytest.fixture
+def database(request, monkeypatch):
+    """Function: statements -> None, run by a server of a page that has statements. Its connection is the one of the page."""
+    if "```sql" not in request.getfixturevalue("page").read_text():
+        yield None
+        return
+    server = MariaDB()
+    monkeypatch.setenv("AIRFLOW_CONN_SHOP_DB", server.url)
+    yield lambda text: server.run(*filter(None, map(str.strip, text.split(";\n"))))
+    server.stop()
+
+
+@pytest.mark.process
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_a_tutorial_as_it_stands(page, tmp_path, monkeypatch, capfd):
+def test_a_tutorial_as_it_stands(page, database, tmp_path, monkeypatch, capfd):
     walk = tmp_path / "walk"
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("WALK", str(walk))
@@ -56,8 +70,10 @@ def test_a_tutorial_as_it_stands(page, tmp_path, monkeypatch, capfd):
         if language == "text":
             check_shown(block, shown)
         elif language == "yaml":
-            if block.startswith("tables:"):
+            if block.startswith(("tables:", "servers:")):
                 (walk / "tables.yaml").write_text(block)
+        elif language == "sql":
+            database(block)
         elif language == "python":
             exec(compile(block, page.name, "exec"), names)
         else:
@@ -69,4 +85,4 @@ def test_a_tutorial_as_it_stands(page, tmp_path, monkeypatch, capfd):
 
 
 def test_there_are_tutorials():
-    assert {page.stem for page in PAGES} == {"bootstrap", "merge-on-read"}
+    assert {page.stem for page in PAGES} == {"bootstrap", "database", "merge-on-read"}

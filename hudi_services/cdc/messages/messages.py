@@ -11,15 +11,10 @@ from hoodie.errors import ConfigError
 from hudi_services.cdc.messages.contract import MESSAGES, Decoded, MessageFormat, Rejected, Statement
 from hudi_services.cdc.messages.debezium import DebeziumJson
 from hudi_services.cdc.messages.debezium_avro import DebeziumAvro
-from hudi_services.cdc.messages.maxwell import MaxwellJson
 
 __all__ = ["MESSAGES", "Decoded", "MessageFormat", "Rejected", "Statement", "message_format"]
 
-_FORMATS: Mapping[str, Callable[..., MessageFormat]] = {
-    "debezium-json": DebeziumJson,
-    "debezium-avro": DebeziumAvro,
-    "maxwell-json": MaxwellJson,
-}
+_FORMATS: Mapping[str, Callable[..., MessageFormat]] = {"debezium-json": DebeziumJson, "debezium-avro": DebeziumAvro}
 
 
 def message_format(name: str, **parameters: Any) -> MessageFormat:
