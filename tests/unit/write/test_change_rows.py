@@ -56,6 +56,10 @@ def table(request, tmp_path):
 BY_N = ChangeColumns("op", ("n",))
 
 
+def test_changes_without_rows_change_nothing(table):
+    assert applied(table, images()) == {"a": 1, "b": 1}
+
+
 def test_the_last_change_of_a_key_stays(table):
     changes = flat(
         ("u", "a", "p", 2, 20, 5),
