@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import codecs
+import uuid
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 UTF8 = ("utf8mb4", "utf8mb3", "utf8", "ascii")
 """Sets whose bytes are UTF-8."""
@@ -69,3 +73,33 @@ def decoded(value: bytes, charset: str) -> str:
 
 
 _CONTROLS = (0x81, 0x8D, 0x8F, 0x90, 0x9D)
+
+
+def encoded_texts(texts: pa.Array, charset: str) -> pa.Array:
+    """Return the bytes by which a server stores texts. Texts that the character set does not have get bytes of no text."""
+    if charset not in WIDE and pc.all(pc.string_is_ascii(texts), min_count=0).as_py():
+        return texts.cast(pa.binary())
+    encoded = texts.dictionary_encode()
+    stored = pa.array([_encoded(text.as_py(), charset) for text in encoded.dictionary], pa.binary())
+    return stored.take(encoded.indices)
+
+
+_NO_TEXT = uuid.uuid4().bytes  # no value of a server begins so
+
+
+def _encoded(text: str, charset: str) -> bytes:
+    pythons = {server: python for python, server in _OWN.get(charset, {}).items()}
+    try:
+        stored = _stored(text.translate(pythons), charset)
+        return stored if decoded(stored, charset) == text else _NO_TEXT + stored
+    except ValueError:
+        return _NO_TEXT + text.encode()
+
+
+def _stored(text: str, charset: str) -> bytes:
+    try:
+        return codecs.encode(text, _CODECS[charset])
+    except UnicodeEncodeError:
+        if charset != "latin1":
+            raise
+        return b"".join(letter.encode("latin1" if ord(letter) in _CONTROLS else "cp1252") for letter in text)

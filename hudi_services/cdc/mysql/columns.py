@@ -83,6 +83,11 @@ class DeclaredTable:
         return f"{self.database}.{self.name}"
 
     @property
+    def quoted_name(self) -> str:
+        """The full name as an identifier of the server."""
+        return f"{quoted(self.database)}.{quoted(self.name)}"
+
+    @property
     def schema(self) -> pa.Schema:
         return pa.schema([(column.name, column_type(column)) for column in self.columns])
 
@@ -99,10 +104,6 @@ class DeclaredTable:
     def selection(self) -> str:
         """SELECT and the columns, without a table, for `query` and for parts of it."""
         return f"SELECT {', '.join(map(self._read, self.columns))}"
-
-    @property
-    def quoted_name(self) -> str:
-        return f"{quoted(self.database)}.{quoted(self.name)}"
 
     def _read(self, column: LoggedColumn) -> str:
         if column.declared == _YEAR2:

@@ -25,16 +25,35 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The rows of `table`, to be read once. Changes after `position` are not in them. Changes at it or before all are, but for
-    servers without a place of snapshots (MySQL): there the last changes before may be in it, so changes are applied by key.
+    """A table as it was at one moment of the server. Changes after `position` are not in its rows.
 
-    `connection` sees the same moment until the first row is read.
+    Changes at the position or before are, where it `is_exact`. Servers without a place of snapshots (MySQL) may have the last
+    changes after it in the rows, so changes are applied by key. `connection` sees the same moment between two reads of rows.
     """
 
     table: DeclaredTable
     position: LogPosition
-    rows: pa.RecordBatchReader
+    is_exact: bool
     connection: Connection[Any]
+
+    @property
+    def rows(self) -> pa.RecordBatchReader:
+        """All rows. They are read to their end before anything else."""
+        return self.rows_where("")
+
+    def rows_where(self, condition: str) -> pa.RecordBatchReader:
+        """The rows for which a condition of SQL holds. Empty: all rows.
+
+        Reading them raises SourceError for values that cannot be read, SourceUnavailableError where the connection breaks.
+        """
+        query = f"{self.table.query} WHERE {condition}" if condition else self.table.query
+        return pa.RecordBatchReader.from_batches(self.table.schema, _batches(self.connection, self.table, query))
+
+    def answer(self, query: str) -> tuple[tuple[Any, ...], ...]:
+        """The few rows of a query about the table at this moment. Raises SourceUnavailableError where the server fails."""
+        with _failures(self.table), self.connection.cursor() as cursor:
+            cursor.execute(query)
+            return tuple(cursor.fetchall())
 
 
 @contextmanager
@@ -46,16 +65,15 @@ def snapshot(
     table: str,
     choices: Choices = PLAIN,
 ) -> Iterator[Snapshot]:
-    """Yield the table in a transaction of one moment, which takes no lock.
+    """Yield the table in a transaction of one moment, which takes no lock and ends with the block.
 
-    The block has to read all rows before it ends. Raises SourceError for a table that cannot be read.
+    Raises SourceError for a table that cannot be read.
     """
     with connected(name, server, environ) as connection:
         before = end_of_log(connection)
-        position = begin_snapshot(connection) or before
+        place = begin_snapshot(connection)
         declared = declared_table(connection, database, table, choices)
-        rows = _batches(connection, declared)
-        yield Snapshot(declared, position, pa.RecordBatchReader.from_batches(declared.schema, rows), connection)
+        yield Snapshot(declared, place or before, place is not None, connection)
 
 
 def begin_snapshot(connection: Connection[Any]) -> LogPosition | None:
@@ -87,11 +105,17 @@ def record_batches(connection: Connection[Any], table: DeclaredTable, query: str
         ) from error
 
 
-def _batches(connection: Connection[Any], table: DeclaredTable) -> Iterator[pa.RecordBatch]:
+def _batches(connection: Connection[Any], table: DeclaredTable, query: str) -> Iterator[pa.RecordBatch]:
+    with _failures(table):
+        yield from record_batches(connection, table, query)
+
+
+@contextmanager
+def _failures(table: DeclaredTable) -> Iterator[None]:
     import pymysql
 
     try:
-        yield from record_batches(connection, table, table.query)
+        yield
     except pymysql.err.MySQLError as error:
         raise SourceUnavailableError(
             f"The rows of {table.full_name} could not be read to their end",

@@ -47,6 +47,13 @@ class TargetTable:
 
         Raises ConfigError for a table of other contents.
         """
+        return stored[1] if (stored := self.stored()) is not None else None
+
+    def stored(self) -> tuple[TableState, StoredPosition] | None:
+        """Return the table as it is now and the position of its newest load, None where nothing was loaded.
+
+        Raises ConfigError for a table of other contents.
+        """
         try:
             state = HoodieTable.open(self.base_path).state()
         except TableNotFoundError:
@@ -66,7 +73,7 @@ class TargetTable:
                 found=position.source,
                 fix="name another path",
             )
-        return position
+        return state, position
 
     def commit_of(self, stored: StoredPosition) -> str:
         """Return the instant of the commit that holds `stored`. Raises PendingInstantError where a newer one holds another."""
@@ -128,19 +135,39 @@ class TargetTable:
         self, changes: pa.Table, key: UniqueKey | None, before: StoredPosition, after: StoredPosition
     ) -> None:
         """Apply changes in one commit. Raises PendingInstantError where the table has another position than `before`."""
+        self.write_parts(iter([changes]), changes.schema, key, before, after)
+
+    def write_parts(
+        self,
+        parts: Iterator[pa.Table],
+        schema: pa.Schema,
+        key: UniqueKey | None,
+        before: StoredPosition,
+        after: StoredPosition,
+    ) -> str:
+        """Apply changes in one commit, as `write_changes` does, and return its instant.
+
+        They come in parts of this schema. No two parts have a key in common.
+        """
         table = HoodieTable.open(self.base_path, engine=self.engine)
-        check_text_columns(table.stored_schema, pa.schema(list(changes.schema.field(AFTER).type)))
-        for image in (BEFORE, AFTER):
-            check_key_values(changes[image], key)
-        rows = change_rows(table.state(), changes.schema, _CHANGES, AfterWrite.of(self.options).options)(changes)
-        table.write(
-            rows,
+        check_text_columns(table.stored_schema, pa.schema(list(schema.field(AFTER).type)))
+        rows_of = change_rows(table.state(), schema, _CHANGES, AfterWrite.of(self.options).options)
+
+        def batches() -> Iterator[pa.RecordBatch]:
+            for changes in parts:
+                for image in (BEFORE, AFTER):
+                    check_key_values(changes[image], key)
+                yield from rows_of(changes).to_batches()
+
+        result = table.write(
+            pa.RecordBatchReader.from_batches(rows_of.schema, batches()),
             "upsert",
             self.options,
             deletions=DELETION,
             extra_metadata={KEY: after.text},
             hooks=_only_after(self.base_path, before),
         )
+        return result.instant.time
 
 
 def _newest(state: TableState) -> StoredPosition | None:
