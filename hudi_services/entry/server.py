@@ -72,11 +72,12 @@ def _url(value: str) -> str:
 class SchemaRegistry(Part):
     """A registry of schemas with the protocol of Confluent's, for messages in Avro.
 
-    `connection` is the id of an Airflow connection with its user and password.
+    `connection` is the id of an Airflow connection with its user and password. `ca` is as for a `DatabaseServer`.
     """
 
     url: Annotated[str, AfterValidator(_url)]
     connection: Connection | None = None
+    ca: str | None = None
 
 
 class KafkaServer(Part):

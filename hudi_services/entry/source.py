@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import AfterValidator, Discriminator, Field, PrivateAttr, Tag
 
 from hudi_services.entry.server import KafkaServer
-from hudi_services.feed.model import BrokenFiles, Feed, Part
+from hudi_services.feed.model import BrokenFiles, Feed, Part, Zone
 
 _DIRECTIVES = {"%Y", "%m", "%d", "%H", "%%"}
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
@@ -19,6 +19,8 @@ CHANGE_FORMATS = ("debezium-json", "debezium-avro", "canal-json", "maxwell-json"
 """Formats of messages that say which rows were inserted, updated and deleted."""
 ROW_FORMATS = ("json", "avro")
 """Formats of messages that are rows."""
+ZONED = ("maxwell-json",)
+"""Formats whose messages do not say the time zone of TIMESTAMP."""
 MAX_MESSAGES = 500_000
 """The messages of a commit at most, where nothing else is said."""
 
@@ -91,6 +93,8 @@ class TopicSource(Part):
 
     With `table` (DATABASE.TABLE of the source) other tables' messages in the topic are passed over. A commit takes in
     `max_messages` messages at most. At statements such as TRUNCATE a load stops, or goes on past them.
+    Messages of Maxwell have TIMESTAMP in the time zone `zone`. `unavailable` is the text that Debezium sends for values that it
+    does not know (its unavailable.value.placeholder).
     """
 
     server: str
@@ -99,6 +103,8 @@ class TopicSource(Part):
     table: Annotated[str, AfterValidator(server_table)] | None = None
     max_messages: Annotated[int, Field(ge=1, strict=True)] = MAX_MESSAGES
     statements: Literal["stop", "skip"] = "stop"
+    zone: Zone | None = None
+    unavailable: Annotated[str, Field(min_length=1)] | None = None
     quarantine: BadRows = BadRows()
     _declared: KafkaServer | None = PrivateAttr(default=None)
 

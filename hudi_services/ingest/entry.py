@@ -44,6 +44,7 @@ from hudi_services.ingest.again import START_FRESH, flags_of
 from hudi_services.ingest.dates import Late, begins_within_days, chosen_dates, dates_to_load
 from hudi_services.ingest.kafka.flags import FLAGS as TOPIC_FLAGS
 from hudi_services.ingest.kafka.flags import FORMATS as TOPIC_FORMATS
+from hudi_services.ingest.kafka.flags import contradictions as topic_contradictions
 from hudi_services.ingest.kafka.flags import flags_of_topic
 
 SWITCH = "hudi_ingestion_on"
@@ -101,9 +102,9 @@ def _contradictions(table: Table, section: Ingest) -> Iterator[tuple[KeyPath, st
 
 
 def _topic_problems(table: Table, source: TopicSource) -> Iterator[tuple[KeyPath, str]]:
+    for path, message in topic_contradictions(source):
+        yield ("source", *path), message
     if source.format in ROW_FORMATS:
-        if source.table is not None:
-            yield ("source", "table"), f"has no effect: messages in {source.format} do not name their table"
         return
     if table.keys is not None and table.keys.ordering:
         yield (

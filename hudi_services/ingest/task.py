@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import isinf
+from typing import Any
 
 from hoodie.config import select_keys
 from hoodie.config.ingest_keys import SOURCE_ROOT
@@ -17,7 +18,6 @@ from hoodie.errors import ConfigError
 from hoodie.services.decision import Decision
 from hoodie.write.plan import chosen_operation
 from hudi_services.entry.call import Call
-from hudi_services.entry.source import MAX_MESSAGES
 from hudi_services.entry.work import Work
 from hudi_services.ingest.again import check_again, only_files
 from hudi_services.ingest.declared import read_feed
@@ -91,10 +91,7 @@ def ingest_task(
     create_table_version: str | None,
     then_stream: float | None,
     source_topic: str | None = None,
-    source_server: str | None = None,
-    source_table: str | None = None,
-    statements: str = "stop",
-    max_messages: int = MAX_MESSAGES,
+    **of_topic: Any,
 ) -> IngestTask:
     """What the flags and options ask for. Raises ConfigError where they contradict each other."""
     options: dict[str, object] = {**call.options}
@@ -119,10 +116,9 @@ def ingest_task(
         }  # fmt: skip
         _check_no_files(said)
         shape = Shape()
-        source: Source = topic_of_flags(
-            source_topic, source_format, source_server, source_table, statements, max_messages
-        )
+        source: Source = topic_of_flags(source_format, source_topic, **of_topic)
     else:
+        _check_no_topic(of_topic)
         declared = read_feed(feed, source_format)
         shape = Shape.of(declared)
         source = FilesSource(
@@ -161,6 +157,17 @@ def _check_no_files(said: Mapping[str, object]) -> None:
         if value:
             raise ConfigError(
                 f"{flag} contradicts --source-topic", found="it is for files", fix="leave one of the two out"
+            )
+
+
+def _check_no_topic(said: Mapping[str, object]) -> None:
+    """Raises ConfigError for flags that are for topics."""
+    for name in ("source_server", "source_table", "source_zone", "unavailable"):
+        if said.get(name) is not None:
+            raise ConfigError(
+                f"--{name.replace('_', '-')} has no effect",
+                found="no --source-topic",
+                fix="name the topic, or leave it out",
             )
 
 

@@ -50,6 +50,23 @@ def login(connection: str, environ: Mapping[str, str]) -> Login:
     return found
 
 
+def registry_login(connection: str, environ: Mapping[str, str]) -> tuple[str, str]:
+    """User and password for a registry of schemas. Raises ConfigError, which never shows a value."""
+    variable = variable_of(connection)
+    try:
+        text = environ.get(variable, "").strip()
+        found = _of_json(text) if text.startswith("{") else _of_url(text)
+    except (ValueError, TypeError, AttributeError):
+        found = Login("")
+    if not found.user:
+        raise ConfigError(
+            f"The connection {connection!r} of the schema registry cannot be used",
+            found=f"no user in the environment variable {variable}",
+            fix="set it to http://USER:PASSWORD@HOST, with `@`, `:` and `/` of a password as %40, %3A and %2F",
+        )
+    return found.user, found.password
+
+
 def client_settings(server: KafkaServer, environ: Mapping[str, str]) -> dict[str, Any]:
     """Settings of librdkafka for a server. Raises ConfigError for a connection that is not known or lacks a part."""
     found = login(server.connection, environ)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,8 +12,8 @@ from pydantic import ValidationError
 
 from hoodie.errors import ConfigError
 from hudi_services.entry.server import KafkaServer
-from hudi_services.entry.source import CHANGE_FORMATS, MAX_MESSAGES, ROW_FORMATS, TopicSource, server_table, topic_name
-from hudi_services.entry.words import told
+from hudi_services.entry.source import CHANGE_FORMATS, MAX_MESSAGES, ROW_FORMATS, ZONED, TopicSource
+from hudi_services.entry.words import place_of, told
 from hudi_services.feed.flag import json_flag
 
 if TYPE_CHECKING:  # it loads Arrow
@@ -31,6 +32,14 @@ FLAGS = (
         ["--source-table"],
         metavar="DATABASE.TABLE",
         help="Take only changes of this table, if the topic has several.",
+    ),
+    click.Option(
+        ["--source-zone"], metavar="ZONE", help="The time zone of TIMESTAMP in messages of Maxwell, such as UTC."
+    ),
+    click.Option(
+        ["--unavailable"],
+        metavar="TEXT",
+        help="The text that Debezium sends for values it does not know, if it is not its own.",
     ),
     click.Option(
         ["--statements"],
@@ -53,41 +62,67 @@ def flags_of_topic(source: TopicSource) -> list[str]:
     """The flags of a source of the registry."""
     said = json.dumps({"name": source.server, **source.declared.model_dump(exclude_defaults=True)})
     flags = ["--source-topic", source.topic, "--source-format", source.format, "--source-server", json_flag(said)]
-    flags += ["--source-table", source.table] if source.table is not None else []
-    flags += ["--statements", source.statements] if source.statements != "stop" else []
-    return flags + (["--max-messages", str(source.max_messages)] if source.max_messages != MAX_MESSAGES else [])
+    for flag, value, default in (
+        ("--source-table", source.table, None),
+        ("--statements", source.statements, "stop"),
+        ("--source-zone", source.zone, None),
+        ("--unavailable", source.unavailable, None),
+        ("--max-messages", source.max_messages, MAX_MESSAGES),
+    ):
+        flags += [flag, str(value)] if value != default else []
+    return flags
 
 
 def topic_of_flags(
-    topic: str, file_format: str, server: str | None, table: str | None, statements: str, max_messages: int
+    source_format: str,
+    source_topic: str,
+    source_server: str | None,
+    source_table: str | None,
+    source_zone: str | None,
+    unavailable: str | None,
+    **more: Any,
 ) -> Topic:
     """The source that flags name. Raises ConfigError for what they say and cannot be."""
     from hudi_services.ingest.kafka.connection import client_settings
     from hudi_services.ingest.kafka.formats import topic_format
     from hudi_services.ingest.kafka.source import TopicSource as Topic
 
-    if file_format not in FORMATS:
-        raise ConfigError(
-            f"Messages of a topic have no format {file_format!r}", fix=f"pass --source-format {' or '.join(FORMATS)}"
-        )
+    name, declared = _server(source_server)
+    said = {
+        "server": name, "topic": source_topic, "format": source_format, "table": source_table,
+        "zone": source_zone, "unavailable": unavailable, **more,
+    }  # fmt: skip
     try:
-        topic_name(topic)
-        if table is not None:
-            server_table(table)
-    except ValueError as error:
-        raise ConfigError(
-            "--source-topic or --source-table names nothing that can be", found=str(error), fix="correct the name"
+        source = TopicSource.model_validate({key: value for key, value in said.items() if value is not None})
+    except ValidationError as error:
+        raise _wrong(
+            "The source", [f"{place_of(each)[0]} {told(each, TopicSource)}" for each in error.errors()]
         ) from None
-    if table is not None and file_format in ROW_FORMATS:
-        raise ConfigError(
-            "--source-table has no effect",
-            found=f"messages in {file_format} do not name their table",
-            fix="leave it out",
-        )
-    name, declared = _server(server)
-    settings = client_settings(declared, os.environ)
-    messages = topic_format(file_format, declared, table, os.environ)
-    return Topic(name, topic, settings, messages, table, statements == "skip", max_messages)
+    if wrong := [f"{'.'.join(path)} {message}" for path, message in contradictions(source)]:
+        raise _wrong("The source", wrong)
+    return Topic(
+        name,
+        source.topic,
+        client_settings(declared, os.environ),
+        topic_format(source, declared, os.environ),
+        source.table,
+        source.statements == "skip",
+        source.max_messages,
+    )
+
+
+def contradictions(source: TopicSource) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Keys that have no effect on messages of the format, and why."""
+    if source.format in ROW_FORMATS and source.table is not None:
+        yield ("table",), f"has no effect: messages in {source.format} do not name their table"
+    if source.format not in ZONED and source.zone is not None:
+        yield ("zone",), f"has no effect on {source.format}: only {', '.join(ZONED)} does not say the zone of times"
+    if not source.format.startswith("debezium") and source.unavailable is not None:
+        yield ("unavailable",), f"has no effect on {source.format}: Debezium sends it"
+
+
+def _wrong(what: str, mistakes: Sequence[str]) -> ConfigError:
+    return ConfigError(f"{what} is not right", found="; ".join(mistakes), fix="correct it as docs/kafka.md says")
 
 
 def _server(said: str | None) -> tuple[str, KafkaServer]:
@@ -102,9 +137,7 @@ def _server(said: str | None) -> tuple[str, KafkaServer]:
         return name, KafkaServer.model_validate(values)
     except ValidationError as error:
         wrong = [f"{'.'.join(map(str, each['loc']))} {told(each, KafkaServer, secret=True)}" for each in error.errors()]
-        raise ConfigError(
-            "--source-server is not right", found="; ".join(wrong), fix="correct it as docs/kafka.md says"
-        ) from None
+        raise _wrong("--source-server", wrong) from None
 
 
 def _json(said: str) -> dict[str, Any]:

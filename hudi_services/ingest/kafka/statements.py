@@ -12,13 +12,15 @@ from hudi_services.cdc.mysql.binlog import transactions
 from hudi_services.cdc.mysql.definition import LoadedTable, stops_load
 from hudi_services.cdc.mysql.position import LogPosition
 
+_PATTERN = set("*?[")
+
 
 def stopping(statements: Sequence[Statement], table: str | None, known: pa.Schema | None) -> Statement | None:
     """The first statement after which rows of the table may not be those of its source.
 
-    Without `table` (DATABASE.TABLE) the topic has one table, and every statement is about it.
+    Without `table` (DATABASE.TABLE) the topic has one table, and every statement is about it. So it may be with a pattern.
     """
-    if table is None:
+    if table is None or _PATTERN & set(table):
         return next(iter(statements), None)
     database, _, name = table.partition(".")
     loaded = LoadedTable(database, name, tuple(known.names) if known is not None else ())

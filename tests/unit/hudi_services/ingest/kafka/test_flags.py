@@ -67,18 +67,44 @@ def test_a_topic_has_no_dates_and_no_files():
         (["--source-server", "[]"], "is no JSON object"),
         (["--source-server", '{"type": "kafka", "connection": "a:secret@b"}'], "connection has to be the id"),
         (["--source-server", '{"type": "kafka", "connection": "other"}'], "no environment variable AIRFLOW_CONN_OTHER"),
+        (["--source-zone", "UTC"], "zone has no effect on debezium-json"),
+        (["--source-format", "maxwell-json", "--source-zone", "nowhere"], "zone .*nowhere"),
+        (["--source-format", "maxwell-json", "--unavailable", "x"], "unavailable has no effect on maxwell-json"),
+        (["--source-format", "debezium-avro"], "need a registry of schemas"),
         (["--source-path", "/land"], "--source-path contradicts --source-topic"),
         (["--reload"], "--reload contradicts --source-topic"),
-        (["--source-format", "csv"], "have no format 'csv'"),
+        (["--source-format", "csv"], "format .*'csv'"),
         (["--source-table", "orders"], "write DATABASE.TABLE"),
         (["--source-format", "json", "--source-table", "a.b"], "do not name their table"),
     ],
 )
 def test_flags_that_cannot_be(flags, message):
     given = ["--source-topic", "orders", *([] if "--source-format" in flags else ["--source-format", "debezium-json"])]
+    if flags and "--source-server" not in flags:
+        given += ["--source-server", '{"type": "kafka", "connection": "events", "tls": "off"}']
     with pytest.raises(ConfigError, match=message) as raised:
         INGEST.command.called(Call("/lake/orders", {}), [*given, *flags])
     assert "secret" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("flag", "value"), [("--source-server", "{}"), ("--source-table", "a.b"), ("--unavailable", "x")]
+)
+def test_flags_of_topics_are_not_for_files(flag, value):
+    with pytest.raises(ConfigError, match=f"{flag} has no effect.*no --source-topic"):
+        INGEST.command.called(Call("/lake/orders", {}), ["--source-path", "/land", flag, value])
+
+
+def test_what_the_messages_do_not_say_comes_from_the_registry(monkeypatch):
+    monkeypatch.setenv("AIRFLOW_CONN_S", "http://me:p%40ss@anywhere")
+    maxwell = called(table(format="maxwell-json", zone="UTC")).request.source.format
+    assert (maxwell.zone, maxwell.table) == ("UTC", "shop.orders")
+    avro = called(table(format="debezium-avro", unavailable="?")).request.source.format
+    assert (avro.unavailable, avro.registry.url) == ("?", "http://s:1")
+    assert (avro.registry.user, avro.registry.password) == ("me", "p@ss")
+    monkeypatch.delenv("AIRFLOW_CONN_S")
+    with pytest.raises(ConfigError, match=r"'s' of the schema registry cannot be used.*AIRFLOW_CONN_S"):
+        called(table(format="debezium-avro"))
 
 
 def test_a_server_without_a_name_is_called_by_its_connection():

@@ -24,6 +24,7 @@ def test_only_statements_that_may_change_rows_of_the_table_stop():
 
 def test_without_a_table_every_statement_stops():
     assert first("ALTER TABLE a ADD COLUMN x INT", table=None) == 0
+    assert first("TRUNCATE TABLE shop_1.orders", table="shop_*.orders") == 0
 
 
 def test_the_error_says_where_and_how_to_go_on():
