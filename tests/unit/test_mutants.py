@@ -20,7 +20,8 @@ from tests.support.faults import assert_no_faults
 
 MUTANTS = load()
 AREAS = {
-    "view", "merge", "transaction", "services", "write", "index", "formats", "timeline", "sql", "ingest", "watch", "pages",
+    "view", "merge", "transaction", "services", "write", "index", "formats", "timeline", "sql", "ingest", "watch",
+    "pages", "changes", "streams",
 }  # fmt: skip
 
 
