@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -45,13 +47,18 @@ class Outcome:
         for number in numbers:
             self.errors.setdefault(int(number), reason)
 
+    def reject_rows(self, numbers: np.ndarray, error: Exception) -> Iterator[Any]:
+        """Reject messages for an error, and yield nothing in their place."""
+        self.reject(numbers, str(error))
+        yield from ()
+
     def decoded(self) -> Decoded:
         """Return all of it, in the order of the messages."""
         return Decoded(
             self._table(),
             tuple(Rejected(number, reason) for number, reason in sorted(self.errors.items())),
             tuple(sorted(self.statements, key=lambda statement: statement.number)),
-            dict(self.ignored),
+            dict(+self.ignored),
         )
 
     def _table(self) -> pa.Table:

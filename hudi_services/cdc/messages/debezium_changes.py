@@ -106,7 +106,7 @@ class Assembly:
         for _, changes in isolate(
             np.arange(len(numbers)),
             lambda rows: _changes(numbers[rows], some(payloads, rows), envelope),
-            lambda rows, error: self._rejected(numbers[rows], error),
+            lambda rows, error: self.outcome.reject_rows(numbers[rows], error),
         ):
             changes = without_images(self._with_keys(changes, envelope), self.outcome)
             self.outcome.changes.append(without_marker(changes, self.marker, self.outcome))
@@ -134,10 +134,6 @@ class Assembly:
             else:
                 reason = NO_CHANGE if op is None else f"the operation {op!r:.20}, which is not c, r, u, d, t or m"
                 self.outcome.reject(np.array([number]), reason)
-
-    def _rejected(self, numbers: np.ndarray, error: Exception) -> Iterator[tuple[np.ndarray, Changes]]:
-        self.outcome.reject(numbers, str(error))
-        yield from ()
 
     def _with_keys(self, changes: Changes, envelope: Envelope) -> Changes:
         """The changes, with the key as the row before in deletes that have none."""

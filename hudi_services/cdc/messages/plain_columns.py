@@ -16,6 +16,8 @@ from hudi_services.cdc.messages.json_members import extended
 from hudi_services.cdc.messages.moments import local_times, zoned_times
 
 _NUMBER = r"^-?[0-9]+(\.[0-9]+)?$"
+_ZONE = r"(Z|[+-][0-9]{2}:?[0-9]{2})$"
+_ZERO = r"^(0000|[0-9]{4}-00|[0-9]{4}-[0-9]{2}-00)"
 UNITS, DECIMALS = ("ms", "us", "ns"), ("text", "bytes")
 
 
@@ -29,15 +31,18 @@ def check_choice(name: str, value: str | None, choices: tuple[str, ...]) -> None
 
 @dataclass(frozen=True)
 class Writing:
-    """How a connector writes values that JSON has no type for.
+    """How a producer writes values that JSON has no type for.
 
     `decimals`: `text` takes numbers and texts, `bytes` base64 of the number with the scale of the table's column, None texts.
-    `timestamps`: the unit of numbers that are times, None for texts. `days`: dates are numbers of days.
+    `timestamps`: the unit of numbers that are times, None for texts. `days`: dates and times are numbers, as Debezium's.
+    `zone` is that of times which do not say theirs, in columns of instants. `zeros`: MySQL's zero dates are null.
     """
 
     decimals: str | None = None
     timestamps: str | None = None
     days: bool = False
+    zone: str | None = None
+    zeros: bool = False
 
 
 def plain_row(known: pa.Schema | None, guessed: Mapping[str, pa.DataType], writing: Writing) -> Row:
@@ -58,7 +63,7 @@ def plain_column(kind: pa.DataType, writing: Writing) -> Column:
     if pa.types.is_date(kind):
         if writing.days:
             return Column(pa.int32(), kind, lambda raw: raw.cast(pa.date32()).cast(kind))
-        return Column(pa.string(), kind, lambda raw: raw.cast(kind))
+        return Column(pa.string(), kind, lambda raw: _without_zeros(raw, writing).cast(kind))
     if pa.types.is_time(kind):
         return Column(pa.string(), kind, lambda raw: raw.cast(kind))
     if pa.types.is_binary(kind) or pa.types.is_fixed_size_binary(kind) or pa.types.is_large_binary(kind):
@@ -96,12 +101,30 @@ def _timestamp(kind: pa.TimestampType, writing: Writing) -> Column:
     if kind.tz is None and writing.days:
         return Column(pa.int64(), kind, _no_unit)
     if kind.tz is None:
-        return Column(pa.string(), kind, lambda raw: _local(raw).cast(kind))
-    return Column(pa.string(), kind, lambda raw: zoned_times(raw).cast(kind))
+        return Column(pa.string(), kind, lambda raw: _local(_without_zeros(raw, writing)).cast(kind))
+    return Column(pa.string(), kind, lambda raw: _instants(_without_zeros(raw, writing), writing.zone).cast(kind))
+
+
+def _without_zeros(texts: pa.Array, writing: Writing) -> pa.Array:
+    """Texts of which those are null that no calendar has, such as 0000-00-00: the binlog has null for them, too."""
+    if not writing.zeros:
+        return texts
+    return pc.if_else(pc.match_substring_regex(texts, _ZERO), pa.scalar(None, pa.string()), texts)
 
 
 def _local(texts: pa.Array) -> pa.Array:
     return pc.replace_substring_regex(texts, "Z$", "").cast(pa.timestamp("us"))
+
+
+def _instants(texts: pa.Array, zone: str | None) -> pa.Array:
+    zoned = pc.match_substring_regex(texts, _ZONE)
+    if pc.all(zoned, min_count=0).as_py():
+        return zoned_times(texts)
+    if zone is None:
+        raise ValueError("a time that does not say its zone: set zone to that of the producer, such as UTC")
+    nothing = pa.scalar(None, pa.string())
+    local = pc.assume_timezone(_local(pc.if_else(zoned, nothing, texts)), zone).cast(pa.timestamp("us", "UTC"))
+    return pc.if_else(zoned, zoned_times(pc.if_else(zoned, texts, nothing)), local)
 
 
 def _no_unit(numbers: pa.Array) -> pa.Array:
