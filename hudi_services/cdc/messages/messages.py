@@ -8,13 +8,20 @@ from dataclasses import MISSING, fields
 from typing import Any
 
 from hoodie.errors import ConfigError
+from hudi_services.cdc.messages.canal import CanalJson
 from hudi_services.cdc.messages.contract import MESSAGES, Decoded, MessageFormat, Rejected, Statement
 from hudi_services.cdc.messages.debezium import DebeziumJson
 from hudi_services.cdc.messages.debezium_avro import DebeziumAvro
+from hudi_services.cdc.messages.maxwell import MaxwellJson
 
 __all__ = ["MESSAGES", "Decoded", "MessageFormat", "Rejected", "Statement", "message_format"]
 
-_FORMATS: Mapping[str, Callable[..., MessageFormat]] = {"debezium-json": DebeziumJson, "debezium-avro": DebeziumAvro}
+_FORMATS: Mapping[str, Callable[..., MessageFormat]] = {
+    "debezium-json": DebeziumJson,
+    "debezium-avro": DebeziumAvro,
+    "maxwell-json": MaxwellJson,
+    "canal-json": CanalJson,
+}
 
 
 def message_format(name: str, **parameters: Any) -> MessageFormat:

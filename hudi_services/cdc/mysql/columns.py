@@ -196,3 +196,28 @@ def _column(
     return LoggedColumn(
         code, metadata, name, unsigned="unsigned" in declared.lower(), collation=collation, declared=known
     )
+
+
+_DECLARATION = re.compile(r"\s*([a-z]+)\s*(?:\((.*)\))?[^()]*", re.IGNORECASE | re.DOTALL)
+_ALIASES = {
+    "integer": "int",
+    "bool": "tinyint",
+    "boolean": "tinyint",
+    "numeric": "decimal",
+    "dec": "decimal",
+    "real": "double",
+}
+
+
+def printed_column(name: str, declared: str) -> LoggedColumn:
+    """Return the column of a declaration such as `int(10) unsigned`, as the server prints it.
+
+    A decimal without its digits has none (precision 0). Raises ValueError for a type that cannot be read.
+    """
+    found = _DECLARATION.fullmatch(declared)
+    if found is None:
+        raise ValueError(f"the column {name!r} has the type {declared}")
+    kind = _ALIASES.get(found[1].lower(), found[1].lower())
+    numbers = [int(part) for part in (found[2] or "").split(",") if part.strip().isdigit()]
+    first, second = [*numbers, None, None][:2]
+    return _column(name, kind, declared, first, first, second or 0, first)
