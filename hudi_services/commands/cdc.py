@@ -60,6 +60,7 @@ def _load(
     ignore_cascades: bool,
     zero_dates: ZeroDates,
     as_text: tuple[str, ...],
+    sessions: int,
     as_json: bool,
 ) -> None:
     from hoodie.engine import LocalEngine
@@ -74,7 +75,8 @@ def _load(
     options = merged_options(props, conf)
     declared = _server(server, registry)
     source = TableSource(server, database, name, ignore_cascades, Choices(zero_dates, frozenset(as_text)))
-    load = TableLoad(declared, os.environ, TargetTable(source, target_base_path, options, LocalEngine()))
+    target = TargetTable(source, target_base_path, options, LocalEngine())
+    load = TableLoad(declared, os.environ, target, sessions=sessions, report=lambda line: echo(line, err=True))
     result = load.run(start_fresh=start_fresh)
     if as_json:
         echo(json.dumps(asdict(result), indent=2))
@@ -85,6 +87,8 @@ def _load(
         )
     else:
         echo("nothing to do: no changes since the last run")
+    if result.catching_up and not as_json:
+        echo(f"catching up to {result.catching_up}: until then the rows are of several moments")
 
 
 def _tail(
@@ -157,6 +161,13 @@ cdc = click.Group(
                     metavar="COLUMN",
                     help="Read this column of bytes as hexadecimal digits, or this column of dates as text, so that it can be a "
                     "part of the key. Repeatable. Say the same in each run.",
+                ),
+                click.Option(
+                    ["--sessions"],
+                    type=click.IntRange(1, 64),
+                    default=4,
+                    show_default=True,
+                    help="Connections that read a table of many rows side by side.",
                 ),
                 json_flag(),
                 verbose_flag(),

@@ -52,7 +52,7 @@ _CODES = {
     "geometrycollection": Code.GEOMETRY,
     **dict.fromkeys(WIDTHS, Code.VARCHAR),
 }
-_YEAR2 = "year(2)"
+YEAR2 = "year(2)"
 _BINARY = re.compile(r"binary|varbinary|(tiny|medium|long)?blob")
 _OLD = "mariadb-5.3"
 """The catalog's mark of times that are stored as with mysql56_temporal_format=OFF."""
@@ -106,7 +106,7 @@ class DeclaredTable:
         return f"SELECT {', '.join(map(self._read, self.columns))}"
 
     def _read(self, column: LoggedColumn) -> str:
-        if column.declared == _YEAR2:
+        if column.declared == YEAR2:
             year = f"YEAR(CAST({quoted(column.name)} AS DATE))"  # 1900 is the year 0000
             return f"IF({year} = 1900, 0, {year})"
         if column.code is Code.FLOAT:
@@ -192,7 +192,7 @@ def _column(
     elif code in (Code.STRING, Code.VARCHAR):
         metadata = int(length or 0)
     collation = BINARY_COLLATION if _BINARY.fullmatch(kind.lower()) else 0
-    known = _YEAR2 if declared.lower().startswith(_YEAR2) else ""
+    known = YEAR2 if declared.lower().startswith(YEAR2) else ""
     return LoggedColumn(
         code, metadata, name, unsigned="unsigned" in declared.lower(), collation=collation, declared=known
     )

@@ -16,8 +16,12 @@ if TYPE_CHECKING:
 
 _TIMEOUT = 20  # seconds until the server has to answer the first time
 _SESSION = (
-    # Times, text and numbers mean the same under all defaults of servers.
-    "SET SESSION time_zone = '+00:00', sql_mode = '', net_write_timeout = 600, net_read_timeout = 600",
+    # Times, text and numbers mean the same under all defaults of servers. Days that no calendar has can be compared.
+    "SET SESSION time_zone = '+00:00', sql_mode = 'ALLOW_INVALID_DATES'",
+    # Long reads, and long pauses while rows are written, end no session. The comments are for one kind of server each.
+    "SET SESSION net_write_timeout = 600, net_read_timeout = 600, wait_timeout = 172800"
+    " /*M! , max_statement_time = 0, idle_transaction_timeout = 0, idle_readonly_transaction_timeout = 0 */"
+    " /*!50708 , max_execution_time = 0 */",
 )
 _ACCESS_DENIED = (1044, 1045, 1698)
 

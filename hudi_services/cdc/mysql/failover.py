@@ -21,7 +21,8 @@ def located(control: Connection[Any], stored: StoredPosition, positions: LogPosi
     """Return where `stored` is in the log of the server that answers now.
 
     After a failover that is another server of MariaDB, whose log has the transactions that were read. Raises SourceError where
-    changes may be missing between: for a log that was purged or reset, and for a server without these transactions.
+    changes may be missing between: for a log that was purged or reset, for a server without these transactions, and for another
+    server inside a snapshot in chunks.
     """
     identity = log_identity(control, stored.place, positions.created)
     if identity == stored.log:
@@ -33,8 +34,8 @@ def located(control: Connection[Any], stored: StoredPosition, positions: LogPosi
     )
     before = _LOG.fullmatch(stored.log)
     [[server]] = rows_of(control, "SELECT @@server_id")
-    if before is None or str(server) == before["server"]:
-        raise missing
+    if before is None or str(server) == before["server"] or stored.snapshot is not None:
+        raise missing  # the chunks of a snapshot are of places in the log of one server
     try:
         with connected(positions.name, positions.server, positions.environ) as connection:
             place = position_after(connection, positions.server.server_id, before["transactions"])

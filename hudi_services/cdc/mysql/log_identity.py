@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hoodie.errors import ConfigError, CorruptTableError
 from hudi_services.cdc.mysql.connection import is_mariadb, rows_of
 from hudi_services.cdc.mysql.position import LogPosition, log_position
+from hudi_services.cdc.mysql.snapshot_progress import SnapshotProgress, snapshot_progress
 
 if TYPE_CHECKING:
     from pymysql.connections import Connection
@@ -21,15 +22,24 @@ KEY = "hudi_services.cdc.mysql.position"
 @dataclass(frozen=True)
 class StoredPosition:
     """The source (server/database.table), the place in its log, and what identifies the log: the server, the transactions before
-    the place (MariaDB), and when the file of the place began."""
+    the place (MariaDB), and when the file of the place began.
+
+    `snapshot` is set while the table is not equal to its source at the position, since its rows are of several moments."""
 
     source: str
     position: str
     log: str
+    snapshot: SnapshotProgress | None = None
+
+    @property
+    def is_loading(self) -> bool:
+        """Rows of the snapshot are missing."""
+        return self.snapshot is not None and not self.snapshot.is_read
 
     @property
     def text(self) -> str:
-        return json.dumps(asdict(self))
+        progress = {"snapshot": self.snapshot.document} if self.snapshot is not None else {}
+        return json.dumps({"source": self.source, "position": self.position, "log": self.log, **progress})
 
     @property
     def place(self) -> LogPosition:
@@ -39,10 +49,12 @@ class StoredPosition:
 def stored_position(text: str, where: str) -> StoredPosition:
     """Read what `StoredPosition.text` wrote. Raises CorruptTableError for any other text."""
     try:
-        stored = StoredPosition(**json.loads(text))
+        fields = json.loads(text)
+        progress = fields.pop("snapshot", None)
+        stored = StoredPosition(**fields, snapshot=snapshot_progress(progress) if progress is not None else None)
         _ = stored.place
         return stored
-    except (TypeError, ValueError, ConfigError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError, ConfigError) as error:
         raise CorruptTableError(
             f"The position of a source in {where} cannot be read",
             found=f"{text!r:.200}",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import pyarrow as pa
@@ -28,6 +28,8 @@ class LoadResult:
     changes: int = 0
     commits: int = 0
     position: str = ""
+    catching_up: str = ""
+    """The place of the log from which on the table is equal to its source, while it is not there. Empty otherwise."""
 
     def committed(self, position: StoredPosition, *, rows: int = 0, changes: int = 0) -> None:
         """Count a commit."""
@@ -35,6 +37,7 @@ class LoadResult:
         self.changes += changes
         self.commits += 1
         self.position = position.position
+        self.catching_up = str(position.snapshot.high) if position.snapshot is not None else ""
 
 
 Positions = Callable[[str, LogPosition], StoredPosition]
@@ -104,16 +107,26 @@ class Route:
         )
 
     def commit(self, reached: LogPosition | None = None) -> None:
-        """Commit what waits, if anything does. `reached` is a later place up to which the table has no other changes."""
-        if not self._held or self._place is None:
+        """Commit what waits, if anything does. `reached` is a later place up to which the table has no other changes.
+
+        The table is equal to its source from the end of its snapshot on. A commit without changes says so where there are none.
+        """
+        snapshot = self.stored.snapshot
+        ends_snapshot = snapshot is not None and reached is not None and reached >= snapshot.high
+        if not self._held and not ends_snapshot:
             return
-        changes = pa.concat_tables(self._held)
-        place = self._place if reached is None else max(self._place, reached)
+        place = max(place for place in (self._place, reached) if place is not None)
         position = self.positions(self.target.source.source, place)
-        self.target.write_changes(changes, self._key, self.stored, position)
+        if snapshot is not None and place < snapshot.high:
+            position = replace(position, snapshot=snapshot)
+        count = sum(changes.num_rows for changes in self._held)
+        if self._held:
+            self.target.write_changes(pa.concat_tables(self._held), self._key, self.stored, position)
+        else:
+            self.target.write_position(self.stored, position)
         self._held.clear()
         self.stored = position
-        self.result.committed(position, changes=changes.num_rows)
+        self.result.committed(position, changes=count)
 
     @cached_property
     def _key(self) -> UniqueKey | None:

@@ -20,8 +20,9 @@ from hudi_services.cdc.mysql.log_positions import LogPositions
 from hudi_services.cdc.mysql.log_reader import LogReader
 from hudi_services.cdc.mysql.position import LogPosition
 from hudi_services.cdc.mysql.route import LoadResult, Route
+from hudi_services.cdc.mysql.snapshot_load import SnapshotLoad
 from hudi_services.cdc.mysql.source_check import check_server, check_table
-from hudi_services.cdc.mysql.table_load import load_snapshot, route_of
+from hudi_services.cdc.mysql.table_load import route_of
 from hudi_services.cdc.mysql.target_table import TargetTable
 from hudi_services.entry.server import DatabaseServer
 
@@ -114,11 +115,12 @@ class ServerSync:
     def _load_new(self, followers: Sequence[_Follower], positions: LogPositions) -> None:
         def load(follower: _Follower) -> None:
             with connected(self.name, self.server, self.environ) as control:
-                follower.stored = load_snapshot(control, positions, follower.target, None, follower.result)
+                load = SnapshotLoad(control, positions, follower.target, follower.result, sessions=1)
+                follower.stored = load.run(follower.stored)
                 follower.since = follower.stored
 
         with ThreadPoolExecutor(_SESSIONS) as pool:
-            new = [follower for follower in followers if follower.stored is None]
+            new = [follower for follower in followers if follower.stored is None or follower.stored.is_loading]
             list(pool.map(lambda follower: _try(follower, partial(load, follower)), new))
 
     def _cut(self, before: Cut | None, reached: StoredPosition, time: str, followers: Sequence[_Follower]) -> Cut:
@@ -156,17 +158,17 @@ def _find_place(follower: _Follower, before: Cut | None, resume: Collection[str]
     elif behind is not None and behind.stored == at:
         if behind.parked and follower.name not in resume:
             follower.parked = behind
-        elif behind.position:
+        elif behind.position and follower.stored is not None and follower.stored.snapshot is None:
             follower.since = StoredPosition(source, behind.position, behind.log)
 
 
 def _locate(control: Connection[Any], positions: LogPositions, followers: Sequence[_Follower]) -> None:
     """Set `since` to the place in the log of the server that answers. Many tables are at one place, which is looked up once."""
-    known: dict[tuple[str, str], StoredPosition | HoodieError] = {}
+    known: dict[tuple[str, str, bool], StoredPosition | HoodieError] = {}
     for follower in followers:
         if not follower.goes_on or follower.since is None:
             continue
-        place = (follower.since.position, follower.since.log)
+        place = (follower.since.position, follower.since.log, follower.since.snapshot is None)
         if place not in known:
             try:
                 known[place] = located(control, follower.since, positions)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from hudi_services.cdc.mysql.log_positions import LogPositions
 from hudi_services.cdc.mysql.log_reader import LogReader
 from hudi_services.cdc.mysql.position import LogPosition
 from hudi_services.cdc.mysql.route import LoadResult, Route
-from hudi_services.cdc.mysql.snapshot import snapshot
+from hudi_services.cdc.mysql.snapshot_load import SESSIONS, SnapshotLoad
 from hudi_services.cdc.mysql.source_check import check_server, check_table
 from hudi_services.cdc.mysql.target import unique_keys
 from hudi_services.cdc.mysql.target_table import TargetTable
@@ -25,6 +26,8 @@ from hudi_services.entry.server import DatabaseServer
 
 if TYPE_CHECKING:
     from pymysql.connections import Connection
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass
@@ -35,6 +38,8 @@ class TableLoad:
     environ: Mapping[str, str]
     target: TargetTable
     result: LoadResult = field(default_factory=LoadResult)
+    sessions: int = SESSIONS
+    report: Callable[[str], None] = _log.info
 
     def __post_init__(self) -> None:
         self._positions = LogPositions(self.target.source.server, self.server, self.environ)
@@ -43,7 +48,8 @@ class TableLoad:
         """Load up to `until`, by default the end of the log as it is when the run begins.
 
         Each commit holds the rows and the position after them, so a run that is killed goes on where it was. `start_fresh` takes
-        all rows again, in place of those in the table. Raises HoodieError. Commits before the error stay.
+        all rows again, in place of those in the table. A snapshot of many rows is read by `sessions`, and `report` gets lines
+        about it. Raises HoodieError. Commits before the error stay.
         """
         source = self.target.source
         with connected(source.server, self.server, self.environ) as control:
@@ -52,35 +58,15 @@ class TableLoad:
             check_table(facts, source)
             end = end_of_log(control) if until is None else until
             stored = self.target.stored_position()
-            if stored is None or start_fresh:
-                stored = load_snapshot(control, self._positions, self.target, stored, self.result)
+            if stored is None or stored.is_loading or start_fresh:
+                load = SnapshotLoad(control, self._positions, self.target, self.result, self.sessions, self.report)
+                stored = load.run(stored, start_fresh=start_fresh)
+            if stored.snapshot is not None and until is None:
+                end = max(end, stored.snapshot.high)
             since = located(control, stored, self._positions).place
             route = route_of(control, self._positions, self.target, stored, since, self.result)
             LogReader(self._positions, {(source.database, source.name): route}, _stop).run(control, since, end)
         return self.result
-
-
-def load_snapshot(
-    control: Connection[Any],
-    positions: LogPositions,
-    target: TargetTable,
-    stored: StoredPosition | None,
-    result: LoadResult,
-) -> StoredPosition:
-    """Write all rows of a table in one commit, in place of what the Hudi table holds. Return the position after it.
-
-    `stored` is the position that the Hudi table has. Raises HoodieError, and nothing is committed then.
-    """
-    source = target.source
-    with snapshot(
-        source.server, positions.server, positions.environ, source.database, source.name, source.choices
-    ) as rows:
-        target.opened_for(rows)
-        key = target.key(unique_keys(control, source.database, source.name))
-        position = positions.stored_position(control, source.source, rows.position)
-        count = target.write_rows(rows, key, stored, position)
-    result.committed(position, rows=count)
-    return position
 
 
 def route_of(

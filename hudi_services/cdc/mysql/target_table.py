@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
 import pyarrow as pa
 
 from hoodie.config.table_keys import RECORD_KEY_FIELDS
+from hoodie.config.write_keys import EMPTY_OVERWRITE
 from hoodie.engine import Engine
 from hoodie.errors import ConfigError, PendingInstantError, TableNotFoundError
 from hoodie.model.changes import AFTER, BEFORE
@@ -115,21 +116,33 @@ class TargetTable:
         return tuple(schema.names) if schema is not None else ()
 
     def write_rows(
-        self, rows: Snapshot, key: UniqueKey | None, before: StoredPosition | None, after: StoredPosition
+        self,
+        rows: pa.RecordBatchReader,
+        key: UniqueKey | None,
+        before: StoredPosition | None,
+        after: Callable[[], StoredPosition],
+        *,
+        replace: bool = False,
     ) -> int:
-        """Write all rows of the source in one commit, in place of those of the table. Return how many they are.
+        """Write rows of a snapshot in one commit, whose keys the table does not have. Return how many they are.
 
-        `before` is the position that the table had. Raises PendingInstantError where it has another one.
+        They are added to those of the table, or `replace` them. `before` is the position that the table has, `after` gives the
+        one after the rows when all are read. Raises PendingInstantError where the table has another one.
         """
         counted = _Counted(key)
         HoodieTable.open(self.base_path, engine=self.engine).write(
-            pa.RecordBatchReader.from_batches(rows.table.schema, counted.of(rows.rows)),
-            "bulk_insert" if before is None else "insert_overwrite_table",
-            self.options,
-            extra_metadata={KEY: after.text},
-            hooks=_only_after(self.base_path, before),
+            pa.RecordBatchReader.from_batches(rows.schema, counted.of(rows)),
+            "insert_overwrite_table" if replace else "bulk_insert",
+            {**self.options, EMPTY_OVERWRITE.name: "true"},  # the source may be empty
+            hooks=_hooks(self.base_path, before, after),
         )
         return counted.rows
+
+    def write_position(self, before: StoredPosition, after: StoredPosition) -> None:
+        """Commit a position without rows. Raises PendingInstantError where the table has another one than `before`."""
+        table = HoodieTable.open(self.base_path, engine=self.engine)
+        nothing = (table.stored_schema or pa.schema([])).empty_table()
+        table.write(nothing, "upsert", self.options, hooks=_hooks(self.base_path, before, lambda: after))
 
     def write_changes(
         self, changes: pa.Table, key: UniqueKey | None, before: StoredPosition, after: StoredPosition
@@ -164,8 +177,7 @@ class TargetTable:
             "upsert",
             self.options,
             deletions=DELETION,
-            extra_metadata={KEY: after.text},
-            hooks=_only_after(self.base_path, before),
+            hooks=_hooks(self.base_path, before, lambda: after),
         )
         return result.instant.time
 
@@ -175,12 +187,14 @@ def _newest(state: TableState) -> StoredPosition | None:
     return stored_position(position.text, position.where) if position is not None else None
 
 
-def _only_after(base_path: str, before: StoredPosition | None) -> WriteHooks:
+def _hooks(base_path: str, before: StoredPosition | None, after: Callable[[], StoredPosition]) -> WriteHooks:
+    """Hooks of a commit that holds the position `after`, and is made only where the table has the position `before`."""
+
     def check(state: TableState) -> None:
         if _newest(state) != before:
             raise _overtaken(base_path)
 
-    return WriteHooks(on_begin=check, on_others=check)
+    return WriteHooks(on_begin=check, before_commit=lambda: {KEY: after().text}, on_others=check)
 
 
 def _overtaken(base_path: str) -> PendingInstantError:

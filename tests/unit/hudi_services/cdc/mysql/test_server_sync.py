@@ -10,11 +10,11 @@ import pytest
 from hoodie import HoodieTable
 from hoodie.clock import SystemClock
 from hoodie.engine import LocalEngine
-from hoodie.errors import PendingInstantError
+from hoodie.errors import PendingInstantError, SourceError
 from hoodie.services.rollback.service import Rollback
 from hoodie.storage import open_storage
 from hudi_services.cdc.cuts import CutStore
-from hudi_services.cdc.mysql import server_sync
+from hudi_services.cdc.mysql import server_sync, snapshot_load
 from hudi_services.cdc.mysql.log_reader import LogReader
 from hudi_services.cdc.mysql.server_sync import ServerSync
 from hudi_services.cdc.mysql.table_load import TableLoad
@@ -187,3 +187,26 @@ def test_random_transactions_over_all_tables(shop):
             shop.run("BEGIN", *draw.choices(statements, k=3), draw.choice(["COMMIT", "ROLLBACK"]))
         shop.sync()
         shop.assert_equal()
+
+
+def test_a_snapshot_in_chunks_that_was_killed_goes_on_in_the_next_run(shop, monkeypatch):
+    for name, value in {"GROUP_ROWS": 4, "CHUNK_ROWS": 2}.items():
+        monkeypatch.setattr(snapshot_load, name, value)
+    shop.run(*(f"INSERT INTO a VALUES ({key}, 'a')" for key in range(100, 120)))
+    read, reads = snapshot_load.read_chunk, []
+
+    def killed(connection, source, chunk):
+        reads.append(chunk)
+        if len(reads) == 7:
+            raise SourceError("The server went away")
+        return read(connection, source, chunk)
+
+    monkeypatch.setattr(snapshot_load, "read_chunk", killed)
+    assert shop.sync()["a"].state == "parked"
+    begun = shop.target("a").stored_position()
+    assert begun.is_loading
+    shop.run("UPDATE a SET id = id + 100 WHERE id IN (101, 118)")
+    result = shop.sync(resume=["a"])["a"]
+    assert (result.state, result.load.rows) == ("current", 21 - begun.snapshot.rows - 1)  # one went past the last key
+    assert shop.target("a").stored_position().snapshot is None
+    shop.assert_equal()

@@ -256,6 +256,9 @@ def test_an_empty_table_is_loaded_and_filled(server, database, tmp_path):
     server.run(f"INSERT INTO {database}.t VALUES (1, 'a', 1)")
     load(server, database, target).run()
     assert lake_rows(target) == server_rows(server, database)
+    server.run(f"TRUNCATE {database}.t")
+    load(server, database, target).run(start_fresh=True)
+    assert lake_rows(target) == []
 
 
 def test_other_databases_of_the_server_do_not_count(server, database, tmp_path):

@@ -1,0 +1,180 @@
+"""All rows of a table of a server into its Hudi table: in one transaction and one commit, or in chunks where they are many.
+
+Chunks are of several moments, so the table is equal to its source only when it has all changes since the first of them, up to the
+moment of the last one. Its commits say so (`SnapshotProgress`).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Generator, Iterator
+from contextlib import AbstractContextManager, closing
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from hudi_services.cdc.mysql.chunks import (
+    ChunkedTable,
+    ChunkRows,
+    changed_definition,
+    chunked_table,
+    chunks,
+    find_key,
+    key_values,
+    read_chunk,
+)
+from hudi_services.cdc.mysql.columns import declared_table
+from hudi_services.cdc.mysql.connection import connected
+from hudi_services.cdc.mysql.failover import located
+from hudi_services.cdc.mysql.log_identity import StoredPosition
+from hudi_services.cdc.mysql.log_positions import LogPositions
+from hudi_services.cdc.mysql.route import LoadResult
+from hudi_services.cdc.mysql.sessions import Session, Sessions
+from hudi_services.cdc.mysql.snapshot import snapshot
+from hudi_services.cdc.mysql.snapshot_estimate import SnapshotEstimate, SnapshotPace, snapshot_estimate
+from hudi_services.cdc.mysql.snapshot_progress import SnapshotProgress
+from hudi_services.cdc.mysql.target import UniqueKey, unique_keys
+from hudi_services.cdc.mysql.target_table import TargetTable
+
+if TYPE_CHECKING:
+    from pymysql.connections import Connection
+
+_log = logging.getLogger(__name__)
+SESSIONS = 4  # that read at once
+GROUP_ROWS, GROUP_BYTES = 1_000_000, 512 << 20  # in a commit. A table with less is read in one transaction
+CHUNK_ROWS, CHUNK_BYTES = 100_000, 32 << 20
+
+
+@dataclass
+class SnapshotLoad:
+    """The load of all rows of `target.source`. `report` gets lines about one that takes long."""
+
+    control: Connection[Any]
+    positions: LogPositions
+    target: TargetTable
+    result: LoadResult = field(default_factory=LoadResult)
+    sessions: int = SESSIONS
+    report: Callable[[str], None] = _log.info
+
+    def run(self, stored: StoredPosition | None, *, start_fresh: bool = False) -> StoredPosition:
+        """Load the rows, or those that an earlier run did not reach. Return the position that the table has then.
+
+        `stored` is its position before. `start_fresh` replaces all rows in one commit, so that readers see the old ones until all
+        new ones are there. Raises HoodieError. Commits before the error stay.
+        """
+        if stored is not None and stored.is_loading and not start_fresh:
+            return self._resume(stored)
+        source = self.target.source
+        server, environ = self.positions.server, self.positions.environ
+        with snapshot(source.server, server, environ, source.database, source.name, source.choices) as rows:
+            self.target.opened_for(rows)
+            key = self._key()
+            position = self.positions.stored_position(self.control, source.source, rows.position)
+            chunked = chunked_table(rows.connection, rows.table, key, source.choices)
+            estimate = snapshot_estimate(rows.connection, rows.table)
+            last = (
+                key_values(rows.connection, chunked.greatest)
+                if chunked and _is_large(rows.connection, chunked, estimate)
+                else None
+            )
+            if chunked is None or last is None:
+                count = self.target.write_rows(rows.rows, key, stored, lambda: position, replace=stored is not None)
+                self.result.committed(position, rows=count)
+                return position
+        progress = SnapshotProgress(position.place, chunked.digest, None, last)
+        run = _ChunkedRun(self, chunked, key, replace(position, snapshot=progress), estimate)
+        return run.run(stored, replace_all=stored is not None)
+
+    def _resume(self, stored: StoredPosition) -> StoredPosition:
+        source = self.target.source
+        located(self.control, stored, self.positions)
+        key = self._key()
+        table = declared_table(self.control, source.database, source.name, source.choices)
+        chunked = chunked_table(self.control, table, key, source.choices)
+        progress = stored.snapshot
+        if chunked is None or progress is None or progress.last is None or chunked.digest != progress.digest:
+            raise changed_definition(table)
+        estimate = snapshot_estimate(self.control, table)
+        return _ChunkedRun(self, chunked, key, stored, estimate).run(stored, replace_all=False)
+
+    def _key(self) -> UniqueKey | None:
+        source = self.target.source
+        return self.target.key(unique_keys(self.control, source.database, source.name))
+
+
+@dataclass
+class _ChunkedRun:
+    """A load in chunks from `position`, whose progress says where it begins."""
+
+    load: SnapshotLoad
+    source: ChunkedTable
+    key: UniqueKey | None
+    position: StoredPosition
+    estimate: SnapshotEstimate
+    _chunk_rows: int = 1
+
+    def run(self, before: StoredPosition | None, *, replace_all: bool) -> StoredPosition:
+        """Commit chunks in groups, or all at once in place of the rows that the table has. Return the last position."""
+        load = self.load
+        self._chunk_rows = _chunk_rows(self.estimate.rows, self.estimate.size)
+        earlier = self.position.snapshot.rows if self.position.snapshot is not None else 0
+        pace = SnapshotPace(self.estimate, self.source.table.full_name, load.report, earlier)
+        with closing(self._chunks()) as results:
+            while self.position.is_loading:
+                if before is not None and not replace_all:
+                    located(load.control, before, load.positions)
+                group = self._group(results, replace_all)
+                rows = pa.RecordBatchReader.from_batches(self.source.table.schema, group)
+                count = load.target.write_rows(rows, self.key, before, lambda: self.position, replace=replace_all)
+                before = self.position
+                load.result.committed(before, rows=count)
+                pace.committed(count)
+        return self.position
+
+    def _chunks(self) -> Generator[ChunkRows, None, None]:
+        progress = self.position.snapshot
+        if progress is None or progress.last is None:
+            return
+        positions = self.load.positions
+
+        def connect() -> AbstractContextManager[Connection[Any]]:
+            return connected(positions.name, positions.server, positions.environ)
+
+        steps = Session(connect)
+        try:
+            found = chunks(
+                lambda query: steps.run(lambda connection: find_key(connection, self.source, query)),
+                self.source,
+                lambda: self._chunk_rows,
+                progress.done,
+                progress.last,
+            )
+            yield from Sessions(connect, self.load.sessions).results(
+                lambda connection, chunk: read_chunk(connection, self.source, chunk), found
+            )
+        finally:
+            steps.close()
+
+    def _group(self, results: Iterator[ChunkRows], whole: bool) -> Iterator[pa.RecordBatch]:
+        """The rows of chunks until they fill a commit. The position has passed them when the last one is taken."""
+        rows = size = 0
+        while self.position.is_loading and (whole or (rows < GROUP_ROWS and size < GROUP_BYTES)):
+            result = next(results)
+            yield from result.rows.to_batches()
+            rows += result.rows.num_rows
+            size += result.rows.nbytes
+            self._chunk_rows = _chunk_rows(result.rows.num_rows, result.rows.nbytes)
+            assert self.position.snapshot is not None
+            progress = self.position.snapshot.after(result.place, result.chunk.up_to, result.rows.num_rows)
+            self.position = replace(self.position, snapshot=progress)
+
+
+def _chunk_rows(rows: int, size: int) -> int:
+    """Rows of a chunk, when as many have this size."""
+    return max(1, min(CHUNK_ROWS, CHUNK_BYTES * max(rows, 1) // max(size, 1)))
+
+
+def _is_large(connection: Connection[Any], source: ChunkedTable, estimate: SnapshotEstimate) -> bool:
+    """Return True for more rows than a commit takes. The server's count of them is an estimate, so its index is asked."""
+    return estimate.size > GROUP_BYTES or key_values(connection, source.step(None, None, GROUP_ROWS + 1)) is not None
