@@ -12,6 +12,7 @@ from typing import Any
 from airflow.sdk import DAG, BaseOperator, CronDataIntervalTimetable, Param
 
 from hoodie_airflow.assets import database_outlet, rows_asset
+from hoodie_airflow.connections import connections_of
 from hoodie_airflow.outcome import failed
 from hoodie_airflow.places import registry_file
 from hudi_services.entry.server import DatabaseServer, database_dag
@@ -67,7 +68,9 @@ class HudiDatabaseOperator(BaseOperator):
         from hudi_services.databases.registered import database_tables, registered_sync
 
         reading = read_registry(self.file)
-        result = registered_sync(self.server, reading, os.environ).run(resume=context["params"].get("resume") or ())
+        declared = reading.registry.servers.get(self.server)
+        environ = {**os.environ, **(connections_of(declared) if declared is not None else {})}
+        result = registered_sync(self.server, reading, environ).run(resume=context["params"].get("resume") or ())
         for registered, source in database_tables(reading.registry, self.server):
             load = result.tables[source.table].load
             if load.commits:

@@ -13,6 +13,7 @@ from airflow.sdk.exceptions import AirflowNotFoundException
 from hoodie.errors import ConfigError, HoodieError
 from hoodie_airflow.assets import outlet
 from hoodie_airflow.child import Child
+from hoodie_airflow.connections import connections_of_source
 from hoodie_airflow.forms import asked, asker, only_known, skip_planned, wants_explanation
 from hoodie_airflow.lineage import lineage
 from hoodie_airflow.logged import log_fields
@@ -92,7 +93,8 @@ class HudiServiceOperator(SparkSubmitOperator):
             skip_paused(self.table, self.entry, context)
         recorded = recorded_table(self.table, asker(context))
         arguments += ["--explain"] if wants_explanation(context) else recorded_flag(recorded)
-        with Output(beside_log(context, "output.txt"), shown_progress(context)) as output:
+        given = environment(connections_of_source(self.table))
+        with given, Output(beside_log(context, "output.txt"), shown_progress(context)) as output:
             engine = self.entry.engine_of(self.table)
             report = self._on_threads(arguments, engine, output) if engine != SPARK else None
             if report is None:
