@@ -13,6 +13,7 @@ from hudi_services.cdc.messages.contract import MESSAGES, Decoded, MessageFormat
 from hudi_services.cdc.messages.debezium import DebeziumJson
 from hudi_services.cdc.messages.debezium_avro import DebeziumAvro
 from hudi_services.cdc.messages.maxwell import MaxwellJson
+from hudi_services.cdc.messages.plain import PlainAvro, PlainJson
 
 __all__ = ["MESSAGES", "Decoded", "MessageFormat", "Rejected", "Statement", "message_format"]
 
@@ -21,6 +22,8 @@ _FORMATS: Mapping[str, Callable[..., MessageFormat]] = {
     "debezium-avro": DebeziumAvro,
     "maxwell-json": MaxwellJson,
     "canal-json": CanalJson,
+    "json": PlainJson,
+    "avro": PlainAvro,
 }
 
 

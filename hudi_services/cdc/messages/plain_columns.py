@@ -96,7 +96,7 @@ def _texts(raw: pa.Array, kind: pa.Decimal128Type) -> pa.Array:
 
 def _timestamp(kind: pa.TimestampType, writing: Writing) -> Column:
     unit = writing.timestamps
-    if kind.tz is None and unit is not None:
+    if unit is not None and (kind.tz is None or not writing.days):  # Debezium writes instants as texts
         return Column(pa.int64(), kind, lambda raw: local_times(raw, unit).cast(kind))
     if kind.tz is None and writing.days:
         return Column(pa.int64(), kind, _no_unit)
