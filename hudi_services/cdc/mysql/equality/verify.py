@@ -113,7 +113,7 @@ class EqualityCheck:
         )
 
     def _brought_to(self, rows: Snapshot) -> tuple[TableState, StoredPosition] | None:
-        """Apply the changes up to the snapshot. None: another load is ahead of it."""
+        """Apply the changes up to the snapshot. None: another load is ahead of it, or chunks of the table are of later places."""
         try:
             self.load.run(until=rows.position)
         except PendingInstantError:
@@ -121,7 +121,7 @@ class EqualityCheck:
         state, stored = self._stored()
         with self._connected() as control:
             place = located(control, stored, self._positions).place
-        return (state, stored) if place <= rows.position else None
+        return (state, stored) if place <= rows.position and stored.snapshot is None else None
 
     def _verified(self, rows: Snapshot, state: TableState, stored: StoredPosition, *, repair: bool) -> EqualityReport:
         position, key = self._place(rows)

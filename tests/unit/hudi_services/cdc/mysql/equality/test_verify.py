@@ -10,6 +10,7 @@ import pytest
 from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
 from hoodie.errors import ConfigError, CorruptTableError, PendingInstantError, SourceError
+from hudi_services.cdc.mysql import snapshot_load
 from hudi_services.cdc.mysql.equality import verify as module
 from hudi_services.cdc.mysql.equality.proof import verified_up_to
 from hudi_services.cdc.mysql.equality.verify import EqualityCheck
@@ -274,3 +275,24 @@ def test_copies_in_a_merge_on_read_table_are_found_and_left(server, database, tm
             repair()
     load(server, database, tmp_path).run(start_fresh=True)
     assert check.verify().is_equal
+
+
+def test_a_snapshot_in_chunks_is_ended_before_its_rows_are_compared(server, database, tmp_path, monkeypatch):
+    fill(server, database)
+    for name, value in {"GROUP_ROWS": 12, "CHUNK_ROWS": 5}.items():
+        monkeypatch.setattr(snapshot_load, name, value)
+    read, reads = snapshot_load.read_chunk, []
+
+    def changed(connection, source, chunk):
+        reads.append(chunk)
+        if len(reads) == 5:
+            raise SourceError("The server went away")
+        server.run(f"UPDATE {database}.t SET v = 'r{len(reads)}' WHERE id % 5 = {len(reads) % 5}")
+        return read(connection, source, chunk)
+
+    monkeypatch.setattr(snapshot_load, "read_chunk", changed)
+    with pytest.raises(SourceError, match="went away"):
+        load(server, database, tmp_path).run()
+    assert load(server, database, tmp_path).target.stored_position().is_loading
+    report = EqualityCheck(load(server, database, tmp_path)).verify()
+    assert (report.is_equal, report.rows, report.lake_rows) == (True, 50, 50)
