@@ -1,8 +1,8 @@
-"""Checks that read the footers of base files."""
+"""Checks that read the footers of base files, and the pages of current ones."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
@@ -25,13 +25,14 @@ _SURROGATES = "\ud800"  # up to these Java orders texts as their bytes do
 
 
 def footers(facts: Facts) -> Iterator[Finding]:
-    """Of every base file of a slice, old ones too: it can be read, and has the rows and bytes that its commit says; its key range
-    is that of its keys."""
+    """Find base files of slices, old ones too, that cannot be opened, or have other rows or bytes than their commit says, or a
+    key range that is not that of their keys; and current ones with a damaged page."""
     stats = {stat.path: stat for commit in facts.commits.values() for stat in commit.stats}
     marked = {each.partition for each in facts.files if each.has_metafile}
     slices = [file_slice for group in facts.groups if group.partition in marked for file_slice in group.slices]
     bases = [file_slice.base_file for file_slice in slices if file_slice.base_file is not None]
-    look = partial(_footer, facts.storage, stats)
+    current = frozenset(each.base_file.path for each in facts.slices if each.base_file is not None)
+    look = partial(_footer, facts.storage, stats, current)
     with ThreadPoolExecutor(_READERS) as pool:
         for file, found in zip(bases, pool.map(look, bases), strict=True):
             if found is not None:
@@ -68,12 +69,16 @@ def unknown(facts: Facts) -> Iterator[Finding]:
             )
 
 
-def _footer(storage: Storage, stats: Mapping[str, WriteStat], file: BaseFile) -> tuple[catalogue.Check, str] | None:
+def _footer(
+    storage: Storage, stats: Mapping[str, WriteStat], current: Collection[str], file: BaseFile
+) -> tuple[catalogue.Check, str] | None:
     stat = stats.get(file.path)
     try:
         with open_file(storage, file.path) as reader:
             rows, told = reader.rows, reader.key_range() if file.instant != METADATA_BOOTSTRAP else None
             stored = _stored_range(reader.footer) if reader.footer is not None else None
+            for _ in reader.batches() if file.path in current else ():
+                pass  # damage shows as an error
     except (CorruptFileError, pa.ArrowException) as error:
         return catalogue.TORN_FILE, " ".join(str(error).split())
     except (MissingFileError, FileNotFoundError):  # cleaned meanwhile

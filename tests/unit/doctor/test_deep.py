@@ -50,6 +50,20 @@ def test_a_base_file_that_was_cut_short(tmp_path, left):
     assert {name: each.path for name, each in found(table).items()} == {"file-size": path, "torn-file": path}
 
 
+def test_a_page_of_a_base_file_that_is_damaged(tmp_path):
+    """Its size is right, and its footer can be read."""
+    table = filled(tmp_path)
+    file = tmp_path / base(table).path
+    body, footer = bytearray(file.read_bytes()), pq.ParquetFile(file)
+    chunk = footer.metadata.row_group(0).column(footer.schema_arrow.get_field_index("value"))
+    body[(chunk.dictionary_page_offset or chunk.data_page_offset) + chunk.total_compressed_size - 2] ^= 1
+    file.write_bytes(body)
+    assert table.diagnose().findings == ()
+    told = found(table)
+    assert (list(told), told["torn-file"].path) == (["torn-file"], base(table).path)
+    assert "checksum" in told["torn-file"].found
+
+
 @pytest.mark.parametrize("version", ["6", "9"])
 @pytest.mark.parametrize("cut", ["short", "garbage", "inside"])
 def test_a_log_whose_rows_cannot_be_read(tmp_path, version, cut):
