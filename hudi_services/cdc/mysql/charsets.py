@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import codecs
 import uuid
+from collections.abc import Callable
 
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from hudi_services.cdc.mysql.charset_tables import CHARMAPS, EXTRAS
 
 UTF8 = ("utf8mb4", "utf8mb3", "utf8", "ascii")
 """Sets whose bytes are UTF-8."""
@@ -23,7 +26,7 @@ _CODECS = {
     "cp866": "cp866",
     "cp932": "cp932",
     "eucjpms": "euc_jp",
-    "euckr": "euc_kr",
+    "euckr": "cp949",
     "gb18030": "gb18030",
     "gb2312": "gb2312",
     "gbk": "gbk",
@@ -54,25 +57,25 @@ _OWN = {
     "greek": str.maketrans("‘’", "ʽʼ"),
     "hebrew": str.maketrans("¯", "‾"),
     "koi8u": str.maketrans("∙", "•"),
+    "sjis": str.maketrans("＼", "\\"),
+    "ujis": str.maketrans("＼", "\\"),
 }
 """Characters for which the server has others than Python's codec."""
 
 
 def decoded(value: bytes, charset: str) -> str:
     """Return the text. Raises ValueError for a character set without a codec, and for bytes that are no text of it."""
-    if charset not in _CODECS:
+    if charset not in _CODECS and charset not in CHARMAPS:
         raise ValueError(f"text of the character set {charset!r}, which cannot be read")
     try:
-        text = codecs.decode(value, _CODECS[charset])
-        return text.translate(_OWN[charset]) if charset in _OWN else text
+        if charset in CHARMAPS:
+            return codecs.charmap_decode(value, "strict", CHARMAPS[charset])[0]
+        if charset == "eucjpms":
+            value = value.replace(b"\x8f\xa2\xb7", b"\xa1\xc1")  # Python takes it for the tilde of ASCII
+        text = codecs.decode(value, _CODECS[charset], _handler(charset))
     except UnicodeDecodeError:
-        if charset != "latin1":
-            raise ValueError(f"{value!r:.100}, which is no text of the character set {charset!r}") from None
-        # The server's latin1 is cp1252, and its five bytes without a character there are control codes.
-        return "".join(bytes([byte]).decode("latin1" if byte in _CONTROLS else "cp1252") for byte in value)
-
-
-_CONTROLS = (0x81, 0x8D, 0x8F, 0x90, 0x9D)
+        raise ValueError(f"{value!r:.100}, which is no text of the character set {charset!r}") from None
+    return text.translate(_OWN[charset]) if charset in _OWN else text
 
 
 def encoded_texts(texts: pa.Array, charset: str) -> pa.Array:
@@ -97,9 +100,34 @@ def _encoded(text: str, charset: str) -> bytes:
 
 
 def _stored(text: str, charset: str) -> bytes:
-    try:
-        return codecs.encode(text, _CODECS[charset])
-    except UnicodeEncodeError:
-        if charset != "latin1":
-            raise
-        return b"".join(letter.encode("latin1" if ord(letter) in _CONTROLS else "cp1252") for letter in text)
+    if charset in CHARMAPS:
+        return codecs.charmap_encode(
+            text, "strict", {ord(letter): code for code, letter in enumerate(CHARMAPS[charset])}
+        )[0]
+    return codecs.encode(text, _CODECS[charset], _handler(charset))
+
+
+def _handler(charset: str) -> str:
+    """The name of what handles bytes and characters that Python's codec of the set lacks."""
+    return f"mysql-{charset}" if charset in EXTRAS else "strict"
+
+
+def _extras(charset: str) -> Callable[[UnicodeError], tuple[str | bytes, int]]:
+    characters = EXTRAS[charset]
+    codes = {character: code for code, character in characters.items()}
+
+    def handle(error: UnicodeError) -> tuple[str | bytes, int]:
+        if isinstance(error, UnicodeEncodeError) and (code := codes.get(error.object[error.start])) is not None:
+            return code, error.start + 1
+        if isinstance(error, UnicodeDecodeError):
+            for length in (3, 2, 1):
+                code = error.object[error.start : error.start + length]
+                if code in characters:
+                    return characters[code], error.start + len(code)
+        raise error
+
+    return handle
+
+
+for _charset in EXTRAS:
+    codecs.register_error(f"mysql-{_charset}", _extras(_charset))

@@ -6,7 +6,9 @@ import pyarrow as pa
 import pytest
 
 from hudi_services.cdc.mysql.binlog.values import texts_of
-from hudi_services.cdc.mysql.charsets import decoded
+from hudi_services.cdc.mysql.charsets import UTF8, decoded
+from tests.support.binlog import log_end, logged, rows_of
+from tests.unit.hudi_services.cdc.mysql.test_snapshot import snapped
 
 
 def test_each_set_has_its_codec():
@@ -46,27 +48,64 @@ def test_what_is_no_text_is_refused():
     assert decoded(b"\x81a", "latin1") == "\x81a"
     for value, charset, words in (
         (b"\xff", "gbk", "no text of the character set 'gbk'"),
-        (b"a", "swe7", "'swe7', which cannot be read"),
+        (b"\xad\xff", "eucjpms", "no text of the character set 'eucjpms'"),
+        (b"a\x7f", "swe7", "no text of the character set 'swe7'"),
+        (b"a", "klingon", "'klingon', which cannot be read"),
     ):
         with pytest.raises(ValueError, match=words):
             decoded(value, charset)
     assert texts_of(pa.array([b"ab"], pa.large_binary()), "dec8", "c").to_pylist() == ["ab"]
-    with pytest.raises(ValueError, match="'swe7', which cannot be read"):
-        texts_of(pa.array([b"[]"], pa.large_binary()), "swe7", "c")  # these bytes are Ä and Å
+    assert texts_of(pa.array([b"[]"], pa.large_binary()), "swe7", "c").to_pylist() == ["ÄÅ"]
+
+
+def codes(cursor, charset, first, last, prefix=""):
+    """Sequences of bytes that the server takes for one character, and that character."""
+    width = (len(f"{last:x}") + 1) // 2 * 2
+    stored = f"CONVERT(UNHEX(CONCAT('{prefix}', LPAD(HEX(seq), {width}, '0'))) USING {charset})"
+    cursor.execute(
+        f"SELECT HEX({stored}), CONVERT({stored} USING utf8mb4) FROM mysql.seq_{first}_to_{last}"
+        f" WHERE CHAR_LENGTH({stored}) = 1 AND HEX({stored}) = CONCAT('{prefix}', LPAD(HEX(seq), {width}, '0'))"
+    )
+    for code, character in cursor.fetchall():
+        if character not in "?\ufffd" or code == "3F":  # the server has no character
+            yield bytes.fromhex(code), character
 
 
 @pytest.mark.process
-def test_characters_are_those_of_the_server(server):
-    """Bytes that the server prints as a question mark are left out: they keep what Python's codec says."""
-    texts = {
-        "cp866": b"\xfc\xfd\x80",
-        "eucjpms": b"\xa1\xc1\xa1\xc2\xa1\xdd\xa1\xf1\xa1\xf2\xa2\xcc\x8f\xa2\xc3\xb0\xa1",
-        "greek": b"\xa1\xa2\xe1",
-        "hebrew": b"\xaf\xe0",
-        "koi8u": b"\x95\xa4",
-    }
-    connection = server.connection()
+def test_each_character_of_each_set_is_the_one_of_the_server_by_snapshot_and_by_binlog(server):
+    """Some bytes are left out, for which the server prints a question mark: they keep the character of Python's codec, if any."""
+    texts = {}
+    connection = server.connection("mysql")
     with connection, connection.cursor() as cursor:
-        for charset, value in texts.items():
-            cursor.execute(f"SELECT CONVERT(CONVERT(UNHEX('{value.hex()}') USING {charset}) USING utf8mb4)")
-            assert [(decoded(value, charset),)] == list(cursor.fetchall()), charset
+        cursor.execute("SET sql_mode = ''")
+        cursor.execute("SELECT character_set_name, maxlen FROM information_schema.character_sets")
+        for charset, longest in cursor.fetchall():
+            if is_unicode(charset):
+                text = "a~?" if charset in ("ascii", "binary") else "aé~?ż中\uffff"
+                texts[charset] = [(text.encode(), text)]
+                continue
+            found = list(codes(cursor, charset, 0, 255))
+            found += codes(cursor, charset, 0x8140, 0xFFFF) if longest > 1 else ()
+            found += codes(cursor, charset, 0xA1A1, 0xFEFE, "8F") if longest > 2 else ()
+            assert len(found) > 120
+            texts[charset] = found
+            wrong = [(code, character) for code, character in found if decoded(code, charset) != character]
+            assert wrong == [], charset
+    assert len(texts) >= 40
+    columns = [f"`{charset}` LONGTEXT CHARACTER SET {charset}" for charset in texts]
+    values = [
+        f"CONVERT(UNHEX('{b''.join(code for code, _ in found).hex()}') USING {'utf8mb4' if is_unicode(charset) else charset})"
+        for charset, found in texts.items()
+    ]
+    server.run("CREATE DATABASE all_letters", f"CREATE TABLE all_letters.t (id INT PRIMARY KEY, {', '.join(columns)})")
+    start = log_end(server)
+    server.run(f"INSERT INTO all_letters.t VALUES (1, {', '.join(values)})")
+    [row] = rows_of(logged(server, start))
+    expected = {charset: "".join(character for _, character in found) for charset, found in texts.items()}
+    assert {name: row[name] for name in expected} == expected | {"binary": b"a~?"}
+    with snapped(server, "all_letters", "t") as found:
+        assert found.rows.read_all().to_pylist() == [row]
+
+
+def is_unicode(charset):
+    return charset in ("binary", *UTF8) or charset.startswith(("utf", "ucs"))
