@@ -46,7 +46,10 @@ OLD_TIMES = (Code.TIMESTAMP, Code.TIME, Code.DATETIME)
 """Types of MySQL before 5.6, and of MariaDB with mysql56_temporal_format=OFF."""
 WHOLE_SECONDS = "seconds"
 """The declaration of a column of `OLD_TIMES` without fractions of seconds."""
-_NUMERIC = {Code.TINY, Code.SHORT, Code.INT24, Code.LONG, Code.LONGLONG, Code.NEWDECIMAL, Code.FLOAT, Code.DOUBLE}
+_NUMERIC = {
+    *(Code.TINY, Code.SHORT, Code.INT24, Code.LONG, Code.LONGLONG, Code.NEWDECIMAL, Code.FLOAT, Code.DOUBLE),
+    Code.YEAR,  # it has no sign, but a bit for it (go-mysql#1118)
+}
 _CHARACTER = {Code.STRING, Code.VAR_STRING, Code.VARCHAR, Code.BLOB, Code.VARCHAR_COMPRESSED, Code.BLOB_COMPRESSED}
 _METADATA = {
     Code.FLOAT: 1,

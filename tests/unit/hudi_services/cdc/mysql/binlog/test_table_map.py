@@ -77,3 +77,11 @@ def test_a_table_of_mysql_8_with_json_and_columns_that_are_not_seen():
 
 def test_the_name_of_a_table_is_read_though_its_types_are_unknown():
     assert table_name(HEAD + b"\1" + bytes([99]) + b"\0\0") == (7, "shop", "t")
+
+
+def test_a_year_has_a_bit_among_the_signs():
+    """MySQL writes 0 for a YEAR, MariaDB 1 (go-mysql-org/go-mysql#1118). The signs of the numbers after it were shifted."""
+    names = bytes([4, 6]) + b"\1y" + b"\1a" + b"\1b"
+    for bits, signs in ((0b10100000, [True, False, True]), (0b01000000, [False, True, False])):
+        body = HEAD + b"\3" + bytes([13, 1, 1]) + b"\0" + b"\7" + b"\1\1" + bytes([bits]) + names
+        assert [column.unsigned for column in table_map(body, mariadb=True).columns] == signs
