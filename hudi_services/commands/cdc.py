@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import click
 
@@ -15,6 +15,7 @@ from hudi_services.commandline.properties import merged_options
 from hudi_services.commands.cdc_sync import status, sync
 from hudi_services.databases.server import database_server
 from hudi_services.entry.server import DatabaseServer
+from hudi_services.entry.source import StatementPolicies
 from hudi_services.registry.find import registry_file
 from hudi_services.registry.load import read_registry
 from hudi_services.terminal import echo
@@ -22,6 +23,14 @@ from hudi_services.terminal import echo
 if TYPE_CHECKING:
     from hudi_services.cdc.mysql.binlog.decoding import ZeroDates
 
+_POLICIES = {
+    "truncate": "At TRUNCATE of the table: take all rows out of the Hudi table (apply), keep them (ignore), or stop.",
+    "drop": "At DROP of the table or its database: take all rows out, or read those of the table that has its name now (apply), "
+    "keep them (ignore), or stop.",
+    "rename": "At a RENAME that gives its name to another table, as gh-ost and pt-online-schema-change do: read all rows again "
+    "(apply), or stop.",
+    "alter": "At an ALTER TABLE that changes rows without logging them: read all rows again (apply), or stop.",
+}
 _MARKS = {"ok": "ok", "warning": "warning", "missing": "MISSING"}
 
 
@@ -62,6 +71,7 @@ def _load(
     as_text: tuple[str, ...],
     sessions: int,
     as_json: bool,
+    **statements: str,
 ) -> None:
     from hoodie.engine import LocalEngine
     from hudi_services.cdc.mysql.binlog.decoding import Choices
@@ -74,7 +84,9 @@ def _load(
         raise click.UsageError(f"{table!r:.100} is no table of a server: write DATABASE.TABLE, such as shop.orders.")
     options = merged_options(props, conf)
     declared = _server(server, registry)
-    source = TableSource(server, database, name, ignore_cascades, Choices(zero_dates, frozenset(as_text)))
+    policies = StatementPolicies.model_validate({kind.removeprefix("on_"): what for kind, what in statements.items()})
+    choices = Choices(zero_dates, frozenset(as_text))
+    source = TableSource(server, database, name, ignore_cascades, choices, policies)
     target = TargetTable(source, target_base_path, options, LocalEngine())
     load = TableLoad(declared, os.environ, target, sessions=sessions, report=lambda line: echo(line, err=True))
     result = load.run(start_fresh=start_fresh)
@@ -107,6 +119,20 @@ def _tail(
 
 def _server(name: str, registry: str | None) -> DatabaseServer:
     return database_server(name, read_registry(registry_file(registry)))
+
+
+def _policy_flags() -> list[click.Option]:
+    fields = StatementPolicies.model_fields.items()
+    return [
+        click.Option(
+            [f"--on-{kind}"],
+            type=click.Choice(get_args(field.annotation)),
+            default=field.default,
+            show_default=True,
+            help=_POLICIES[kind],
+        )
+        for kind, field in fields
+    ]
 
 
 cdc = click.Group(
@@ -169,6 +195,7 @@ cdc = click.Group(
                     show_default=True,
                     help="Connections that read a table of many rows side by side.",
                 ),
+                *_policy_flags(),
                 json_flag(),
                 verbose_flag(),
             ],

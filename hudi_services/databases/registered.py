@@ -71,5 +71,8 @@ def _target(table: Table, source: DatabaseSource) -> TargetTable:
         VERSION.name: str(table.version),
     }
     return TargetTable(
-        TableSource(source.server, database, name, source.ignore_cascades), table.base_path, options, LocalEngine()
+        TableSource(source.server, database, name, source.ignore_cascades, statements=source.statements),
+        table.base_path,
+        options,
+        LocalEngine(),
     )

@@ -132,15 +132,35 @@ class TopicSource(Part):
         return f"kafka://{self.server}/{self.topic}"
 
 
+class StatementPolicies(Part):
+    """The steps of a load at statements that change rows without logging them, by their kind.
+
+    `stop` ends the load before the statement. `apply` brings the Hudi table to what the server has after it. `ignore` keeps the
+    rows that are there, and goes on with the changes that follow.
+    """
+
+    truncate: Literal["stop", "apply", "ignore"] = "stop"
+    drop: Literal["stop", "apply", "ignore"] = "stop"
+    rename: Literal["stop", "apply"] = "stop"
+    alter: Literal["stop", "apply"] = "stop"
+
+    @property
+    def expect_absence(self) -> bool:
+        """True if the load goes on while the server has no table of this name."""
+        return self.drop != "stop" or self.rename != "stop"
+
+
 class DatabaseSource(Part):
     """A table of a database server: DATABASE.TABLE.
 
     `ignore_cascades` loads a table whose rows foreign keys change (CASCADE, SET NULL), which the server's log does not have.
+    `statements` says what happens at statements such as TRUNCATE.
     """
 
     server: str
     table: Annotated[str, AfterValidator(server_table)]
     ignore_cascades: bool = False
+    statements: StatementPolicies = StatementPolicies()
 
     @property
     def shown(self) -> str:

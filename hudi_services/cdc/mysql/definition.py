@@ -1,17 +1,23 @@
 """Statements that define tables, as far as a load has to know: do the rows that it has stay those of the server?
 
-Row events say nothing of rows that a statement changes as a whole. So the load stops at every statement about its table, but for
+Row events say nothing of rows that a statement changes as a whole. So every statement about its table concerns a load, but for
 those whose every clause is known to leave stored values as they are.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from hudi_services.cdc.mysql.binlog.tokens import Token, tokens, words
 from hudi_services.cdc.mysql.binlog.transactions import Statement
+
+Effect = Literal["truncate", "drop", "rename", "alter"]
+"""A statement's possible effects on a table: all its rows are gone, the table is gone, another table has its name or it another
+name. `alter`: anything else that row events do not say, also where it is not clear if the statement names the table."""
+Fold = Callable[[str], str]
 
 _BEFORE_NAME = {"IF", "EXISTS", "NOT"}
 _HARMLESS = re.compile(
@@ -52,31 +58,38 @@ def names_table(statement: Statement, database: str, table: str) -> bool:
     return bool(found & {database.lower(), table.lower()}) or _may_be_ours(statement, database, table)
 
 
-def stops_load(statement: Statement, table: LoadedTable) -> bool:
-    """Return True if rows of the table may not be those of the server after the statement.
+def effect_on(statement: Statement, table: LoadedTable) -> Effect | None:
+    """Return what the statement may have done to rows of the table, None where they stay those of the server.
 
-    Names are compared without capitals: a server may store them so, and a client writes them as it likes.
+    A name with other capitals may be that of the table: a server may compare names without them.
     """
     if _may_be_ours(statement, table.database, table.name):
-        return True
+        return "alter"
+    effect = _effect(statement, table, str)
+    return "alter" if effect is None and _effect(statement, table, str.lower) is not None else effect
+
+
+def _effect(statement: Statement, table: LoadedTable, fold: Fold) -> Effect | None:
     found = tokens(statement.text, statement.mode)
     begin = words(found)
-    current = statement.database
-    ours = (table.database.lower(), table.name.lower())
+    found = [(kind, fold(value)) for kind, value in found]
+    current = fold(statement.database)
+    ours = (fold(table.database), fold(table.name))
     if begin[:1] == ["TRUNCATE"]:
-        return ours in _names(found[2 if begin[1:2] == ["TABLE"] else 1 :], current)
+        return "truncate" if ours in _names(found[2 if begin[1:2] == ["TABLE"] else 1 :], current) else None
     if begin[:3] == ["CREATE", "OR", "REPLACE"]:
         begin, found = begin[2:], found[2:]
         begin[0] = "DROP"
     if begin[:1] == ["DROP"] and begin[1:2] in (["DATABASE"], ["SCHEMA"]):
-        return (current.lower(), ours[0]) in _names(found[2:], current)
+        return "drop" if (current, ours[0]) in _names(found[2:], current) else None
     if begin[:1] in (["DROP"], ["RENAME"]) and begin[1:2] in (["TABLE"], ["TABLES"]):
-        return ours in _names(found[2:], current)
+        effect: Effect = "drop" if begin[0] == "DROP" else "rename"
+        return effect if ours in _names(found[2:], current) else None
     if begin[:1] == ["DROP"] and "INDEX" in begin[1:3]:
-        return table.by_index and ours in _names(found[2:], current)
+        return "alter" if table.by_index and ours in _names(found[2:], current) else None
     if begin[:1] == ["ALTER"] and "TABLE" in begin[1:4]:
-        return _alters(begin, found, table, current)
-    return False
+        return _altered(begin, found, table, ours, current)
+    return None
 
 
 def _may_be_ours(statement: Statement, database: str, table: str) -> bool:
@@ -84,8 +97,9 @@ def _may_be_ours(statement: Statement, database: str, table: str) -> bool:
     return not (database + table).isascii() and _UNDECODED.search(statement.text) is not None
 
 
-def _alters(begin: Sequence[str], found: Sequence[Token], table: LoadedTable, current: str) -> bool:
-    ours = (table.database.lower(), table.name.lower())
+def _altered(
+    begin: Sequence[str], found: Sequence[Token], table: LoadedTable, ours: tuple[str, str], current: str
+) -> Effect | None:
     start = begin.index("TABLE") + 1
     while begin[start : start + 1] and begin[start] in _BEFORE_NAME:
         start += 1
@@ -93,12 +107,23 @@ def _alters(begin: Sequence[str], found: Sequence[Token], table: LoadedTable, cu
     rest = found[end:]
     if ours not in _names(found[start:end], current):
         # Another table may take our name, or give us its rows.
-        return bool({"RENAME", "EXCHANGE", "CONVERT"} & set(begin[end:])) and ours in _names(rest, current)
-    return "IGNORE" in begin[:start] or not all(_is_harmless(clause, table) for clause in _clauses(rest))
+        if not {"RENAME", "EXCHANGE", "CONVERT"} & set(begin[end:]) or ours not in _names(rest, current):
+            return None
+        return "rename" if "RENAME" in begin[end:] else "alter"
+    clauses = list(_clauses(rest))
+    if any(_is_rename(clause) for clause in clauses):
+        return "rename"
+    return "alter" if "IGNORE" in begin[:start] or not all(_is_harmless(clause, table) for clause in clauses) else None
+
+
+def _is_rename(clause: Sequence[Token]) -> bool:
+    """True if the clause gives the table another name."""
+    begin = words(clause)
+    return begin[:1] == ["RENAME"] and begin[1:2] not in (["COLUMN"], ["INDEX"], ["KEY"])
 
 
 def _names(found: Sequence[Token], current: str) -> set[tuple[str, str]]:
-    """Names of tables in a list, in small letters. Other words become names, too, which match nothing."""
+    """Names of tables in a list. Other words become names, too, which match nothing."""
     names = set()
     place = 0
     while place < len(found):
@@ -106,10 +131,10 @@ def _names(found: Sequence[Token], current: str) -> set[tuple[str, str]]:
         if kind not in ("name", "word"):
             place += 1
         elif found[place + 1 : place + 2] == [("mark", ".")] and place + 2 < len(found):
-            names.add((value.lower(), found[place + 2][1].lower()))
+            names.add((value, found[place + 2][1]))
             place += 3
         else:
-            names.add((current.lower(), value.lower()))
+            names.add((current, value))
             place += 1
     return names
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from hoodie.errors import HoodieError, SourceError
@@ -29,11 +29,15 @@ Park = Callable[[Route, HoodieError], None]
 
 @dataclass
 class LogReader:
-    """Reads the log from `start` to `end` for `routes`, which it takes out where they fail."""
+    """Reads the log from `start` to `end` for `routes`, which it takes out where they fail.
+
+    `stale` are those that it took out since all their rows have to be read again.
+    """
 
     positions: LogPositions
     routes: dict[TableName, Route]
     park: Park
+    stale: list[Route] = field(default_factory=list)
 
     def run(self, control: Connection[Any], start: LogPosition, end: LogPosition) -> None:
         """Apply all changes up to `end`. Raises SourceError where the log cannot be read, and what `park` raises."""
@@ -61,6 +65,9 @@ class LogReader:
         if isinstance(part, Statement):
             for route in tuple(self.routes.values()):
                 self._try(route, lambda route: route.obey(part))
+                if route.is_stale:
+                    self.stale.append(route)
+                    self._leave(route)
         elif isinstance(part, Unreadable):
             self._hand_to((part.database, part.table), lambda route: route.refuse(part))
         else:
@@ -79,9 +86,12 @@ class LogReader:
         try:
             step(route)
         except HoodieError as error:
-            source = route.target.source
-            del self.routes[source.database, source.name]
+            self._leave(route)
             self.park(route, error)
+
+    def _leave(self, route: Route) -> None:
+        source = route.target.source
+        del self.routes[source.database, source.name]
 
     def _is_wanted(self, database: str, table: str) -> bool:
         return (database, table) in self.routes

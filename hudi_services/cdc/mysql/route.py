@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 import pyarrow as pa
 
-from hoodie.errors import SourceError
+from hoodie.errors import SourceError, SourceUnavailableError
 from hudi_services.cdc.mysql.binlog.changes import Shape
 from hudi_services.cdc.mysql.binlog.transactions import Changes, Statement, Unreadable
-from hudi_services.cdc.mysql.definition import LoadedTable, names_table, stops_load
+from hudi_services.cdc.mysql.definition import Effect, LoadedTable, effect_on, names_table
 from hudi_services.cdc.mysql.log_identity import StoredPosition
 from hudi_services.cdc.mysql.position import LogPosition
 from hudi_services.cdc.mysql.target import UniqueKey
 from hudi_services.cdc.mysql.target_table import TargetTable
 
+_FLAGS: Mapping[Effect, str] = {
+    "truncate": "--on-truncate",
+    "drop": "--on-drop",
+    "rename": "--on-rename",
+    "alter": "--on-alter",
+}
 ROWS, BYTES = 500_000, 256 << 20  # changes in a commit
 
 
@@ -49,15 +54,16 @@ class Route:
     """Changes of `target.source` that were read and not committed yet.
 
     The table has all up to `since`. Its last commit holds the position `stored`, which may be earlier. `keys` asks the server for
-    the keys of the table.
+    the keys of the table, None where it has no such table. `is_stale`: all rows have to be read again before changes follow.
     """
 
     target: TargetTable
     stored: StoredPosition
     since: LogPosition
-    keys: Callable[[], tuple[UniqueKey, ...]]
+    keys: Callable[[], tuple[UniqueKey, ...] | None]
     positions: Positions
     result: LoadResult = field(default_factory=LoadResult)
+    is_stale: bool = False
     _held: list[pa.Table] = field(default_factory=list)
     _shape: Shape | None = None
     _place: LogPosition | None = None
@@ -77,23 +83,53 @@ class Route:
         self._shape, self._place = changes.shape, changes.position
 
     def obey(self, statement: Statement) -> None:
-        """Commit what precedes a statement about the table.
+        """Commit what precedes a statement about the table, and do what the policy of its kind says.
 
-        Raises SourceError where its rows may not be those of the server after it.
+        Raises SourceError where rows may not be those of the server after it, and the policy is to stop.
         """
         source = self.target.source
         if statement.position <= self.since or not names_table(statement, source.database, source.name):
             return
         self.commit()
-        key = self._key
+        key = self._key()
         by_index = key is not None and not key.is_primary
         table = LoadedTable(source.database, source.name, self.target.columns, by_index, source.ignore_cascades)
-        if stops_load(statement, table):
+        effect = effect_on(statement, table)
+        if effect is not None:
+            self._apply(effect, statement)
+
+    def _apply(self, effect: Effect, statement: Statement) -> None:
+        source = self.target.source
+        policy = getattr(source.statements, effect)
+        found = f"{statement.text[:200]!r} before {statement.position}. Changes before it are in the table"
+        if policy == "stop":
             raise SourceError(
                 f"A statement may have changed rows of {source.source} without logging them",
-                found=f"{statement.text[:200]!r} before {statement.position}. Changes before it are in the table",
-                fix="load the table as it is now with --start-fresh",
+                found=found,
+                fix=f"load the table as it is now with --start-fresh, or choose what a load does there by {_FLAGS[effect]} "
+                f"(in the registry, the table's source.statements.{effect})",
             )
+        if policy == "ignore":
+            return
+        if effect == "truncate":
+            self._empty(statement.position)
+        elif self.keys() is not None:
+            self.is_stale = True
+        elif effect == "drop":
+            self._empty(statement.position)
+        else:
+            raise SourceUnavailableError(
+                f"The rows of {source.source} cannot be read again: the server has no such table now",
+                found=found,
+                fix="run again when the table is there. Its rows are then read again",
+            )
+
+    def _empty(self, place: LogPosition) -> None:
+        """Take all rows out of the table in one commit, which holds `place`."""
+        position = self._position_at(place)
+        self.target.write_no_rows(self.stored, position)
+        self.stored = position
+        self.result.committed(position)
 
     def refuse(self, part: Unreadable) -> None:
         """Commit what precedes changes that cannot be read, and raise SourceError."""
@@ -116,21 +152,23 @@ class Route:
         if not self._held and not ends_snapshot:
             return
         place = max(place for place in (self._place, reached) if place is not None)
-        position = self.positions(self.target.source.source, place)
-        if snapshot is not None and place < snapshot.high:
-            position = replace(position, snapshot=snapshot)
+        position = self._position_at(place)
         count = sum(changes.num_rows for changes in self._held)
         if self._held:
-            self.target.write_changes(pa.concat_tables(self._held), self._key, self.stored, position)
+            self.target.write_changes(pa.concat_tables(self._held), self._key(), self.stored, position)
         else:
             self.target.write_position(self.stored, position)
         self._held.clear()
         self.stored = position
         self.result.committed(position, changes=count)
 
-    @cached_property
+    def _position_at(self, place: LogPosition) -> StoredPosition:
+        """The place as a commit holds it: with the progress of the snapshot, until all changes of its time are there."""
+        position, snapshot = self.positions(self.target.source.source, place), self.stored.snapshot
+        return replace(position, snapshot=snapshot) if snapshot is not None and place < snapshot.high else position
+
     def _key(self) -> UniqueKey | None:
-        return self.target.key(self.keys())
+        return self.target.key(self.keys())  # asked again each time: the table may be another one by now
 
     def _is_full(self) -> bool:
         return sum(changes.num_rows for changes in self._held) >= ROWS or self.held_bytes >= BYTES

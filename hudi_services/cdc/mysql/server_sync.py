@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -96,10 +96,14 @@ class ServerSync:
             self._check(control, followers)
             for follower in followers:
                 _try(follower, partial(_find_place, follower, before, resume))
-            self._load_new(followers, positions)
+            self._load([follower for follower in followers if _lacks_rows(follower)], positions)
             time, end = _server_time(control), end_of_log(control)
             _locate(control, positions, followers)
-            _apply(control, positions, followers, end)
+            while stale := _apply(control, positions, followers, end):
+                # Rows that are read again are of now, so the others have to come to a later place, too.
+                _note_end([follower for follower in followers if follower not in stale], control, positions, end)
+                self._load(stale, positions, start_fresh=True)
+                time, end = _server_time(control), end_of_log(control)
             reached = positions.stored_position(control, self.name, end)
         cut = self._cut(before, reached, time, followers)
         self.cuts.put(cut)
@@ -112,16 +116,17 @@ class ServerSync:
         for follower in followers:
             _try(follower, partial(check_table, facts, follower.target.source))
 
-    def _load_new(self, followers: Sequence[_Follower], positions: LogPositions) -> None:
+    def _load(self, followers: Sequence[_Follower], positions: LogPositions, *, start_fresh: bool = False) -> None:
+        """Read all rows of these tables, or those that an earlier run did not reach. `start_fresh` replaces what is there."""
+
         def load(follower: _Follower) -> None:
             with connected(self.name, self.server, self.environ) as control:
                 load = SnapshotLoad(control, positions, follower.target, follower.result, sessions=1)
-                follower.stored = load.run(follower.stored)
+                follower.stored = load.run(follower.stored, start_fresh=start_fresh)
                 follower.since = follower.stored
 
         with ThreadPoolExecutor(_SESSIONS) as pool:
-            new = [follower for follower in followers if follower.stored is None or follower.stored.is_loading]
-            list(pool.map(lambda follower: _try(follower, partial(load, follower)), new))
+            list(pool.map(lambda follower: _try(follower, partial(load, follower)), followers))
 
     def _cut(self, before: Cut | None, reached: StoredPosition, time: str, followers: Sequence[_Follower]) -> Cut:
         places: dict[str, TablePlace] = {}
@@ -181,7 +186,10 @@ def _locate(control: Connection[Any], positions: LogPositions, followers: Sequen
             follower.since = answer
 
 
-def _apply(control: Connection[Any], positions: LogPositions, followers: Sequence[_Follower], end: LogPosition) -> None:
+def _apply(
+    control: Connection[Any], positions: LogPositions, followers: Sequence[_Follower], end: LogPosition
+) -> list[_Follower]:
+    """Apply changes up to `end`. Return the tables whose rows have to be read again: they have all up to the reason."""
     routes: dict[tuple[str, str], Route] = {}
     by_name = {follower.name: follower for follower in followers}
     for follower in followers:
@@ -191,17 +199,33 @@ def _apply(control: Connection[Any], positions: LogPositions, followers: Sequenc
                 control, positions, follower.target, follower.stored, follower.since.place, follower.result
             )
     if not routes:
-        return
+        return []
 
     def leave(route: Route, error: HoodieError) -> None:
         by_name[route.target.source.full_name].error = error
 
     taken = tuple(routes.values())
-    LogReader(positions, routes, leave).run(control, min(route.since for route in taken), end)
+    reader = LogReader(positions, routes, leave)
+    reader.run(control, min(route.since for route in taken), end)
     for route in taken:
         follower = by_name[route.target.source.full_name]
         if route.stored != follower.stored:
             follower.stored = follower.since = route.stored
+    return [by_name[route.target.source.full_name] for route in reader.stale]
+
+
+def _lacks_rows(follower: _Follower) -> bool:
+    return follower.stored is None or follower.stored.is_loading
+
+
+def _note_end(
+    followers: Sequence[_Follower], control: Connection[Any], positions: LogPositions, end: LogPosition
+) -> None:
+    """Note that all changes up to `end` are in the tables, so that they are not read again."""
+    reached = positions.stored_position(control, "", end)
+    for follower in followers:
+        if follower.goes_on:
+            follower.since = replace(reached, source=follower.target.source.source)
 
 
 def _place(follower: _Follower, places: dict[str, TablePlace]) -> None:

@@ -94,6 +94,8 @@ class SnapshotLoad:
         chunked = chunked_table(self.control, table, key, source.choices)
         progress = stored.snapshot
         if chunked is None or progress is None or progress.last is None or chunked.digest != progress.digest:
+            if source.statements.alter == "apply":
+                return self.run(stored, start_fresh=True)
             raise changed_definition(table)
         estimate = snapshot_estimate(self.control, table)
         return _ChunkedRun(self, chunked, key, stored, estimate).run(stored, replace_all=False)

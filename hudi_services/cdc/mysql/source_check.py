@@ -27,9 +27,11 @@ def check_server(name: str, server: DatabaseServer, environ: Mapping[str, str], 
 def check_table(facts: ServerFacts, table: TableSource) -> None:
     """Raise ConfigError where the log lacks changes of the table or mixes them with old rows.
 
-    Raises SourceError for a table that is not there.
+    Raises SourceError for a table that is not there, unless its policies say what happens then.
     """
     fact = next((fact for fact in facts.tables if fact.full_name == table.full_name), None)
+    if fact is None and table.statements.expect_absence:
+        return
     if fact is None:
         raise SourceError(
             f"The server {table.server} has no table {table.full_name}, or the user does not see it",

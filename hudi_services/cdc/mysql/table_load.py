@@ -20,7 +20,7 @@ from hudi_services.cdc.mysql.position import LogPosition
 from hudi_services.cdc.mysql.route import LoadResult, Route
 from hudi_services.cdc.mysql.snapshot_load import SESSIONS, SnapshotLoad
 from hudi_services.cdc.mysql.source_check import check_server, check_table
-from hudi_services.cdc.mysql.target import unique_keys
+from hudi_services.cdc.mysql.target import keys_now
 from hudi_services.cdc.mysql.target_table import TargetTable
 from hudi_services.entry.server import DatabaseServer
 
@@ -48,8 +48,9 @@ class TableLoad:
         """Load up to `until`, by default the end of the log as it is when the run begins.
 
         Each commit holds the rows and the position after them, so a run that is killed goes on where it was. `start_fresh` takes
-        all rows again, in place of those in the table. A snapshot of many rows is read by `sessions`, and `report` gets lines
-        about it. Raises HoodieError. Commits before the error stay.
+        all rows again, in place of those in the table, and so does a run where a policy says it: they may be of a later time than
+        `until`. A snapshot of many rows is read by `sessions`, and `report` gets lines about it. Raises HoodieError. Commits
+        before the error stay.
         """
         source = self.target.source
         with connected(source.server, self.server, self.environ) as control:
@@ -59,14 +60,30 @@ class TableLoad:
             end = end_of_log(control) if until is None else until
             stored = self.target.stored_position()
             if stored is None or stored.is_loading or start_fresh:
-                load = SnapshotLoad(control, self._positions, self.target, self.result, self.sessions, self.report)
-                stored = load.run(stored, start_fresh=start_fresh)
-            if stored.snapshot is not None and until is None:
-                end = max(end, stored.snapshot.high)
-            since = located(control, stored, self._positions).place
-            route = route_of(control, self._positions, self.target, stored, since, self.result)
-            LogReader(self._positions, {(source.database, source.name): route}, _stop).run(control, since, end)
+                stored = self._snapshot(control, stored, start_fresh=start_fresh)
+            while (stale := self._apply(control, stored, _end(stored, end, until))) is not None:
+                stored = self._snapshot(control, stale.stored, start_fresh=True)
         return self.result
+
+    def _snapshot(
+        self, control: Connection[Any], stored: StoredPosition | None, *, start_fresh: bool
+    ) -> StoredPosition:
+        load = SnapshotLoad(control, self._positions, self.target, self.result, self.sessions, self.report)
+        return load.run(stored, start_fresh=start_fresh)
+
+    def _apply(self, control: Connection[Any], stored: StoredPosition, end: LogPosition) -> Route | None:
+        """Apply changes after `stored`. Return the route if all rows have to be read again before others follow."""
+        source = self.target.source
+        since = located(control, stored, self._positions).place
+        route = route_of(control, self._positions, self.target, stored, since, self.result)
+        reader = LogReader(self._positions, {(source.database, source.name): route}, _stop)
+        reader.run(control, since, end)
+        return route if reader.stale else None
+
+
+def _end(stored: StoredPosition, end: LogPosition, until: LogPosition | None) -> LogPosition:
+    """The place up to which changes are applied: the table is equal to its source from the end of its snapshot on."""
+    return max(end, stored.snapshot.high) if stored.snapshot is not None and until is None else end
 
 
 def route_of(
@@ -83,7 +100,7 @@ def route_of(
         target,
         stored,
         since,
-        lambda: unique_keys(control, source.database, source.name),
+        lambda: keys_now(control, source.database, source.name),
         lambda name, place: positions.stored_position(control, name, place),
         result,
     )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from hudi_services.cdc.mysql.binlog.decoding import PLAIN, Choices
+from hudi_services.entry.source import StatementPolicies
 
 
 @dataclass(frozen=True)
@@ -12,7 +13,7 @@ class TableSource:
     """The table `database`.`name` of the server `server` of the registry.
 
     `ignore_cascades` loads a table whose rows foreign keys change, which the log does not have. `choices` say how its
-    values are read.
+    values are read, `statements` what a load does at statements that change rows without logging them.
     """
 
     server: str
@@ -20,6 +21,7 @@ class TableSource:
     name: str
     ignore_cascades: bool = False
     choices: Choices = PLAIN
+    statements: StatementPolicies = field(default_factory=StatementPolicies)
 
     @property
     def full_name(self) -> str:

@@ -23,6 +23,7 @@ _KEYS = """
 SELECT index_name, column_name, nullable FROM information_schema.statistics
 WHERE table_schema = %s AND table_name = %s AND non_unique = 0 ORDER BY index_name <> 'PRIMARY', index_name, seq_in_index
 """
+_TABLES = "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = %s AND table_name = %s"
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,12 @@ def unique_keys(connection: Connection[Any], database: str, table: str) -> tuple
         for index, parts in indexes
         if all(column is not None and nullable != "YES" for _, column, nullable in parts)
     )
+
+
+def keys_now(connection: Connection[Any], database: str, table: str) -> tuple[UniqueKey, ...] | None:
+    """Return the keys of a table as `unique_keys` does, None where the server has no such table."""
+    [[tables]] = rows_of(connection, _TABLES, (database, table))
+    return unique_keys(connection, database, table) if tables else None
 
 
 def key_of_target(properties: TableProperties, keys: Sequence[UniqueKey], *, named: bool) -> UniqueKey | None:

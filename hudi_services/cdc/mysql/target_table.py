@@ -104,9 +104,14 @@ class TargetTable:
         check_key_types(rows.table.schema, str(options[RECORD_KEY_FIELDS.name]).split(","))
         return HoodieTable.create(self.base_path, options, engine=self.engine)
 
-    def key(self, keys: tuple[UniqueKey, ...]) -> UniqueKey | None:
-        """Return which of the server's keys makes record keys differ. Raises ConfigError, as `key_of_target` says."""
+    def key(self, keys: tuple[UniqueKey, ...] | None) -> UniqueKey | None:
+        """Return which of the server's keys makes record keys differ. Raises ConfigError, as `key_of_target` says.
+
+        None: the server no longer has the table, whose key an earlier commit has checked.
+        """
         properties = HoodieTable.open(self.base_path).state().properties
+        if keys is None:
+            return UniqueKey("", tuple(properties.record_key_fields))
         return key_of_target(properties, keys, named=RECORD_KEY_FIELDS.name in self.options)
 
     @property
@@ -143,6 +148,16 @@ class TargetTable:
         table = HoodieTable.open(self.base_path, engine=self.engine)
         nothing = (table.stored_schema or pa.schema([])).empty_table()
         table.write(nothing, "upsert", self.options, hooks=_hooks(self.base_path, before, lambda: after))
+
+    def write_no_rows(self, before: StoredPosition, after: StoredPosition) -> None:
+        """Take all rows out of the table in one commit. Raises PendingInstantError, as `write_rows`."""
+        table = HoodieTable.open(self.base_path, engine=self.engine)
+        table.write(
+            (table.stored_schema or pa.schema([])).empty_table(),
+            "insert_overwrite_table",
+            {**self.options, EMPTY_OVERWRITE.name: "true"},
+            hooks=_hooks(self.base_path, before, lambda: after),
+        )
 
     def write_changes(
         self, changes: pa.Table, key: UniqueKey | None, before: StoredPosition, after: StoredPosition

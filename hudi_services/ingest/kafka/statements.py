@@ -9,7 +9,7 @@ import pyarrow as pa
 from hoodie.errors import SourceError
 from hudi_services.cdc.messages.contract import Statement
 from hudi_services.cdc.mysql.binlog import transactions
-from hudi_services.cdc.mysql.definition import LoadedTable, stops_load
+from hudi_services.cdc.mysql.definition import LoadedTable, effect_on
 from hudi_services.cdc.mysql.position import LogPosition
 
 _PATTERN = set("*?[")
@@ -24,7 +24,7 @@ def stopping(statements: Sequence[Statement], table: str | None, known: pa.Schem
         return next(iter(statements), None)
     database, _, name = table.partition(".")
     loaded = LoadedTable(database, name, tuple(known.names) if known is not None else ())
-    return next((each for each in statements if stops_load(_as_logged(each, database), loaded)), None)
+    return next((each for each in statements if effect_on(_as_logged(each, database), loaded)), None)
 
 
 def stopped(name: str, statement: Statement, messages: pa.Table) -> SourceError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hudi_services.cdc.mysql.binlog.tokens import ANSI_QUOTES, NO_BACKSLASH_ESCAPES
 from hudi_services.cdc.mysql.binlog.transactions import Statement
-from hudi_services.cdc.mysql.definition import LoadedTable, names_table, stops_load
+from hudi_services.cdc.mysql.definition import LoadedTable, effect_on, names_table
 from hudi_services.cdc.mysql.position import LogPosition
 
 STOPS = """
@@ -77,7 +77,31 @@ SET STATEMENT max_statement_time = 10 FOR TRUNCATE TABLE other
 
 
 def stops(text, current="shop", database="shop", table="orders", mode=0, **of_load):
-    return stops_load(Statement(LogPosition("bin", 4), 0, current, text, mode), LoadedTable(database, table, **of_load))
+    return effect(text, current, database, table, mode, **of_load) is not None
+
+
+def effect(text, current="shop", database="shop", table="orders", mode=0, **of_load):
+    return effect_on(Statement(LogPosition("bin", 4), 0, current, text, mode), LoadedTable(database, table, **of_load))
+
+
+def test_what_a_statement_may_have_done_has_a_kind():
+    for text, kind in (
+        ("TRUNCATE TABLE `shop`.orders", "truncate"),
+        ("DROP TABLE a, orders", "drop"),
+        ("CREATE OR REPLACE TABLE orders (id INT)", "drop"),
+        ("DROP DATABASE shop", "drop"),
+        ("RENAME TABLE orders TO _orders_del, _orders_gho TO orders", "rename"),
+        ("ALTER TABLE orders ADD a INT, RENAME TO crm.orders", "rename"),
+        ("ALTER TABLE orders RENAME AS x", "rename"),
+        ("ALTER TABLE crm.x RENAME TO shop.orders", "rename"),
+        ("ALTER TABLE orders RENAME COLUMN a TO b", "alter"),
+        ("ALTER TABLE orders TRUNCATE PARTITION p", "alter"),
+        ("ALTER TABLE x EXCHANGE PARTITION p WITH TABLE orders", "alter"),
+        # Another table, where the server distinguishes capitals.
+        ("TRUNCATE Orders", "alter"),
+        ("DROP DATABASE SHOP", "alter"),
+    ):
+        assert effect(text) == kind, text
 
 
 def test_statements_that_may_change_rows_stop_the_load_and_others_do_not():

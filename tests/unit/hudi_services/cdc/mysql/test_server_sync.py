@@ -17,9 +17,11 @@ from hudi_services.cdc.cuts import CutStore
 from hudi_services.cdc.mysql import server_sync, snapshot_load
 from hudi_services.cdc.mysql.log_reader import LogReader
 from hudi_services.cdc.mysql.server_sync import ServerSync
+from hudi_services.cdc.mysql.snapshot_load import SnapshotLoad
 from hudi_services.cdc.mysql.table_load import TableLoad
 from hudi_services.cdc.mysql.table_source import TableSource
 from hudi_services.cdc.mysql.target_table import TargetTable
+from hudi_services.entry.source import StatementPolicies
 from tests.support.binlog import DECLARED
 from tests.support.tables import SMALL_BLOOM
 from tests.unit.hudi_services.cdc.mysql.test_table_load import lake_rows, server_rows
@@ -34,10 +36,11 @@ class Shop:
     def __init__(self, server, database, folder):
         self.server, self.database, self.folder = server, database, folder
         self.environ = {"AIRFLOW_CONN_SHOP": server.url}
+        self.statements = StatementPolicies()
         self.cuts = CutStore(open_storage(str(folder / "state")), "shop")
 
     def target(self, table):
-        source = TableSource("shop", self.database, table)
+        source = TableSource("shop", self.database, table, statements=self.statements)
         return TargetTable(source, str(self.folder / table), SMALL_BLOOM, LocalEngine(1))
 
     def sync(self, *tables, resume=()):
@@ -138,6 +141,40 @@ def test_a_table_that_was_taken_back_reads_from_its_own_position(shop):
     assert len(lake_rows(str(shop.folder / "a"))) == 1
     assert shop.commits(shop.sync())["a"] == 1
     shop.assert_equal()
+
+
+def test_tables_that_are_read_again_take_the_others_to_a_later_cut(shop, monkeypatch):
+    shop.sync()
+    shop.statements = StatementPolicies(truncate="apply", alter="apply", drop="apply")
+    shop.run(
+        "INSERT INTO a VALUES (2, 'y')",
+        "ALTER TABLE a MODIFY v CHAR(10) NOT NULL DEFAULT 'x'",
+        "INSERT INTO b VALUES (2, 'z')",
+        "TRUNCATE b",
+        "DROP TABLE c",
+    )
+
+    class Meanwhile(SnapshotLoad):
+        def run(self, *given, **named):
+            shop.run("INSERT INTO a VALUES (5, 'late')", "INSERT INTO b VALUES (5, 'late')")
+            return super().run(*given, **named)
+
+    monkeypatch.setattr(server_sync, "SnapshotLoad", Meanwhile)
+    result = shop.sync()
+    monkeypatch.undo()
+    assert shop.commits(result) == {"a": 2, "b": 3, "c": 1}
+    assert {table.state for table in result.values()} == {"current"}
+    shop.assert_equal("a", "b")
+    assert lake_rows(str(shop.folder / "c")) == []
+    assert shop.commits(shop.sync()) == {"a": 0, "b": 0, "c": 0}
+    shop.run("CREATE TABLE c (id INT PRIMARY KEY)", "RENAME TABLE a TO _a_old")
+    result = shop.sync()
+    assert {name: table.state for name, table in result.items()} == {"a": "parked", "b": "current", "c": "current"}
+    shop.statements = StatementPolicies(rename="apply")
+    assert shop.sync(resume=["a"])["a"].state == "failed"  # it waits for a table of this name
+    shop.run("RENAME TABLE _a_old TO a", "INSERT INTO a VALUES (6, 'z')")
+    assert shop.sync()["a"].state == "current"
+    shop.assert_equal("a", "b")
 
 
 def test_two_processes_do_not_follow_one_server(shop):

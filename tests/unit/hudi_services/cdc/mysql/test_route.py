@@ -1,0 +1,177 @@
+"""Statements that change rows without logging them, by the policy of their kind: each policy by its effect."""
+
+from __future__ import annotations
+
+import random
+import shutil
+
+import pytest
+
+from hoodie import HoodieTable
+from hoodie.engine import LocalEngine
+from hoodie.errors import ConfigError, SourceError, SourceUnavailableError
+from hudi_services.cdc.mysql.table_load import TableLoad
+from hudi_services.cdc.mysql.table_source import TableSource
+from hudi_services.cdc.mysql.target_table import TargetTable
+from hudi_services.entry.source import StatementPolicies
+from tests.support.binlog import DECLARED
+from tests.support.faulty import FaultyStorage, Killed
+from tests.support.tables import SMALL_BLOOM
+from tests.unit.hudi_services.cdc.mysql.test_table_load import lake_rows
+
+pytestmark = pytest.mark.process
+KINDS = ("COPY_ON_WRITE", "MERGE_ON_READ")
+
+
+class Orders:
+    """The table `orders` of a database and its Hudi table, which a load brings up to date."""
+
+    def __init__(self, server, database, folder):
+        self.server, self.database, self.target = server, database, str(folder / "lake")
+        server.run(f"CREATE DATABASE {database}")
+        self.run(
+            "CREATE TABLE orders (id INT PRIMARY KEY, v VARCHAR(20))", "INSERT INTO orders VALUES (1, 'a'), (2, 'b')"
+        )
+
+    def run(self, *statements):
+        self.server.run(f"USE {self.database}", *statements)
+
+    def load(self, storage=None, *, options=None, start_fresh=False, **policies):
+        source = TableSource("shop", self.database, "orders", statements=StatementPolicies(**policies))
+        target = TargetTable(source, storage or self.target, {**SMALL_BLOOM, **(options or {})}, LocalEngine(1))
+        environ = {"AIRFLOW_CONN_SHOP": self.server.url}
+        return TableLoad(DECLARED, environ, target).run(start_fresh=start_fresh)
+
+    def ids(self):
+        return [row[0] for row in lake_rows(self.target)]
+
+    def assert_equal(self):
+        """Compare by the columns that the server has: the lake keeps those that were dropped."""
+        connection = self.server.connection(self.database)
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT * FROM orders")
+            names = [column[0] for column in cursor.description]
+            expected = sorted(cursor.fetchall(), key=str)
+        connection.close()
+        rows = HoodieTable.open(self.target, engine=LocalEngine(1)).read(columns=names).select(names).to_pylist()
+        assert sorted((tuple(row.values()) for row in rows), key=str) == expected
+
+
+@pytest.fixture
+def orders(server, request, tmp_path):
+    return Orders(server, f"route_{random.Random(request.node.name).randrange(10**9)}", tmp_path)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_truncate_takes_out_rows_before_it_and_keeps_those_after_it(orders, kind):
+    orders.load(options={"hoodie.table.type": kind})
+    orders.run(
+        "INSERT INTO orders VALUES (3, 'c')",
+        "TRUNCATE orders",
+        "INSERT INTO orders VALUES (2, 'again'), (4, 'd')",
+        "UPDATE orders SET v = 'e' WHERE id = 4",
+    )
+    result = orders.load(truncate="apply")
+    assert (result.rows, result.changes, result.commits) == (0, 4, 3)
+    orders.assert_equal()
+    actions = [instant.action.value for instant in HoodieTable.open(orders.target).timeline.commits]
+    assert actions.count("replacecommit") == 1
+    orders.run("TRUNCATE orders")
+    position = orders.load(truncate="apply").position
+    assert lake_rows(orders.target) == []
+    assert position
+    assert orders.load(truncate="stop").commits == 0  # the position after it is in the commit
+    orders.run("INSERT INTO orders VALUES (5, 'f')", "TRUNCATE orders", "INSERT INTO orders VALUES (6, 'g')")
+    orders.load(truncate="ignore")
+    assert orders.ids() == [5, 6]
+
+
+@pytest.mark.parametrize("text", ["DROP TABLE orders", "DROP DATABASE {0}"])
+def test_a_table_that_is_dropped_stops_or_is_emptied_or_keeps_its_rows(orders, text):
+    orders.load()
+    again = "CREATE TABLE orders (v VARCHAR(20), id INT PRIMARY KEY, w INT)"
+    orders.run("INSERT INTO orders VALUES (3, 'c')", text.format(orders.database))
+    with pytest.raises(SourceError, match="has no table"):
+        orders.load()
+    orders.load(drop="ignore")
+    assert orders.ids() == [1, 2, 3]
+    position = orders.load(drop="apply").position
+    assert orders.ids() == []
+    assert orders.load(drop="apply").commits == 0
+    orders.server.run(f"CREATE DATABASE IF NOT EXISTS {orders.database}")
+    orders.run(again, "INSERT INTO orders VALUES ('x', 3, 7)")
+    assert orders.load().position > position
+    orders.assert_equal()
+    orders.run(
+        "CREATE OR REPLACE TABLE orders (id INT PRIMARY KEY, v VARCHAR(20))", "INSERT INTO orders VALUES (4, 'd')"
+    )
+    with pytest.raises(SourceError, match="--on-drop"):
+        orders.load()
+    orders.load(drop="ignore")
+    assert orders.ids() == [3, 4]
+    orders.run(
+        "CREATE OR REPLACE TABLE orders (id INT PRIMARY KEY, v VARCHAR(20))", "INSERT INTO orders VALUES (8, 'd')"
+    )
+    orders.load(drop="apply")
+    orders.assert_equal()
+    orders.run("CREATE OR REPLACE TABLE orders (id INT, v VARCHAR(20))", "INSERT INTO orders VALUES (8, 'd'), (8, 'e')")
+    for policy in ("ignore", "apply"):
+        with pytest.raises(ConfigError, match="may share a record key"):
+            orders.load(drop=policy)
+
+
+def test_columns_that_the_server_fills_are_read_again(orders):
+    orders.load()
+    orders.run("INSERT INTO orders VALUES (3, 'c')", "ALTER TABLE orders ADD n INT NOT NULL DEFAULT 7")
+    with pytest.raises(SourceError, match="--on-alter"):
+        orders.load()
+    orders.run("INSERT INTO orders VALUES (4, 'd', 8)")
+    result = orders.load(alter="apply")
+    assert result.rows == 4
+    orders.assert_equal()
+    orders.run("DELETE FROM orders", "ALTER TABLE orders ADD m INT DEFAULT 1")
+    orders.load(alter="apply")
+    assert lake_rows(orders.target) == []
+
+
+def test_a_table_that_is_renamed_away_waits_for_the_next_one(orders):
+    orders.load()
+    orders.run(
+        "INSERT INTO orders VALUES (3, 'c')", "CREATE TABLE other LIKE orders", "INSERT INTO other VALUES (9, 'x')"
+    )
+    orders.run("RENAME TABLE orders TO orders_old")
+    with pytest.raises(SourceUnavailableError, match="no such table now"):
+        orders.load(rename="apply")
+    assert orders.ids() == [1, 2, 3]
+    orders.run("ALTER TABLE other RENAME orders", "INSERT INTO orders_old VALUES (4, 'old')", "DELETE FROM orders_old")
+    orders.load(rename="apply")
+    orders.assert_equal()
+    orders.run("INSERT INTO orders VALUES (10, 'y')")
+    assert orders.load().changes == 1
+    orders.assert_equal()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_run_that_is_killed_at_a_statement_goes_on_where_it_was(orders, tmp_path, kind):
+    orders.load(options={"hoodie.table.type": kind})
+    shutil.move(orders.target, tmp_path / "loaded")
+    orders.run(
+        "INSERT INTO orders VALUES (3, 'c')",
+        "TRUNCATE orders",
+        "INSERT INTO orders VALUES (2, 'again'), (4, 'd')",
+        "ALTER TABLE orders ADD n INT DEFAULT 7",
+        "DELETE FROM orders WHERE id = 4",
+    )
+    killed = 0
+    for fail_at in range(1, 600, 41):
+        shutil.rmtree(orders.target, ignore_errors=True)
+        shutil.copytree(tmp_path / "loaded", orders.target)
+        try:
+            orders.load(FaultyStorage(orders.target, fail_at, "kill", False), truncate="apply", alter="apply")
+        except Killed:
+            killed += 1
+            orders.load(truncate="apply", alter="apply")
+            orders.assert_equal()
+        else:
+            break
+    assert killed > 3
