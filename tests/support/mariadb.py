@@ -72,6 +72,11 @@ class MariaDB:
         """The Airflow connection of the user `lake`."""
         return f"mysql://lake:p%40ss%2Fw%C3%B6rd%3A1@127.0.0.1:{self.port}"
 
+    @property
+    def pid(self) -> int:
+        """The process of the server."""
+        return self._server.pid
+
     def start(self) -> None:
         self._server = Server("mariadb", self._command, self.port, self._folder)
 
