@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import pyarrow as pa
-
 from hoodie.errors import SourceUnavailableError
 from hudi_services.ingest.kafka.brokers import SECONDS, Troubles, failed, library
 from hudi_services.ingest.kafka.ranges import Range, gone, truncated
@@ -33,16 +31,6 @@ class PartitionMessages:
     bytes: int = 0
     end: int = 0
     whole: bool = False
-
-    def columns(self) -> tuple[pa.Array, ...]:
-        """Partition, offset, timestamp, key, value."""
-        return (
-            pa.repeat(pa.scalar(self.range.partition, pa.int32()), len(self.offsets)),
-            pa.array(self.offsets, pa.int64()),
-            pa.array(self.timestamps, pa.int64()).cast(pa.timestamp("ms", "UTC")),
-            pa.array(self.keys, pa.binary()),
-            pa.array(self.values, pa.binary()),
-        )
 
 
 @dataclass
