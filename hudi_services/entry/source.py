@@ -19,8 +19,16 @@ CHANGE_FORMATS = ("debezium-json", "debezium-avro", "canal-json", "maxwell-json"
 """Formats of messages that say which rows were inserted, updated and deleted."""
 ROW_FORMATS = ("json", "avro")
 """Formats of messages that are rows."""
-ZONED = ("maxwell-json",)
-"""Formats whose messages do not say the time zone of TIMESTAMP."""
+MESSAGE_OPTIONS: dict[str, tuple[str, ...]] = {
+    "table": CHANGE_FORMATS,
+    "zone": ("canal-json", "maxwell-json", "json"),
+    "unavailable": ("debezium-json", "debezium-avro"),
+    "decimals": ("debezium-json",),
+    "timestamps": ("debezium-json", "json"),
+    "key_column": ROW_FORMATS,
+    "deleted": ROW_FORMATS,
+}
+"""Keys of a topic's source that say what its messages do not say, and the formats in which they have an effect."""
 MAX_MESSAGES = 500_000
 """The messages of a commit at most, where nothing else is said."""
 
@@ -46,6 +54,9 @@ def server_table(value: str) -> str:
     if not _TABLE.fullmatch(value):
         raise ValueError(f"{value!r:.300} is no table of a server: write DATABASE.TABLE, such as shop.orders")
     return value
+
+
+Text = Annotated[str, Field(min_length=1)]
 
 
 class BadRows(Part):
@@ -93,8 +104,10 @@ class TopicSource(Part):
 
     With `table` (DATABASE.TABLE of the source) other tables' messages in the topic are passed over. A commit takes in
     `max_messages` messages at most. At statements such as TRUNCATE a load stops, or goes on past them.
-    Messages of Maxwell have TIMESTAMP in the time zone `zone`. `unavailable` is the text that Debezium sends for values that it
-    does not know (its unavailable.value.placeholder).
+
+    The last ones say what messages do not say: the time `zone` of texts that are times, the text that Debezium sends for
+    `unavailable` values, how `decimals` and `timestamps` are written without a schema, the column of keys that are no objects
+    (`key_column`), and a column that is true in `deleted` rows.
     """
 
     server: str
@@ -104,9 +117,19 @@ class TopicSource(Part):
     max_messages: Annotated[int, Field(ge=1, strict=True)] = MAX_MESSAGES
     statements: Literal["stop", "skip"] = "stop"
     zone: Zone | None = None
-    unavailable: Annotated[str, Field(min_length=1)] | None = None
+    unavailable: Text | None = None
+    decimals: Literal["text", "bytes"] | None = None
+    timestamps: Literal["ms", "us", "ns"] | None = None
+    key_column: Text | None = None
+    deleted: Text | None = None
     quarantine: BadRows = BadRows()
     _declared: KafkaServer | None = PrivateAttr(default=None)
+
+    @property
+    def message_options(self) -> dict[str, str]:
+        """Those of `MESSAGE_OPTIONS` that are said."""
+        said = {name: getattr(self, name) for name in MESSAGE_OPTIONS}
+        return {name: value for name, value in said.items() if value is not None}
 
     @property
     def declared(self) -> KafkaServer:

@@ -162,8 +162,8 @@ def _check_no_files(said: Mapping[str, object]) -> None:
 
 def _check_no_topic(said: Mapping[str, object]) -> None:
     """Raises ConfigError for flags that are for topics."""
-    for name in ("source_server", "source_table", "source_zone", "unavailable"):
-        if said.get(name) is not None:
+    for name in ("source_server", "source_table", "message_option"):
+        if said.get(name):
             raise ConfigError(
                 f"--{name.replace('_', '-')} has no effect",
                 found="no --source-topic",

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from hoodie.errors import ConfigError
 from hudi_services.entry.server import KafkaServer
-from hudi_services.entry.source import CHANGE_FORMATS, MAX_MESSAGES, ROW_FORMATS, ZONED, TopicSource
+from hudi_services.entry.source import CHANGE_FORMATS, MAX_MESSAGES, MESSAGE_OPTIONS, ROW_FORMATS, TopicSource
 from hudi_services.entry.words import place_of, told
 from hudi_services.feed.flag import json_flag
 
@@ -34,12 +34,10 @@ FLAGS = (
         help="Take only changes of this table, if the topic has several.",
     ),
     click.Option(
-        ["--source-zone"], metavar="ZONE", help="The time zone of TIMESTAMP in messages of Maxwell, such as UTC."
-    ),
-    click.Option(
-        ["--unavailable"],
-        metavar="TEXT",
-        help="The text that Debezium sends for values it does not know, if it is not its own.",
+        ["--message-option"],
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="A key of docs/kafka.md that says what the messages do not, such as zone=UTC. Repeatable.",
     ),
     click.Option(
         ["--statements"],
@@ -62,15 +60,12 @@ def flags_of_topic(source: TopicSource) -> list[str]:
     """The flags of a source of the registry."""
     said = json.dumps({"name": source.server, **source.declared.model_dump(exclude_defaults=True)})
     flags = ["--source-topic", source.topic, "--source-format", source.format, "--source-server", json_flag(said)]
-    for flag, value, default in (
-        ("--source-table", source.table, None),
-        ("--statements", source.statements, "stop"),
-        ("--source-zone", source.zone, None),
-        ("--unavailable", source.unavailable, None),
-        ("--max-messages", source.max_messages, MAX_MESSAGES),
-    ):
-        flags += [flag, str(value)] if value != default else []
-    return flags
+    options = source.message_options
+    table = options.pop("table", None)
+    flags += ["--source-table", table] if table is not None else []
+    flags += [part for name, value in options.items() for part in ("--message-option", f"{name}={value}")]
+    flags += ["--statements", source.statements] if source.statements != "stop" else []
+    return flags + (["--max-messages", str(source.max_messages)] if source.max_messages != MAX_MESSAGES else [])
 
 
 def topic_of_flags(
@@ -78,8 +73,7 @@ def topic_of_flags(
     source_topic: str,
     source_server: str | None,
     source_table: str | None,
-    source_zone: str | None,
-    unavailable: str | None,
+    message_option: tuple[str, ...],
     **more: Any,
 ) -> Topic:
     """The source that flags name. Raises ConfigError for what they say and cannot be."""
@@ -90,7 +84,7 @@ def topic_of_flags(
     name, declared = _server(source_server)
     said = {
         "server": name, "topic": source_topic, "format": source_format, "table": source_table,
-        "zone": source_zone, "unavailable": unavailable, **more,
+        **_options(message_option), **more,
     }  # fmt: skip
     try:
         source = TopicSource.model_validate({key: value for key, value in said.items() if value is not None})
@@ -113,12 +107,24 @@ def topic_of_flags(
 
 def contradictions(source: TopicSource) -> Iterator[tuple[tuple[str, ...], str]]:
     """Keys that have no effect on messages of the format, and why."""
-    if source.format in ROW_FORMATS and source.table is not None:
-        yield ("table",), f"has no effect: messages in {source.format} do not name their table"
-    if source.format not in ZONED and source.zone is not None:
-        yield ("zone",), f"has no effect on {source.format}: only {', '.join(ZONED)} does not say the zone of times"
-    if not source.format.startswith("debezium") and source.unavailable is not None:
-        yield ("unavailable",), f"has no effect on {source.format}: Debezium sends it"
+    for name in source.message_options:
+        if source.format not in (formats := MESSAGE_OPTIONS[name]):
+            yield (name,), f"has no effect on messages in {source.format}, only in {', '.join(formats)}"
+
+
+def _options(said: Sequence[str]) -> dict[str, str]:
+    names = [name for name in MESSAGE_OPTIONS if name != "table"]
+    found: dict[str, str] = {}
+    for text in said:
+        name, mark, value = text.partition("=")
+        if not mark or name not in names or name in found:
+            raise ConfigError(
+                f"--message-option cannot be {text!r:.100}",
+                found="a key twice" if name in found else "no key of messages and its value",
+                fix=f"write KEY=VALUE once for each; keys are {', '.join(names)}",
+            )
+        found[name] = value
+    return found
 
 
 def _wrong(what: str, mistakes: Sequence[str]) -> ConfigError:

@@ -16,8 +16,7 @@ from hudi_services.ingest.kafka.connection import registry_login
 
 def topic_format(source: TopicSource, server: KafkaServer, environ: Mapping[str, str]) -> MessageFormat:
     """The format of a source. Raises ConfigError for one that is not there, and for a schema registry that is missing."""
-    said = {"table": source.table, "zone": source.zone, "unavailable": source.unavailable}
-    parameters: dict[str, Any] = {name: value for name, value in said.items() if value is not None}
+    parameters: dict[str, Any] = {**source.message_options}
     if source.format.endswith("avro"):
         parameters["registry"] = _registry(source.format, server, environ)
     return message_format(source.format, **parameters)

@@ -94,7 +94,7 @@ def test_a_table_gets_its_server(read):
         ("server: events, topic: t, format: json, max_message: 5", "", "source.max_message", "did you mean 'max_messages'?"),
         ("server: events, topic: t, format: json, path: /x", "", "source.path", "is not an option"),
         ("server: events, topic: t, format: json, quarantine: {files: skip}", "", "source.quarantine.files", "known: path"),
-        ("server: events, topic: t, format: json, table: a.b", "", "source.table", "do not name their table"),
+        ("server: events, topic: t, format: json, table: a.b", "", "source.table", "has no effect on messages in json"),
         ("server: events, topic: t, format: json", "keys: null", "keys", "needs the columns of its record key"),
         ("server: events, topic: t, format: canal-json", "keys: {record_key: id, ordering: at}", "keys.ordering", "remove it"),
         ("server: events, topic: t, format: json", "ingest: {catchup: true}", "ingest.catchup", "has no effect without files"),

@@ -11,7 +11,7 @@ import pytest
 
 from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
-from hudi_services.cdc.messages.messages import message_format
+from hudi_services.cdc.messages.messages import MessageFormat, message_format
 from hudi_services.ingest.kafka.source import TopicSource
 from hudi_services.ingest.request import IngestRequest
 from hudi_services.ingest.rounds import Pace, Rounds
@@ -37,13 +37,14 @@ class Feed:
     topic: str
     table: Path
     options: dict[str, Any] = field(default_factory=dict)
+    format: MessageFormat | None = None
 
     def send(self, messages, partition=0, **more):
         self.broker.send(self.topic, messages, partition, **more)
 
     def source(self, **more) -> TopicSource:
         settings = {"bootstrap.servers": self.broker.brokers}
-        format_ = message_format("debezium-json", table=more.get("table"))
+        format_ = self.format or message_format("debezium-json", table=more.get("table"))
         return TopicSource("events", self.topic, settings, format_, **more)
 
     def request(self, *, start_fresh=False, max_bad_share=0.0, **of_source):

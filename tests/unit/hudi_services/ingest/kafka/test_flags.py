@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 
 import pytest
 
 from hoodie.errors import ConfigError
+from hudi_services.cdc.messages.messages import _FORMATS
 from hudi_services.entries import ENTRIES
 from hudi_services.entry.call import Call
 from hudi_services.entry.dag import Asked
 from hudi_services.entry.server import KafkaServer
+from hudi_services.entry.source import MESSAGE_OPTIONS
 from hudi_services.ingest.entry import INGEST
 from hudi_services.registry.sections import table_model
 
@@ -67,15 +70,18 @@ def test_a_topic_has_no_dates_and_no_files():
         (["--source-server", "[]"], "is no JSON object"),
         (["--source-server", '{"type": "kafka", "connection": "a:secret@b"}'], "connection has to be the id"),
         (["--source-server", '{"type": "kafka", "connection": "other"}'], "no environment variable AIRFLOW_CONN_OTHER"),
-        (["--source-zone", "UTC"], "zone has no effect on debezium-json"),
-        (["--source-format", "maxwell-json", "--source-zone", "nowhere"], "zone .*nowhere"),
-        (["--source-format", "maxwell-json", "--unavailable", "x"], "unavailable has no effect on maxwell-json"),
+        (["--message-option", "zone=UTC"], "zone has no effect on messages in debezium-json"),
+        (["--source-format", "maxwell-json", "--message-option", "zone=nowhere"], "zone .*nowhere"),
+        (["--source-format", "json", "--message-option", "decimals=x"], "decimals .*'bytes'"),
+        (["--message-option", "zon=UTC"], "cannot be 'zon=UTC'.*keys are zone"),
+        (["--message-option", "zone"], "cannot be 'zone'"),
+        (["--message-option", "deleted=a", "--message-option", "deleted=b"], "a key twice"),
         (["--source-format", "debezium-avro"], "need a registry of schemas"),
         (["--source-path", "/land"], "--source-path contradicts --source-topic"),
         (["--reload"], "--reload contradicts --source-topic"),
         (["--source-format", "csv"], "format .*'csv'"),
         (["--source-table", "orders"], "write DATABASE.TABLE"),
-        (["--source-format", "json", "--source-table", "a.b"], "do not name their table"),
+        (["--source-format", "json", "--source-table", "a.b"], "table has no effect on messages in json"),
     ],
 )
 def test_flags_that_cannot_be(flags, message):
@@ -88,7 +94,7 @@ def test_flags_that_cannot_be(flags, message):
 
 
 @pytest.mark.parametrize(
-    ("flag", "value"), [("--source-server", "{}"), ("--source-table", "a.b"), ("--unavailable", "x")]
+    ("flag", "value"), [("--source-server", "{}"), ("--source-table", "a.b"), ("--message-option", "zone=UTC")]
 )
 def test_flags_of_topics_are_not_for_files(flag, value):
     with pytest.raises(ConfigError, match=f"{flag} has no effect.*no --source-topic"):
@@ -105,6 +111,12 @@ def test_what_the_messages_do_not_say_comes_from_the_registry(monkeypatch):
     monkeypatch.delenv("AIRFLOW_CONN_S")
     with pytest.raises(ConfigError, match=r"'s' of the schema registry cannot be used.*AIRFLOW_CONN_S"):
         called(table(format="debezium-avro"))
+
+
+def test_the_options_of_messages_are_the_parameters_of_their_formats():
+    for name, made in _FORMATS.items():
+        parameters = {field.name for field in fields(made)} - {"registry"}
+        assert parameters == {option for option, formats in MESSAGE_OPTIONS.items() if name in formats}, name
 
 
 def test_a_server_without_a_name_is_called_by_its_connection():
