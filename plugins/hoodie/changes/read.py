@@ -31,6 +31,7 @@ from hoodie.read.query import Query
 from hoodie.schema import with_meta_columns
 from hoodie.schema.history import StoredColumns
 from hoodie.view import TableState
+from hoodie.view.log_blocks import log_check
 from hoodie.view.missing import looked_at_again
 from hoodie.view.table_schema import table_schema
 
@@ -116,8 +117,8 @@ def open_changes(state: TableState, query: ChangeQuery, engine: Engine) -> Chang
     compared = read_columns(state.properties, schema, Query(schema.names), None)  # all columns have to be in the files
     rows = compared.named((RECORD_KEY, PARTITION_PATH, *schema.names, *rules.columns(known)))
     columns = StoredColumns.of(schema, state.schemas, last)
-    whole = options[CHECK_FILES] and state.layout.logs_tell_writer
-    logs = LogReader(state.storage, state.timeline, rules, rows, compared.keys, columns=columns, whole=whole)
+    check = log_check(state.layout, wanted=options[CHECK_FILES])
+    logs = LogReader(state.storage, state.timeline, rules, rows, compared.keys, columns=columns, check=check)
     net = NetChanges(chosen.result, filter) if query.net else None
     seen = (chosen.result, filter) if net is None else (schema, None)
     task = ReadGroupChanges(logs, MergeMemory.of(options), schema, *seen)

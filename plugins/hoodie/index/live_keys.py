@@ -27,6 +27,7 @@ from hoodie.read.merged import SliceMerger
 from hoodie.schema import conform, with_meta_columns
 from hoodie.schema.history import StoredColumns
 from hoodie.view import TableState
+from hoodie.view.log_blocks import log_check
 
 _BATCH_ROWS = 1 << 20
 
@@ -52,8 +53,8 @@ class StoredRows:
         names = [name for name in dict.fromkeys((RECORD_KEY, *columns)) if name in known.names]
         merging = dict.fromkeys((*names, PARTITION_PATH, *rules.columns(known)))
         read = pa.schema([known.field(name) for name in merging])
-        keys, whole = stored_keys(properties, schema), state.layout.logs_tell_writer
-        logs = LogReader(state.storage, state.timeline, rules, read, keys, columns=versions, whole=whole)
+        keys, check = stored_keys(properties, schema), log_check(state.layout)
+        logs = LogReader(state.storage, state.timeline, rules, read, keys, columns=versions, check=check)
         result = pa.schema([known.field(name).with_nullable(True) for name in names])
         return StoredRows(SliceMerger(logs, memory), result)
 

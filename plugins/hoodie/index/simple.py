@@ -25,7 +25,7 @@ from hoodie.model.meta_columns import RECORD_KEY
 from hoodie.storage.base import Storage
 from hoodie.timeline import Timeline
 from hoodie.view import TableState
-from hoodie.view.log_blocks import valid_blocks
+from hoodie.view.log_blocks import LogCheck, log_check, valid_blocks
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class KeySplit:
     keys: StoredKeys
     slices: tuple[tuple[int, FileSlice], ...]
     positions: bool  # tell `@position` too
-    whole: bool = False  # logs that were cut are refused (see `valid_blocks`)
+    check: LogCheck = LogCheck.NONE  # which damaged logs are refused
 
     @property
     def size(self) -> int:
@@ -72,7 +72,7 @@ class KeySplit:
                 for batch in base_file_keys(reader, self.keys):
                     yield batch, first
                     first += batch.num_rows
-        for batch in log_keys(self.storage, self.timeline, file_slice, self.keys, whole=self.whole):
+        for batch in log_keys(self.storage, self.timeline, file_slice, self.keys, check=self.check):
             yield batch, None
 
 
@@ -84,10 +84,15 @@ def base_file_keys(
 
 
 def log_keys(
-    storage: Storage, timeline: Timeline, file_slice: FileSlice, keys: StoredKeys, *, whole: bool = False
+    storage: Storage,
+    timeline: Timeline,
+    file_slice: FileSlice,
+    keys: StoredKeys,
+    *,
+    check: LogCheck = LogCheck.NONE,
 ) -> Iterator[pa.Table]:
     """Of all rows in the logs of a slice, but those that only delete, the column `_hoodie_record_key`. See `valid_blocks`."""
-    for block in valid_blocks(storage, timeline, file_slice, whole=whole):
+    for block in valid_blocks(storage, timeline, file_slice, check=check):
         if block.kind is not BlockType.DELETE:
             yield from keys.rows([RECORD_KEY], partial(read_rows, storage, block))
 
@@ -105,8 +110,8 @@ class SimpleIndex:
         if self.sought is not None:  # logs have no footers: writers with another index may have inserted keys there
             slices = [each if n in self.sought else replace(each, base_file=None) for n, each in enumerate(slices)]
         dealt = shares(slices, parallelism, [n for n, each in enumerate(slices) if each.base_file or each.log_files])
-        whole = state.layout.logs_tell_writer
-        return [KeySplit(state.storage, state.timeline, self.keys, some, self.positions, whole) for some in dealt]
+        check = log_check(state.layout)
+        return [KeySplit(state.storage, state.timeline, self.keys, some, self.positions, check) for some in dealt]
 
     def tag(self, incoming: pa.Table, stored: pa.Table | None, partition_of_group: Sequence[str]) -> Tagged:
         return tag(incoming, stored, partition_of_group)

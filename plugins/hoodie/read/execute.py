@@ -54,7 +54,7 @@ class ReadSlice:
         """Base file and logs."""
         plan = self.plan
         logs = LogReader(
-            self.storage, plan.timeline, plan.rules, plan.merging, plan.keys, plan.as_of, plan.columns, plan.whole_logs
+            self.storage, plan.timeline, plan.rules, plan.merging, plan.keys, plan.as_of, plan.columns, plan.log_check
         )
         merger = SliceMerger(logs, plan.memory)
         if file_slice.base_file is None:

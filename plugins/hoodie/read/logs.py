@@ -32,7 +32,7 @@ from hoodie.schema import column_of, conform, find_fields
 from hoodie.schema.history import NAMED_ALIKE, StoredColumns
 from hoodie.storage.base import Storage
 from hoodie.timeline import Timeline
-from hoodie.view.log_blocks import valid_blocks
+from hoodie.view.log_blocks import LogCheck, valid_blocks
 
 _FOLD_BYTES = 256 * 1024 * 1024  # bytes of rows that are held before they are reduced to one a key
 
@@ -48,7 +48,7 @@ class LogReader:
     keys: StoredKeys
     as_of: Time | None = None
     columns: StoredColumns = NAMED_ALIKE  # what the blocks call them
-    whole: bool = False  # a log that was cut is refused (see `valid_blocks`)
+    check: LogCheck = LogCheck.NONE  # which damaged logs are refused
 
     def open(self, file_slice: FileSlice) -> SliceLogs:
         """The logs of one slice; of its blocks the headers are read now.
@@ -56,7 +56,7 @@ class LogReader:
         Raises what `MergeRules.check_ordering` and `valid_blocks` raise.
         """
         self.rules.check_ordering(self.schema)
-        blocks = valid_blocks(self.storage, self.timeline, file_slice, self.as_of, whole=self.whole)
+        blocks = valid_blocks(self.storage, self.timeline, file_slice, self.as_of, check=self.check)
         return SliceLogs(self, file_slice, tuple(blocks))
 
 

@@ -28,6 +28,7 @@ from hoodie.schema import with_meta_columns
 from hoodie.schema.history import StoredColumns
 from hoodie.timeline import Instant, Timeline
 from hoodie.view import TableState, TableView
+from hoodie.view.log_blocks import LogCheck, log_check
 from hoodie.view.missing import looked_at_again
 from hoodie.view.restoring import as_restored
 from hoodie.view.table_schema import table_schema
@@ -52,7 +53,7 @@ class ReadPlan:
     columns: StoredColumns  # what files of other times call them
     written: IncrementalRange | None
     """The range of an incremental read whose rows are all wanted; None: the query asks something else."""
-    whole_logs: bool  # logs that were cut are refused (see `valid_blocks`)
+    log_check: LogCheck  # which damaged logs are refused
 
     def __repr__(self) -> str:
         return f"ReadPlan({self.explain()})"
@@ -158,7 +159,7 @@ def _plan(
         left_out=len(view.left_out),
         columns=StoredColumns.of(schema, of.schemas, at),
         written=None,
-        whole_logs=options[CHECK_FILES] and state.layout.logs_tell_writer,
+        log_check=log_check(state.layout, wanted=options[CHECK_FILES]),
     )
 
 

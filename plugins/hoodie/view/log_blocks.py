@@ -4,30 +4,59 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
+from enum import Enum
 
+from hoodie.clock import SystemClock
 from hoodie.errors import CorruptFileError
 from hoodie.formats.log import BlockType, Header, LogBlock, scan_blocks
 from hoodie.model.files import FileSlice, LogFile
 from hoodie.model.time import Time
 from hoodie.storage.base import Storage
-from hoodie.timeline import Timeline
+from hoodie.timeline import Layout, Timeline
+from hoodie.view.state import load_state
 
 _log = logging.getLogger(__name__)
 
 
+class LogCheck(Enum):
+    """The damaged logs that are refused.
+
+    OWN is for tables in which one write makes one log, from version 8 on: a log of a commit with a damaged block, and one of an
+    archived commit without a block. SHARED is for logs that several writers append to, where one that died may have left a torn
+    block: a log with a damaged block, and without any of a commit that has written rows into it.
+    """
+
+    NONE = "none"
+    OWN = "own"
+    SHARED = "shared"
+
+
+def log_check(layout: Layout, *, wanted: bool = True) -> LogCheck:
+    """Return the check for the logs of a table."""
+    if not wanted:
+        return LogCheck.NONE
+    return LogCheck.OWN if layout.logs_tell_writer else LogCheck.SHARED
+
+
 def valid_blocks(
-    storage: Storage, timeline: Timeline, file_slice: FileSlice, as_of: Time | None = None, *, whole: bool = False
+    storage: Storage,
+    timeline: Timeline,
+    file_slice: FileSlice,
+    as_of: Time | None = None,
+    *,
+    check: LogCheck = LogCheck.NONE,
 ) -> list[LogBlock]:
     """Data and delete blocks of committed instants, not later than `as_of`, in the order in which they are applied.
 
-    Blocks that were rolled back or compacted into another are left out, and so are damaged ones, which are reported. `whole` is
-    for tables in which one write makes one log: raises CorruptFileError for a damaged block in the log of a commit, and for a log
-    of an archived commit without a block. Logs of the active timeline are compared by size (see `hoodie.view.missing`). A cut
-    between two blocks would be known only from the archive, which is too dear for each read: `doctor --deep` looks there.
+    Blocks that were rolled back or compacted into another are left out, and so are damaged ones, which are reported. Raises
+    CorruptFileError for logs that `check` refuses. Logs of the active timeline are compared by size (see `hoodie.view.missing`).
+    A cut between two blocks would be known only from the archive, which is too dear for each read: `doctor --deep` looks there.
     """
     blocks = [(log, blocks_of(storage, log)) for log in file_slice.log_files]
-    if whole:
+    if check is LogCheck.OWN:
         _refuse_damaged(storage, timeline, blocks, as_of)
+    if check is LogCheck.SHARED:
+        _refuse_lost(storage, timeline, blocks, as_of)
     found = [block for _, own in blocks for block in own]
     for block in found:
         if block.kind is BlockType.CORRUPT:
@@ -48,13 +77,31 @@ def _refuse_damaged(
         if (as_of is not None and log.time > as_of) or not timeline.is_committed(log.time):
             continue
         if not own and log.time not in timeline.commit_times:
-            raise _damaged(storage, log, "no log block")
+            raise _damaged(storage, log, f"no log block of commit {log.time}")
         if not _has_other_writers(log, own, timeline):
             for block in own:
                 if block.kind is BlockType.CORRUPT:
-                    raise _damaged(storage, log, f"no log block from byte {block.offset:,} on")
+                    raise _damaged(storage, log, f"no log block of commit {log.time} from byte {block.offset:,} on")
                 if block.instant != log.time:
-                    raise _damaged(storage, log, f"a block of no such commit at byte {block.offset:,}")
+                    raise _damaged(
+                        storage, log, f"no log block of commit {log.time}, but another one, at byte {block.offset:,}"
+                    )
+
+
+def _refuse_lost(
+    storage: Storage, timeline: Timeline, blocks: Sequence[tuple[LogFile, Sequence[LogBlock]]], as_of: Time | None
+) -> None:
+    torn = {log.path: log for log, own in blocks if any(block.kind is BlockType.CORRUPT for block in own)}
+    if not torn:
+        return
+    there = {log.path: {block.instant for block in own} for log, own in blocks}
+    state = load_state(storage, SystemClock())
+    for commit in state.timeline.commits:
+        if commit.time not in timeline.commit_times or (as_of is not None and commit.time > as_of):
+            continue
+        for stat in state.commit_metadata(commit).stats:
+            if stat.path in torn and (stat.num_writes or stat.num_deletes) and commit.time not in there[stat.path]:
+                raise _damaged(storage, torn[stat.path], f"no log block of commit {commit.time}, which wrote into it")
 
 
 def _has_other_writers(log: LogFile, blocks: Sequence[LogBlock], timeline: Timeline) -> bool:
@@ -69,7 +116,7 @@ def _has_other_writers(log: LogFile, blocks: Sequence[LogBlock], timeline: Timel
 def _damaged(storage: Storage, log: LogFile, what: str) -> CorruptFileError:
     return CorruptFileError(
         f"A log file of table {storage.base_path} is damaged",
-        found=f"{log.path}, of the commit {log.time}, has {log.info.size:,} bytes and {what}",
+        found=f"{log.path} has {log.info.size:,} bytes and {what}",
         fix="restore it from a copy, or, where `hudi-services doctor --deep` says that its commit does not name it, add "
         "`--fix`; nothing was changed. The read option hoodie.read.check.files=false gives what is left of the file",
     )

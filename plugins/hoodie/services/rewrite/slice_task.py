@@ -17,6 +17,7 @@ from hoodie.read.merged import SliceMerger
 from hoodie.schema.history import StoredColumns
 from hoodie.transaction.writing import Writing
 from hoodie.view import TableState
+from hoodie.view.log_blocks import log_check
 from hoodie.write.plan import base_file_options
 
 
@@ -38,6 +39,6 @@ class SliceTask:
         keys = stored_keys(state.properties, schema)
         columns = StoredColumns.of(schema, state.schemas, writing.instant)
         rules = merge_rules(state.properties)
-        whole = state.layout.logs_tell_writer
-        logs = LogReader(state.storage, state.timeline, rules, rows, keys, writing.instant, columns, whole)
+        check = log_check(state.layout)
+        logs = LogReader(state.storage, state.timeline, rules, rows, keys, writing.instant, columns, check)
         return cls(SliceMerger(logs, MergeMemory.of(chosen)), writing, file)
