@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from hudi_services.cdc.mysql.binlog.changes import ChangeCollector, Shape
 from hudi_services.cdc.mysql.binlog.decoding import AS_LOGGED, Decoding
+from hudi_services.cdc.mysql.binlog.event_spool import EventSpool
 from hudi_services.cdc.mysql.binlog.events import ROWS, Event, Kind, Query, query
 from hudi_services.cdc.mysql.binlog.payload import payload_events
 from hudi_services.cdc.mysql.binlog.table_map import table_name
@@ -69,9 +70,10 @@ class Statement:
 
 @dataclass(frozen=True)
 class Changes:
-    """Changes of one table in one transaction.
+    """Changes of one table in one transaction, or a piece of them.
 
-    `changes` has the columns of `ChangeCollector`. A reader that begins at `position` gets what follows.
+    `changes` has the columns of `ChangeCollector`. A reader that begins at `position` gets what follows the transaction: pieces
+    that were read count when the next part has another position.
     """
 
     position: LogPosition
@@ -82,7 +84,10 @@ class Changes:
 
 @dataclass(frozen=True)
 class Unreadable:
-    """A transaction has changes of a table that cannot be read, for a reason. `position` is the place after it."""
+    """A transaction has changes of a table that cannot be read, for a reason. `position` is the place after it.
+
+    Pieces of the table's changes in it that came before do not count.
+    """
 
     position: LogPosition
     seconds: int
@@ -92,24 +97,27 @@ class Unreadable:
 
 
 Part = Changes | Statement | Unreadable
+_PIECE = 16 << 20  # bytes of events that are decoded at once
 
 
 @dataclass
 class _Open:
     """The transaction that the log is in: tables and rows that are wanted, and how many of them preceded each savepoint."""
 
-    parts: list[Event] = field(default_factory=list)
+    parts: EventSpool = field(default_factory=EventSpool)
+    has_rows: bool = False
     savepoints: dict[str, int] = field(default_factory=dict)
 
     def clear(self) -> None:
         self.parts.clear()
         self.savepoints.clear()
+        self.has_rows = False
 
     def undo(self, name: str) -> None:
         """Forget what followed a savepoint. Raises ValueError for one that the log does not have."""
         if name not in self.savepoints:
             raise ValueError(f"ROLLBACK TO a savepoint {name!r} that the log does not have")
-        del self.parts[self.savepoints[name] :]
+        self.parts.cut(self.savepoints[name])
 
 
 def transactions(
@@ -122,7 +130,7 @@ def transactions(
 ) -> Iterator[Part]:
     """Yield changes and statements in the order of commits. A transaction without its end is not yielded.
 
-    A transaction in which changes of a table cannot be read yields `Unreadable` in place of all of that table's.
+    A transaction in which changes of a table cannot be read ends with an `Unreadable` in place of that table's changes.
     Raises ValueError for events that may carry rows and cannot be read.
     """
     collector = ChangeCollector(charsets, mariadb=mariadb, decoding=decoding)
@@ -144,10 +152,11 @@ def transactions(
         elif kind in ROWS or kind is Kind.PARTIAL_UPDATE_ROWS:
             if int.from_bytes(event.body[:6], "little") not in skipped:
                 open_.parts.append(event)
+                open_.has_rows = True
         elif kind is Kind.XID:
             yield from _committed(collector, open_, position, event)
         elif kind is Kind.XA_PREPARE:
-            if any(part.kind is not Kind.TABLE_MAP for part in open_.parts) and not event.body[0]:
+            if open_.has_rows and not event.body[0]:
                 raise ValueError(f"before {position}: rows of an XA transaction, which may still be rolled back")
             yield from _committed(collector, open_, position, event)
         elif kind in (Kind.QUERY, Kind.QUERY_COMPRESSED):
@@ -208,22 +217,36 @@ def _savepoint(parts: list[Token]) -> str:
 
 
 def _committed(collector: ChangeCollector, open_: _Open, position: LogPosition, event: Event) -> Iterator[Part]:
+    """The changes of a transaction. A long one comes in pieces, which all have the position after it."""
     failed: dict[tuple[str, str], str] = {}
-    for part in open_.parts:
+    size = 0
+    for part in open_.parts.taken():
         name = collector.name_of(part)
         if name not in failed:
             try:
                 collector.add(part)
             except ValueError as error:
                 failed[name] = str(error)
+        size += len(part.body)
+        if size >= _PIECE:
+            yield from _collected(collector, failed, position, event)
+            size = 0
     open_.clear()
-    read = []
+    yield from _collected(collector, failed, position, event)
+    for (database, table), reason in failed.items():
+        yield Unreadable(position, event.seconds, database, table, reason)
+
+
+def _collected(
+    collector: ChangeCollector, failed: dict[tuple[str, str], str], position: LogPosition, event: Event
+) -> Iterator[Changes]:
+    """What was collected of tables that did not fail. `failed` gets those that fail now."""
     for shape in collector.shapes:
         name = (shape.database, shape.table)
         try:
-            read.append((name, Changes(position, event.seconds, shape, collector.take(shape))))
+            changes = collector.take(shape)
         except ValueError as error:
             failed.setdefault(name, str(error))
-    yield from (changes for name, changes in read if name not in failed)
-    for (database, table), reason in failed.items():
-        yield Unreadable(position, event.seconds, database, table, reason)
+            continue
+        if name not in failed:
+            yield Changes(position, event.seconds, shape, changes)
