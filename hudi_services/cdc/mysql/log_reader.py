@@ -71,16 +71,20 @@ class LogReader:
         elif isinstance(part, Unreadable):
             self._hand_to((part.database, part.table), lambda route: route.refuse(part))
         else:
+            self._limit_memory(part.position)
             self._hand_to((part.shape.database, part.shape.table), lambda route: route.take(part))
-            self._limit_memory()
 
     def _hand_to(self, name: TableName, step: Callable[[Route], None]) -> None:
         if name in self.routes:  # it may have left since the log named it
             self._try(self.routes[name], step)
 
-    def _limit_memory(self) -> None:
+    def _limit_memory(self, position: LogPosition) -> None:
+        """Commit the largest changes that wait. Those of the transaction up to `position` may not be whole yet."""
         while sum(route.held_bytes for route in self.routes.values()) >= _BYTES:
-            self._try(max(self.routes.values(), key=lambda route: route.held_bytes), Route.commit)
+            whole = [route for route in self.routes.values() if route.held_bytes and not route.is_within(position)]
+            if not whole:
+                return
+            self._try(max(whole, key=lambda route: route.held_bytes), Route.commit)
 
     def _try(self, route: Route, step: Callable[[Route], None]) -> None:
         try:

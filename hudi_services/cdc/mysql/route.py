@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-import pyarrow as pa
-
 from hoodie.errors import SourceError, SourceUnavailableError
 from hudi_services.cdc.mysql.binlog.changes import Shape
 from hudi_services.cdc.mysql.binlog.transactions import Changes, Statement, Unreadable
 from hudi_services.cdc.mysql.definition import Effect, LoadedTable, effect_on, names_table
+from hudi_services.cdc.mysql.held_changes import HeldChanges
 from hudi_services.cdc.mysql.log_identity import StoredPosition
 from hudi_services.cdc.mysql.position import LogPosition
 from hudi_services.cdc.mysql.target import UniqueKey
@@ -64,23 +63,26 @@ class Route:
     positions: Positions
     result: LoadResult = field(default_factory=LoadResult)
     is_stale: bool = False
-    _held: list[pa.Table] = field(default_factory=list)
+    _held: HeldChanges = field(default_factory=HeldChanges)
     _shape: Shape | None = None
-    _place: LogPosition | None = None
 
     @property
     def held_bytes(self) -> int:
-        """How many bytes of changes wait."""
-        return sum(changes.nbytes for changes in self._held)
+        """How many bytes of changes wait in memory."""
+        return self._held.memory
+
+    def is_within(self, position: LogPosition) -> bool:
+        """Return True if the last changes that wait are a piece of the transaction that ends at `position`."""
+        return self._held.position == position
 
     def take(self, changes: Changes) -> None:
-        """Hold changes. A commit has changes of one shape of the table."""
+        """Hold changes. A commit has changes of one shape of the table, and whole transactions."""
         if changes.position <= self.since:
             return  # another table is behind, so the log is read from before
-        if self._held and (changes.shape != self._shape or self._is_full()):
+        if not self.is_within(changes.position) and (changes.shape != self._shape or self._is_full()):
             self.commit()
-        self._held.append(changes.changes)
-        self._shape, self._place = changes.shape, changes.position
+        self._held.add(changes.position, changes.changes)
+        self._shape = changes.shape
 
     def obey(self, statement: Statement) -> None:
         """Commit what precedes a statement about the table, and do what the policy of its kind says.
@@ -135,6 +137,7 @@ class Route:
         """Commit what precedes changes that cannot be read, and raise SourceError."""
         if part.position <= self.since:
             return
+        self._held.drop(part.position)
         self.commit()
         raise SourceError(
             f"The changes of {self.target.source.source} before {part.position} cannot be read",
@@ -147,20 +150,20 @@ class Route:
 
         The table is equal to its source from the end of its snapshot on. A commit without changes says so where there are none.
         """
+        rows = self._held.rows
         snapshot = self.stored.snapshot
         ends_snapshot = snapshot is not None and reached is not None and reached >= snapshot.high
-        if not self._held and not ends_snapshot:
+        if not rows and not ends_snapshot:
             return
-        place = max(place for place in (self._place, reached) if place is not None)
+        place = max(place for place in (self._held.position, reached) if place is not None)
         position = self._position_at(place)
-        count = sum(changes.num_rows for changes in self._held)
-        if self._held:
-            self.target.write_changes(pa.concat_tables(self._held), self._key(), self.stored, position)
+        if rows:
+            self.target.write_parts(self._held.tables(), self._held.schema, self._key(), self.stored, position)
         else:
             self.target.write_position(self.stored, position)
         self._held.clear()
         self.stored = position
-        self.result.committed(position, changes=count)
+        self.result.committed(position, changes=rows)
 
     def _position_at(self, place: LogPosition) -> StoredPosition:
         """The place as a commit holds it: with the progress of the snapshot, until all changes of its time are there."""
@@ -171,4 +174,4 @@ class Route:
         return self.target.key(self.keys())  # asked again each time: the table may be another one by now
 
     def _is_full(self) -> bool:
-        return sum(changes.num_rows for changes in self._held) >= ROWS or self.held_bytes >= BYTES
+        return self._held.rows >= ROWS or self._held.size >= BYTES

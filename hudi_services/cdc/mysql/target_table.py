@@ -175,7 +175,7 @@ class TargetTable:
     ) -> str:
         """Apply changes in one commit, as `write_changes` does, and return its instant.
 
-        They come in parts of this schema. No two parts have a key in common.
+        They come in parts of this schema, in the order of the log: of a key in several parts the last one counts.
         """
         table = HoodieTable.open(self.base_path, engine=self.engine)
         check_text_columns(table.stored_schema, pa.schema(list(schema.field(AFTER).type)))

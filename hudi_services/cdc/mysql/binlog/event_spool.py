@@ -15,7 +15,7 @@ _HEADER = struct.Struct("<IBQI")  # seconds, kind, end, bytes of the body
 
 
 class EventSpool:
-    """A list of events, which can be cut at a count. What follows the first 32 MiB is in a temporary file."""
+    """A list of events, which can be cut at a count. All but the first 32 MiB are in a temporary file."""
 
     def __init__(self) -> None:
         self._events: list[Event] = []

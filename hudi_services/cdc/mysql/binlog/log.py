@@ -115,7 +115,7 @@ def events(
         code, message = (*error.args, "", "")[:2]
         if code == _PURGED:
             raise SourceError(
-                f"The server does not have the position {start}"
+                f"The server no longer has the position {start}"
                 if start.file
                 else "The server does not have the transactions that were read",
                 found=str(message),

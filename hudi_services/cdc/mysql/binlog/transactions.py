@@ -240,7 +240,7 @@ def _committed(collector: ChangeCollector, open_: _Open, position: LogPosition, 
 def _collected(
     collector: ChangeCollector, failed: dict[tuple[str, str], str], position: LogPosition, event: Event
 ) -> Iterator[Changes]:
-    """What was collected of tables that did not fail. `failed` gets those that fail now."""
+    """Changes that were collected of tables that did not fail. `failed` gets those that fail now."""
     for shape in collector.shapes:
         name = (shape.database, shape.table)
         try:

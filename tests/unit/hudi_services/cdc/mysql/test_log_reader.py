@@ -6,7 +6,9 @@ import pytest
 
 from hoodie.engine import LocalEngine
 from hoodie.errors import SourceError
-from hudi_services.cdc.mysql import log_reader
+from hudi_services.cdc.mysql import held_changes, log_reader, route
+from hudi_services.cdc.mysql.binlog import event_spool
+from hudi_services.cdc.mysql.binlog import transactions as log_transactions
 from hudi_services.cdc.mysql.binlog.log import end_of_log
 from hudi_services.cdc.mysql.connection import connected
 from hudi_services.cdc.mysql.log_positions import LogPositions
@@ -135,4 +137,50 @@ def test_changes_that_cannot_be_read_stop_their_table_before_their_transaction(s
     assert name == "a"
     assert "binlog_row_image=FULL" in error.found
     assert [row[1] for row in lake_rows(str(tmp_path / "a"))] == ["first"]
+    assert lake_rows(str(tmp_path / "b")) == server_rows(server, database, "b")
+
+
+def test_a_long_transaction_is_one_commit_of_each_table(server, database, tmp_path, monkeypatch):
+    """Its events and its changes wait in files, and a piece that cannot be read takes the others along."""
+    tables = Tables(server, database, tmp_path)
+    for module, name, value in (
+        (event_spool, "_MEMORY", 1_000),
+        (log_transactions, "_PIECE", 2_000),
+        (held_changes, "_MEMORY", 3_000),
+        (log_reader, "_BYTES", 1_000),
+        (route, "ROWS", 10),
+    ):
+        monkeypatch.setattr(module, name, value)
+    long = [
+        "BEGIN",
+        "INSERT INTO a SELECT seq, 'x' FROM seq_10_to_900",
+        "UPDATE a SET v = 'y' WHERE id % 3 = 0",
+        "SAVEPOINT s",
+        "DELETE FROM a WHERE id % 2 = 0",
+        "ROLLBACK TO SAVEPOINT s",
+        "INSERT INTO b SELECT id, v FROM a WHERE id > 500",
+        "UPDATE a SET id = id + 10000 WHERE id % 5 = 0",
+        "DELETE FROM a WHERE id % 7 = 0",
+        "INSERT INTO a SELECT seq, 'again' FROM seq_10_to_900 WHERE seq % 5 = 0 AND seq % 2 = 0 ON DUPLICATE KEY UPDATE v = 'z'",
+        "COMMIT",
+    ]
+    server.run(f"USE {database}", *long)
+    results = tables.run()
+    assert {name: result.commits for name, result in results.items()} == {"a": 1, "b": 1, "c": 0}
+    assert results["a"].changes > 1_000
+    for name in NAMES:
+        assert lake_rows(str(tmp_path / name)) == server_rows(server, database, name)
+    before = lake_rows(str(tmp_path / "a"))
+    server.run(
+        f"USE {database}",
+        "BEGIN",
+        "UPDATE a SET v = 'long'",
+        "UPDATE b SET v = 'long'",
+        "SET SESSION binlog_row_image = 'MINIMAL'",
+        "UPDATE a SET v = 'short' WHERE id = 11",
+        "COMMIT",
+    )
+    tables.run()
+    assert [name for name, _ in tables.parked] == ["a"]
+    assert lake_rows(str(tmp_path / "a")) == before
     assert lake_rows(str(tmp_path / "b")) == server_rows(server, database, "b")

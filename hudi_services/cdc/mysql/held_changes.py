@@ -1,0 +1,109 @@
+"""Changes of a table that wait for their commit. Those of a long transaction wait in files."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from hudi_services.cdc.mysql.position import LogPosition
+
+_MEMORY = 64 << 20  # bytes of a table's changes that stay in memory
+_ROWS = 100_000  # of the tables in which changes are handed out
+
+
+@dataclass(frozen=True)
+class _Piece:
+    position: LogPosition
+    schema: pa.Schema
+    rows: int
+    size: int
+    changes: pa.Table | Path
+
+    def read(self) -> pa.Table:
+        if isinstance(self.changes, pa.Table):
+            return self.changes
+        with pa.OSFile(str(self.changes)) as file, pa.ipc.open_file(file) as reader:
+            return reader.read_all()
+
+
+class HeldChanges:
+    """Pieces of changes with the columns of `ChangeCollector`, in the order of the log."""
+
+    def __init__(self) -> None:
+        self._pieces: list[_Piece] = []
+        self._memory = 0
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._files = 0
+
+    @property
+    def rows(self) -> int:
+        """How many changes wait."""
+        return sum(piece.rows for piece in self._pieces)
+
+    @property
+    def size(self) -> int:
+        """How many bytes of Arrow they have, those in files too."""
+        return sum(piece.size for piece in self._pieces)
+
+    @property
+    def memory(self) -> int:
+        """How many bytes of them are in memory."""
+        return self._memory
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of the changes. There are some."""
+        return self._pieces[0].schema
+
+    @property
+    def position(self) -> LogPosition | None:
+        """The place after the last piece, None without one."""
+        return self._pieces[-1].position if self._pieces else None
+
+    def add(self, position: LogPosition, changes: pa.Table) -> None:
+        """Add a piece of the transaction that ends at `position`. Raises OSError where the disk of temporary files is full."""
+        stays = self._memory + changes.nbytes <= _MEMORY
+        place = changes if stays else self._file_of(changes)
+        self._keep([*self._pieces, _Piece(position, changes.schema, changes.num_rows, changes.nbytes, place)])
+
+    def drop(self, position: LogPosition) -> None:
+        """Forget the pieces of a transaction."""
+        pieces = [piece for piece in self._pieces if piece.position != position]
+        self._keep(pieces)
+
+    def clear(self) -> None:
+        """Forget all, and remove the files."""
+        self._keep([])
+        if self._folder is not None:
+            self._folder.cleanup()
+            self._folder = None
+
+    def _keep(self, pieces: list[_Piece]) -> None:
+        self._pieces = pieces
+        self._memory = sum(piece.size for piece in pieces if isinstance(piece.changes, pa.Table))
+
+    def tables(self) -> Iterator[pa.Table]:
+        """Yield all changes, some at a time."""
+        waiting: list[pa.Table] = []
+        rows = 0
+        for piece in self._pieces:
+            waiting.append(piece.read())
+            rows += piece.rows
+            if rows >= _ROWS:
+                yield pa.concat_tables(waiting)
+                waiting, rows = [], 0
+        if waiting:
+            yield pa.concat_tables(waiting)
+
+    def _file_of(self, changes: pa.Table) -> Path:
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="changes-")
+        self._files += 1
+        path = Path(self._folder.name) / f"{self._files}.arrow"
+        with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, changes.schema) as writer:
+            writer.write_table(changes)
+        return path
