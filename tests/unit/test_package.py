@@ -59,6 +59,7 @@ def test_an_unknown_name_is_an_attribute_error():
         "watching",
         "stream_writer",
         "hudi_stream",
+        "messages",
     ],
 )
 def test_benchmarks_start_as_documented(module):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -26,7 +27,7 @@ _OPS = {"INSERT": "i", "UPDATE": "u", "DELETE": "d"}
 _STATEMENTS = ("CREATE", "ALTER", "ERASE", "TRUNCATE", "RENAME", "CINDEX", "DINDEX", "QUERY")
 _CONTROL = ("TIDB_WATERMARK",)
 _TEXT = r'"(?:[^"\\]|\\.)*"'
-_TYPES = rf'"mysqlType"\s*:\s*(?P<types>\{{\s*(?:{_TEXT}\s*:\s*{_TEXT}\s*,?\s*)*\}})'
+_TYPES = re.compile(rf'"mysqlType"\s*:\s*(\{{\s*(?:{_TEXT}\s*:\s*{_TEXT}\s*,?\s*)*\}})')
 _HEAD = pa.struct([*((name, pa.string()) for name in ("type", "database", "table", "sql")), ("isDdl", pa.bool_())])
 
 
@@ -59,7 +60,8 @@ class CanalJson:
         except FaultError as error:
             outcome.reject(heads.numbers, str(error))
             return
-        nulls = null_members(heads.texts, heads.numbers)
+        updates = heads.filter(pc.equal(heads.column("type"), "UPDATE").to_numpy(zero_copy_only=False))
+        nulls = null_members(updates.texts, updates.numbers)
         for numbers, structs in objects:
             for _, changes in _good_changes(numbers, structs, row, nulls, outcome):
                 outcome.changes.append(without_images(changes, outcome))
@@ -96,16 +98,16 @@ def _without_others(heads: Heads, outcome: Outcome) -> Heads:
 
 
 def _by_types(heads: Heads, outcome: Outcome) -> Iterator[tuple[str, Heads]]:
-    if not len(heads.numbers):
-        return
-    found = pc.extract_regex(heads.texts.cast(pa.string()), _TYPES)
-    types = pc.struct_field(found, "types")
-    lacks = types.is_null().to_numpy(zero_copy_only=False)
-    outcome.reject(heads.numbers[lacks], "rows without the types of their columns (mysqlType)")
-    encoded = types.dictionary_encode()
-    numbers = encoded.indices.fill_null(-1).to_numpy()
-    for number, text in enumerate(encoded.dictionary.to_pylist()):
-        yield text, heads.filter(numbers == number)
+    while len(heads.numbers):
+        found = _TYPES.search(heads.texts[0].as_py().decode())
+        if found is None:
+            outcome.reject(heads.numbers[:1], "rows without the types of their columns (mysqlType)")
+            same = np.arange(len(heads.numbers)) == 0
+        else:
+            # Its quotes are not escaped, so it is not inside of a text.
+            same = pc.match_substring(heads.texts, found[0]).to_numpy(zero_copy_only=False)
+            yield found[1], heads.filter(same)
+        heads = heads.filter(~same)
 
 
 def _good_changes(

@@ -6,6 +6,7 @@ Types are those that the schema in each message names. Without a schema they are
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -26,6 +27,7 @@ from hudi_services.cdc.messages.debezium_changes import (
     Envelope,
     envelope_of,
     of_table,
+    payload_type,
     shape_of,
     with_value,
 )
@@ -61,7 +63,7 @@ class DebeziumJson:
         """Return what the messages hold."""
         outcome = Outcome()
         values, places = with_value(messages, outcome)
-        decoding = _Decoding(outcome, messages["key"].combine_chunks(), known, self)
+        decoding = _Decoding(outcome, messages["value"], messages["key"].combine_chunks(), known, self)
         for found in envelopes.envelopes(values, places, outcome.errors):
             decoding.add(found)
         return outcome.decoded()
@@ -70,6 +72,7 @@ class DebeziumJson:
 @dataclass(frozen=True)
 class _Decoding:
     outcome: Outcome
+    values: pa.ChunkedArray
     keys: pa.Array
     known: pa.Schema | None
     settings: DebeziumJson
@@ -82,6 +85,7 @@ class _Decoding:
             lambda numbers, envelope: keys.rows(numbers, envelope.before),
             self.settings.unavailable,
             self.settings.table,
+            lambda number: _source_of(self.values[number].as_py()),
         )
 
     def add(self, found: envelopes.Envelope) -> None:
@@ -107,7 +111,8 @@ class _Decoding:
         except FaultError as error:
             self.outcome.reject(found.places, str(error))
             return
-        for numbers, payloads in JsonObjects(envelope.raw, self.outcome.errors).read(found.texts, found.places):
+        kind = envelope.raw(source=self.settings.table is not None)
+        for numbers, payloads in JsonObjects(kind, self.outcome.errors).read(found.texts, found.places):
             self._assembly.add(numbers, payloads, envelope)
 
     def _bare(self, found: envelopes.Envelope) -> None:
@@ -119,7 +124,13 @@ class _Decoding:
             return
         settings = self.settings
         writing = Writing(settings.decimals, settings.timestamps, days=True)
-        reader = OpenRows(_payload, ("before", "after"), self.known, writing, self.outcome.errors)
+        reader = OpenRows(
+            lambda row: payload_type(row, row, source=True),
+            ("before", "after"),
+            self.known,
+            writing,
+            self.outcome.errors,
+        )
         row, objects = reader.read(texts, places)
         for numbers, payloads in objects:
             self._assembly.add(numbers, payloads, Envelope(row, row))
@@ -167,5 +178,7 @@ class _Decoding:
             self.outcome.ignored[shape] += 1
 
 
-def _payload(row: pa.StructType) -> pa.StructType:
-    return pa.struct([("op", pa.string()), ("before", row), ("after", row), ("source", PLACE)])
+def _source_of(message: bytes) -> dict[str, Any]:
+    """The source of a message, with the envelope of the schema or without it."""
+    payload = parsed(message)
+    return (payload.get("payload") or payload).get("source") or {}

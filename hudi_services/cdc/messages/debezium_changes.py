@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -40,6 +41,12 @@ def shape_of(names: frozenset[str]) -> str | None:
     return HEARTBEAT if names == {"ts_ms"} else None
 
 
+def payload_type(before: pa.StructType, after: pa.StructType, *, source: bool) -> pa.StructType:
+    """Return the type of payloads with these rows."""
+    fields = [("op", pa.string()), ("before", before), ("after", after)]
+    return pa.struct([*fields, ("source", PLACE)] if source else fields)
+
+
 @dataclass(frozen=True)
 class Envelope:
     """The envelope of one table: how its rows are read, before and after a change."""
@@ -47,12 +54,9 @@ class Envelope:
     before: Row
     after: Row
 
-    @property
-    def raw(self) -> pa.StructType:
-        """The type in which payloads are read."""
-        return pa.struct(
-            [("op", pa.string()), ("before", self.before.raw), ("after", self.after.raw), ("source", PLACE)]
-        )
+    def raw(self, *, source: bool) -> pa.StructType:
+        """Return the type in which payloads are read, with the names of the table or without them, which is faster."""
+        return payload_type(self.before.raw, self.after.raw, source=source)
 
 
 def envelope_of(written: ConnectType, known: pa.Schema | None, *, json: bool) -> Envelope:
@@ -84,12 +88,17 @@ def of_table(payloads: pa.StructArray, table: str) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Assembly:
-    """Makes changes of payloads. `keys` gives the key columns of messages, by their row numbers."""
+    """Makes changes of payloads.
+
+    `keys` gives the key columns of messages, by their row numbers, `source` the source of a message whose payload was read
+    without it.
+    """
 
     outcome: Outcome
     keys: Callable[[np.ndarray, Envelope], Iterator[tuple[np.ndarray, pa.StructArray]]]
     marker: str
     table: str | None  # as db.table or schema.table
+    source: Callable[[int], dict[str, Any]] = lambda _: {}
 
     def add(self, numbers: np.ndarray, payloads: pa.StructArray, envelope: Envelope) -> None:
         """Add the changes of payloads, structs of `Envelope.raw` or with more fields. Null ones are tombstones."""
@@ -126,7 +135,7 @@ class Assembly:
         for number, payload in zip(numbers, payloads.to_pylist(), strict=True):
             op = payload["op"]
             if op == "t":
-                source = payload.get("source") or {}
+                source = payload.get("source") or self.source(int(number))
                 name = ".".join(part for part in (source.get("db"), source.get("schema"), source.get("table")) if part)
                 self.outcome.statements.append(Statement(int(number), f"TRUNCATE TABLE {name}".strip()))
             elif op == "m":

@@ -25,6 +25,7 @@ _MEMBER = "m"
 _BLOCK = 32 * 1024 * 1024  # bytes that Arrow reads at once
 _FEW = 256  # texts that are read in Python rather than halved again
 _LEVELS = 100
+_SHORT = 4_000  # bytes, which cannot hold enough levels to end the process
 _SIGNS = re.compile(rb'"(?:[^"\\]|\\.)*"|[][{}]')
 _WHOLE_BELOW = {pa.float32(): 2.0**24, pa.float64(): 2.0**53}
 """Whole numbers below are the same as floats. Greater ones are looked at one by one."""
@@ -137,8 +138,8 @@ def _parts(texts: pa.Array) -> Iterator[np.ndarray]:
 
 
 def _may_be_deep(texts: pa.Array) -> bool:
-    """True if a text has enough brackets to be deeper than `_LEVELS`. Short ones are not worth counting."""
-    long = texts.filter(pc.greater(pc.binary_length(texts), 10 * _LEVELS))
+    """True if a long text is deeper than `_LEVELS`."""
+    long = texts.filter(pc.greater(pc.binary_length(texts), _SHORT))
     if not len(long):
         return False
     counts = pc.add(pc.count_substring(long, b"{"), pc.count_substring(long, b"["))

@@ -52,7 +52,8 @@ class MaxwellJson:
         writing = Writing(decimals="text", zone=self.zone, zeros=True)
         reader = OpenRows(_frame, ("data", "old"), known, writing, outcome.errors, lenient=True)
         row, objects = reader.read(heads.texts, heads.numbers)
-        nulls = null_members(heads.texts, heads.numbers)
+        updates = heads.filter(pc.equal(heads.column("type"), "update").to_numpy(zero_copy_only=False))
+        nulls = null_members(updates.texts, updates.numbers)
         for numbers, structs in objects:
             for _, changes in _good_changes(numbers, structs, row, nulls, outcome):
                 outcome.changes.append(without_images(changes, outcome))

@@ -17,11 +17,18 @@ import pyarrow.compute as pc
 from hudi_services.cdc.messages.json_values import FaultError, parsed
 
 _NULLS = r'(?s)"old"\s*:.*:\s*null'
+_TEXT = r'"(?:[^"\\]|\\.)*"'
+_ROW = rf"\{{(?:\s*{_TEXT}\s*:\s*(?:{_TEXT}|[-+.0-9eE]+|true|false)\s*,?)*\s*\}}"
+_WITHOUT = rf'"old"\s*:\s*(?:null|{_ROW}|\[(?:\s*(?:null|{_ROW})\s*,?)*\s*\])'
+"""Old values that are no objects and not null."""
 
 
 def null_members(texts: pa.Array, places: np.ndarray) -> dict[int, list[frozenset[str]]]:
-    """Return the columns whose old value is null, by the places of messages: for each row of the message a set of names."""
+    """Return the columns whose old value is null, by the places of updates: for each row of the message a set of names."""
     maybe = pc.match_substring_regex(texts, _NULLS).to_numpy(zero_copy_only=False)
+    texts, places, maybe = texts.filter(pa.array(maybe)), places[maybe], maybe[maybe]
+    once = pc.equal(pc.count_substring(texts, '"old"'), 1)  # a document in a column may have a member of this name
+    maybe &= ~pc.and_(once, pc.match_substring_regex(texts, _WITHOUT)).to_numpy(zero_copy_only=False)
     found = {}
     for place, text in zip(places[maybe], texts.filter(pa.array(maybe)).to_pylist(), strict=True):
         try:

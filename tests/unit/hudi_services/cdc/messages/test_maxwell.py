@@ -76,6 +76,7 @@ def test_an_old_value_that_is_null_is_not_a_column_that_did_not_change():
             of("update", {**ROW, "part": None}, {"part": "c"}),
             of("update", {**ROW, "name": None}, {"id": 5}),
             of("update", ROW, {}),
+            of("update", {**ROW, "part": {"old": {"a": 1}}}, {"name": None}),
         ]
     )
     assert decoded.changes["before"].to_pylist() == [
@@ -84,6 +85,7 @@ def test_an_old_value_that_is_null_is_not_a_column_that_did_not_change():
         {**ROW, "part": "c"},
         {"id": 5, "name": None, "part": "a"},
         ROW,
+        {"id": 1, "name": None, "part": '{"old": {"a": 1}}'},
     ]
 
 
