@@ -175,3 +175,80 @@ def test_a_run_that_is_killed_at_a_statement_goes_on_where_it_was(orders, tmp_pa
         else:
             break
     assert killed > 3
+
+
+def gh_ost(number):
+    """The statements of gh-ost: rows are copied and changes replayed, then one RENAME swaps both tables."""
+    return [
+        "CREATE TABLE _orders_ghc (id BIGINT AUTO_INCREMENT PRIMARY KEY, hint VARCHAR(64), value VARCHAR(4096))",
+        "CREATE TABLE _orders_gho LIKE orders",
+        f"ALTER TABLE _orders_gho ADD COLUMN n{number} INT NOT NULL DEFAULT 7",
+        f"ALTER TABLE _orders_gho MODIFY v VARCHAR({30 + number})",
+        "INSERT IGNORE INTO _orders_gho (id, v) SELECT id, v FROM orders FORCE INDEX (PRIMARY) LOCK IN SHARE MODE",
+        "UPDATE orders SET v = 'meanwhile' WHERE id = 2",
+        "REPLACE INTO _orders_gho (id, v) VALUES (2, 'meanwhile')",
+        "DELETE FROM orders WHERE id = 1",
+        "DELETE FROM _orders_gho WHERE id = 1",
+        "CREATE TABLE _orders_del (id INT PRIMARY KEY) COMMENT = 'ghost-cut-over-sentry'",
+        "DROP TABLE _orders_del",
+        "RENAME TABLE orders TO _orders_del, _orders_gho TO orders",
+        "DROP TABLE _orders_ghc",
+        "DROP TABLE _orders_del",
+    ]
+
+
+def pt_osc(number):
+    """The statements of pt-online-schema-change: triggers copy the changes."""
+    return [
+        "CREATE TABLE _orders_new LIKE orders",
+        f"ALTER TABLE _orders_new ADD COLUMN n{number} INT DEFAULT 7, MODIFY v VARCHAR({30 + number})",
+        "CREATE TRIGGER pt_osc_del AFTER DELETE ON orders FOR EACH ROW DELETE IGNORE FROM _orders_new WHERE id <=> OLD.id",
+        "CREATE TRIGGER pt_osc_upd AFTER UPDATE ON orders FOR EACH ROW BEGIN "
+        "DELETE IGNORE FROM _orders_new WHERE NOT (OLD.id <=> NEW.id) AND id <=> OLD.id; "
+        "REPLACE INTO _orders_new (id, v) VALUES (NEW.id, NEW.v); END",
+        "CREATE TRIGGER pt_osc_ins AFTER INSERT ON orders FOR EACH ROW REPLACE INTO _orders_new (id, v) VALUES (NEW.id, NEW.v)",
+        "INSERT LOW_PRIORITY IGNORE INTO _orders_new (id, v) SELECT id, v FROM orders LOCK IN SHARE MODE",
+        f"UPDATE orders SET id = id + {100 * number} WHERE id = 2",
+        f"INSERT INTO orders (id, v) VALUES ({500 + number}, 'by trigger')",
+        "ANALYZE TABLE _orders_new",
+        "RENAME TABLE orders TO _orders_old, _orders_new TO orders",
+        "DROP TABLE IF EXISTS _orders_old",
+        *(f"DROP TRIGGER IF EXISTS pt_osc_{name}" for name in ("del", "upd", "ins")),
+    ]
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        gh_ost,
+        pt_osc,
+        lambda number: [
+            "CREATE TABLE next LIKE orders",
+            "INSERT INTO next SELECT * FROM orders WHERE id = 2",
+            "RENAME TABLE orders TO spare, next TO orders, spare TO next",
+            "DROP TABLE next",
+        ],
+    ],
+    ids=["gh-ost", "pt-osc", "rotation"],
+)
+def test_a_table_that_is_swapped_is_read_again_and_ghosts_are_not(orders, steps):
+    orders.load()
+    begin, swap = steps(1), steps(2)
+    cut = next(place for place, text in enumerate(begin) if text.startswith("RENAME"))
+    orders.run(*begin[:cut])
+    assert orders.load().rows == 0  # ghosts are other tables
+    orders.assert_equal()
+    orders.run(begin[cut])
+    with pytest.raises(SourceError, match="--on-rename"):
+        orders.load()
+    orders.run(*begin[cut + 1 :], "INSERT INTO orders (id, v) VALUES (300, 'after')")
+    result = orders.load(rename="apply")
+    assert result.rows
+    assert not result.changes  # rows that are read again have all changes of their time
+    orders.assert_equal()
+    orders.run("INSERT INTO orders (id, v) VALUES (2, 'again') ON DUPLICATE KEY UPDATE v = 'again'", *swap)
+    orders.load(rename="apply")
+    orders.assert_equal()
+    orders.run("DELETE FROM orders WHERE id = 2")
+    assert orders.load().rows == 0
+    orders.assert_equal()
