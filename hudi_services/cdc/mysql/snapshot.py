@@ -67,13 +67,15 @@ def snapshot(
 ) -> Iterator[Snapshot]:
     """Yield the table in a transaction of one moment, which takes no lock and ends with the block.
 
-    Raises SourceError for a table that cannot be read.
+    Raises SourceError for a table that cannot be read, SourceUnavailableError where the server fails in the block or the
+    definition of the table changes.
     """
     with connected(name, server, environ) as connection:
         before = end_of_log(connection)
         place = begin_snapshot(connection)
         declared = declared_table(connection, database, table, choices)
-        yield Snapshot(declared, place or before, place is not None, connection)
+        with _failures(declared):
+            yield Snapshot(declared, place or before, place is not None, connection)
 
 
 def begin_snapshot(connection: Connection[Any]) -> LogPosition | None:
