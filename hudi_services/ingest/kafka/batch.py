@@ -75,8 +75,9 @@ class Opened:
 class TopicBatch:
     """The part of a topic that is new: nothing, where there are no ranges.
 
-    `after` is the position after it, and before it is opened that of the table. Messages without any change for the table are
-    nothing new. Only where it would cost much to read them again (`is_kept` of their number) a commit moves the position.
+    `after` is the position after it, and before it is opened that of the table. Messages may be rows (`are_rows`) in place of
+    changes. Messages without any change for the table are nothing new. Only where it would cost much to read them again
+    (`is_kept` of their number) a commit moves the position.
     """
 
     name: str  # of the source, for messages
@@ -87,6 +88,7 @@ class TopicBatch:
     next: Next
     stops: Callable[[Sequence[Statement], pa.Schema | None], Statement | None]
     is_kept: Callable[[int], bool]
+    are_rows: bool = False
     opened_: Opened | None = None
     read_messages: int = 0
     again: int = 0
@@ -181,7 +183,7 @@ class TopicBatch:
     def splits(self, _schema: pa.Schema, tasks: int, plan: WritePlan) -> Sequence[SourceSplit]:
         """The rows in order, about evenly."""
         assert self.opened_ is not None, "an opened batch"
-        found = applied(self.opened_.changes, plan)
+        found = applied(self.opened_.changes, plan, are_rows=self.are_rows)
         messages = self.opened_.messages
         numbers = self.opened_.changes["number"].combine_chunks()
         wrong = [*self.opened_.wrong]

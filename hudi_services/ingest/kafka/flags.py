@@ -101,6 +101,7 @@ def topic_of_flags(
         topic_format(source, declared, os.environ),
         source.table,
         source.statements == "skip",
+        source.format in ROW_FORMATS,
         source.max_messages,
     )
 

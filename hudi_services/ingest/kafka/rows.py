@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hoodie.errors import ConfigError
 from hoodie.model.changes import AFTER, BEFORE, OP
 from hoodie.model.internal_columns import DELETION, ORDER
 from hoodie.write.change_rows import DELETES, UPSERTS, ChangeColumns, rows_of_plan
@@ -41,10 +42,12 @@ def image_columns(changes: pa.Table) -> pa.Schema:
     return pa.schema([*fields.values(), pa.field(DELETED, pa.bool_())])
 
 
-def applied(changes: pa.Table, plan: WritePlan) -> Applied:
+def applied(changes: pa.Table, plan: WritePlan, *, are_rows: bool = False) -> Applied:
     """The rows of an upsert that applies the changes: of each key the last one.
 
-    Raises SchemaConflictError for images of two types, DataError where two changes of a key have one place.
+    If messages `are_rows`, a table with an ordering column gets all of them, and decides itself. Raises ConfigError for one that
+    would decide between changes in place of their source, SchemaConflictError for images of two types, DataError where two
+    changes of a key have one place.
     """
     changes = changes.append_column(PLACE, pa.array(np.arange(changes.num_rows)))
     make = rows_of_plan(plan, changes.schema, ChangeColumns(OP, (PLACE,)))
@@ -54,10 +57,21 @@ def applied(changes: pa.Table, plan: WritePlan) -> Applied:
         rejected |= dict.fromkeys(np.flatnonzero(flags & ~bad).tolist(), reason)
         bad |= flags
     good = changes.filter(pa.array(~bad)) if bad.any() else changes
-    kept = make.last(make.keyed(good), f"{ORDER}0")
-    places = kept[f"{ORDER}0"]
+    place = f"{ORDER}0"
+    if make.ordering and not are_rows:
+        raise _two_orders(make.ordering)
+    kept = make.keyed(good).sort_by(place) if make.ordering else make.last(make.keyed(good), place)
+    places = kept[place]
     names = [DELETED if name == DELETION else name for name in make.schema.names]
     return Applied(kept.select(make.schema.names).rename_columns(names), places, rejected)
+
+
+def _two_orders(ordering: Sequence[str]) -> ConfigError:
+    return ConfigError(
+        "The table cannot take changes by its ordering columns",
+        found=f"ordering by {', '.join(ordering)}: it would drop a change whose value is lower, though the source has decided",
+        fix="create the table without ordering columns (`keys.ordering`, hoodie.table.ordering.fields)",
+    )
 
 
 def _flaws(changes: pa.Table, plan: WritePlan) -> Iterator[Flags]:

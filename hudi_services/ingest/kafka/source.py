@@ -31,7 +31,8 @@ _IDLE = timedelta(hours=1)
 class TopicSource:
     """The `topic` of the Kafka server `server`, by the client's `settings`. If it has several tables, only `table` counts.
 
-    With `skips_statements` a load goes on past statements such as TRUNCATE, at which it stops otherwise.
+    Its messages are changes, or rows (`are_rows`). With `skips_statements` a load goes on past statements such as TRUNCATE, at
+    which it stops otherwise.
 
     A batch has about `max_messages` messages at most, and none after the offsets `until`.
     """
@@ -42,6 +43,7 @@ class TopicSource:
     format: MessageFormat
     table: str | None = None
     skips_statements: bool = False
+    are_rows: bool = False
     max_messages: int = MAX_MESSAGES
     until: Mapping[int, int] | None = None
     clock: Clock = field(default_factory=SystemClock)
@@ -86,6 +88,7 @@ class TopicSource:
             read=self._read,
             next=next_,
             stops=self._stops,
+            are_rows=self.are_rows,
             is_kept=lambda count: count >= self.max_messages or self._is_old(moved),
         )
 

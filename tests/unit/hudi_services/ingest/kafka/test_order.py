@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hudi_services.ingest.kafka.brokers import TopicState
 from hudi_services.ingest.kafka.consumer import PartitionMessages
 from hudi_services.ingest.kafka.order import in_order
 from hudi_services.ingest.kafka.position import Place
-from hudi_services.ingest.kafka.ranges import Range
+from hudi_services.ingest.kafka.ranges import Range, first_places, planned_ranges
 
 
 def read(partition, *messages, whole=True, begin=0, end=None):
@@ -53,3 +59,38 @@ def test_places_before_a_message():
 
 def test_an_empty_batch_has_the_columns_of_messages():
     assert in_order([read(0, end=4)]).messages.num_rows == 0
+
+
+LOGS = st.dictionaries(
+    st.integers(0, 3), st.lists(st.tuples(st.integers(1, 3), st.integers(0, 4)), max_size=12), min_size=1
+)
+"""Partitions, and of each message how far its offset and its time are after those of the one before."""
+
+
+@given(LOGS, st.integers(1, 8), st.booleans())
+def test_batches_hold_every_message_once_and_no_older_one_comes_later(logs, limit, grows):
+    logs = {partition: list(accumulate(steps, _next, initial=(-1, 0)))[1:] for partition, steps in logs.items()}
+    ends = {partition: log[-1][0] + 1 if log else 3 for partition, log in logs.items()}
+    state = TopicState("c", "t", "id", dict.fromkeys(logs, 0), ends)
+    places, sequence = first_places(state), []
+    while ranges := planned_ranges(state, places, limit):
+        batch = in_order([_read_log(logs[each.partition], each) for each in ranges])
+        count = batch.messages.num_rows
+        if grows and count > 1:  # as a statement in the middle of a batch
+            count //= 2
+        sequence += found(batch)[:count]
+        moved = batch.places(count)
+        assert any(moved[partition].next > places[partition].next for partition in moved)
+        places |= moved
+    assert sorted(sequence) == sorted((partition, offset) for partition, log in logs.items() for offset, _ in log)
+    times = [dict(logs[partition])[offset] for partition, offset in sequence]
+    assert times == sorted(times)
+
+
+def _next(before, step):
+    return before[0] + step[0], before[1] + step[1]
+
+
+def _read_log(log, range_):
+    inside = [(offset, time) for offset, time in log if range_.place.next <= offset < range_.end]
+    return read(range_.partition, *inside, whole=range_.whole, begin=range_.place.next, end=range_.end)

@@ -6,6 +6,7 @@ import pyarrow as pa
 import pytest
 
 from hoodie import HoodieTable
+from hoodie.errors import ConfigError
 from hudi_services.ingest.changes.rows import DELETED
 from hudi_services.ingest.kafka.rows import applied, image_columns
 
@@ -86,6 +87,15 @@ def test_changes_that_are_no_rows_are_rejected_one_by_one(plan):
         4: "an update without the row before",
         5: "a delete with nothing but its key",
     }
+
+
+def test_an_ordering_column_decides_between_rows_and_not_between_changes(plan):
+    given = changes(("i", 0, None, row(1, "b")), ("i", 1, None, row(1, "a")), ("d", 2, row(2), None))
+    ordered = plan(given, **{"hoodie.table.ordering.fields": "name"})
+    found = applied(given, ordered, are_rows=True)
+    assert (found.rows["name"].to_pylist(), found.places.to_pylist()) == (["b", "a", "x"], [0, 1, 2])
+    with pytest.raises(ConfigError, match=r"by its ordering columns.*ordering by name"):
+        applied(given, ordered)
 
 
 def test_without_partitions_the_key_is_enough(plan):

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
 from hoodie.errors import ConfigError, SourceError
+from hudi_services.cdc.messages.messages import message_format
+from tests.support.clock import FakeClock
 from tests.support.orders import delete, insert, tombstone, truncate, update
 
 pytestmark = pytest.mark.process
@@ -164,3 +169,36 @@ def test_a_topic_that_is_not_there(feed):
     feed.topic = "nothing"
     with pytest.raises(SourceError, match=r"The topic nothing of server events is not there"):
         feed.load()
+
+
+def test_a_quiet_table_moves_its_position_after_an_hour(feed):
+    feed.send([insert(1)])
+    feed.load(table="shop.orders")
+    feed.send([insert(9, "other", "others")])
+    assert feed.load(table="shop.orders").instant is None
+    later = FakeClock(datetime.now(UTC) + timedelta(hours=2))
+    assert feed.load(table="shop.orders", clock=later).instant is not None
+    assert feed.load(table="shop.orders", clock=later).message.startswith("nothing to do: topic")
+
+
+def test_a_first_batch_of_deletes_alone(feed):
+    feed.send([delete(1), tombstone(1)])
+    feed.load()
+    feed.send([insert(2)])
+    feed.load()
+    assert feed.rows == {2: "new"}
+
+
+@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_the_table_decides_by_its_ordering_column_if_messages_are_rows(feed, kind):
+    feed.format = message_format("json")
+    feed.options = {"hoodie.table.ordering.fields": "at", "hoodie.table.type": kind}
+
+    def row(number, name, at):
+        return str(number), json.dumps({"id": number, "name": name, "at": at})
+
+    feed.send([row(1, "new", 5), row(1, "late", 3), row(2, "a", 1)])
+    feed.load(are_rows=True)
+    feed.send([row(1, "later", 4), row(2, "b", 2)])
+    feed.load(are_rows=True)
+    assert feed.rows == {1: "new", 2: "b"}
