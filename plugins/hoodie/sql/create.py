@@ -21,7 +21,7 @@ from hoodie.sql.declared import declared, is_of_hudi, is_temporary
 from hoodie.sql.inserts import fill, without_meta
 from hoodie.sql.leftovers import OF_QUERY, is_unfilled
 from hoodie.sql.names import checked_name, refuse_own
-from hoodie.sql.parse import Statement, shortened
+from hoodie.sql.parse import DIALECT, Statement, shortened
 from hoodie.sql.result import Result
 from hoodie.sql.session import Session
 from hoodie.storage import storage_of
@@ -43,8 +43,7 @@ def create(session: Session, statement: Statement) -> Result | None:
     """
     tree = statement.tree
     if tree.args["kind"] in ("DATABASE", "SCHEMA"):
-        session.catalog.create_database(checked_name(tree.this.name, "database"))
-        return Result.told(f"database {tree.this.name.lower()} is there")
+        return _create_database(session, tree)
     if tree.args["kind"] == "TABLE" and is_of_hudi(tree):
         return _create_table(session, tree)
     query = tree.args.get("expression")
@@ -71,6 +70,27 @@ def _refuse_forgotten(session: Session, statement: Statement) -> None:
             found=f"{session.engine.name} would keep it in memory",
             fix="write a table as CREATE TABLE … USING hudi, or say CREATE TEMPORARY TABLE or VIEW; nothing was made",
         )
+
+
+def database_name(named: exp.Table) -> str:
+    """Return the name of a database in CREATE or DROP. Raises SqlError."""
+    return checked_name(named.name or named.db, "database")
+
+
+def _create_database(session: Session, tree: exp.Create) -> Result:
+    name = database_name(tree.this)
+    given = tree.args.get("properties")
+    for each in given.expressions if given is not None else ():
+        if not isinstance(each, exp.SchemaCommentProperty):
+            raise SqlError(
+                f"A database here has no {shortened(each.sql(dialect=DIALECT))}",
+                found=f"its tables are made in {session.catalog.path}",
+                fix="leave this out, and give tables a LOCATION",
+            )
+    if not tree.args.get("exists") and name in session.catalog.databases():
+        raise SqlError(f"Database {name} is there already", fix="say IF NOT EXISTS, or choose another name")
+    session.catalog.create_database(name)
+    return Result.told(f"database {name} is there")
 
 
 def _create_table(session: Session, tree: exp.Create) -> Result:

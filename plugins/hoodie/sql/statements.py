@@ -11,7 +11,7 @@ from sqlglot import exp
 from hoodie.errors import SqlError
 from hoodie.sql.alter import alter_table
 from hoodie.sql.catalog import DEFAULT_DATABASE, Entry
-from hoodie.sql.create import create, refuse_unread
+from hoodie.sql.create import create, database_name, refuse_unread
 from hoodie.sql.describe import describe, describe_column
 from hoodie.sql.dml import delete_rows, merge_rows, told, update_rows
 from hoodie.sql.index_statements import refuse_index_statement
@@ -92,10 +92,15 @@ def _drop(session: Session, statement: Statement) -> Result:
     tree = statement.tree
     done = []
     if tree.args["kind"] in ("DATABASE", "SCHEMA"):
-        name = checked_name(tree.args["tables"][0].name, "database")
+        name = database_name(tree.args["tables"][0])
         if name == DEFAULT_DATABASE:
             raise SqlError("The database default is always there", fix="drop its tables")
+        known = session.catalog.databases()
         session.catalog.drop_database(name, cascade=bool(tree.args.get("cascade")))
+        if name not in known and not tree.args.get("exists"):
+            raise SqlError(
+                f"There is no database {name}", found=", ".join(known), fix="correct the name, or say IF EXISTS"
+            )
         return Result.told(f"database {name} is gone")
     if tree.args["kind"] != "TABLE" or not any(map(session.is_known, tree.args["tables"])):
         if tree.args["kind"] == "TABLE" and not any(session.engine.has(table.name) for table in tree.args["tables"]):

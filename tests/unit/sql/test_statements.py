@@ -183,6 +183,21 @@ def test_databases(db, tmp_path):
     assert rows(db, "show databases") == [("default",)]
 
 
+def test_statements_of_databases_do_what_they_say(db):
+    db.sql("create schema d; create database e comment 'x'; create schema if not exists d; drop schema if exists nope")
+    assert rows(db, "show databases") == [("d",), ("default",), ("e",)]
+    refused = {
+        "create database d": "there already.*IF NOT EXISTS",
+        "create database f location '/lake/f'": r"has no LOCATION '/lake/f'.*give tables a LOCATION",
+        "drop database nope": "no database nope.*d, default, e.*IF EXISTS",
+    }
+    for statement, told in refused.items():
+        with pytest.raises(SqlError, match=told):
+            db.sql(statement)
+    db.sql("drop schema d; drop database e cascade")
+    assert rows(db, "show databases") == [("default",)]
+
+
 def test_a_table_elsewhere(db, tmp_path):
     place = tmp_path / "elsewhere"
     db.sql(
