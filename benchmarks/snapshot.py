@@ -28,30 +28,30 @@ from hudi_services.cdc.mysql.target_table import TargetTable
 from hudi_services.entry.server import DatabaseServer
 from tests.support.mariadb import MariaDB
 
-_SERVER = DatabaseServer(type="mysql", connection="bench", server_id=5401, tls="off")
+SERVER = DatabaseServer(type="mysql", connection="bench", server_id=5401, tls="off")
 _TICK = os.sysconf("SC_CLK_TCK")  # per second
-_TABLE = """CREATE TABLE bench.t (id BIGINT PRIMARY KEY, customer INT NOT NULL, status VARCHAR(20), amount DECIMAL(12,2),
+TABLE = """CREATE TABLE bench.t (id BIGINT PRIMARY KEY, customer INT NOT NULL, status VARCHAR(20), amount DECIMAL(12,2),
     price DOUBLE, note VARCHAR(100), created DATETIME(6), changed TIMESTAMP NULL, day DATE, flag TINYINT)"""
-_ROWS = """INSERT INTO bench.t SELECT seq, seq * 7919 % 100003, ELT(1 + seq % 4, 'open', 'paid', 'shipped', 'returned'),
+ROWS = """INSERT INTO bench.t SELECT seq, seq * 7919 % 100003, ELT(1 + seq % 4, 'open', 'paid', 'shipped', 'returned'),
     seq % 1000000 / 7, seq / 3, IF(seq % 10, CONCAT('note of the order ', seq), NULL),
     '2020-01-01' + INTERVAL seq SECOND + INTERVAL seq % 1000000 MICROSECOND, '2021-01-01' + INTERVAL seq SECOND,
     '2020-01-01' + INTERVAL seq % 1000 DAY, seq % 2 FROM bench.seq_1_to_{rows}"""
 
 
 def _cut(environ: Mapping[str, str], table: DeclaredTable) -> int:
-    with connected("bench", _SERVER, environ) as connection:
+    with connected("bench", SERVER, environ) as connection:
         return sum(len(columns[0]) for columns in result_rows(connection, table.query))
 
 
 def _decoded(environ: Mapping[str, str], table: DeclaredTable) -> int:
-    with connected("bench", _SERVER, environ) as connection:
+    with connected("bench", SERVER, environ) as connection:
         return sum(batch.num_rows for batch in record_batches(connection, table, table.query))
 
 
 def _by_pymysql(environ: Mapping[str, str], table: DeclaredTable) -> int:
     """Tuples of bytes, made into arrays of binary: what is compared with `_cut`."""
     count = 0
-    with connected("bench", _SERVER, environ) as connection:
+    with connected("bench", SERVER, environ) as connection:
         connection.decoders, connection.use_unicode = {}, False
         with SSCursor(connection) as cursor:
             cursor.execute(table.query)
@@ -63,10 +63,11 @@ def _by_pymysql(environ: Mapping[str, str], table: DeclaredTable) -> int:
 
 def _loaded(environ: Mapping[str, str], folder: Path) -> int:
     target = TargetTable(TableSource("bench", "bench", "t"), str(folder / "lake"), {}, LocalEngine(2))
-    return TableLoad(_SERVER, environ, target).run().rows
+    return TableLoad(SERVER, environ, target).run().rows
 
 
-def _measured(name: str, server: MariaDB, step: Callable[[], int]) -> None:
+def measured(name: str, server: MariaDB, step: Callable[[], int]) -> None:
+    """Run a step, and print its rows and its times."""
     of_server, here, began = _processor(server.pid), time.process_time(), time.perf_counter()
     rows = step()
     wall, here = time.perf_counter() - began, time.process_time() - here
@@ -89,14 +90,14 @@ def main() -> None:
     server = MariaDB({"innodb-buffer-pool-size": "1G"})
     folder = Path(tempfile.mkdtemp(prefix="bench-snapshot-"))
     try:
-        server.run("CREATE DATABASE bench", _TABLE, _ROWS.format(rows=rows), "ANALYZE TABLE bench.t")
+        server.run("CREATE DATABASE bench", TABLE, ROWS.format(rows=rows), "ANALYZE TABLE bench.t")
         environ = {"AIRFLOW_CONN_BENCH": server.url}
-        with connected("bench", _SERVER, environ) as connection:
+        with connected("bench", SERVER, environ) as connection:
             table = declared_table(connection, "bench", "t")
-        _measured("cut from packets", server, lambda: _cut(environ, table))
-        _measured("to Arrow", server, lambda: _decoded(environ, table))
-        _measured("PyMySQL, as bytes", server, lambda: _by_pymysql(environ, table))
-        _measured("into Hudi", server, lambda: _loaded(environ, folder))
+        measured("cut from packets", server, lambda: _cut(environ, table))
+        measured("to Arrow", server, lambda: _decoded(environ, table))
+        measured("PyMySQL, as bytes", server, lambda: _by_pymysql(environ, table))
+        measured("into Hudi", server, lambda: _loaded(environ, folder))
     finally:
         server.stop()
         shutil.rmtree(folder, ignore_errors=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,8 +62,10 @@ class Comparison:
 
     def sums(self) -> tuple[ChunkSums, ChunkSums]:
         """Return the checksums of the server's rows and of the lake's."""
-        of_server = server_sums(self.snapshot, self.key)
-        return of_server, self.digests.sums(self.lake.batches())
+        with ThreadPoolExecutor(1) as pool:  # the server works while rows of the lake are read
+            of_server = pool.submit(server_sums, self.snapshot, self.key)
+            of_lake = self.digests.sums(self.lake.batches())
+            return of_server.result(), of_lake
 
     def rows(self, chunks: np.ndarray | None, folder: Path) -> ComparedRows:
         """Take the rows of these chunks (None: all) of both sides into files in `folder`."""
