@@ -213,7 +213,7 @@ def _statement(connection: Connection[Any], table: DeclaredTable) -> str:
     import pymysql
 
     try:
-        [[_, text, *_]] = rows_of(connection, f"SHOW CREATE TABLE {table.quoted_name}".replace("%", "%%"))
+        [[_, text, *_]] = rows_of(connection, f"SHOW CREATE TABLE {table.quoted_name}")
     except pymysql.err.ProgrammingError:  # there is no such table
         return ""
     return _COUNTER.sub("", str(text))

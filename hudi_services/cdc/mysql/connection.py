@@ -44,9 +44,9 @@ def connected(name: str, server: DatabaseServer, environ: Mapping[str, str]) -> 
 
 
 def rows_of(connection: Connection[Any], statement: str, values: Sequence[object] = ()) -> tuple[tuple[Any, ...], ...]:
-    """Return the rows of a query, values as PyMySQL decodes them."""
+    """Return the rows of a query, values as PyMySQL decodes them. `%` is itself in a statement without `values`."""
     with connection.cursor() as cursor:
-        cursor.execute(statement, tuple(values))
+        cursor.execute(statement, tuple(values) or None)
         return tuple(cursor.fetchall())
 
 

@@ -260,5 +260,5 @@ def _result(follower: _Follower, cut: Cut) -> TableResult:
 
 
 def _server_time(control: Connection[Any]) -> str:
-    [[time]] = rows_of(control, "SELECT DATE_FORMAT(NOW(6), '%%Y-%%m-%%dT%%H:%%i:%%s.%%f+00:00')")
+    [[time]] = rows_of(control, "SELECT DATE_FORMAT(NOW(6), '%Y-%m-%dT%H:%i:%s.%f+00:00')")
     return str(time)

@@ -85,7 +85,7 @@ def begin_snapshot(connection: Connection[Any]) -> LogPosition | None:
     """
     rows_of(connection, "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ")
     rows_of(connection, "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY")
-    place = dict(rows_of(connection, "SHOW STATUS LIKE 'binlog_snapshot_%%'"))
+    place = dict(rows_of(connection, "SHOW STATUS LIKE 'binlog_snapshot_%'"))
     return LogPosition(place["Binlog_snapshot_file"], int(place["Binlog_snapshot_position"])) if place else None
 
 

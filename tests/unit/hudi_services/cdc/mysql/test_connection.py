@@ -23,6 +23,7 @@ def test_sessions_keep_times_in_utc_and_take_text_of_any_script(server):
         assert rows_of(connection, "SELECT @@session.time_zone, @@session.sql_mode, %s", ["żółć 😀"]) == (
             ("+00:00", "ALLOW_INVALID_DATES", "żółć 😀"),
         )
+        assert rows_of(connection, "SELECT '100 %s'") == (("100 %s",),)
 
 
 def test_what_cannot_be_reached_is_an_error_that_helps(server, tmp_path):
