@@ -31,7 +31,7 @@ from hudi_services.cdc.mysql.target import (
 )
 from hudi_services.positions import find_position
 
-_CHANGES = ChangeColumns("op", ("number",))
+_CHANGES = ChangeColumns("op", ("number",), complete=True)
 
 
 @dataclass(frozen=True)

@@ -34,11 +34,14 @@ _UPDATES = ("u", "U", "+U")
 class ChangeColumns:
     """The columns of changes: that of the operation, and those by which changes of a key are ordered.
 
-    Without `order` the completion time of change feeds orders the changes, if the rows have it.
+    Without `order` the completion time of change feeds orders the changes, if the rows have it. `complete`: deletes have all
+    columns of their row, so a null in them is its value. Otherwise deletes with nothing but their keys are refused where the
+    table has partitions.
     """
 
     op: str = OP
     order: tuple[str, ...] = ()
+    complete: bool = False
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,7 @@ class ChangeRows:
     order: tuple[str, ...]
     deletes_first: bool  # of changes with one place in the order, as in a commit of a feed
     images: bool  # the rows have `before` and `after`
+    complete: bool  # deletes have all columns of their row
     data: pa.Schema  # columns to store
     keys: RecordKeys
     paths: PartitionPaths
@@ -152,7 +156,7 @@ class ChangeRows:
 
     def _check_partitions(self, rows: pa.Table, deletes: pa.ChunkedArray) -> None:
         """Raise DataError for deletes with nothing but their keys: they would look for the row where it is not."""
-        if not self._path_counts:
+        if self.complete or not self._path_counts:
             return
         partition, key = frozenset(top_level(self.paths.fields)), frozenset(top_level(self.keys.fields))
         bare = deletes
@@ -185,6 +189,7 @@ def rows_of_plan(plan: WritePlan, schema: pa.Schema, columns: ChangeColumns) -> 
         order,
         deletes_first=order == (COMPLETION_TIME,),
         images=_has_images(schema),
+        complete=columns.complete,
         data=_row_columns(schema, columns),
         keys=plan.record_keys,
         paths=plan.paths,

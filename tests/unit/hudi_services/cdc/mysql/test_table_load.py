@@ -261,6 +261,15 @@ def test_an_empty_table_is_loaded_and_filled(server, database, tmp_path):
     assert lake_rows(target) == []
 
 
+def test_a_row_without_values_in_its_partition_is_deleted(server, database, tmp_path):
+    target, options = str(tmp_path / "lake"), {"hoodie.table.partition.fields": "v"}
+    server.run(f"INSERT INTO {database}.t VALUES (1, NULL, NULL), (2, 'a', 1), (3, NULL, NULL)")
+    load(server, database, target, options=options).run()
+    server.run(f"DELETE FROM {database}.t WHERE id = 1", f"UPDATE {database}.t SET v = 'b' WHERE id = 3")
+    load(server, database, target, options=options).run()
+    assert lake_rows(target) == server_rows(server, database)
+
+
 def test_other_databases_of_the_server_do_not_count(server, database, tmp_path):
     one = load(server, database, str(tmp_path / "lake"))
     one.server = one.server.model_copy(update={"databases": (database, "nowhere")})
