@@ -50,6 +50,23 @@ def credentials(connection: str, environ: Mapping[str, str]) -> Credentials:
     return result
 
 
+def password_of(connection: str, environ: Mapping[str, str]) -> str:
+    """Return the password of a connection, which needs no host. Raises ConfigError where there is none."""
+    variable = variable_of(connection)
+    text = environ.get(variable, "").strip()
+    try:
+        result = _of_json(text) if text.startswith("{") else _of_url(text)
+    except (ValueError, TypeError, AttributeError):
+        result = Credentials("", 0, "", "")
+    if not result.password:
+        raise ConfigError(
+            f"The connection {connection!r} has no password",
+            found=f"no environment variable {variable}" if not text else f"a value of {variable} without one",
+            fix=f"set {variable} to generic://:PASSWORD@. In a password, write `@`, `:` and `/` as %40, %3A and %2F",
+        )
+    return result.password
+
+
 def _of_url(text: str) -> Credentials:
     parts = urlsplit(text)
     if not parts.scheme or "//" not in text:

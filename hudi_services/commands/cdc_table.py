@@ -9,13 +9,14 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, get_args
 
 import click
+from click.core import ParameterSource
 
 from hoodie.display import counted
 from hudi_services.commandline.flags import CONTEXT, json_flag, registry_flag, verbose_flag, with_examples
 from hudi_services.commandline.properties import merged_options
 from hudi_services.databases.server import database_server
 from hudi_services.entry.source import StatementPolicies
-from hudi_services.registry.find import registry_file
+from hudi_services.registry.find import registry_file, table_named
 from hudi_services.registry.load import read_registry
 from hudi_services.terminal import echo
 
@@ -68,7 +69,26 @@ def _resync(limit: int, values: bool, as_json: bool, **table: Any) -> int:
     return _print(EqualityCheck(_table_load(**table), limit, values).resync(), as_json=as_json)
 
 
-def _table_load(
+def _table_load(registered: str | None, registry: str | None, **said: Any) -> TableLoad:
+    """The load of a table of the registry, or of the one that the command line says all of."""
+    context = click.get_current_context()
+    if registered is None:
+        if not all(said[name] for name in ("server", "table", "target_base_path")):
+            raise click.UsageError(
+                "Name a table of the registry by --table, or SERVER, DATABASE.TABLE and --target-base-path."
+            )
+        return _said_load(registry=registry, **said)
+    typed = [name for name in said if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+    if typed:
+        flag = next(parameter for parameter in context.command.params if parameter.name == typed[0])
+        raise click.UsageError(f"{flag.opts[0]} contradicts --table: the registry says it.")
+    from hudi_services.databases.registered import registered_load
+
+    file = registry_file(registry)
+    return registered_load(table_named(registered, file), read_registry(file), os.environ)
+
+
+def _said_load(
     server: str,
     table: str,
     target_base_path: str,
@@ -141,9 +161,12 @@ def _command(name: str, callback: Any, flags: Sequence[click.Parameter], help: s
         name,
         callback=callback,
         params=[
-            click.Argument(["server"]),
-            click.Argument(["table"], metavar="DATABASE.TABLE"),
-            click.Option(["--target-base-path"], required=True, metavar="PATH", help="Path or URL of the Hudi table."),
+            click.Argument(["server"], required=False),
+            click.Argument(["table"], metavar="[DATABASE.TABLE]", required=False),
+            click.Option(["--target-base-path"], metavar="PATH", help="Path or URL of the Hudi table."),
+            click.Option(
+                ["--table", "registered"], metavar="NAME", help="A table of the registry, which says all else of it."
+            ),
             registry_flag(),
             click.Option(["--props"], metavar="FILE", help="Options, as a properties file."),
             click.Option(["--hoodie-conf", "conf"], multiple=True, metavar="KEY=VALUE", help="One option. Repeatable."),
@@ -215,6 +238,7 @@ load = _command(
     ],
     "Load a table of a server: all its rows in the first run, then the changes since, up to the end of the binlog. "
     "Each commit holds its position, so every change is applied once. The Hudi table is created when it is not there.",
+    "hudi-services cdc load --table orders",
     "hudi-services cdc load shop shop.orders --target-base-path /lake/orders --registry tables.yaml",
 )
 verify = _command(
@@ -227,6 +251,7 @@ verify = _command(
     ],
     "Check whether a loaded table has the rows of the server. Applies the changes up to this moment first, then compares "
     "checksums, and rows one by one where these differ.\n\nExit code 1: rows differ, and were not repaired.",
+    "hudi-services cdc verify --table orders",
     "hudi-services cdc verify shop shop.orders --target-base-path /lake/orders",
     "hudi-services cdc verify shop shop.orders --target-base-path /lake/orders --repair",
 )
@@ -236,5 +261,6 @@ resync = _command(
     _listing_flags(),
     "Compare all rows of a loaded table with the server, and write those that differ, in one commit. It does not read the log, "
     "so it also works where a load cannot go on: after a purge, TRUNCATE, or an ALTER TABLE that changes values.",
+    "hudi-services cdc resync --table orders",
     "hudi-services cdc resync shop shop.orders --target-base-path /lake/orders",
 )

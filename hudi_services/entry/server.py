@@ -41,7 +41,8 @@ class DatabaseServer(Part):
     to be signed by an authority of the machine, or by those in the file `ca`, and to name the host), `encrypt` (any certificate)
     or `off`. `server_id` is the number by which this reader registers at the server as a replica. No other replica may have it.
     `databases` are those that are read. Empty means all that the user sees. `state` is a folder that says how far all tables
-    are, and which are parked. With a `schedule` (cron) a DAG brings the tables up to date.
+    are, and which are parked. With a `schedule` (cron) a DAG brings the tables up to date. `hash_key` is the id of an Airflow
+    connection whose password goes into the hashes of masked columns.
     """
 
     type: Literal["mysql"]
@@ -53,6 +54,7 @@ class DatabaseServer(Part):
     state: str | None = None
     schedule: Cron | None = None
     owner: str = "airflow"
+    hash_key: Connection | None = None
 
 
 def database_dag(server: str) -> str:

@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import AfterValidator, Discriminator, Field, PrivateAttr, Tag
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, PrivateAttr, Tag
 
 from hudi_services.entry.server import KafkaServer
-from hudi_services.feed.model import BrokenFiles, Feed, Part, Zone
+from hudi_services.feed.model import BrokenFiles, Feed, Part, Texts, Zone
 
 _DIRECTIVES = {"%Y", "%m", "%d", "%H", "%%"}
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
@@ -57,6 +57,10 @@ def server_table(value: str) -> str:
 
 
 Text = Annotated[str, Field(min_length=1)]
+
+
+def _null_word(value: object) -> object:
+    return "null" if value is None else value  # YAML takes `null` for nothing
 
 
 class BadRows(Part):
@@ -177,13 +181,18 @@ class DatabaseSource(Part):
     """A table of a database server: DATABASE.TABLE.
 
     `ignore_cascades` loads a table whose rows foreign keys change (CASCADE, SET NULL), which the server's log does not have.
-    `statements` says what happens at statements such as TRUNCATE.
+    `statements` says what happens at statements such as TRUNCATE. `masks` names columns whose values do not reach the lake:
+    `mask` (`***`, or null for values that are no text), `hash` or `drop`. `zero_dates` says what dates such as 0000-00-00 become.
+    `as_text` names columns of bytes that are read as hexadecimal digits, and columns of dates that are read as text.
     """
 
     server: str
     table: Annotated[str, AfterValidator(server_table)]
     ignore_cascades: bool = False
     statements: StatementPolicies = StatementPolicies()
+    masks: dict[str, Literal["mask", "hash", "drop"]] = Field(default={})
+    zero_dates: Annotated[Literal["null", "text", "fail"], BeforeValidator(_null_word)] = "null"
+    as_text: Texts = ()
 
     @property
     def shown(self) -> str:

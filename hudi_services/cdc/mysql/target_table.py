@@ -19,6 +19,8 @@ from hoodie.table import HoodieTable
 from hoodie.view import TableState
 from hoodie.write.change_rows import ChangeColumns, change_rows
 from hoodie.write.execute import WriteHooks
+from hudi_services.cdc import masks
+from hudi_services.cdc.masks import NO_MASKS, Masks
 from hudi_services.cdc.mysql.log_identity import KEY, StoredPosition, stored_position
 from hudi_services.cdc.mysql.snapshot import Snapshot
 from hudi_services.cdc.mysql.table_source import TableSource
@@ -29,19 +31,20 @@ from hudi_services.cdc.mysql.target import (
     check_text_columns,
     key_of_target,
 )
-from hudi_services.positions import find_position
+from hudi_services.positions import find_position, newest_load
 
 _CHANGES = ChangeColumns("op", ("number",), complete=True)
 
 
 @dataclass(frozen=True)
 class TargetTable:
-    """The Hudi table at `base_path` that holds the rows of `source`. `options` are those of its writes."""
+    """The Hudi table at `base_path` that holds the rows of `source`, after `masks`. `options` are those of its writes."""
 
     source: TableSource
     base_path: str
     options: Mapping[str, object]
     engine: Engine
+    masks: Masks = NO_MASKS
 
     def stored_position(self) -> StoredPosition | None:
         """Return the position of its newest load, None where nothing was loaded.
@@ -74,6 +77,13 @@ class TargetTable:
                 found=position.source,
                 fix="name another path",
             )
+        masked = newest_load(state, KEY).get(masks.KEY, "")
+        if masked != self.masks.text:
+            raise ConfigError(
+                f"The columns of {self.base_path} are masked in another way than this load would",
+                found=f"{masked or 'no masks'} in the table, {self.masks.text or 'no masks'} here",
+                fix="use the masks and the hash_key of the table, or load into another path",
+            )
         return state, position
 
     def commit_of(self, stored: StoredPosition) -> str:
@@ -89,11 +99,14 @@ class TargetTable:
 
         Raises ConfigError for rows without a key, for columns that cannot be in a key, and for columns of other types.
         """
+        key = ",".join(rows.table.key)
+        fields = str(self.options.get(RECORD_KEY_FIELDS.name, key)).split(",")
+        self.masks.check(rows.table.schema.names, fields, rows.table.full_name)
+        schema = self.masks.schema(rows.table.schema)
         with suppress(TableNotFoundError):
             table = HoodieTable.open(self.base_path, engine=self.engine)
-            check_text_columns(table.stored_schema, rows.table.schema)
+            check_text_columns(table.stored_schema, schema)
             return table
-        key = ",".join(rows.table.key)
         if not key and RECORD_KEY_FIELDS.name not in self.options:
             raise ConfigError(
                 f"The table {rows.table.full_name} has no key",
@@ -101,7 +114,7 @@ class TargetTable:
                 fix=f"name its columns: --hoodie-conf {RECORD_KEY_FIELDS.name}=…",
             )
         options = {RECORD_KEY_FIELDS.name: key, "hoodie.table.name": self.source.name, **self.options}
-        check_key_types(rows.table.schema, str(options[RECORD_KEY_FIELDS.name]).split(","))
+        check_key_types(schema, fields)
         return HoodieTable.create(self.base_path, options, engine=self.engine)
 
     def key(self, keys: tuple[UniqueKey, ...] | None) -> UniqueKey | None:
@@ -134,12 +147,12 @@ class TargetTable:
         They are added to those of the table, or `replace` them. `before` is the position that the table has, `after` gives the
         one after the rows when all are read. Raises PendingInstantError where the table has another one.
         """
-        counted = _Counted(key)
+        counted = _Counted(key, self.masks)
         HoodieTable.open(self.base_path, engine=self.engine).write(
-            pa.RecordBatchReader.from_batches(rows.schema, counted.of(rows)),
+            pa.RecordBatchReader.from_batches(self.masks.schema(rows.schema), counted.of(rows)),
             "insert_overwrite_table" if replace else "bulk_insert",
             {**self.options, EMPTY_OVERWRITE.name: "true"},  # the source may be empty
-            hooks=_hooks(self.base_path, before, after),
+            hooks=self._hooks(before, after),
         )
         return counted.rows
 
@@ -147,7 +160,7 @@ class TargetTable:
         """Commit a position without rows. Raises PendingInstantError where the table has another one than `before`."""
         table = HoodieTable.open(self.base_path, engine=self.engine)
         nothing = (table.stored_schema or pa.schema([])).empty_table()
-        table.write(nothing, "upsert", self.options, hooks=_hooks(self.base_path, before, lambda: after))
+        table.write(nothing, "upsert", self.options, hooks=self._hooks(before, lambda: after))
 
     def write_no_rows(self, before: StoredPosition, after: StoredPosition) -> None:
         """Take all rows out of the table in one commit. Raises PendingInstantError, as `write_rows`."""
@@ -156,7 +169,7 @@ class TargetTable:
             (table.stored_schema or pa.schema([])).empty_table(),
             "insert_overwrite_table",
             {**self.options, EMPTY_OVERWRITE.name: "true"},
-            hooks=_hooks(self.base_path, before, lambda: after),
+            hooks=self._hooks(before, lambda: after),
         )
 
     def write_changes(
@@ -178,6 +191,7 @@ class TargetTable:
         They come in parts of this schema, in the order of the log: of a key in several parts the last one counts.
         """
         table = HoodieTable.open(self.base_path, engine=self.engine)
+        schema = self.masks.changes(schema.empty_table()).schema
         check_text_columns(table.stored_schema, pa.schema(list(schema.field(AFTER).type)))
         rows_of = change_rows(table.state(), schema, _CHANGES, AfterWrite.of(self.options).options)
 
@@ -185,31 +199,34 @@ class TargetTable:
             for changes in parts:
                 for image in (BEFORE, AFTER):
                     check_key_values(changes[image], key)
-                yield from rows_of(changes).to_batches()
+                yield from rows_of(self.masks.changes(changes)).to_batches()
 
         result = table.write(
             pa.RecordBatchReader.from_batches(rows_of.schema, batches()),
             "upsert",
             self.options,
             deletions=DELETION,
-            hooks=_hooks(self.base_path, before, lambda: after),
+            hooks=self._hooks(before, lambda: after),
         )
         return result.instant.time
+
+    def _hooks(self, before: StoredPosition | None, after: Callable[[], StoredPosition]) -> WriteHooks:
+        """Hooks of a commit that holds the position `after`, and is made only where the table has the position `before`."""
+
+        def check(state: TableState) -> None:
+            if _newest(state) != before:
+                raise _overtaken(self.base_path)
+
+        def extra() -> dict[str, str]:
+            masked = self.masks.text
+            return {KEY: after().text, **({masks.KEY: masked} if masked else {})}
+
+        return WriteHooks(on_begin=check, before_commit=extra, on_others=check)
 
 
 def _newest(state: TableState) -> StoredPosition | None:
     position = find_position(state, KEY, start_fresh=False)
     return stored_position(position.text, position.where) if position is not None else None
-
-
-def _hooks(base_path: str, before: StoredPosition | None, after: Callable[[], StoredPosition]) -> WriteHooks:
-    """Hooks of a commit that holds the position `after`, and is made only where the table has the position `before`."""
-
-    def check(state: TableState) -> None:
-        if _newest(state) != before:
-            raise _overtaken(base_path)
-
-    return WriteHooks(on_begin=check, before_commit=lambda: {KEY: after().text}, on_others=check)
 
 
 def _overtaken(base_path: str) -> PendingInstantError:
@@ -221,10 +238,11 @@ def _overtaken(base_path: str) -> PendingInstantError:
 @dataclass
 class _Counted:
     key: UniqueKey | None
+    masks: Masks
     rows: int = 0
 
     def of(self, batches: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             check_key_values(batch.to_struct_array(), self.key)
             self.rows += batch.num_rows
-            yield batch
+            yield self.masks.batch(batch)

@@ -48,6 +48,15 @@ class EqualityCheck:
     limit: int = 20
     values: bool = False
 
+    def __post_init__(self) -> None:
+        """Raises ConfigError for a table with masks: its values are not those of the server."""
+        if self.load.target.masks.columns:
+            raise ConfigError(
+                f"The table {self._source.source} cannot be compared with the server",
+                found=f"masks of {', '.join(sorted(self.load.target.masks.columns))}",
+                fix="load it as it is now: `hudi-services cdc load --table NAME --start-fresh`",
+            )
+
     def verify(self, *, repair: bool = False) -> EqualityReport:
         """Compare checksums of all rows, then the rows of chunks that differ. With `repair` write what differs, in one commit.
 

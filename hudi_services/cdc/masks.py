@@ -1,0 +1,117 @@
+"""Masks of columns: values that leave no trace in the lake. They are applied before anything is written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Literal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hoodie.errors import ConfigError
+from hoodie.model.changes import AFTER, BEFORE
+
+Mask = Literal["mask", "hash", "drop"]
+MASKED = "***"
+KEY = "hudi_services.cdc.masks"
+"""The extra metadata of commits that holds `Masks.text`."""
+
+
+@dataclass(frozen=True)
+class Masks:
+    """Masks by the names of columns: `mask` writes `***` for text and null for other values, `hash` writes the SHA-256
+    of `secret` and the value in hexadecimal digits, `drop` leaves the column out. Nulls stay null.
+
+    Values that are equal have equal hashes, so hashed columns still join and may be keys.
+    """
+
+    columns: Mapping[str, Mask] = field(default_factory=dict)
+    secret: str = field(default="", repr=False)
+
+    @property
+    def text(self) -> str:
+        """The text that commits hold of the masks: columns, and a digest that changes with the secret. Empty without masks."""
+        if not self.columns:
+            return ""
+        hashed = "hash" in self.columns.values()
+        digest = sha256(f"masks of {len(self.secret)}:{self.secret}".encode()).hexdigest()[:12] if hashed else ""
+        return json.dumps({"columns": dict(sorted(self.columns.items())), "secret": digest})
+
+    def check(self, names: Iterable[str], key: Iterable[str], table: str) -> None:
+        """Raise ConfigError for a column that the table does not have, and for a key that rows would share."""
+        known = set(names)
+        if unknown := sorted(set(self.columns) - known):
+            raise ConfigError(
+                f"The table {table} has no column {unknown[0]!r} to mask",
+                found=f"columns {', '.join(sorted(known))}",
+                fix="correct the name: it has to have the server's capitals",
+            )
+        if lost := sorted(name for name in key if self.columns.get(name) in ("mask", "drop")):
+            raise ConfigError(
+                f"The column {lost[0]!r} is a part of the key of {table}, so it cannot be masked",
+                fix=f"hash it: `{lost[0]}: hash` keeps keys apart",
+            )
+
+    def schema(self, schema: pa.Schema) -> pa.Schema:
+        """Return the columns after the masks."""
+        return pa.schema([self._field(column) for column in schema if self.columns.get(column.name) != "drop"])
+
+    def batch(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """Return rows after the masks."""
+        if not self.columns:
+            return rows
+        schema = self.schema(rows.schema)
+        return pa.record_batch([self._values(column.name, rows[column.name]) for column in schema], schema=schema)
+
+    def changes(self, changes: pa.Table) -> pa.Table:
+        """Return changes with images after the masks."""
+        for image in (BEFORE, AFTER) if self.columns else ():
+            masked = self.images(changes[image])
+            changes = changes.set_column(changes.schema.get_field_index(image), pa.field(image, masked.type), masked)
+        return changes
+
+    def images(self, images: pa.ChunkedArray) -> pa.ChunkedArray:
+        """Return rows in structs after the masks. Structs that are null stay null."""
+        if not self.columns:
+            return images
+        fields = list(self.schema(pa.schema(list(images.type))))
+        chunks = [
+            pa.StructArray.from_arrays(
+                [self._values(column.name, chunk.field(column.name)) for column in fields],
+                fields=fields,
+                mask=chunk.is_null(),
+            )
+            for chunk in images.chunks
+        ]
+        return pa.chunked_array(chunks, pa.struct(fields))
+
+    def _field(self, column: pa.Field) -> pa.Field:
+        return column.with_type(pa.string()) if self.columns.get(column.name) == "hash" else column
+
+    def _values(self, name: str, values: pa.Array) -> pa.Array:
+        mask = self.columns.get(name)
+        if mask == "mask":
+            if not pa.types.is_string(values.type):
+                return pa.nulls(len(values), values.type)
+            return pc.if_else(pc.is_valid(values), pa.scalar(MASKED), pa.scalar(None, pa.string()))
+        return self._hashes(values) if mask == "hash" else values
+
+    def _hashes(self, values: pa.Array) -> pa.Array:
+        import duckdb  # it hashes columns, not values
+
+        bytes_ = values if pa.types.is_binary(values.type) else values.cast(pa.string()).cast(pa.binary())
+        connection = duckdb.connect()
+        try:
+            connection.register("rows", pa.table({"value": bytes_}))
+            hashes = connection.sql(
+                "SELECT sha256(encode(?) || value) AS hash FROM rows", params=[f"{len(self.secret)}:{self.secret}:"]
+            ).to_arrow_table()
+        finally:
+            connection.close()
+        return hashes["hash"].combine_chunks().cast(pa.string())
+
+
+NO_MASKS = Masks()
