@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 
-from hoodie.errors import SourceError
+from hoodie.errors import SourceError, SourceUnavailableError
 from hudi_services.cdc.mysql.binlog.catalog_types import WIDTHS
 from hudi_services.cdc.mysql.binlog.decoding import PLAIN, Choices
 from hudi_services.cdc.mysql.binlog.log import end_of_log
@@ -114,6 +114,8 @@ def chunked_table(
         return None
     codes = {column.name: column.code for column in table.columns}
     declared = {str(name): more for name, *more in rows_of(connection, _COLUMNS, (table.database, table.name))}
+    if not set(key.columns) <= codes.keys() & declared.keys():
+        raise gone_meanwhile(table.full_name)
     columns = tuple(_key_column(name, codes[name], *declared[name]) for name in key.columns)
     found = ChunkedTable(table, key.index, columns, choices, _statement(connection, table))
     if not all(is_ordered(column.code) for column in columns) or any(
@@ -183,6 +185,14 @@ def changed_definition(table: DeclaredTable) -> SourceError:
         f"The columns of {table.full_name} have changed since its snapshot began",
         found="other columns, types or keys than those of the rows that are loaded",
         fix="load the table as it is now with --start-fresh",
+    )
+
+
+def gone_meanwhile(name: str) -> SourceUnavailableError:
+    """Return the error of a table that was dropped or renamed when its snapshot began."""
+    return SourceUnavailableError(
+        f"The table {name} was dropped, renamed or altered while its snapshot began",
+        fix="run again. Nothing of it was loaded",
     )
 
 

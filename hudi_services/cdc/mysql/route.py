@@ -115,7 +115,7 @@ class Route:
             return
         if effect == "truncate":
             self._empty(statement.position)
-        elif self.keys() is not None:
+        elif self.keys() is not None or (effect != "drop" and source.statements.drop == "apply"):
             self.is_stale = True
         elif effect == "drop":
             self._empty(statement.position)

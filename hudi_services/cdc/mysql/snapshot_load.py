@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from hudi_services.cdc.mysql.binlog.log import end_of_log
 from hudi_services.cdc.mysql.chunks import (
     ChunkedTable,
     ChunkRows,
@@ -21,6 +22,7 @@ from hudi_services.cdc.mysql.chunks import (
     chunked_table,
     chunks,
     find_key,
+    gone_meanwhile,
     key_values,
     read_chunk,
 )
@@ -34,7 +36,7 @@ from hudi_services.cdc.mysql.sessions import Session, Sessions
 from hudi_services.cdc.mysql.snapshot import snapshot
 from hudi_services.cdc.mysql.snapshot_estimate import SnapshotEstimate, SnapshotPace, snapshot_estimate
 from hudi_services.cdc.mysql.snapshot_progress import SnapshotProgress
-from hudi_services.cdc.mysql.target import UniqueKey, unique_keys
+from hudi_services.cdc.mysql.target import UniqueKey, keys_now
 from hudi_services.cdc.mysql.target_table import TargetTable
 
 if TYPE_CHECKING:
@@ -66,6 +68,8 @@ class SnapshotLoad:
         if stored is not None and stored.is_loading and not start_fresh:
             return self._resume(stored)
         source = self.target.source
+        if stored is not None and source.statements.drop == "apply" and self._keys() is None:
+            return self._empty(stored)
         server, environ = self.positions.server, self.positions.environ
         with snapshot(source.server, server, environ, source.database, source.name, source.choices) as rows:
             self.target.opened_for(rows)
@@ -100,9 +104,26 @@ class SnapshotLoad:
         estimate = snapshot_estimate(self.control, table)
         return _ChunkedRun(self, chunked, key, stored, estimate).run(stored, replace_all=False)
 
+    def _empty(self, stored: StoredPosition) -> StoredPosition:
+        """Take all rows out of the Hudi table: the server has no table of this name."""
+        source = self.target.source
+        position = self.positions.stored_position(self.control, source.source, end_of_log(self.control))
+        if self._keys() is not None:  # it may have been there at the position
+            raise gone_meanwhile(source.full_name)
+        self.target.write_no_rows(stored, position)
+        self.result.committed(position)
+        return position
+
+    def _keys(self) -> tuple[UniqueKey, ...] | None:
+        source = self.target.source
+        return keys_now(self.control, source.database, source.name)
+
     def _key(self) -> UniqueKey | None:
         source = self.target.source
-        return self.target.key(unique_keys(self.control, source.database, source.name))
+        keys = self._keys()
+        if keys is None:
+            raise gone_meanwhile(source.full_name)
+        return self.target.key(keys)
 
 
 @dataclass

@@ -145,6 +145,8 @@ def test_a_table_that_is_renamed_away_waits_for_the_next_one(orders):
     with pytest.raises(SourceUnavailableError, match="no such table now"):
         orders.load(rename="apply")
     assert orders.ids() == [1, 2, 3]
+    orders.load(rename="apply", drop="apply")
+    assert orders.ids() == []
     orders.run("ALTER TABLE other RENAME orders", "INSERT INTO orders_old VALUES (4, 'old')", "DELETE FROM orders_old")
     orders.load(rename="apply")
     orders.assert_equal()
@@ -154,14 +156,17 @@ def test_a_table_that_is_renamed_away_waits_for_the_next_one(orders):
 
 
 def test_a_definition_that_changes_before_rows_are_read_can_be_tried_again(orders, monkeypatch):
-    def altered(*given):
-        orders.run("ALTER TABLE orders FORCE")
-        return chunked_table(*given)
+    for text, words in (("ALTER TABLE orders FORCE", "could not be read"), ("RENAME TABLE orders TO t", "was dropped")):
 
-    monkeypatch.setattr(snapshot_load, "chunked_table", altered)
-    with pytest.raises(SourceUnavailableError, match="could not be read"):
-        orders.load()
+        def altered(*given, text=text):
+            orders.run(text)
+            return chunked_table(*given)
+
+        monkeypatch.setattr(snapshot_load, "chunked_table", altered)
+        with pytest.raises(SourceUnavailableError, match=words):
+            orders.load()
     monkeypatch.undo()
+    orders.run("RENAME TABLE t TO orders")
     orders.load()
     orders.assert_equal()
 
