@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
@@ -237,7 +238,6 @@ def test_a_server_without_places_of_snapshots_is_refused(server, database, tmp_p
 
     def inexact(*arguments):
         from contextlib import contextmanager
-        from dataclasses import replace
 
         @contextmanager
         def opened():
@@ -320,3 +320,30 @@ def test_odd_names_and_rows_that_are_longer_than_a_packet(server, database, tmp_
         assert check.verify().is_equal
     finally:
         server.run("SET GLOBAL max_allowed_packet = 16777216")
+
+
+def test_a_resync_goes_on_where_the_log_was_lost(server, database, tmp_path):
+    fill(server, database)
+    load(server, database, tmp_path).run()
+    target = load(server, database, tmp_path).target
+    stored = target.stored_position()
+    target.write_position(stored, replace(stored, position="bin.999999:4"))
+    server.run(f"DELETE FROM {database}.t WHERE id = 1")
+    for use in (load(server, database, tmp_path).run, EqualityCheck(load(server, database, tmp_path)).verify):
+        with pytest.raises(SourceError, match="does not continue"):
+            use()
+    assert EqualityCheck(load(server, database, tmp_path)).resync().surplus == 1
+    server.run(f"DELETE FROM {database}.t WHERE id = 2")
+    assert load(server, database, tmp_path).run().changes == 1
+    assert len(rows_of(tmp_path)) == 48
+
+
+def test_a_row_that_is_in_a_second_partition_is_taken_out_of_it(server, database, tmp_path):
+    fill(server, database, rows=3)
+    load(server, database, tmp_path, {"hoodie.table.partition.fields": "v"}).run()
+    right = rows_of(tmp_path)
+    first = lake(tmp_path).read(filter="id in (1, 2)")
+    lake(tmp_path).write(first.set_column(1, "v", pa.array(["v1", "v9"])), "upsert", SMALL_BLOOM)
+    found = EqualityCheck(load(server, database, tmp_path)).verify(repair=True)
+    assert found.copied == 2
+    assert rows_of(tmp_path) == right
