@@ -102,3 +102,11 @@ def test_decimals_that_are_text_have_no_zeros_before_them(server):
     )
     with snapped(server, "forms", "d") as found:
         assert found.rows.read_all().column("v").to_pylist() == ["0.5", "10.0"]
+
+
+def test_servers_of_tests_keep_their_temporary_tables_apart(server):
+    connection = server.connection()
+    with connection, connection.cursor() as cursor:
+        cursor.execute("SELECT @@tmpdir, @@datadir")
+        [[temporary, data]] = cursor.fetchall()
+    assert data.startswith(temporary)
