@@ -10,7 +10,8 @@ from hoodie.errors import HoodieError, SourceError
 from hudi_services.cdc.mysql.binlog.decoding import Decoding
 from hudi_services.cdc.mysql.binlog.events import Event
 from hudi_services.cdc.mysql.binlog.log import collation_charsets, events
-from hudi_services.cdc.mysql.binlog.transactions import Part, Statement, Unreadable, transactions
+from hudi_services.cdc.mysql.binlog.transaction_batch import Unreadable
+from hudi_services.cdc.mysql.binlog.transactions import Part, Statement, transactions
 from hudi_services.cdc.mysql.columns import declared_types
 from hudi_services.cdc.mysql.connection import connected, is_mariadb
 from hudi_services.cdc.mysql.log_positions import LogPositions
@@ -44,10 +45,13 @@ class LogReader:
         mariadb, charsets = is_mariadb(control), collation_charsets(control)
         choices = {name: route.target.source.choices for name, route in self.routes.items()}
         decoding = Decoding(choices, declared_types(control, sorted(self.routes)))
+        cuts = {route.since for route in self.routes.values()}
         with connected(self.positions.name, self.positions.server, self.positions.environ) as connection:
             log = self.positions.noted(events(connection, self.positions.server.server_id, start, wait=False))
             try:
-                parts = transactions(_up_to(end, log), charsets, self._is_wanted, mariadb=mariadb, decoding=decoding)
+                parts = transactions(
+                    _up_to(end, log), charsets, self._is_wanted, mariadb=mariadb, decoding=decoding, cuts=cuts
+                )
                 for part in parts:
                     self._take(part)
                     if not self.routes:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from hoodie.errors import SourceError, SourceUnavailableError
 from hudi_services.cdc.mysql.binlog.changes import Shape
-from hudi_services.cdc.mysql.binlog.transactions import Changes, Statement, Unreadable
+from hudi_services.cdc.mysql.binlog.transaction_batch import Changes, Unreadable
+from hudi_services.cdc.mysql.binlog.transactions import Statement
 from hudi_services.cdc.mysql.definition import Effect, LoadedTable, effect_on, names_table
 from hudi_services.cdc.mysql.held_changes import HeldChanges
 from hudi_services.cdc.mysql.log_identity import StoredPosition

@@ -11,7 +11,8 @@ from typing import Any
 from hoodie.errors import ConfigError, SourceError
 from hudi_services.cdc.mysql.binlog.decoding import Decoding
 from hudi_services.cdc.mysql.binlog.log import collation_charsets, end_of_log, events
-from hudi_services.cdc.mysql.binlog.transactions import Changes, Statement, Unreadable, transactions
+from hudi_services.cdc.mysql.binlog.transaction_batch import Changes, Unreadable
+from hudi_services.cdc.mysql.binlog.transactions import Statement, transactions
 from hudi_services.cdc.mysql.columns import declared_types
 from hudi_services.cdc.mysql.connection import connected, is_mariadb
 from hudi_services.cdc.mysql.position import log_position

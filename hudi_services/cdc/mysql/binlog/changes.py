@@ -15,6 +15,7 @@ from hudi_services.cdc.mysql.binlog.table_map import LoggedColumn, TableMap, tab
 from hudi_services.cdc.mysql.binlog.values import Charsets, column_type, column_values
 
 INSERT, UPDATE, DELETE = "i", "u", "d"
+_TABLES = 10_000  # whose columns are kept: each statement names its tables again
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,9 @@ class Shape:
     database: str
     table: str
     columns: tuple[LoggedColumn, ...]
+
+    def __hash__(self) -> int:
+        return hash((self.database, self.table))  # it is asked for each event, and columns are many
 
     @property
     def schema(self) -> pa.Schema:
@@ -55,6 +59,7 @@ class ChangeCollector:
         self._names: dict[int, tuple[str, str]] = {}
         self._tables: dict[int, TableMap] = {}
         self._collected: dict[Shape, _Collected] = {}
+        self._decoded: dict[bytes, TableMap] = {}
 
     def name_of(self, found: Event) -> tuple[str, str]:
         """Return the database and the table of a TABLE_MAP or ROWS event. Raises ValueError for rows of an unknown table."""
@@ -76,11 +81,17 @@ class ChangeCollector:
         if found.kind is Kind.PARTIAL_UPDATE_ROWS:
             raise ValueError("changes inside JSON documents: the server needs an empty binlog_row_value_options")
         if found.kind is Kind.TABLE_MAP:
-            self._map(self._decoding.table(table_map(found.body, self._mariadb)))
+            self._map(found.body)
         else:
             self._collect(found)
 
-    def _map(self, table: TableMap) -> None:
+    def _map(self, body: bytes) -> None:
+        table = self._decoded.get(body)
+        if table is None:
+            table = self._decoding.table(table_map(body, self._mariadb))
+            if len(self._decoded) == _TABLES:
+                self._decoded.clear()
+            self._decoded[body] = table
         if not all(column.name for column in table.columns):
             raise ValueError(
                 f"the table {table.database}.{table.table} without names of columns: the server needs binlog_row_metadata=FULL"
@@ -112,6 +123,10 @@ class ChangeCollector:
             number += 1
         collected.ops.extend(op * (number - self._number))
         self._number = number
+
+    def clear(self) -> None:
+        """Forget all rows that were not taken."""
+        self._collected.clear()
 
     @property
     def shapes(self) -> tuple[Shape, ...]:

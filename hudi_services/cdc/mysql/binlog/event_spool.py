@@ -26,6 +26,11 @@ class EventSpool:
     def __len__(self) -> int:
         return len(self._events) + len(self._offsets)
 
+    @property
+    def size(self) -> int:
+        """Bytes of the events that are in memory."""
+        return self._bytes
+
     def append(self, event: Event) -> None:
         """Add an event. Raises OSError where the disk of temporary files is full."""
         if self._file is None and self._bytes < _MEMORY:

@@ -42,6 +42,7 @@ class Code(IntEnum):
     GEOMETRY = 255
 
 
+_NAME = 8  # where the name of the database begins: after the number and the flags
 OLD_TIMES = (Code.TIMESTAMP, Code.TIME, Code.DATETIME)
 """Types of MySQL before 5.6, and of MariaDB with mysql56_temporal_format=OFF."""
 WHOLE_SECONDS = "seconds"
@@ -107,17 +108,21 @@ class TableMap:
 
 def table_name(data: bytes) -> tuple[int, str, str]:
     """Return the number, the database and the name of an event's table. Raises ValueError for a body that is cut off."""
-    return _name(Body(data))
+    return _name(data)[:3]
 
 
-def _name(body: Body) -> tuple[int, str, str]:
-    number = body.number(6)
-    body.take(2)  # flags
-    database = body.text(body.number(1))
-    body.take(1)
-    table = body.text(body.number(1))
-    body.take(1)
-    return number, database, table
+def _name(data: bytes) -> tuple[int, str, str, int]:
+    """The number, the database, the table, and where their columns begin. Each statement has such an event, so this is short."""
+    try:
+        database_end = _NAME + 1 + data[_NAME]
+        table_end = database_end + 2 + data[database_end + 1]
+        database = data[_NAME + 1 : database_end].decode("utf-8", "surrogateescape")
+        table = data[database_end + 2 : table_end].decode("utf-8", "surrogateescape")
+    except IndexError:
+        table_end = len(data)
+    if table_end >= len(data):
+        raise ValueError(f"{len(data)} bytes at the begin of an event TABLE_MAP that is cut off")
+    return int.from_bytes(data[:6], "little"), database, table, table_end + 1
 
 
 def table_map(data: bytes, mariadb: bool) -> TableMap:
@@ -125,8 +130,8 @@ def table_map(data: bytes, mariadb: bool) -> TableMap:
 
     Raises ValueError for a body that is cut off, and for a type that is unknown: its rows could not be walked.
     """
-    body = Body(data)
-    number, database, table = _name(body)
+    number, database, table, place = _name(data)
+    body = Body(data, place)
     codes = body.take(body.packed())
     metadata = Body(body.take(body.packed()))
     columns = [_column(code, metadata, mariadb) for code in codes]

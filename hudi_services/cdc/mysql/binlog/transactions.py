@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
-import pyarrow as pa
-
-from hudi_services.cdc.mysql.binlog.changes import ChangeCollector, Shape
+from hudi_services.cdc.mysql.binlog.changes import ChangeCollector
 from hudi_services.cdc.mysql.binlog.decoding import AS_LOGGED, Decoding
 from hudi_services.cdc.mysql.binlog.event_spool import EventSpool
 from hudi_services.cdc.mysql.binlog.events import ROWS, Event, Kind, Query, query
 from hudi_services.cdc.mysql.binlog.payload import payload_events
 from hudi_services.cdc.mysql.binlog.table_map import table_name
 from hudi_services.cdc.mysql.binlog.tokens import Token, tokens, words
+from hudi_services.cdc.mysql.binlog.transaction_batch import Changes, TransactionBatch, Unreadable
 from hudi_services.cdc.mysql.binlog.values import Charsets
 from hudi_services.cdc.mysql.charsets import UTF8, decoded
 from hudi_services.cdc.mysql.position import LogPosition
@@ -68,36 +67,7 @@ class Statement:
     mode: int = 0
 
 
-@dataclass(frozen=True)
-class Changes:
-    """Changes of one table in one transaction, or a piece of them.
-
-    `changes` has the columns of `ChangeCollector`. A reader that begins at `position` gets what follows the transaction: pieces
-    that were read count when the next part has another position.
-    """
-
-    position: LogPosition
-    seconds: int
-    shape: Shape
-    changes: pa.Table
-
-
-@dataclass(frozen=True)
-class Unreadable:
-    """A transaction has changes of a table that cannot be read, for a reason. `position` is the place after it.
-
-    Pieces of the table's changes in it that came before do not count.
-    """
-
-    position: LogPosition
-    seconds: int
-    database: str
-    table: str
-    reason: str
-
-
 Part = Changes | Statement | Unreadable
-_PIECE = 16 << 20  # bytes of events that are decoded at once
 
 
 @dataclass
@@ -127,16 +97,31 @@ def transactions(
     *,
     mariadb: bool,
     decoding: Decoding = AS_LOGGED,
+    cuts: Collection[LogPosition] | None = None,
 ) -> Iterator[Part]:
     """Yield changes and statements in the order of commits. A transaction without its end is not yielded.
 
+    With `cuts`, changes of many small transactions come together, those of each table in order: as many as there are between two
+    statements, or two of these places. Without, changes come as soon as their transaction is committed.
     A transaction in which changes of a table cannot be read ends with an `Unreadable` in place of that table's changes.
     Raises ValueError for events that may carry rows and cannot be read.
     """
     collector = ChangeCollector(charsets, mariadb=mariadb, decoding=decoding)
+    batch = TransactionBatch(collector, frozenset(cuts) if cuts is not None else None)
+    try:
+        yield from _parts(_unpacked(events), batch, charsets, wanted)
+    except ValueError:
+        yield from batch.flush()
+        raise
+    yield from batch.flush()
+
+
+def _parts(
+    events: Iterator[tuple[LogPosition, Event]], batch: TransactionBatch, charsets: Charsets, wanted: Wanted
+) -> Iterator[Part]:
     open_ = _Open()
     skipped: set[int] = set()
-    for position, event in _unpacked(events):
+    for position, event in events:
         kind = event.kind
         if kind in _REFUSED:
             raise ValueError(f"before {position}: {_REFUSED[kind]}")
@@ -154,13 +139,13 @@ def transactions(
                 open_.parts.append(event)
                 open_.has_rows = True
         elif kind is Kind.XID:
-            yield from _committed(collector, open_, position, event)
+            yield from _committed(batch, open_, position, event)
         elif kind is Kind.XA_PREPARE:
             if open_.has_rows and not event.body[0]:
                 raise ValueError(f"before {position}: rows of an XA transaction, which may still be rolled back")
-            yield from _committed(collector, open_, position, event)
+            yield from _committed(batch, open_, position, event)
         elif kind in (Kind.QUERY, Kind.QUERY_COMPRESSED):
-            yield from _statement(collector, open_, position, event, charsets)
+            yield from _statement(batch, open_, position, event, charsets)
 
 
 def _unpacked(events: Iterable[tuple[LogPosition, Event]]) -> Iterator[tuple[LogPosition, Event]]:
@@ -173,7 +158,7 @@ def _unpacked(events: Iterable[tuple[LogPosition, Event]]) -> Iterator[tuple[Log
 
 
 def _statement(
-    collector: ChangeCollector, open_: _Open, position: LogPosition, event: Event, charsets: Charsets
+    batch: TransactionBatch, open_: _Open, position: LogPosition, event: Event, charsets: Charsets
 ) -> Iterator[Part]:
     found = query(event)
     text = _text(found, charsets)
@@ -181,7 +166,7 @@ def _statement(
     begin = words(parts)
     word = begin[0] if begin else ""
     if word == "COMMIT":
-        yield from _committed(collector, open_, position, event)
+        yield from _committed(batch, open_, position, event)
     elif word == "SAVEPOINT":
         open_.savepoints[_savepoint(parts)] = len(open_.parts)
     elif word == "ROLLBACK":
@@ -192,7 +177,13 @@ def _statement(
     elif word not in _WITHOUT_ROWS and begin[:2] not in (["ANALYZE", "TABLE"], ["ANALYZE", "TABLES"]):
         raise ValueError(f"before {position}: {word or text[:20]} as a statement: the server needs binlog_format=ROW")
     elif word == "TRUNCATE" or (word in _DEFINES and _object(begin) in _OBJECTS):
+        yield from batch.flush()
         yield Statement(position, event.seconds, found.database, text, found.mode)
+
+
+def _committed(batch: TransactionBatch, open_: _Open, position: LogPosition, event: Event) -> Iterator[Part]:
+    yield from batch.add(position, event.seconds, open_.parts)
+    open_.clear()
 
 
 def _text(found: Query, charsets: Charsets) -> str:
@@ -214,39 +205,3 @@ def _object(begin: list[str]) -> str:
 def _savepoint(parts: list[Token]) -> str:
     """The name at the end of a statement. The server does not distinguish capitals."""
     return next((value.lower() for kind, value in reversed(parts) if kind in ("name", "word")), "")
-
-
-def _committed(collector: ChangeCollector, open_: _Open, position: LogPosition, event: Event) -> Iterator[Part]:
-    """The changes of a transaction. A long one comes in pieces, which all have the position after it."""
-    failed: dict[tuple[str, str], str] = {}
-    size = 0
-    for part in open_.parts.taken():
-        name = collector.name_of(part)
-        if name not in failed:
-            try:
-                collector.add(part)
-            except ValueError as error:
-                failed[name] = str(error)
-        size += len(part.body)
-        if size >= _PIECE:
-            yield from _collected(collector, failed, position, event)
-            size = 0
-    open_.clear()
-    yield from _collected(collector, failed, position, event)
-    for (database, table), reason in failed.items():
-        yield Unreadable(position, event.seconds, database, table, reason)
-
-
-def _collected(
-    collector: ChangeCollector, failed: dict[tuple[str, str], str], position: LogPosition, event: Event
-) -> Iterator[Changes]:
-    """Changes that were collected of tables that did not fail. `failed` gets those that fail now."""
-    for shape in collector.shapes:
-        name = (shape.database, shape.table)
-        try:
-            changes = collector.take(shape)
-        except ValueError as error:
-            failed.setdefault(name, str(error))
-            continue
-        if name not in failed:
-            yield Changes(position, event.seconds, shape, changes)

@@ -7,8 +7,7 @@ import pytest
 from hoodie.engine import LocalEngine
 from hoodie.errors import SourceError
 from hudi_services.cdc.mysql import held_changes, log_reader, route
-from hudi_services.cdc.mysql.binlog import event_spool
-from hudi_services.cdc.mysql.binlog import transactions as log_transactions
+from hudi_services.cdc.mysql.binlog import event_spool, transaction_batch
 from hudi_services.cdc.mysql.binlog.log import end_of_log
 from hudi_services.cdc.mysql.connection import connected
 from hudi_services.cdc.mysql.log_positions import LogPositions
@@ -108,6 +107,7 @@ def test_a_table_that_fails_leaves_the_others_alone(server, database, tmp_path):
 def test_the_largest_table_is_committed_when_changes_of_all_fill_memory(server, database, tmp_path, monkeypatch):
     tables = Tables(server, database, tmp_path)
     monkeypatch.setattr(log_reader, "_BYTES", 500)
+    monkeypatch.setattr(transaction_batch, "_BYTES", 500)
     server.run(
         f"USE {database}",
         *(f"INSERT INTO a VALUES ({key}, REPEAT('x', 20))" for key in range(2, 40)),
@@ -145,7 +145,8 @@ def test_a_long_transaction_is_one_commit_of_each_table(server, database, tmp_pa
     tables = Tables(server, database, tmp_path)
     for module, name, value in (
         (event_spool, "_MEMORY", 1_000),
-        (log_transactions, "_PIECE", 2_000),
+        (transaction_batch, "_PIECE", 2_000),
+        (transaction_batch, "_BYTES", 500),
         (held_changes, "_MEMORY", 3_000),
         (log_reader, "_BYTES", 1_000),
         (route, "ROWS", 10),

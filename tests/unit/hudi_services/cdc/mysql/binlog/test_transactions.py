@@ -6,7 +6,8 @@ import pytest
 
 from hudi_services.cdc.mysql.binlog.events import Event, Kind
 from hudi_services.cdc.mysql.binlog.log import events
-from hudi_services.cdc.mysql.binlog.transactions import Unreadable, transactions
+from hudi_services.cdc.mysql.binlog.transaction_batch import Unreadable
+from hudi_services.cdc.mysql.binlog.transactions import transactions
 from hudi_services.cdc.mysql.position import LogPosition
 from tests.support.binlog import SERVER_ID, connect, log_end, logged, operations, rows_of, statements
 
