@@ -12,6 +12,7 @@ from hudi_services.ingest.kafka.brokers import SECONDS, Troubles, failed, librar
 from hudi_services.ingest.kafka.ranges import Range, gone, truncated
 
 _AT_ONCE = 10_000  # messages of a call of the client
+_WAIT = 0.05  # seconds that such a call waits for as many: it does not return earlier with fewer
 _PATIENCE = 3 * SECONDS  # without any message
 
 
@@ -89,7 +90,7 @@ class RangeReader:
         share = max(1, self.max_bytes // max(1, len(open_)))
         heard = time.monotonic()
         while open_:
-            messages = consumer.consume(_AT_ONCE, 1.0)
+            messages = consumer.consume(_AT_ONCE, _WAIT)
             if messages:
                 heard = time.monotonic()
             elif time.monotonic() - heard > _PATIENCE:

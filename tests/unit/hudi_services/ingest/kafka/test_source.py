@@ -7,10 +7,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from hoodie import HoodieTable
 from hoodie.errors import ConfigError, SourceError
 from hudi_services.cdc.messages.messages import message_format
 from tests.support.clock import FakeClock
-from tests.support.orders import delete, insert, tombstone, truncate, update
+from tests.support.orders import delete, insert, order, tombstone, truncate, update
 
 pytestmark = pytest.mark.process
 
@@ -135,7 +136,7 @@ def test_a_message_that_cannot_be_read_goes_to_the_quarantine_or_stops_the_load(
     assert bad["row"] == {"value": "{poison"}
     feed.send([(b"k", b"\xff\x00")])
     assert feed.load(max_bad_share=1).rows_quarantined == 1
-    assert feed.quarantined[-1]["row"]["value"].startswith("base64:")
+    assert {bad["row"]["value"] for bad in feed.quarantined} == {"{poison", "base64:/wA="}
     assert feed.load().message.startswith("nothing to do")
 
 
@@ -202,3 +203,31 @@ def test_the_table_decides_by_its_ordering_column_if_messages_are_rows(feed, kin
     feed.send([row(1, "later", 4), row(2, "b", 2)])
     feed.load(are_rows=True)
     assert feed.rows == {1: "new", 2: "b"}
+
+
+def test_columns_come_and_go_inside_a_batch_and_between_batches(feed):
+    feed.format = message_format("json")
+    rows = [{"id": 1}, {"id": 2, "more": 5}, {"id": 3, "wide": 2**40}, {"id": 4}]
+    messages = [(str(row["id"]), json.dumps({"name": "new", **row})) for row in rows]
+    feed.send(messages[:2])
+    feed.load()
+    feed.send(messages[2:])
+    feed.load()
+    table = HoodieTable.open(str(feed.table)).read(columns=["id", "more", "wide"]).sort_by("id")
+    assert table.to_pylist() == [
+        {"id": 1, "more": None, "wide": None},
+        {"id": 2, "more": 5, "wide": None},
+        {"id": 3, "more": None, "wide": 2**40},
+        {"id": 4, "more": None, "wide": None},
+    ]
+
+
+def test_rows_that_move_between_partitions_and_deletes_that_do_not_say_theirs(feed):
+    feed.options = {"hoodie.table.partition.fields": "name"}
+    feed.send([insert(1, "a"), insert(2, "a"), insert(3, "a")])
+    feed.load()
+    feed.send([update(1, "b", "a"), order("d", (2, "a"), None), order("d", (3, None), None)])
+    result = feed.load(max_bad_share=0.5)
+    assert feed.rows == {1: "b", 3: "a"}
+    assert result.rows_quarantined == 1
+    assert "a delete with nothing but its key" in feed.quarantined[-1]["reason"]
