@@ -27,11 +27,19 @@ class Number(str):
 
 
 def parsed(text: bytes) -> Any:
-    """Return the value of a text, numbers as `Number`. Raises FaultError for what is no JSON, or has a name twice."""
+    """Return the value of a text, numbers as `Number`.
+
+    Raises FaultError for what is no JSON, has a name twice, or half of a character.
+    """
     try:
-        return json.loads(
+        value = json.loads(
             text.decode(), parse_int=Number, parse_float=Number, parse_constant=Number, object_pairs_hook=_once
         )
+        if b"\\ud" in text.lower():  # may be half of a pair, which no text of Arrow can have, nor a name
+            json.dumps(value, ensure_ascii=False).encode()
+        return value
+    except UnicodeEncodeError:
+        raise FaultError("half of a character (a lone surrogate)") from None
     except UnicodeDecodeError as error:
         raise FaultError(f"bytes that are no UTF-8: {error.reason} at {error.start}") from None
     except RecursionError:

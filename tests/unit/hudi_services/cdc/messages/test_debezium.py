@@ -94,6 +94,7 @@ def test_deletes_without_a_row_before_take_the_key():
         (of("c", None, {**ONE, "id": 2**31}), "'after.id' of the type int32 with a number"),
         (of("c", None, {**ONE, "id": 1.5}), "'after.id' of the type int32 with a number"),
         (of("c", None, {**ONE, "id": None}), "no value in the column 'id'"),
+        (of("c", None, ONE).replace(b'"field":"name"', b'"field":"\\ud800"'), "half of a character"),
         (of("c", None, {**ONE, "amount": "secret"}), "the column 'amount' with bytes that are no base64"),
         (of("c", None, {**ONE, "amount": "f///////////"}), "the column 'amount' with a number that decimal"),
         (of("c", None, None), "without the row after"),
