@@ -231,3 +231,21 @@ def test_rows_that_move_between_partitions_and_deletes_that_do_not_say_theirs(fe
     assert feed.rows == {1: "b", 3: "a"}
     assert result.rows_quarantined == 1
     assert "a delete with nothing but its key" in feed.quarantined[-1]["reason"]
+
+
+@pytest.mark.parametrize("version", ["6", "9"])
+def test_a_table_with_logs_and_buckets(feed, version):
+    buckets = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "2"}
+    feed.options = {"hoodie.table.type": "MERGE_ON_READ", "hoodie.table.version": version, **buckets}
+    feed.send([insert(1), insert(2)])
+    feed.load(table="shop.orders")
+    feed.send([update(1, "a"), delete(2), insert(3)])
+    feed.load(table="shop.orders")
+    feed.send([insert(9, "other", "others")] * 6)
+    assert feed.load(table="shop.orders", max_messages=5).instant is not None
+    feed.send([(b"k", b"{poison")])
+    assert feed.load(table="shop.orders", max_bad_share=1).instant is not None
+    assert feed.rows == {1: "a", 3: "new"}
+    feed.send([insert(2)])
+    feed.load(table="shop.orders")
+    assert feed.rows == {1: "a", 2: "new", 3: "new"}
