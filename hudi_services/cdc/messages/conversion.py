@@ -37,13 +37,21 @@ def fitted(kind: pa.DataType, known: pa.DataType) -> Fit:
         return Fit(kind, _same)
     if pa.types.is_time(known) and pa.types.is_string(kind):
         return Fit(known, lambda values: values.cast(known))
-    if kind == known:
+    if kind == known or _is_same_moment(kind, known):
         return Fit(kind, _same)
+    if pa.types.is_binary(kind) and (pa.types.is_fixed_size_binary(known) or pa.types.is_large_binary(known)):
+        return Fit(known, lambda values: values.cast(known))
     raise ValueError(f"values of the type {kind} for a column of the type {known}")
 
 
 def _same(values: pa.Array) -> pa.Array:
     return values
+
+
+def _is_same_moment(kind: pa.DataType, known: pa.DataType) -> bool:
+    """True for two instants, or two times without a zone, in any units: the write changes the unit."""
+    both = pa.types.is_timestamp(kind) and pa.types.is_timestamp(known)
+    return both and (kind.tz is None) == (known.tz is None)
 
 
 def _is_number(kind: pa.DataType) -> bool:
