@@ -7,8 +7,8 @@ those whose every clause is known to leave stored values as they are.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 from hudi_services.cdc.mysql.binlog.tokens import Token, tokens, words
@@ -27,6 +27,10 @@ _HARMLESS = re.compile(
 )
 _DROPS_INDEX = re.compile(r"DROP (INDEX|KEY|CONSTRAINT)\b")
 _CASCADES = re.compile(r"\bON (DELETE|UPDATE) (CASCADE|SET)\b")
+_WIDENED = re.compile(
+    r"(MODIFY|CHANGE) (COLUMN )?\S+( \S+)? (?P<type>INT|INTEGER|BIGINT)( \( \d+ \))?"
+    r"( NULL| DEFAULT (NULL|'|\d+)| COMMENT ')*( FIRST| AFTER \S+)?$"
+)
 _ADDED = re.compile(r"ADD (COLUMN )?(IF NOT EXISTS )?")
 _FILLED = re.compile(
     r"\b(DEFAULT (?!NULL\b)|NOT NULL|AS\b|GENERATED|AUTO_INCREMENT|PRIMARY|(?<!UNIQUE )KEY|SERIAL|ON UPDATE|TIMESTAMP"
@@ -42,7 +46,8 @@ class LoadedTable:
     """A table `database`.`name` of the server, as a load has it.
 
     `columns` are those that the load has: one that was dropped and comes again is empty at the server. `by_index`: a unique index
-    makes its keys differ, not the primary key. `cascades`: foreign keys may change its rows all the same.
+    makes its keys differ, not the primary key. `cascades`: foreign keys may change its rows all the same. `integers` are columns
+    of whole numbers and the bits that their values have at most.
     """
 
     database: str
@@ -50,6 +55,7 @@ class LoadedTable:
     columns: tuple[str, ...] = ()
     by_index: bool = False
     cascades: bool = False
+    integers: Mapping[str, int] = field(default_factory=dict)
 
 
 def names_table(statement: Statement, database: str, table: str) -> bool:
@@ -122,6 +128,22 @@ def _is_rename(clause: Sequence[Token]) -> bool:
     return begin[:1] == ["RENAME"] and begin[1:2] not in (["COLUMN"], ["INDEX"], ["KEY"])
 
 
+def _is_widened(clause: Sequence[Token], text: str, table: LoadedTable) -> bool:
+    """True if the clause gives a column of whole numbers a type that has all its values, and no other name.
+
+    A unique index that makes keys differ may do so no longer when a column may be null.
+    """
+    match = _WIDENED.match(text)
+    if match is None or table.by_index:
+        return False
+    names = clause[2 if match[2] else 1 :]
+    if match[1] == "CHANGE" and names[0][1].lower() != names[1][1].lower():
+        return False
+    return (match[3] is not None) == (match[1] == "CHANGE") and table.integers.get(names[0][1].lower(), 64 + 1) <= (
+        64 if match["type"] == "BIGINT" else 32
+    )
+
+
 def _names(found: Sequence[Token], current: str) -> set[tuple[str, str]]:
     """Names of tables in a list. Other words become names, too, which match nothing."""
     names = set()
@@ -159,7 +181,7 @@ def _is_harmless(clause: Sequence[Token], table: LoadedTable) -> bool:
         return False
     if _DROPS_INDEX.match(text):
         return not table.by_index
-    if _HARMLESS.match(text):
+    if _HARMLESS.match(text) or _is_widened(clause, text, table):
         return True
     added = _ADDED.match(text)
     if added is None or _FILLED.search(text):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
+import pyarrow as pa
+
 from hoodie.errors import SourceError, SourceUnavailableError
 from hudi_services.cdc.mysql.binlog.changes import Shape
 from hudi_services.cdc.mysql.binlog.transaction_batch import Changes, Unreadable
@@ -96,7 +98,11 @@ class Route:
         self.commit()
         key = self._key()
         by_index = key is not None and not key.is_primary
-        table = LoadedTable(source.database, source.name, self.target.columns, by_index, source.ignore_cascades)
+        schema = self.target.schema
+        integers = {field.name.lower(): field.type.bit_width for field in schema if pa.types.is_integer(field.type)}
+        table = LoadedTable(
+            source.database, source.name, tuple(schema.names), by_index, source.ignore_cascades, integers
+        )
         effect = effect_on(statement, table)
         if effect is not None:
             self._apply(effect, statement)

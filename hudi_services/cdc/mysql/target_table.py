@@ -128,10 +128,9 @@ class TargetTable:
         return key_of_target(properties, keys, named=RECORD_KEY_FIELDS.name in self.options)
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        """The names of its data columns."""
-        schema = HoodieTable.open(self.base_path).stored_schema
-        return tuple(schema.names) if schema is not None else ()
+    def schema(self) -> pa.Schema:
+        """Its data columns."""
+        return HoodieTable.open(self.base_path).stored_schema or pa.schema([])
 
     def write_rows(
         self,

@@ -133,6 +133,26 @@ def test_a_key_that_may_lose_its_unique_index_stops_the_load():
         assert not stops(text.replace("orders", "other"), by_index=True)
 
 
+def test_whole_numbers_may_get_more_digits():
+    integers = {"i": 32, "l": 64}
+    for text, expected in (
+        ("MODIFY i BIGINT", None),
+        ("MODIFY COLUMN `I` INT(11) NULL DEFAULT 5 COMMENT 'x, y' AFTER l", None),
+        ("CHANGE i `i` INTEGER, CHANGE COLUMN l L BIGINT(20) FIRST", None),
+        ("MODIFY l INT", "alter"),
+        ("MODIFY i BIGINT UNSIGNED", "alter"),
+        ("MODIFY i BIGINT NOT NULL", "alter"),
+        ("MODIFY i BIGINT AUTO_INCREMENT", "alter"),
+        ("MODIFY i SMALLINT", "alter"),
+        ("MODIFY v BIGINT", "alter"),
+        ("CHANGE i l BIGINT", "alter"),
+        ("CHANGE i BIGINT INT", "alter"),
+        ("MODIFY i l BIGINT", "alter"),
+    ):
+        assert effect(f"ALTER TABLE orders {text}", integers=integers) == expected, text
+    assert effect("ALTER TABLE orders MODIFY i BIGINT", integers=integers, by_index=True) == "alter"
+
+
 def test_cascades_that_a_load_ignores_do_not_stop_it():
     text = "ALTER TABLE orders ADD FOREIGN KEY (a) REFERENCES b (c) ON UPDATE CASCADE"
     assert stops(text)

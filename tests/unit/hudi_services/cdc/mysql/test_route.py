@@ -136,6 +136,23 @@ def test_columns_that_the_server_fills_are_read_again(orders):
     assert lake_rows(orders.target) == []
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_whole_numbers_get_more_digits_without_reading_rows_again(orders, kind):
+    orders.run(
+        "ALTER TABLE orders ADD t TINYINT UNSIGNED, ADD u INT UNSIGNED, ADD y YEAR, ADD l BIGINT",
+        "UPDATE orders SET t = 255, u = 4294967295, y = 2026, l = -9223372036854775808 WHERE id = 1",
+    )
+    orders.load(options={"hoodie.table.type": kind})
+    orders.run(
+        "UPDATE orders SET t = 7 WHERE id = 2",
+        "ALTER TABLE orders MODIFY t INT DEFAULT 9, MODIFY u BIGINT FIRST, CHANGE y y BIGINT, MODIFY id BIGINT, MODIFY l BIGINT",
+        "INSERT INTO orders (id, t, u, y, l) VALUES (5000000000, -2147483648, -1, 9223372036854775807, 1)",
+        "UPDATE orders SET y = NULL, v = 'x' WHERE id = 1",
+    )
+    assert orders.load().rows == 0
+    orders.assert_equal()
+
+
 def test_a_table_that_is_renamed_away_waits_for_the_next_one(orders):
     orders.load()
     orders.run(
