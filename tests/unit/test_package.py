@@ -60,6 +60,8 @@ def test_an_unknown_name_is_an_attribute_error():
         "stream_writer",
         "hudi_stream",
         "messages",
+        "snapshot",
+        "verify",
     ],
 )
 def test_benchmarks_start_as_documented(module):
