@@ -216,6 +216,11 @@ class BaseFileReader:
                     fix="read the table with Hudi on Spark, or let Hudi write its rows to a table of Parquet files",
                 ) from error
             raise self._corrupt(error) from error
+        if self._row_bounds[-1] != self.rows:
+            self.close()
+            raise self._corrupt(
+                ValueError(f"a footer of {self.rows:,} rows, with {self._row_bounds[-1]:,} in its row groups")
+            )
 
     def __enter__(self) -> BaseFileReader:
         return self
@@ -250,12 +255,17 @@ class BaseFileReader:
         wanted = None if columns is None else [name for name in self._renaming.in_file(columns) if name in present]
         groups = list(range(self._file.num_row_groups)) if row_groups is None else list(row_groups)
         fitting = min(batch_rows, self._fitting_rows(wanted, groups))
+        left = sum(self._file.metadata.row_group(number).num_rows for number in groups)
         try:
             for batch in self._file.iter_batches(fitting, row_groups=groups, columns=wanted, use_threads=False):
                 rows = pa.Table.from_batches([batch])
+                left -= rows.num_rows
                 yield self._renaming.apply(rows) if self._renaming.changes else rows
         except (pa.ArrowInvalid, OSError) as error:
             raise self._corrupt(error) from error
+        if left:
+            than = "less" if left > 0 else "more"
+            raise self._corrupt(ValueError(f"its pages have {abs(left):,} rows {than} than its footer says"))
 
     def _fitting_rows(self, columns: Sequence[str] | None, groups: Sequence[int]) -> int:
         """How many rows of the columns `BATCH_BYTES` hold, by their encoded size: values of a dictionary may be larger."""

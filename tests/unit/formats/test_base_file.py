@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -51,5 +53,25 @@ def test_a_damaged_page_is_refused(tmp_path, codec, kind):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
         with pytest.raises(CorruptFileError, match=path.name.replace("+", ".")):
             table.read()
+    path.write_bytes(whole)
+    assert table.read().num_rows == 300
+
+
+def test_a_file_with_other_numbers_of_rows_is_refused(tmp_path):
+    """Arrow gives as many rows as it finds, or none: those of the file, of a row group and of a column are compared."""
+    table = create(tmp_path / "t")
+    table.write(batch([(f"k{n}", "p", n, n) for n in range(300)]), "insert", SMALL_BLOOM)
+    (path,) = (tmp_path / "t" / file.path for file in walk_files(table.storage, "part=p") if file.name[0] != ".")
+    whole = path.read_bytes()
+    footer = len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")
+    places = [match.start() for match in re.finditer(b"\xd8\x04", whole[footer:])]  # 300, as Thrift writes it
+    refused = 0
+    for place in places:
+        path.write_bytes(whole[: footer + place] + b"\x80\x00" + whole[footer + place + 2 :])
+        try:
+            assert table.read().num_rows == 300
+        except CorruptFileError:
+            refused += 1
+    assert refused >= 3
     path.write_bytes(whole)
     assert table.read().num_rows == 300
