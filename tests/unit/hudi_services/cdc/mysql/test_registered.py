@@ -64,6 +64,31 @@ def test_the_command_brings_all_tables_of_the_server_up_to_date(server, shop, tm
     assert (code, "loads no table 'x.y' from shop" in printed.err) == (2, True)
 
 
+def test_policies_of_the_registry_and_of_the_command_have_their_effect(server, shop, tmp_path):
+    name, run = shop
+    file = tmp_path / "tables.yaml"
+    file.write_text(file.read_text().replace(f"{name}.items}}", f"{name}.items, statements: {{truncate: apply}}}}"))
+    assert run("sync", "shop")[0] == 0
+    server.run(
+        *(f"INSERT INTO {name}.{table} VALUES (7, 7)" for table in ("orders", "items")),
+        *(f"TRUNCATE {name}.{table}" for table in ("orders", "items")),
+        f"INSERT INTO {name}.items VALUES (8, 8)",
+    )
+    code, printed = run("sync", "shop", "--json")
+    tables = {row["table"].rpartition(".")[2]: row["state"] for row in json.loads(printed.out)["tables"]}
+    assert (code, tables) == (1, {"orders": "parked", "items": "current"})
+    assert lake_rows(str(tmp_path / "items")) == [(8, 8)]
+    load = ("load", "shop", f"{name}.orders", "--target-base-path", str(tmp_path / "orders"))
+    code, printed = run(*load)
+    assert (code != 0, "--on-truncate" in printed.err) == (True, True)
+    assert run(*load, "--on-truncate", "ignore")[0] == 0
+    assert len(lake_rows(str(tmp_path / "orders"))) == 3
+    server.run(f"ALTER TABLE {name}.orders ADD w INT DEFAULT 5", f"INSERT INTO {name}.orders VALUES (9, 9, 9)")
+    assert run(*load, "--on-truncate", "apply", "--on-alter", "apply")[0] == 0
+    assert lake_rows(str(tmp_path / "orders")) == [(9, 9, 9)]
+    assert run("sync", "shop", "--resume", f"{name}.orders")[0] == 0
+
+
 def test_the_dag_of_a_server_says_which_tables_changed_and_which_are_behind(server, shop, tmp_path):
     name, _ = shop
     file = tmp_path / "tables.yaml"
