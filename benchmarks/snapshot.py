@@ -68,17 +68,18 @@ def _loaded(environ: Mapping[str, str], folder: Path) -> int:
 
 def measured(name: str, server: MariaDB, step: Callable[[], int]) -> None:
     """Run a step, and print its rows and its times."""
-    of_server, here, began = _processor(server.pid), time.process_time(), time.perf_counter()
+    of_server, here, began = processor(server.pid), time.process_time(), time.perf_counter()
     rows = step()
     wall, here = time.perf_counter() - began, time.process_time() - here
-    of_server = _processor(server.pid) - of_server
+    of_server = processor(server.pid) - of_server
     pace = f"{rows / here:,.0f} rows/s/core"
     print(
         f"{name:24} {rows:>12,} rows {wall:7.2f} s, {here:6.2f} s here, {of_server:6.2f} s server, {pace}", flush=True
     )
 
 
-def _processor(pid: int) -> float:
+def processor(pid: int) -> float:
+    """Return the seconds of processor time that a process has taken."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / _TICK
 

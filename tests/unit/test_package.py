@@ -60,6 +60,7 @@ def test_an_unknown_name_is_an_attribute_error():
         "stream_writer",
         "hudi_stream",
         "messages",
+        "whole_databases",
         "snapshot",
         "verify",
     ],

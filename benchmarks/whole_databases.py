@@ -1,0 +1,81 @@
+"""All tables of a MariaDB server into the lake: snapshots of many small tables, then runs that touch none and some of them.
+
+`python -m benchmarks.whole_databases --tables 1100 --rows 1000 --touched 101` starts a server of its own (mariadbd has to be
+there) and prints wall time, the processor time of this process and of the server, commits, the peak of memory of this process,
+and the greatest number of connections that the server had.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import shutil
+import tempfile
+import time
+from pathlib import Path
+
+from benchmarks.snapshot import SERVER, processor
+from hoodie.clock import SystemClock
+from hoodie.engine import LocalEngine
+from hoodie.storage import open_storage
+from hudi_services.cdc.cuts import CutStore
+from hudi_services.cdc.mysql.server_sync import ServerSync
+from hudi_services.cdc.mysql.table_source import TableSource
+from hudi_services.cdc.mysql.target_table import TargetTable
+from tests.support.mariadb import MariaDB
+
+_TABLE = (
+    "CREATE TABLE bench.t{number} (id INT PRIMARY KEY, k INT NOT NULL, c CHAR(120) NOT NULL, pad CHAR(60) NOT NULL)"
+)
+_ROWS = """INSERT INTO bench.t{number} SELECT seq, seq * 7919 % 100003, REPEAT('c', 100), REPEAT('p', 50)
+    FROM bench.seq_1_to_{rows}"""
+
+
+def _measured(name: str, server: MariaDB, sync: ServerSync) -> None:
+    of_server, here, began = processor(server.pid), time.process_time(), time.perf_counter()
+    result = sync.run()
+    wall, here = time.perf_counter() - began, time.process_time() - here
+    of_server = processor(server.pid) - of_server
+    commits = sum(table.load.commits for table in result.tables.values())
+    behind = sum(table.state != "current" for table in result.tables.values())
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+    print(
+        f"{name:24} {wall:7.2f} s, {here:6.2f} s here, {of_server:6.2f} s server, {commits:,} commits, {behind:,} behind, "
+        f"{peak:,} MiB",
+        flush=True,
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tables", type=int, default=1100)
+    parser.add_argument("--rows", type=int, default=1000)
+    parser.add_argument("--touched", type=int, default=101)
+    asked = parser.parse_args()
+    server = MariaDB({"innodb-buffer-pool-size": "512M", "table-open-cache": "4000"})
+    folder = Path(tempfile.mkdtemp(prefix="bench-tables-"))
+    try:
+        server.run("CREATE DATABASE bench")
+        for number in range(asked.tables):
+            server.run(_TABLE.format(number=number), _ROWS.format(number=number, rows=asked.rows))
+        targets = [
+            TargetTable(TableSource("bench", "bench", f"t{number}"), str(folder / f"t{number}"), {}, LocalEngine(2))
+            for number in range(asked.tables)
+        ]
+        cuts = CutStore(open_storage(str(folder / "state")), "bench")
+        sync = ServerSync("bench", SERVER, {"AIRFLOW_CONN_BENCH": server.url}, targets, cuts, SystemClock())
+        _measured(f"{asked.tables:,} new tables", server, sync)
+        _measured("no changes", server, sync)
+        for number in range(asked.touched):
+            server.run(f"UPDATE bench.t{number} SET k = k + 1 WHERE id <= 50")
+        _measured(f"{asked.touched:,} tables changed", server, sync)
+        with server.connection() as connection, connection.cursor() as cursor:
+            cursor.execute("SHOW STATUS LIKE 'Max_used_connections'")
+            print(f"connections at most      {cursor.fetchall()[0][1]:>7}", flush=True)
+    finally:
+        server.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()
