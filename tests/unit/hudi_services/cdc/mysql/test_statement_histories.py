@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import random
 from contextlib import suppress
+from dataclasses import replace
 
 import pymysql
 import pytest
 
+from hoodie.clock import SystemClock
+from hoodie.engine import LocalEngine
 from hoodie.errors import HoodieError
+from hoodie.storage import open_storage
+from hudi_services.cdc.cuts import CutStore
 from hudi_services.cdc.mysql import snapshot_load
+from hudi_services.cdc.mysql.server_sync import ServerSync
+from hudi_services.cdc.mysql.table_source import TableSource
+from hudi_services.cdc.mysql.target_table import TargetTable
+from hudi_services.entry.source import StatementPolicies
+from tests.support.binlog import DECLARED
 from tests.support.examples import seeds
 from tests.support.faulty import FaultyStorage, Killed
-from tests.unit.hudi_services.cdc.mysql.test_route import KINDS, Orders, lake_rows
+from tests.support.tables import SMALL_BLOOM
+from tests.unit.hudi_services.cdc.mysql.test_route import KINDS, Orders
+from tests.unit.hudi_services.cdc.mysql.test_table_load import lake_rows, server_rows
 
 pytestmark = [pytest.mark.process, pytest.mark.histories]
 APPLY = {"truncate": "apply", "drop": "apply", "rename": "apply", "alter": "apply"}
@@ -22,8 +34,8 @@ CREATE = "CREATE TABLE orders (id INT PRIMARY KEY, v VARCHAR(20), n INT)"
 class History:
     """A table of a server, and random statements that fit the columns that it has."""
 
-    def __init__(self, orders, draw):
-        self.orders, self.draw, self.added, self.exists = orders, draw, 0, True
+    def __init__(self, orders, draw, also="DO 0"):
+        self.orders, self.draw, self.also, self.added, self.exists = orders, draw, also, 0, True
         self.connection = orders.server.connection(orders.database)
         self.run("SET lock_wait_timeout = 0")  # a snapshot holds the definition while it is read
 
@@ -38,6 +50,7 @@ class History:
 
     def step(self):
         """Change rows, or more rarely the table. A statement for which the server would have to wait is left out."""
+        self.run(self.also)
         try:
             if not self.exists:
                 self.run(CREATE)
@@ -125,6 +138,50 @@ def test_the_lake_equals_the_server_at_each_stop(server, tmp_path, monkeypatch, 
             with suppress(Killed, HoodieError):
                 orders.load(Meddling(orders.target, history, draw.randrange(1, 300)), **APPLY)
         orders.load(**APPLY)
+        if history.exists:
+            orders.assert_equal()
+        else:
+            assert lake_rows(orders.target) == []
+    history.connection.close()
+
+
+class PlainCuts(CutStore):
+    """Cuts with a name in place of a storage that dies."""
+
+    def put(self, cut):
+        super().put(replace(cut, tables={name: replace(place, base_path="") for name, place in cut.tables.items()}))
+
+
+@pytest.mark.parametrize("seed", seeds(3))
+def test_all_tables_of_a_sync_equal_the_server_at_each_cut(server, tmp_path, seed):
+    draw = random.Random(seed)
+    orders = Orders(server, f"synced_{seed}", tmp_path)
+    orders.run("DROP TABLE orders", CREATE, "CREATE TABLE other (id INT PRIMARY KEY AUTO_INCREMENT, v INT)")
+    history = History(orders, draw, also=f"INSERT INTO other (v) VALUES ({seed})")
+    cuts, other = PlainCuts(open_storage(str(tmp_path / "state")), "shop"), str(tmp_path / "other")
+    options = {**SMALL_BLOOM, "hoodie.table.type": KINDS[seed % 2]}
+
+    def sync(storage=None):
+        targets = [
+            TargetTable(
+                TableSource("shop", orders.database, name, statements=StatementPolicies(**APPLY)),
+                path,
+                options,
+                LocalEngine(1),
+            )
+            for name, path in (("orders", storage or orders.target), ("other", other))
+        ]
+        sync = ServerSync("shop", DECLARED, {"AIRFLOW_CONN_SHOP": server.url}, targets, cuts, SystemClock())
+        return sync.run(resume=[target.source.full_name for target in targets])
+
+    sync()
+    for _ in range(4):
+        for _ in range(draw.randrange(8)):
+            history.step()
+        with suppress(Killed, HoodieError):
+            sync(Meddling(orders.target, history, draw.randrange(1, 300)))
+        assert {table.state for table in sync().tables.values()} == {"current"}
+        assert lake_rows(other) == server_rows(server, orders.database, "other")
         if history.exists:
             orders.assert_equal()
         else:
