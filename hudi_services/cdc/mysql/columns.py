@@ -107,11 +107,16 @@ class DeclaredTable:
 
     def _read(self, column: LoggedColumn) -> str:
         if column.declared == YEAR2:
-            year = f"YEAR(CAST({quoted(column.name)} AS DATE))"  # 1900 is the year 0000
-            return f"IF({year} = 1900, 0, {year})"
+            return year_with_century(quoted(column.name))
         if column.code is Code.FLOAT:
             return f"CAST({quoted(column.name)} AS DOUBLE)"
         return f"CAST({quoted(column.name)} AS BINARY)" if column.name in self.charsets else quoted(column.name)
+
+
+def year_with_century(name: str) -> str:
+    """Return the expression of a YEAR(2): the server prints 00 for 2000 and for 0000, and makes 1900 of the latter as a date."""
+    year = f"YEAR(CAST({name} AS DATE))"
+    return f"IF({year} = 1900, 0, {year})"
 
 
 def declared_table(connection: Connection[Any], database: str, name: str, choices: Choices = PLAIN) -> DeclaredTable:

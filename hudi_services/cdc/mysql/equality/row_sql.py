@@ -12,7 +12,7 @@ import pyarrow as pa
 from hudi_services.cdc.mysql.binlog.table_map import Code, LoggedColumn
 from hudi_services.cdc.mysql.binlog.times import DATED
 from hudi_services.cdc.mysql.binlog.values import column_type
-from hudi_services.cdc.mysql.columns import DeclaredTable
+from hudi_services.cdc.mysql.columns import YEAR2, DeclaredTable, year_with_century
 from hudi_services.cdc.mysql.facts import quoted
 
 _REALS = (Code.FLOAT, Code.DOUBLE)
@@ -47,6 +47,8 @@ def _printed(column: LoggedColumn, name: str) -> str:
         return _if_date(name, _six_digits(name, column.metadata))
     if column.code is Code.TIMESTAMP2:
         return f"IF({name} = 0, NULL, {_six_digits(name, column.metadata)})"
+    if column.declared == YEAR2:
+        return f"CONCAT({year_with_century(name)})"
     return f"CONCAT({name} + 0)"  # without the zeros of ZEROFILL
 
 
