@@ -41,6 +41,12 @@ JUDGED = {
     "objectives": {"log_ratio": 0.001},
     "compact": {"schedule": "objectives", "deadline": "1s"},
 }
+FOLLOWER = {
+    "name": "follower",
+    "engine": "local",
+    "keys": {"record_key": ["id"], "partition_by": ["part"]},
+    "stream": {"table": "source", "commits_by": "any"},
+}
 AFTER_JUDGED = """
 from airflow.sdk import DAG, task
 from hoodie_airflow.commits import commits_asset
@@ -133,7 +139,7 @@ def hook() -> Iterator[Server]:
 @pytest.fixture(scope="session")
 def airflow(demo: Demo, hook: Server) -> Iterator[Running]:
     """The demo's Airflow again; beside its tables one that is synced, one without a Spark connection, one to reject, one whose
-    cleans must ask, one that is compacted by an objective, and one with a mistake."""
+    cleans must ask, one that is compacted by an objective, one that follows another, and one with a mistake."""
     metastore_port = free_port()
     registry = yaml.safe_load((PROJECT / "tables.yaml").read_text())
     flights, _, history = registry["tables"]
@@ -150,6 +156,8 @@ def airflow(demo: Demo, hook: Server) -> Iterator[Running]:
         {**history, "name": "rejected", "base_path": "${HUDI_LAKE}/rejected"},
         {**GUARDED, "base_path": "${HUDI_LAKE}/guarded"},
         {**JUDGED, "base_path": "${HUDI_LAKE}/judged"},
+        {"name": "source", "base_path": "${HUDI_LAKE}/source"},
+        {**FOLLOWER, "base_path": "${HUDI_LAKE}/follower"},
         {**flights, "name": "misspelt", "base_path": "${HUDI_LAKE}/misspelt", "operatoin": "upsert"},
     ]
     registry |= {"judge": {}, "watch": {"every": 2}, "alerts": {"hooks": [{"name": "ops", "url": hook.address}]}}
@@ -162,7 +170,7 @@ def airflow(demo: Demo, hook: Server) -> Iterator[Running]:
     with running(home) as api:
         dags = ["hudi_ingest__flights", "hudi_clean__flights", "hudi_ingest__unconnected"]
         dags += ["hudi_bootstrap__rejected", "hudi_ingest__rejected", "hudi_clean__guarded"]
-        dags += ["hudi_compact__judged", "hudi_objectives", "after_judged"]
+        dags += ["hudi_compact__judged", "hudi_objectives", "after_judged", "hudi_stream__follower"]
         wait_for_dags(api, dags)
         for dag in dags:
             api.unpause(dag)
