@@ -35,7 +35,7 @@ _VARIABLES = (
     "sync_binlog",
     "version",
 )
-# No subqueries on these views: one made MariaDB 10.11 crash, once in some thousand runs.
+# No subqueries on these views: the server makes temporary tables for them on its disk.
 _TABLES = """
 SELECT table_schema, table_name, engine, table_rows, data_length FROM information_schema.tables
 WHERE table_type IN ('BASE TABLE', 'SYSTEM VERSIONED') AND table_schema NOT IN (%s) ORDER BY table_schema, table_name

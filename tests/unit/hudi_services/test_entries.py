@@ -187,7 +187,8 @@ def test_each_service_has_its_files(entry: ServiceEntry[Any]) -> None:
 
 def test_no_file_is_of_another_service() -> None:
     assert {file.name for file in (PROJECT / "dags").glob("*.py")} == {
-        f"hudi_{name}.py" for name in ("registry", "doctor", "objectives", *(entry.name for entry in ENTRIES))
+        f"hudi_{name}.py"
+        for name in ("registry", "doctor", "objectives", "databases", *(entry.name for entry in ENTRIES))
     }
     applications = {entry.command.application for entry in ENTRIES} - {None}
     files = list((PROJECT / "spark_apps").glob("*.py"))

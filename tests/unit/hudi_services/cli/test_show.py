@@ -76,8 +76,8 @@ def test_files_and_slices_are_shown_with_their_own_sizes(tmp_path, capsys):
     _, found = look(capsys, path, "slices")
     [one] = found["slices"]
     assert (one["rows"], one["log_files"], one["current"], one["partition"]) == (1, 2, True, "part=p")
-    _, found = look(capsys, path, "slices", "--partition=part=q")
-    assert found["slices"] == []
+    assert main(["show", "slices", f"--target-base-path={path}", "--partition=part=q"]) == USAGE
+    assert "has no partition 'part=q'" in said(capsys)
     text, found = look(capsys, path, "logs")
     assert [(block["kind"], block["counts"]) for block in found["blocks"]] == [("PARQUET_DATA", True)] * 2
     assert "row numbers" in text
