@@ -141,7 +141,8 @@ class SparkEngine:
 
     def input_size(self, rows: Any) -> int:
         if isinstance(rows, DataFrame):
-            return frame_size(rows)
+            size = int(rows._jdf.queryExecution().optimizedPlan().stats().sizeInBytes())
+            return size if size < _UNKNOWN_SIZE else 0
         return sum(split.size for split in rows)
 
     def _rdd(self, tasks: Sequence[Any]) -> RDD[tuple[int, Any]]:
@@ -158,12 +159,6 @@ class SparkEngine:
         if self._progress is None:
             return nullcontext()
         return watched(self._context.statusTracker(), self._progress, Stage(step_of(function), 0, size))
-
-
-def frame_size(frame: DataFrame) -> int:
-    """Return the bytes of the rows as Spark guesses them, 0 where it has no statistics."""
-    size = int(frame._jdf.queryExecution().optimizedPlan().stats().sizeInBytes())
-    return size if size < _UNKNOWN_SIZE else 0
 
 
 class _SparkBuckets:

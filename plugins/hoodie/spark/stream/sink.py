@@ -13,11 +13,10 @@ from pyspark.sql import DataFrame
 
 from hoodie.config import given_options
 from hoodie.engine import LocalEngine
-from hoodie.engine.local import DEFAULT_MEMORY
 from hoodie.errors import ConfigError, StreamBatchError, check_argument
 from hoodie.spark.calls import check_session, spark_call
 from hoodie.spark.columns import arrow_schema
-from hoodie.spark.engine import SparkEngine, frame_size
+from hoodie.spark.engine import SparkEngine
 from hoodie.spark.stream.batch_writer import BatchWriter, SinkWrites
 from hoodie.spark.stream.batches import StreamBatch
 from hoodie.storage import BasePath, storage_of
@@ -27,7 +26,6 @@ from hoodie.write.execute import WriteResult
 
 _QUERY_ID, _RUN_ID = "sql.streaming.queryId", "spark.jobGroup.id"  # Spark's run of a query is the group of its jobs
 _LOCAL_ROWS = 200_000  # up to these rows the driver writes a batch sooner than tasks of Spark
-_MOST_BYTES = DEFAULT_MEMORY  # of such a batch, as Spark guesses its size
 _MAX_RESULT = "spark.driver.maxResultSize"
 
 _given: dict[tuple[str, str], tuple[str, int]] = {}
@@ -141,9 +139,7 @@ class StreamSink:
 
 def _collected(rows: DataFrame, most: int) -> pa.Table | None:
     """Return the rows of a batch if there are `most` at most, by one job. None for more, and for those that are too large for the
-    driver by what Spark knows of them, or by `spark.driver.maxResultSize`."""
-    if frame_size(rows) > _MOST_BYTES:
-        return None
+    driver by `spark.driver.maxResultSize`. Spark's guess of their size is no help: that of a join is the product of its sides."""
     try:
         found = rows.limit(most + 1).toArrow()
     except (PySparkException, Py4JError) as error:
