@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,7 @@ from hudi_services.terminal import echo
 
 if TYPE_CHECKING:
     from hudi_services.cdc.mysql.server_sync import SyncResult, TableResult
+    from hudi_services.show.page import Part
 
 _EVERY = 10.0  # seconds
 _LONGEST = 300.0  # seconds between tries of a server that does not answer
@@ -56,7 +57,7 @@ def _sync(server: str, registry: str | None, resume: tuple[str, ...], follow: bo
 
 
 def _print_result(result: SyncResult, *, as_json: bool) -> int:
-    from hudi_services.show.page import Column, Lines, Listing, Page, Part
+    from hudi_services.show.page import Column, Listing, Page
     from hudi_services.show.render import print_page
 
     rows = [{"table": name, **_values(table)} for name, table in sorted(result.tables.items())]
@@ -68,11 +69,19 @@ def _print_result(result: SyncResult, *, as_json: bool) -> int:
         Column("commits", "commits", right=True),
     )
     parts: list[Part] = [Listing(columns, rows, f"cut {result.cut} at {result.position}")]
-    problems = [f"{row['table']} is {row['state']}: {row['reason']}. {row['fix']}" for row in rows if row["reason"]]
-    if problems:
-        parts.append(Lines(problems, "tables that are behind", alarming=True))
+    problems = _behind(rows, parts)
     values = {"cut": result.cut, "position": result.position, "tables": rows}
     return print_page(Page(values, parts, problems), as_json=as_json)
+
+
+def _behind(rows: Sequence[Mapping[str, Any]], parts: list[Part]) -> list[str]:
+    """Add a part on the tables that are behind, if there are any, and return its lines."""
+    from hudi_services.show.page import Lines
+
+    lines = [f"{row['table']} is {row['state']}: {row['reason']}. {row['fix']}" for row in rows if row["reason"]]
+    if lines:
+        parts.append(Lines(lines, "tables that are behind", alarming=True))
+    return lines
 
 
 def _news(result: SyncResult, as_json: bool) -> Iterator[str]:
@@ -95,7 +104,7 @@ def _values(table: TableResult) -> dict[str, Any]:
 
 def _status(server: str, registry: str | None, as_json: bool) -> int:
     from hudi_services.databases.registered import cut_store, database_tables
-    from hudi_services.show.page import Column, Facts, Lines, Listing, Page, Part
+    from hudi_services.show.page import Column, Facts, Listing, Page
     from hudi_services.show.render import print_page
 
     reading = read_registry(registry_file(registry))
@@ -128,9 +137,7 @@ def _status(server: str, registry: str | None, as_json: bool) -> int:
         ]
     columns = (Column("table", "table"), Column("state", "state"), Column("instant", "last commit"))
     parts: list[Part] = [Facts(facts, server), Listing(columns, rows)]
-    problems = [f"{row['table']} is {row['state']}: {row['reason']}. {row['fix']}" for row in rows if row["reason"]]
-    if problems:
-        parts.append(Lines(problems, "tables that are behind", alarming=True))
+    problems = _behind(rows, parts)
     values = {
         "server": server,
         "cut": cut.number if cut else None,

@@ -13,7 +13,6 @@ import pyarrow.compute as pc
 from hudi_services.cdc.messages.changes import Changes, Outcome, without_images
 from hudi_services.cdc.messages.connect_rows import Row
 from hudi_services.cdc.messages.contract import Decoded, Statement
-from hudi_services.cdc.messages.debezium_changes import with_value
 from hudi_services.cdc.messages.isolation import isolate, some
 from hudi_services.cdc.messages.json_members import UnknownColumnError
 from hudi_services.cdc.messages.json_objects import JsonObjects
@@ -21,7 +20,7 @@ from hudi_services.cdc.messages.json_values import FaultError, parsed
 from hudi_services.cdc.messages.maxwell import images
 from hudi_services.cdc.messages.old_rows import null_members, rows_before
 from hudi_services.cdc.messages.printed_columns import printed_row, row_counts
-from hudi_services.cdc.messages.tables import Heads, heads_of, of_wanted_table
+from hudi_services.cdc.messages.tables import Heads, wanted_heads
 
 _OPS = {"INSERT": "i", "UPDATE": "u", "DELETE": "d"}
 _STATEMENTS = ("CREATE", "ALTER", "ERASE", "TRUNCATE", "RENAME", "CINDEX", "DINDEX", "QUERY")
@@ -45,10 +44,8 @@ class CanalJson:
     def decode(self, messages: pa.Table, known: pa.Schema | None) -> Decoded:
         """Return what the messages hold."""
         outcome = Outcome()
-        values, places = with_value(messages, outcome)
-        if len(places):
-            texts = pc.binary_join_element_wise(values.cast(pa.binary()), b"}", b"")
-            heads = of_wanted_table(heads_of(texts, places, _HEAD, outcome), self.table, outcome)
+        heads = wanted_heads(messages, _HEAD, self.table, outcome)
+        if heads is not None:
             for types, part in _by_types(_without_others(heads, outcome), outcome):
                 self._rows(types, part, known, outcome)
         return outcome.decoded()

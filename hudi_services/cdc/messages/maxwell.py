@@ -12,12 +12,11 @@ import pyarrow.compute as pc
 from hudi_services.cdc.messages.changes import DELETE, Changes, Outcome, without_images
 from hudi_services.cdc.messages.connect_rows import Row
 from hudi_services.cdc.messages.contract import Decoded, Statement
-from hudi_services.cdc.messages.debezium_changes import with_value
 from hudi_services.cdc.messages.isolation import isolate, some
 from hudi_services.cdc.messages.old_rows import null_members, rows_before
 from hudi_services.cdc.messages.open_rows import OpenRows
 from hudi_services.cdc.messages.plain_columns import Writing
-from hudi_services.cdc.messages.tables import Heads, heads_of, of_wanted_table
+from hudi_services.cdc.messages.tables import Heads, wanted_heads
 
 _OPS = {"insert": "i", "bootstrap-insert": "i", "update": "u", "delete": "d"}
 _CONTROL = ("bootstrap-start", "bootstrap-complete", "heartbeat")
@@ -39,10 +38,8 @@ class MaxwellJson:
     def decode(self, messages: pa.Table, known: pa.Schema | None) -> Decoded:
         """Return what the messages hold."""
         outcome = Outcome()
-        values, places = with_value(messages, outcome)
-        if len(places):
-            texts = pc.binary_join_element_wise(values.cast(pa.binary()), b"}", b"")
-            heads = of_wanted_table(heads_of(texts, places, _HEAD, outcome), self.table, outcome)
+        heads = wanted_heads(messages, _HEAD, self.table, outcome)
+        if heads is not None:
             self._rows(_without_others(heads, outcome), known, outcome)
         return outcome.decoded()
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hudi_services.cdc.messages.changes import Outcome
-from hudi_services.cdc.messages.debezium_changes import OTHER_TABLE
+from hudi_services.cdc.messages.debezium_changes import OTHER_TABLE, with_value
 from hudi_services.cdc.messages.json_objects import JsonObjects
 
 
@@ -34,6 +34,15 @@ class Heads:
     def column(self, name: str) -> pa.Array:
         """Return a member of all heads."""
         return pc.struct_field(self.values, name)
+
+
+def wanted_heads(messages: pa.Table, kind: pa.StructType, wanted: str | None, outcome: Outcome) -> Heads | None:
+    """Return the heads of the messages with a value that are of the `wanted` table, None where no message has a value."""
+    values, places = with_value(messages, outcome)
+    if not len(places):
+        return None
+    texts = pc.binary_join_element_wise(values.cast(pa.binary()), b"}", b"")
+    return of_wanted_table(heads_of(texts, places, kind, outcome), wanted, outcome)
 
 
 def heads_of(texts: pa.Array, places: np.ndarray, kind: pa.StructType, outcome: Outcome) -> Heads:
