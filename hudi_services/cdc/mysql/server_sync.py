@@ -93,9 +93,9 @@ class ServerSync:
         positions = LogPositions(self.name, self.server, self.environ)
         followers = [_Follower(target) for target in self.targets]
         with connected(self.name, self.server, self.environ) as control:
-            self._check(control, followers)
             for follower in followers:
                 _try(follower, partial(_find_place, follower, before, resume))
+            self._check(control, followers)
             self._load([follower for follower in followers if _lacks_rows(follower)], positions)
             time, end = _server_time(control), end_of_log(control)
             _locate(control, positions, followers)

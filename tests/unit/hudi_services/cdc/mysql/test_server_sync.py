@@ -132,6 +132,21 @@ def test_tables_that_are_idle_read_on_from_the_cut_after_older_logs_are_gone(sho
     shop.assert_equal()
 
 
+def test_a_table_that_is_refused_for_a_while_keeps_its_place_in_the_log(shop):
+    """The cut knows that it had no changes. The log before is gone, so its own position would not do."""
+    shop.sync()
+    shop.run("INSERT INTO a VALUES (2, 'y')", "FLUSH BINARY LOGS", "INSERT INTO a VALUES (3, 'y')")
+    shop.sync()
+    end = shop.cuts.latest().position.partition(":")[0]
+    shop.run("RENAME TABLE b TO hidden")
+    assert shop.sync()["b"].state == "parked"
+    shop.run("RENAME TABLE hidden TO b", f"PURGE BINARY LOGS TO '{end}'")
+    assert shop.sync()["b"].state == "parked"
+    behind = shop.cuts.latest().behind[f"{shop.database}.b"]
+    assert behind.position.startswith(end)
+    assert behind.stored.startswith("bin")
+
+
 def test_a_table_that_was_taken_back_reads_from_its_own_position(shop):
     shop.sync()
     shop.run("INSERT INTO a VALUES (2, 'y')")
