@@ -1,8 +1,8 @@
 """Look for new faults with fresh seeds, until the time is over.
 
 `python -m tests.runner.hunt [--minutes N] [--only SEARCH] [--seed N]`. The searches take turns: property tests, random histories,
-the simulation, kills of real processes, and 1,000 kills of streams into each kind of table. The first failure ends the hunt and is
-printed with the command that repeats it. A fault that it finds becomes a fixed example (`@example`) or a test of its own.
+the simulation, kills of real processes, and 1,000 kills of streams into each kind of table. The first failure ends the hunt and
+is printed with the command that repeats it. A fault that it finds becomes a fixed example (`@example`) or a test of its own.
 """
 
 from __future__ import annotations

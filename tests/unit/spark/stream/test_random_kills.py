@@ -1,4 +1,4 @@
-"""A table whose changes go by a stream into a second one, and from there to a named consumer, while all parts are killed."""
+"""A stream takes the changes of a table into a second one, a consumer reads them there, and all parts are killed."""
 
 from __future__ import annotations
 
@@ -69,9 +69,7 @@ class Query:
     def run(self, reads, writes):
         """Apply all changes that there are, through these storages of the source and of the target."""
         self.runs += 1
-        options = stream_options(
-            {"path": self.source.base_path, "hoodie.datasource.query.incremental.format": "cdc"}
-        )
+        options = stream_options({"path": self.source.base_path, "hoodie.datasource.query.incremental.format": "cdc"})
         reader = Reader(options, stream_columns(HoodieTable(reads, LocalEngine(1)).state(), options))
         reader.storage = reads
         sink = StreamSink(SinkWrites(writes, "upsert", SMALL_BLOOM, changes=ChangeColumns()), None, 1_000)
