@@ -1,4 +1,5 @@
-"""Files that would be read again once an instant is archived: looked for before it is (format notes, section 3.3).
+"""Files that would be read again, or no more be missed, once an instant is archived: looked for before it is (format notes,
+section 3.3).
 
 A file that is older than the active timeline counts as committed, and a file group that no replacecommit on it names as current.
 """
@@ -8,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from hoodie.model.files import BaseFile, GroupId, LogFile
+from hoodie.model.names import EXTERNAL
 from hoodie.model.time import BEGINNING, Time
 from hoodie.services.archive.retained import Hold
 from hoodie.timeline import WRITE_ACTIONS, Action, Instant
@@ -16,9 +18,13 @@ from hoodie.timeline.codecs.rollback import decode_rollback_result
 from hoodie.view import TableState
 from hoodie.view.attempts import lost_by, with_foreign
 from hoodie.view.files import PartitionFiles, StorageFiles
+from hoodie.view.missing import absent_files, short_files
+from hoodie.view.replaced import replaced_groups
+from hoodie.view.slices import file_groups, latest_slices
 from hoodie.view.strays import stray_paths
 
 _REMEDY = "`hudi-services doctor --fix` moves it aside"
+_RESTORE = "restore the file from a copy, or write the rows of its partition again by insert_overwrite"
 
 
 class Partitions:
@@ -114,6 +120,24 @@ def lost_blocks(state: TableState, instants: Sequence[Instant], partitions: Part
             yield Hold(log.time, f"{log.path} has blocks of {by}, which does not name it; {_REMEDY}", by)
 
 
+def damaged(state: TableState, instants: Sequence[Instant], partitions: Partitions) -> Iterator[Hold]:
+    """The first of `instants` that wrote a file of a current slice which is gone now, or cut short.
+
+    Reads and writes compare the files with commits of the active timeline: once the instant is archived, they would take older
+    rows, or fewer, for the table's.
+    """
+    known = {each.time for each in instants if each.action.completed_as in WRITE_ACTIONS}
+    if not known:
+        return
+    slices = latest_slices(file_groups(partitions.all(), state), replaced_groups(state))
+    lost = [(file, "is missing") for file in absent_files(state, slices) if not file.name.endswith(EXTERNAL)]
+    lost += [(file, f"has {size:,} of {file.size:,} bytes") for file, size in short_files(state, slices)]
+    found = [(file.instant.time, file.path, what, file.instant) for file, what in lost if file.instant.time in known]
+    if found:
+        time, path, what, by = min(found, key=lambda each: each[:2])
+        yield Hold(time, f"{path}, which {by} wrote, {what}", by, fix=_RESTORE)
+
+
 def _data_files(partitions: Partitions) -> Iterator[BaseFile | LogFile]:
     """All base files, and the logs that readers of the table merge."""
     for each in partitions.all():
@@ -162,4 +186,5 @@ LEFTOVERS: Sequence[Callable[[TableState, Sequence[Instant], Partitions], Iterat
     uncommitted,
     unnamed,
     lost_blocks,
+    damaged,
 )

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
+from pathlib import Path
 
 import pytest
 
 from hoodie import ARCHIVE, CLEAN, HoodieTable, Restore, Rollback
+from hoodie.errors import CorruptFileError, MissingFileError
 from hoodie.model.names import BaseFileName
 from hoodie.timeline import Action
 from hoodie.transaction import instants
@@ -191,3 +194,25 @@ def test_all_partitions_are_listed_once_and_only_when_commits_go(tmp_path, monke
 def written_once(table, number):
     table.write(batch([(f"k{number}", "p", 1, 10 + number)]), "upsert", SMALL_BLOOM)
     return table.timeline.commits[-1]
+
+
+@pytest.mark.parametrize("damage", ["gone", "cut"])
+def test_a_commit_whose_file_is_damaged_stays_until_the_file_is_whole(table, damage):
+    """Once it is archived, no read misses the rows."""
+    table.write(batch([("alone", "far", 1, 1)]), "upsert", SMALL_BLOOM)
+    wrote = table.timeline.commits[-1]
+    path = next(each.base_file.path for each in table.file_slices() if "far" in each.partition)
+    for number in range(4):
+        table.write(batch([(f"k{number}", "p", 1, number)]), "upsert", SMALL_BLOOM)
+    rows, file = content(table), Path(table.base_path) / path
+    whole = file.read_bytes()
+    file.unlink() if damage == "gone" else os.truncate(file, 100)
+    table.run(ARCHIVE, SHORT)
+    assert path in table.explain(ARCHIVE, SHORT).reason
+    assert table.timeline.commits[0].time == wrote.time
+    with pytest.raises(MissingFileError if damage == "gone" else CorruptFileError):
+        table.read()
+    file.write_bytes(whole)
+    table.run(ARCHIVE, SHORT)
+    assert len(table.timeline.commits) == 2
+    assert content(table) == rows
