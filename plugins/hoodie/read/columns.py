@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from hoodie.config.table import TableProperties
 from hoodie.errors import ConfigError, UnsupportedTableError
 from hoodie.keygen import StoredKeys, stored_keys
-from hoodie.model.meta_columns import META_COLUMNS
+from hoodie.model.meta_columns import META_COLUMNS, RECORD_KEY
 from hoodie.read.query import Query
 from hoodie.schema import top_level, with_meta_columns
 
@@ -62,8 +62,8 @@ def read_columns(
                 fix="filter by the columns that keys and partitions are made of",
             )
     scanned = [name for name in dict.fromkeys([*wanted, *asked]) if name not in absent]
-    if wanted and not scanned:  # something has to count the rows
-        scanned = keys.columns.names[:1]
+    if not scanned:  # something has to count the rows
+        scanned = keys.columns.names[:1] if keys.virtual else [RECORD_KEY]
     _check_in_files(properties, scanned)
     result, of_filter, read = (pa.schema([known.field(name) for name in names]) for names in (wanted, asked, scanned))
     return ReadColumns(known, result, of_filter, read, keys)

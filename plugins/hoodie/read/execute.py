@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -29,7 +29,7 @@ class ReadSlice:
     plan: ReadPlan  # without its slices
 
     def __call__(self, file_slice: FileSlice) -> pa.Table:
-        return pa.concat_tables([self.plan.schema.empty_table(), *self.batches(file_slice)])
+        return _joined(self.plan.schema, self.batches(file_slice))
 
     def batches(self, file_slice: FileSlice) -> Iterator[pa.Table]:
         """The same, a batch at a time."""
@@ -89,4 +89,11 @@ def read_rows(state: TableState, query: Query, engine: Engine) -> pa.Table:
 def execute_read(plan: ReadPlan, storage: Storage, engine: Engine) -> pa.Table:
     """The rows of the plan, file by file."""
     task = ReadSlice(storage, plan.of_slice)
-    return pa.concat_tables([plan.schema.empty_table(), *engine.map(task, plan.slices)])
+    return _joined(plan.schema, engine.map(task, plan.slices))
+
+
+def _joined(schema: pa.Schema, tables: Iterable[pa.Table]) -> pa.Table:
+    """All rows. Arrow's own `concat_tables` forgets how many rows tables without columns have."""
+    if schema.names:
+        return pa.concat_tables([schema.empty_table(), *tables])
+    return pa.table([pa.nulls(sum(table.num_rows for table in tables))], ["rows"]).select([])
