@@ -8,7 +8,8 @@ from dataclasses import asdict
 import click
 
 from hudi_services.commandline.flags import CONTEXT, json_flag, registry_flag, verbose_flag, with_examples
-from hudi_services.commands.cdc_sync import status, sync
+from hudi_services.commands.cdc_status import status
+from hudi_services.commands.cdc_sync import sync
 from hudi_services.commands.cdc_table import load, resync, verify
 from hudi_services.databases.server import database_server
 from hudi_services.entry.server import DatabaseServer

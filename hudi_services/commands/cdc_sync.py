@@ -1,4 +1,4 @@
-"""The commands `cdc sync` and `cdc status`: all tables of a server, brought up to date and looked at."""
+"""The command `cdc sync`: all tables of a server, brought up to date."""
 
 from __future__ import annotations
 
@@ -69,12 +69,12 @@ def _print_result(result: SyncResult, *, as_json: bool) -> int:
         Column("commits", "commits", right=True),
     )
     parts: list[Part] = [Listing(columns, rows, f"cut {result.cut} at {result.position}")]
-    problems = _behind(rows, parts)
+    problems = tables_behind(rows, parts)
     values = {"cut": result.cut, "position": result.position, "tables": rows}
     return print_page(Page(values, parts, problems), as_json=as_json)
 
 
-def _behind(rows: Sequence[Mapping[str, Any]], parts: list[Part]) -> list[str]:
+def tables_behind(rows: Sequence[Mapping[str, Any]], parts: list[Part]) -> list[str]:
     """Add a part on the tables that are behind, if there are any, and return its lines."""
     from hudi_services.show.page import Lines
 
@@ -100,52 +100,6 @@ def _news(result: SyncResult, as_json: bool) -> Iterator[str]:
 
 def _values(table: TableResult) -> dict[str, Any]:
     return {"state": table.state, **asdict(table.load), "reason": table.reason, "fix": table.fix}
-
-
-def _status(server: str, registry: str | None, as_json: bool) -> int:
-    from hudi_services.databases.registered import cut_store, database_tables
-    from hudi_services.show.page import Column, Facts, Listing, Page
-    from hudi_services.show.render import print_page
-
-    reading = read_registry(registry_file(registry))
-    cut = cut_store(server, reading).latest()
-    names = {source.table: table.base_path for table, source in database_tables(reading.registry, server)}
-    rows = []
-    for name, base_path in sorted(names.items()):
-        behind = cut.behind.get(name) if cut is not None else None
-        place = cut.tables.get(name) if cut is not None else None
-        state = ("parked" if behind.parked else "failed") if behind else "current" if place else "new"
-        rows.append(
-            {
-                "table": name,
-                "base_path": base_path,
-                "state": state,
-                "instant": place.instant if place else "",
-                "since": behind.since if behind else "",
-                "reason": behind.reason if behind else "",
-                "fix": behind.fix if behind else "",
-            }
-        )
-    if cut is None:
-        facts = [("last cut", "none: `hudi-services cdc sync` has not run")]
-    else:
-        age = (datetime.now(UTC) - datetime.fromisoformat(cut.time)).total_seconds()
-        facts = [
-            ("last cut", f"{cut.number}, {span(age)} ago"),
-            ("server's time", cut.time),
-            ("position", cut.position),
-        ]
-    columns = (Column("table", "table"), Column("state", "state"), Column("instant", "last commit"))
-    parts: list[Part] = [Facts(facts, server), Listing(columns, rows)]
-    problems = _behind(rows, parts)
-    values = {
-        "server": server,
-        "cut": cut.number if cut else None,
-        "position": cut.position if cut else None,
-        "time": cut.time if cut else None,
-        "tables": rows,
-    }
-    return print_page(Page(values, parts, problems), as_json=as_json)
 
 
 sync = click.Command(
@@ -181,14 +135,5 @@ sync = click.Command(
             "hudi-services cdc sync shop --resume shop.orders",
         )
     ),
-    context_settings=CONTEXT,
-)
-status = click.Command(
-    "status",
-    callback=_status,
-    params=[click.Argument(["server"]), registry_flag(), json_flag(), verbose_flag()],
-    help="Print how far the tables of a server are, and why some are behind. It asks the lake only, not the server.\n\n"
-    "Exit code 1: a table is behind.",
-    epilog=with_examples(("hudi-services cdc status shop --registry tables.yaml",)),
     context_settings=CONTEXT,
 )

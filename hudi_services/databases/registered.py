@@ -18,6 +18,8 @@ from hudi_services.cdc.mysql.server_sync import ServerSync
 from hudi_services.cdc.mysql.table_load import TableLoad
 from hudi_services.cdc.mysql.table_source import TableSource
 from hudi_services.cdc.mysql.target_table import TargetTable
+from hudi_services.cdc.progress_report import ProgressReport
+from hudi_services.cdc.sync_progress import ProgressStore
 from hudi_services.databases.server import database_server
 from hudi_services.entry.new_table import options_of_new
 from hudi_services.entry.retention import with_retention
@@ -57,7 +59,9 @@ def registered_sync(name: str, reading: Reading, environ: Mapping[str, str]) -> 
             found=", ".join(twice),
             fix="keep one of them, and let the other follow it by a section `stream`",
         )
-    return ServerSync(name, server, environ, targets, cuts, SystemClock())
+    clock = SystemClock()
+    report = ProgressReport(ProgressStore(cuts.storage, name), clock)
+    return ServerSync(name, server, environ, targets, cuts, clock, report)
 
 
 def database_tables(registry: Registry, name: str) -> Iterator[tuple[Table, DatabaseSource]]:

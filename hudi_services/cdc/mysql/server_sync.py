@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -18,17 +19,20 @@ from hudi_services.cdc.mysql.failover import located
 from hudi_services.cdc.mysql.log_identity import StoredPosition
 from hudi_services.cdc.mysql.log_positions import LogPositions
 from hudi_services.cdc.mysql.log_reader import LogReader
-from hudi_services.cdc.mysql.position import LogPosition
+from hudi_services.cdc.mysql.log_retention import log_kept
+from hudi_services.cdc.mysql.position import LogPosition, log_position
 from hudi_services.cdc.mysql.route import LoadResult, Route
 from hudi_services.cdc.mysql.snapshot_load import SnapshotLoad
 from hudi_services.cdc.mysql.source_check import check_server, check_table
 from hudi_services.cdc.mysql.table_load import route_of
 from hudi_services.cdc.mysql.target_table import TargetTable
+from hudi_services.cdc.progress_report import NoReport, SyncReport
 from hudi_services.entry.server import DatabaseServer
 
 if TYPE_CHECKING:
     from pymysql.connections import Connection
 
+_log = logging.getLogger(__name__)
 _SESSIONS = 4  # snapshots that are read at once
 State = Literal["current", "failed", "parked"]
 
@@ -82,6 +86,7 @@ class ServerSync:
     targets: Sequence[TargetTable]
     cuts: CutStore
     clock: Clock
+    report: SyncReport = field(default_factory=NoReport)
 
     def run(self, *, resume: Collection[str] = ()) -> SyncResult:
         """Bring all tables to the end of the log as it is when new ones are loaded, and store a cut there.
@@ -89,6 +94,13 @@ class ServerSync:
         A table that fails leaves the others alone. `resume` names parked tables that are tried again. Raises HoodieError
         where the server does not answer, its log cannot be read, or another process follows it.
         """
+        self.report.began()
+        try:
+            return self._run(resume)
+        finally:
+            self.report.ended()
+
+    def _run(self, resume: Collection[str]) -> SyncResult:
         before = self.cuts.latest()
         positions = LogPositions(self.name, self.server, self.environ)
         followers = [_Follower(target) for target in self.targets]
@@ -96,6 +108,8 @@ class ServerSync:
             for follower in followers:
                 _try(follower, partial(_find_place, follower, before, resume))
             self._check(control, followers)
+            if any(follower.goes_on and _lacks_rows(follower) for follower in followers):
+                self._note_log(control, positions, followers, end_of_log(control))
             self._load([follower for follower in followers if _lacks_rows(follower)], positions)
             time, end = _server_time(control), end_of_log(control)
             _locate(control, positions, followers)
@@ -105,6 +119,7 @@ class ServerSync:
                 self._load(stale, positions, start_fresh=True)
                 time, end = _server_time(control), end_of_log(control)
             reached = positions.stored_position(control, self.name, end)
+            self._note_log(control, positions, [follower for follower in followers if not follower.goes_on], end)
         cut = self._cut(before, reached, time, followers)
         self.cuts.put(cut)
         return SyncResult({follower.name: _result(follower, cut) for follower in followers}, cut.number, cut.position)
@@ -112,6 +127,7 @@ class ServerSync:
     def _check(self, control: Connection[Any], followers: Sequence[_Follower]) -> None:
         databases = tuple(dict.fromkeys(follower.target.source.database for follower in followers))
         facts = server_facts(control, databases, self.clock)
+        self.report.counted({table.full_name: table.rows for table in facts.tables})
         check_server(self.name, self.server, self.environ, facts)
         for follower in followers:
             _try(follower, partial(check_table, facts, follower.target.source))
@@ -120,13 +136,28 @@ class ServerSync:
         """Read all rows of these tables, or those that an earlier run did not reach. `start_fresh` replaces what is there."""
 
         def load(follower: _Follower) -> None:
-            with connected(self.name, self.server, self.environ) as control:
-                load = SnapshotLoad(control, positions, follower.target, follower.result, sessions=1)
-                follower.stored = load.run(follower.stored, start_fresh=start_fresh)
-                follower.since = follower.stored
+            read = partial(self.report.read, follower.name)
+            try:
+                with connected(self.name, self.server, self.environ) as control:
+                    load = SnapshotLoad(control, positions, follower.target, follower.result, sessions=1, read=read)
+                    follower.stored = load.run(follower.stored, start_fresh=start_fresh)
+                    follower.since = follower.stored
+            finally:
+                self.report.loaded(follower.name)
 
+        self.report.loads([follower.name for follower in followers if follower.goes_on])
         with ThreadPoolExecutor(_SESSIONS) as pool:
             list(pool.map(lambda follower: _try(follower, partial(load, follower)), followers))
+
+    def _note_log(
+        self, control: Connection[Any], positions: LogPositions, followers: Sequence[_Follower], end: LogPosition
+    ) -> None:
+        """Note how long the server keeps its log from the places of these tables on. No error ends the run: it is only shown."""
+        try:
+            needed = [log_position(at) for follower in followers if (at := _position(follower))]
+            self.report.log_kept(log_kept(control, [*needed, end], positions.created))
+        except Exception as error:  # noqa: BLE001 - those of the server, of its driver and of texts
+            _log.warning("It is not known how long the server %s keeps its log: %s", self.name, error)
 
     def _cut(self, before: Cut | None, reached: StoredPosition, time: str, followers: Sequence[_Follower]) -> Cut:
         places: dict[str, TablePlace] = {}
@@ -212,6 +243,13 @@ def _apply(
         if route.stored != follower.stored:
             follower.stored = follower.since = route.stored
     return [by_name[route.target.source.full_name] for route in reader.stale]
+
+
+def _position(follower: _Follower) -> str:
+    """Return the place of the log at which a table goes on. Empty where it has no place there."""
+    if follower.parked is not None:
+        return follower.parked.position
+    return follower.since.position if follower.since is not None else ""
 
 
 def _lacks_rows(follower: _Follower) -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from hoodie.times import span
 from hudi_services.cdc.mysql.columns import DeclaredTable
 from hudi_services.cdc.mysql.connection import rows_of
+from hudi_services.cdc.mysql.log_retention import log_retention
 
 if TYPE_CHECKING:
     from pymysql.connections import Connection
@@ -34,9 +35,7 @@ def snapshot_estimate(connection: Connection[Any], table: DeclaredTable) -> Snap
     """Ask the server."""
     found = rows_of(connection, _TABLE, (table.database, table.name))
     rows, size = (int(found[0][0]), int(found[0][1])) if found else (0, 0)
-    names = ("binlog_expire_logs_seconds", "expire_logs_days")
-    kept = dict(rows_of(connection, "SHOW GLOBAL VARIABLES WHERE Variable_name IN (%s, %s)", names))
-    return SnapshotEstimate(rows, size, float(kept.get(names[0], 0)) or float(kept.get(names[1], 0)) * 86_400)
+    return SnapshotEstimate(rows, size, log_retention(connection))
 
 
 @dataclass

@@ -50,7 +50,7 @@ CHUNK_ROWS, CHUNK_BYTES = 100_000, 32 << 20
 
 @dataclass
 class SnapshotLoad:
-    """The load of all rows of `target.source`. `report` gets lines about one that takes long."""
+    """The load of all rows of `target.source`. `report` gets lines about one that takes long, `read` the rows so far."""
 
     control: Connection[Any]
     positions: LogPositions
@@ -58,6 +58,7 @@ class SnapshotLoad:
     result: LoadResult = field(default_factory=LoadResult)
     sessions: int = SESSIONS
     report: Callable[[str], None] = _log.info
+    read: Callable[[int], None] = lambda _rows: None
 
     def run(self, stored: StoredPosition | None, *, start_fresh: bool = False) -> StoredPosition:
         """Load the rows, or those that an earlier run did not reach. Return the position that the table has then.
@@ -65,6 +66,7 @@ class SnapshotLoad:
         `stored` is its position before. `start_fresh` replaces all rows in one commit, so that readers see the old ones until all
         new ones are there. Raises HoodieError. Commits before the error stay.
         """
+        self.read(0)
         if stored is not None and stored.is_loading and not start_fresh:
             return self._resume(stored)
         source = self.target.source
@@ -83,7 +85,8 @@ class SnapshotLoad:
                 else None
             )
             if chunked is None or last is None:
-                count = self.target.write_rows(rows.rows, key, stored, lambda: position, replace=stored is not None)
+                batches = pa.RecordBatchReader.from_batches(rows.rows.schema, self._noted(rows.rows))
+                count = self.target.write_rows(batches, key, stored, lambda: position, replace=stored is not None)
                 self.result.committed(position, rows=count)
                 return position
         progress = SnapshotProgress(position.place, chunked.digest, None, last)
@@ -113,6 +116,13 @@ class SnapshotLoad:
         self.target.write_no_rows(stored, position)
         self.result.committed(position)
         return position
+
+    def _noted(self, batches: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
+        rows = 0
+        for batch in batches:
+            rows += batch.num_rows
+            self.read(rows)
+            yield batch
 
     def _keys(self) -> tuple[UniqueKey, ...] | None:
         source = self.target.source
@@ -191,6 +201,7 @@ class _ChunkedRun:
             assert self.position.snapshot is not None
             progress = self.position.snapshot.after(result.place, result.chunk.up_to, result.rows.num_rows)
             self.position = replace(self.position, snapshot=progress)
+            self.load.read(progress.rows)
 
 
 def _chunk_rows(rows: int, size: int) -> int:

@@ -60,6 +60,9 @@ def test_the_command_brings_all_tables_of_the_server_up_to_date(server, shop, tm
     code, printed = run("status", "shop")
     assert code == 1
     assert "TRUNCATE" in printed.out
+    values = json.loads(run("status", "shop", "--json")[1].out)
+    assert values["log"]["position"] == values["tables"][0]["position"]  # where the parked table goes on
+    assert (values["lag"]["tables"], values["running"], values["tables"][0]["name"]) == (2, None, "items")
     code, printed = run("sync", "shop", "--resume", f"{name}.orders", "--resume", "x.y")
     assert (code, "loads no table 'x.y' from shop" in printed.err) == (2, True)
 
