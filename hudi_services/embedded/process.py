@@ -27,6 +27,7 @@ _GRACE = 6.0  # seconds between asking the processes to end and killing them
 
 
 _PAGES, _TASKS, _SCHEDULER, _WATCHER = "api-server", "execution-api", "scheduler", "watcher"
+_DAGS = "dag-processor"
 _AGAIN = 60.0  # seconds before a watcher that has ended is begun again: Airflow does without
 
 
@@ -61,6 +62,8 @@ class Parts:
             return ["airflow", "api-server", "--apps", "execution", "--port", str(self.home.ports[1])]
         if name == _WATCHER:
             return ["hudi_services", "watch", "--registry", str(self.home.registry)]
+        if name in (_DAGS, _SCHEDULER):  # they fork processes that parse DAG files
+            return ["hoodie_airflow.preload", name]
         return ["airflow", name]
 
     def check(self) -> None:
@@ -95,7 +98,7 @@ def started(home: AirflowHome) -> Iterator[Parts]:
         if home.log.exists():
             home.log.replace(home.log.with_name(f"{home.log.name}.1"))  # the log that the start before wrote
         parts = Parts(home, environment)
-        for name in (_PAGES, _TASKS, "dag-processor", "triggerer", _WATCHER):
+        for name in (_PAGES, _TASKS, _DAGS, "triggerer", _WATCHER):
             parts.begin(name)
         yield parts
 
