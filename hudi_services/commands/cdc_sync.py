@@ -33,7 +33,7 @@ def _sync(server: str, registry: str | None, resume: tuple[str, ...], follow: bo
 
     file = registry_file(registry)
     sync = registered_sync(server, read_registry(file), os.environ)
-    known = {target.source.full_name for target in sync.targets}
+    known = {target.table.full_name for target in sync.targets}
     if unknown := [name for name in resume if name not in known]:
         raise ConfigError(
             f"The registry {file} loads no table {unknown[0]!r} from {server}",

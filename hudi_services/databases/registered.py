@@ -52,7 +52,7 @@ def registered_sync(name: str, reading: Reading, environ: Mapping[str, str]) -> 
             f"The registry {reading.registry.file} has no table that is loaded from the server {name!r}",
             fix=f"give a table `source: {{server: {name}, table: DATABASE.TABLE}}`",
         )
-    twice = [source for source, count in Counter(target.source.full_name for target in targets).items() if count > 1]
+    twice = [source for source, count in Counter(target.table.full_name for target in targets).items() if count > 1]
     if twice:
         raise ConfigError(
             f"Two tables of the registry are loaded from one table of {name}",

@@ -43,7 +43,7 @@ class LogReader:
     def run(self, control: Connection[Any], start: LogPosition, end: LogPosition) -> None:
         """Apply all changes up to `end`. Raises SourceError where the log cannot be read, and what `park` raises."""
         mariadb, charsets = is_mariadb(control), collation_charsets(control)
-        choices = {name: route.target.source.choices for name, route in self.routes.items()}
+        choices = {name: route.target.table.choices for name, route in self.routes.items()}
         decoding = Decoding(choices, declared_types(control, sorted(self.routes)))
         cuts = {route.since for route in self.routes.values()}
         with connected(self.positions.name, self.positions.server, self.positions.environ) as connection:
@@ -98,7 +98,7 @@ class LogReader:
             self.park(route, error)
 
     def _leave(self, route: Route) -> None:
-        source = route.target.source
+        source = route.target.table
         del self.routes[source.database, source.name]
 
     def _is_wanted(self, database: str, table: str) -> bool:
@@ -106,7 +106,7 @@ class LogReader:
 
     @property
     def _tables(self) -> str:
-        names = [route.target.source.source for route in self.routes.values()]
+        names = [route.target.table.source for route in self.routes.values()]
         return names[0] if len(names) == 1 else f"{len(names)} tables of {self.positions.name}"
 
 

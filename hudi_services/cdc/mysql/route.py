@@ -53,7 +53,7 @@ Positions = Callable[[str, LogPosition], StoredPosition]
 
 @dataclass
 class Route:
-    """Changes of `target.source` that were read and not committed yet.
+    """Changes of `target.table` that were read and not committed yet.
 
     The table has all up to `since`. Its last commit holds the position `stored`, which may be earlier. `keys` asks the server for
     the keys of the table, None where it has no such table. `is_stale`: all rows have to be read again before changes follow.
@@ -92,7 +92,7 @@ class Route:
 
         Raises SourceError where rows may not be those of the server after it, and the policy is to stop.
         """
-        source = self.target.source
+        source = self.target.table
         if statement.position <= self.since or not names_table(statement, source.database, source.name):
             return
         self.commit()
@@ -108,7 +108,7 @@ class Route:
             self._apply(effect, statement)
 
     def _apply(self, effect: Effect, statement: Statement) -> None:
-        source = self.target.source
+        source = self.target.table
         policy = getattr(source.statements, effect)
         found = f"{statement.text[:200]!r} before {statement.position}. Changes before it are in the table"
         if policy == "stop":
@@ -147,9 +147,9 @@ class Route:
         self._held.drop(part.position)
         self.commit()
         raise SourceError(
-            f"The changes of {self.target.source.source} before {part.position} cannot be read",
+            f"The changes of {self.target.table.source} before {part.position} cannot be read",
             found=f"{part.reason}. Changes before them are in the table",
-            fix=f"run `hudi-services cdc check {self.target.source.server}`, then load again with --start-fresh",
+            fix=f"run `hudi-services cdc check {self.target.table.server}`, then load again with --start-fresh",
         )
 
     def commit(self, reached: LogPosition | None = None) -> None:
@@ -174,7 +174,7 @@ class Route:
 
     def _position_at(self, place: LogPosition) -> StoredPosition:
         """The place as a commit holds it: with the progress of the snapshot, until all changes of its time are there."""
-        position, snapshot = self.positions(self.target.source.source, place), self.stored.snapshot
+        position, snapshot = self.positions(self.target.table.source, place), self.stored.snapshot
         return replace(position, snapshot=snapshot) if snapshot is not None and place < snapshot.high else position
 
     def _key(self) -> UniqueKey | None:

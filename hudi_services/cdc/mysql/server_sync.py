@@ -69,7 +69,7 @@ class _Follower:
 
     @property
     def name(self) -> str:
-        return self.target.source.full_name
+        return self.target.table.full_name
 
     @property
     def goes_on(self) -> bool:
@@ -125,12 +125,12 @@ class ServerSync:
         return SyncResult({follower.name: _result(follower, cut) for follower in followers}, cut.number, cut.position)
 
     def _check(self, control: Connection[Any], followers: Sequence[_Follower]) -> None:
-        databases = tuple(dict.fromkeys(follower.target.source.database for follower in followers))
+        databases = tuple(dict.fromkeys(follower.target.table.database for follower in followers))
         facts = server_facts(control, databases, self.clock)
         self.report.counted({table.full_name: table.rows for table in facts.tables})
         check_server(self.name, self.server, self.environ, facts)
         for follower in followers:
-            _try(follower, partial(check_table, facts, follower.target.source))
+            _try(follower, partial(check_table, facts, follower.target.table))
 
     def _load(self, followers: Sequence[_Follower], positions: LogPositions, *, start_fresh: bool = False) -> None:
         """Read all rows of these tables, or those that an earlier run did not reach. `start_fresh` replaces what is there."""
@@ -187,7 +187,7 @@ def _find_place(follower: _Follower, before: Cut | None, resume: Collection[str]
     if before is None:
         return
     at = follower.stored.position if follower.stored is not None else ""
-    source = follower.target.source.source
+    source = follower.target.table.source
     place, behind = before.tables.get(follower.name), before.behind.get(follower.name)
     if place is not None and place.stored == at:
         follower.since = StoredPosition(source, before.position, before.log)
@@ -225,7 +225,7 @@ def _apply(
     by_name = {follower.name: follower for follower in followers}
     for follower in followers:
         if follower.goes_on and follower.stored is not None and follower.since is not None:
-            source = follower.target.source
+            source = follower.target.table
             routes[source.database, source.name] = route_of(
                 control, positions, follower.target, follower.stored, follower.since.place, follower.result
             )
@@ -233,16 +233,16 @@ def _apply(
         return []
 
     def leave(route: Route, error: HoodieError) -> None:
-        by_name[route.target.source.full_name].error = error
+        by_name[route.target.table.full_name].error = error
 
     taken = tuple(routes.values())
     reader = LogReader(positions, routes, leave)
     reader.run(control, min(route.since for route in taken), end)
     for route in taken:
-        follower = by_name[route.target.source.full_name]
+        follower = by_name[route.target.table.full_name]
         if route.stored != follower.stored:
             follower.stored = follower.since = route.stored
-    return [by_name[route.target.source.full_name] for route in reader.stale]
+    return [by_name[route.target.table.full_name] for route in reader.stale]
 
 
 def _position(follower: _Follower) -> str:
@@ -263,7 +263,7 @@ def _note_end(
     reached = positions.stored_position(control, "", end)
     for follower in followers:
         if follower.goes_on:
-            follower.since = replace(reached, source=follower.target.source.source)
+            follower.since = replace(reached, source=follower.target.table.source)
 
 
 def _place(follower: _Follower, places: dict[str, TablePlace]) -> None:

@@ -50,7 +50,7 @@ CHUNK_ROWS, CHUNK_BYTES = 100_000, 32 << 20
 
 @dataclass
 class SnapshotLoad:
-    """The load of all rows of `target.source`. `report` gets lines about one that takes long, `read` the rows so far."""
+    """The load of all rows of `target.table`. `report` gets lines about one that takes long, `read` the rows so far."""
 
     control: Connection[Any]
     positions: LogPositions
@@ -69,7 +69,7 @@ class SnapshotLoad:
         self.read(0)
         if stored is not None and stored.is_loading and not start_fresh:
             return self._resume(stored)
-        source = self.target.source
+        source = self.target.table
         if stored is not None and source.statements.drop == "apply" and self._keys() is None:
             return self._empty(stored)
         server, environ = self.positions.server, self.positions.environ
@@ -94,7 +94,7 @@ class SnapshotLoad:
         return run.run(stored, replace_all=stored is not None)
 
     def _resume(self, stored: StoredPosition) -> StoredPosition:
-        source = self.target.source
+        source = self.target.table
         located(self.control, stored, self.positions)
         key = self._key()
         table = declared_table(self.control, source.database, source.name, source.choices)
@@ -109,7 +109,7 @@ class SnapshotLoad:
 
     def _empty(self, stored: StoredPosition) -> StoredPosition:
         """Take all rows out of the Hudi table: the server has no table of this name."""
-        source = self.target.source
+        source = self.target.table
         position = self.positions.stored_position(self.control, source.source, end_of_log(self.control))
         if self._keys() is not None:  # it may have been there at the position
             raise gone_meanwhile(source.full_name)
@@ -125,11 +125,11 @@ class SnapshotLoad:
             yield batch
 
     def _keys(self) -> tuple[UniqueKey, ...] | None:
-        source = self.target.source
+        source = self.target.table
         return keys_now(self.control, source.database, source.name)
 
     def _key(self) -> UniqueKey | None:
-        source = self.target.source
+        source = self.target.table
         keys = self._keys()
         if keys is None:
             raise gone_meanwhile(source.full_name)

@@ -32,7 +32,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass
 class TableLoad:
-    """The load of `target.source` from the server `server` of the registry."""
+    """The load of `target.table` from the server `server` of the registry."""
 
     server: DatabaseServer
     environ: Mapping[str, str]
@@ -42,7 +42,7 @@ class TableLoad:
     report: Callable[[str], None] = _log.info
 
     def __post_init__(self) -> None:
-        self._positions = LogPositions(self.target.source.server, self.server, self.environ)
+        self._positions = LogPositions(self.target.table.server, self.server, self.environ)
 
     def run(self, *, start_fresh: bool = False, until: LogPosition | None = None) -> LoadResult:
         """Load up to `until`, by default the end of the log as it is when the run begins.
@@ -52,7 +52,7 @@ class TableLoad:
         `until`. A snapshot of many rows is read by `sessions`, and `report` gets lines about it. Raises HoodieError. Commits
         before the error stay.
         """
-        source = self.target.source
+        source = self.target.table
         with connected(source.server, self.server, self.environ) as control:
             facts = server_facts(control, (source.database,), SystemClock(), source.name)
             check_server(source.server, self.server, self.environ, facts)
@@ -73,7 +73,7 @@ class TableLoad:
 
     def _apply(self, control: Connection[Any], stored: StoredPosition, end: LogPosition) -> Route | None:
         """Apply changes after `stored`. Return the route if all rows have to be read again before others follow."""
-        source = self.target.source
+        source = self.target.table
         since = located(control, stored, self._positions).place
         route = route_of(control, self._positions, self.target, stored, since, self.result)
         reader = LogReader(self._positions, {(source.database, source.name): route}, _stop)
@@ -95,7 +95,7 @@ def route_of(
     result: LoadResult,
 ) -> Route:
     """Return the way of a table's changes after `since`. `stored` is the position that its last commit holds."""
-    source = target.source
+    source = target.table
     return Route(
         target,
         stored,

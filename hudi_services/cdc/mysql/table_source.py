@@ -1,4 +1,4 @@
-"""A table of a server that is loaded into a Hudi table."""
+"""Tables of a server that are loaded into a Hudi table: one, or many that become one."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 
 from hudi_services.cdc.mysql.binlog.decoding import PLAIN, Choices
 from hudi_services.entry.source import StatementPolicies
+
+DATABASE_COLUMN, TABLE_COLUMN = "_source_database", "_source_table"
+"""The columns of a Hudi table with several sources that say where a row is from."""
 
 
 @dataclass(frozen=True)
@@ -31,3 +34,35 @@ class TableSource:
     def source(self) -> str:
         """The name by which commits of the Hudi table say where its rows are from."""
         return f"{self.server}/{self.full_name}"
+
+    @property
+    def tables(self) -> tuple[TableSource, ...]:
+        """The only table."""
+        return (self,)
+
+
+@dataclass(frozen=True)
+class MergedSource:
+    """Tables of one server whose rows become one Hudi table, such as the shards of a table. More may join in later runs.
+
+    Rows have the columns `_source_database` and `_source_table`, which are the first ones of the record key. With
+    `global_keys` they are not: no two of the tables have a row of the same key. The other columns are joined by name.
+    """
+
+    server: str
+    tables: tuple[TableSource, ...]
+    global_keys: bool = False
+
+    @property
+    def source(self) -> str:
+        """The name by which commits of the Hudi table say where its rows are from."""
+        return f"{self.server}/*"
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The columns that come before those of the tables in the record key."""
+        return () if self.global_keys else (DATABASE_COLUMN, TABLE_COLUMN)
+
+
+Origin = TableSource | MergedSource
+"""The source of a Hudi table."""

@@ -23,7 +23,7 @@ from hudi_services.cdc import masks
 from hudi_services.cdc.masks import NO_MASKS, Masks
 from hudi_services.cdc.mysql.log_identity import KEY, StoredPosition, stored_position
 from hudi_services.cdc.mysql.snapshot import Snapshot
-from hudi_services.cdc.mysql.table_source import TableSource
+from hudi_services.cdc.mysql.table_source import Origin, TableSource
 from hudi_services.cdc.mysql.target import (
     UniqueKey,
     check_key_types,
@@ -38,9 +38,12 @@ _CHANGES = ChangeColumns("op", ("number",), complete=True)
 
 @dataclass(frozen=True)
 class TargetTable:
-    """The Hudi table at `base_path` that holds the rows of `source`, after `masks`. `options` are those of its writes."""
+    """The Hudi table at `base_path` that holds the rows of `source`, after `masks`. `options` are those of its writes.
 
-    source: TableSource
+    A source of several tables (`MergedSource`) is loaded by `ServerSync` only.
+    """
+
+    source: Origin
     base_path: str
     options: Mapping[str, object]
     engine: Engine
@@ -113,7 +116,7 @@ class TargetTable:
                 found="neither a primary key nor a unique index without nulls",
                 fix=f"name its columns: --hoodie-conf {RECORD_KEY_FIELDS.name}=…",
             )
-        options = {RECORD_KEY_FIELDS.name: key, "hoodie.table.name": self.source.name, **self.options}
+        options = {RECORD_KEY_FIELDS.name: key, "hoodie.table.name": self.name, **self.options}
         check_key_types(schema, fields)
         return HoodieTable.create(self.base_path, options, engine=self.engine)
 
@@ -126,6 +129,23 @@ class TargetTable:
         if keys is None:
             return UniqueKey("", tuple(properties.record_key_fields))
         return key_of_target(properties, keys, named=RECORD_KEY_FIELDS.name in self.options)
+
+    @property
+    def table(self) -> TableSource:
+        """The table that it is loaded from. Raises ConfigError where they are several."""
+        if isinstance(self.source, TableSource):
+            return self.source
+        raise ConfigError(
+            f"Several tables of {self.source.server} are loaded into {self.base_path}",
+            fix=f"`hudi-services cdc sync {self.source.server}` brings it up to date",
+        )
+
+    @property
+    def name(self) -> str:
+        """The name of the Hudi table, unless the options have one."""
+        return (
+            self.source.name if isinstance(self.source, TableSource) else self.base_path.rstrip("/").rpartition("/")[2]
+        )
 
     @property
     def schema(self) -> pa.Schema:

@@ -104,7 +104,7 @@ class EqualityCheck:
 
     @property
     def _source(self) -> TableSource:
-        return self.load.target.source
+        return self.load.target.table
 
     def _stored(self) -> tuple[TableState, StoredPosition]:
         stored = self._target.stored()
