@@ -58,7 +58,7 @@ def test_an_unknown_name_is_an_attribute_error():
         "pages",
         "watching",
         "stream_writer",
-        "micro_batches",
+        "batch_hour",
         "hudi_stream",
         "messages",
         "whole_databases",

@@ -1,6 +1,6 @@
 """An hour of micro-batches, one after the other, and a consumer that reads the changes of each.
 
-`python -m benchmarks.micro_batches` writes 720 batches of 1,000 rows, one for each 5 seconds of an hour, into a merge-on-read
+`python -m benchmarks.batch_hour` writes 720 batches of 1,000 rows, one for each 5 seconds of an hour, into a merge-on-read
 table of 100,000 keys, with compaction, cleaning and archiving. For each sixth of the hour it prints the median seconds of a batch
 and of the consumer's read, then the files of the table, the instants of its timeline and the bytes of its metadata. They are to
 stay level. The processor seconds say the same where other programs run.
@@ -92,14 +92,15 @@ def _report(batches: int, rounds: list[Round], path: Path) -> tuple[float, float
         for name in ("write", "write_processor", "read", "read_processor")
     )
     print(
-        f"| {batches} | {write:.3f} | {write_processor:.3f} | {read:.3f} | {read_processor:.3f} | {files} | {instants} | {size:,} |",
+        f"| {batches} | {write:.3f} | {write_processor:.3f} | {read:.3f} | {read_processor:.3f} "
+        f"| {files} | {instants} | {size:,} |",
         flush=True,
     )
     return write_processor, read_processor, files, instants
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.micro_batches", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.batch_hour", description=__doc__)
     parser.add_argument("--folder", type=Path, default=Path("build/bench"))
     parser.add_argument("--batches", type=int, default=720)
     options = parser.parse_args()
