@@ -34,7 +34,9 @@ def session(jar: str, warehouse: str):
         "spark.sql.warehouse.dir": warehouse,
         "spark.hadoop.parquet.avro.write-old-list-structure": "false",
         # Each test runs few rows once: the second compiler of the JVM and a parallel collector would cost more than they save.
-        "spark.driver.extraJavaOptions": "-Duser.timezone=UTC -XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        # The code cache of 48 MB that goes with the first compiler would be swept and filled again.
+        "spark.driver.extraJavaOptions": "-Duser.timezone=UTC -XX:TieredStopAtLevel=1 -XX:+UseSerialGC "
+        "-XX:ReservedCodeCacheSize=256m",
     }
     for key, value in options.items():
         builder = builder.config(key, value)
