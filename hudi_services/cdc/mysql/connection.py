@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ssl
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from hoodie.errors import ConfigError, SourceUnavailableError
-from hudi_services.cdc.credentials import credentials
+from hudi_services.cdc.credentials import Credentials, credentials
 from hudi_services.entry.server import DatabaseServer
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ _SESSION = (
     " /*!50708 , max_execution_time = 0 */",
 )
 _ACCESS_DENIED = (1044, 1045, 1698)
+_TOO_MANY = (1040, 1203, 1226)  # of the server, of each user, of this user
+_PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8)  # seconds: a server counts a connection for a moment after its end
 
 
 @contextmanager
@@ -66,18 +69,7 @@ def _connect(name: str, server: DatabaseServer, environ: Mapping[str, str]) -> C
     login = credentials(server.connection, environ)
     place = f"{login.host}:{login.port}"
     try:
-        return pymysql.connect(
-            host=login.host,
-            port=login.port,
-            user=login.user,
-            password=login.password.encode(),  # PyMySQL takes text for Latin-1
-            charset="utf8mb4",
-            ssl=_tls(server),
-            ssl_disabled=server.tls == "off",
-            connect_timeout=_TIMEOUT,
-            autocommit=True,
-            program_name="hudi-services",
-        )
+        return _accepted(server, login)
     except pymysql.err.OperationalError as error:
         code, message = (*error.args, "", "")[:2]
         if code in _ACCESS_DENIED:
@@ -85,6 +77,13 @@ def _connect(name: str, server: DatabaseServer, environ: Mapping[str, str]) -> C
                 f"The server {name} at {place} refuses the user {login.user!r}",
                 found=str(message),
                 fix=f"correct the connection {server.connection!r}, or make the user at the server",
+            ) from error
+        if code in _TOO_MANY:
+            raise SourceUnavailableError(
+                f"The server {name} at {place} takes no more connections",
+                found=str(message),
+                fix="run again when others have ended theirs, or let the user have five: "
+                "ALTER USER … WITH MAX_USER_CONNECTIONS 5",
             ) from error
         if _is_tls(error):
             raise ConfigError(
@@ -97,6 +96,37 @@ def _connect(name: str, server: DatabaseServer, environ: Mapping[str, str]) -> C
             found=str(message or error),
             fix=f"check host and port of the connection {server.connection!r}, and that the server runs",
         ) from error
+
+
+def _accepted(server: DatabaseServer, login: Credentials) -> Connection[Any]:
+    """Return a connection, after a few attempts where there are too many. Raises errors of PyMySQL."""
+    import pymysql
+
+    for pause in _PAUSES:
+        try:
+            return _opened(server, login)
+        except pymysql.err.OperationalError as error:
+            if error.args[0] not in _TOO_MANY:
+                raise
+        time.sleep(pause)
+    return _opened(server, login)
+
+
+def _opened(server: DatabaseServer, login: Credentials) -> Connection[Any]:
+    import pymysql
+
+    return pymysql.connect(
+        host=login.host,
+        port=login.port,
+        user=login.user,
+        password=login.password.encode(),  # PyMySQL takes text for Latin-1
+        charset="utf8mb4",
+        ssl=_tls(server),
+        ssl_disabled=server.tls == "off",
+        connect_timeout=_TIMEOUT,
+        autocommit=True,
+        program_name="hudi-services",
+    )
 
 
 def _tls(server: DatabaseServer) -> ssl.SSLContext | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
@@ -22,9 +23,11 @@ from hudi_services.cdc.mysql.log_reader import LogReader
 from hudi_services.cdc.mysql.log_retention import log_kept
 from hudi_services.cdc.mysql.position import LogPosition, log_position
 from hudi_services.cdc.mysql.route import LoadResult, Route
+from hudi_services.cdc.mysql.session_pool import SessionPool
+from hudi_services.cdc.mysql.sessions import Session
 from hudi_services.cdc.mysql.snapshot_load import SnapshotLoad
 from hudi_services.cdc.mysql.source_check import check_server, check_table
-from hudi_services.cdc.mysql.table_load import route_of
+from hudi_services.cdc.mysql.table_load import SESSIONS, route_of
 from hudi_services.cdc.mysql.target_table import TargetTable
 from hudi_services.cdc.progress_report import NoReport, SyncReport
 from hudi_services.entry.server import DatabaseServer
@@ -33,7 +36,6 @@ if TYPE_CHECKING:
     from pymysql.connections import Connection
 
 _log = logging.getLogger(__name__)
-_SESSIONS = 4  # snapshots that are read at once
 State = Literal["current", "failed", "parked"]
 
 
@@ -66,6 +68,8 @@ class _Follower:
     since: StoredPosition | None = None
     error: HoodieError | None = None
     parked: Behind | None = None
+    size: int = 0
+    """Bytes of the rows at the server, by its estimate."""
 
     @property
     def name(self) -> str:
@@ -104,19 +108,23 @@ class ServerSync:
         before = self.cuts.latest()
         positions = LogPositions(self.name, self.server, self.environ)
         followers = [_Follower(target) for target in self.targets]
-        with connected(self.name, self.server, self.environ) as control:
+        with closing(Session(self._connected)) as session:
             for follower in followers:
                 _try(follower, partial(_find_place, follower, before, resume))
-            self._check(control, followers)
-            if any(follower.goes_on and _lacks_rows(follower) for follower in followers):
+            self._check(session.opened(), followers)
+            new = [follower for follower in followers if follower.goes_on and _lacks_rows(follower)]
+            if new:
+                control = session.opened()
                 self._note_log(control, positions, followers, end_of_log(control))
-            self._load([follower for follower in followers if _lacks_rows(follower)], positions)
+                self._load(session, new, positions)
+            control = session.opened()
             time, end = _server_time(control), end_of_log(control)
             _locate(control, positions, followers)
             while stale := _apply(control, positions, followers, end):
                 # Rows that are read again are of now, so the others have to come to a later place, too.
                 _note_end([follower for follower in followers if follower not in stale], control, positions, end)
-                self._load(stale, positions, start_fresh=True)
+                self._load(session, stale, positions, start_fresh=True)
+                control = session.opened()
                 time, end = _server_time(control), end_of_log(control)
             reached = positions.stored_position(control, self.name, end)
             self._note_log(control, positions, [follower for follower in followers if not follower.goes_on], end)
@@ -129,25 +137,36 @@ class ServerSync:
         facts = server_facts(control, databases, self.clock)
         self.report.counted({table.full_name: table.rows for table in facts.tables})
         check_server(self.name, self.server, self.environ, facts)
+        sizes = {table.full_name: table.size for table in facts.tables}
         for follower in followers:
+            follower.size = sizes.get(follower.name, 0)
             _try(follower, partial(check_table, facts, follower.target.table))
 
-    def _load(self, followers: Sequence[_Follower], positions: LogPositions, *, start_fresh: bool = False) -> None:
-        """Read all rows of these tables, or those that an earlier run did not reach. `start_fresh` replaces what is there."""
+    def _load(
+        self, control: Session, followers: Sequence[_Follower], positions: LogPositions, *, start_fresh: bool = False
+    ) -> None:
+        """Read all rows of these tables, or those that an earlier run did not reach. `start_fresh` replaces what is there.
+
+        Small tables go first: none of them waits for hours until a large one is read.
+        """
+        control.close()  # the one that asks when a file of the log began takes its place
 
         def load(follower: _Follower) -> None:
             read = partial(self.report.read, follower.name)
             try:
-                with connected(self.name, self.server, self.environ) as control:
-                    load = SnapshotLoad(control, positions, follower.target, follower.result, sessions=1, read=read)
-                    follower.stored = load.run(follower.stored, start_fresh=start_fresh)
-                    follower.since = follower.stored
+                load = SnapshotLoad(sessions, positions, follower.target, follower.result, read=read)
+                follower.stored = load.run(follower.stored, start_fresh=start_fresh)
+                follower.since = follower.stored
             finally:
                 self.report.loaded(follower.name)
 
         self.report.loads([follower.name for follower in followers if follower.goes_on])
-        with ThreadPoolExecutor(_SESSIONS) as pool:
-            list(pool.map(lambda follower: _try(follower, partial(load, follower)), followers))
+        by_size = sorted(followers, key=lambda follower: follower.size)
+        with closing(SessionPool(self._connected, SESSIONS)) as sessions, ThreadPoolExecutor(SESSIONS) as threads:
+            list(threads.map(lambda follower: _try(follower, partial(load, follower)), by_size))
+
+    def _connected(self) -> AbstractContextManager[Connection[Any]]:
+        return connected(self.name, self.server, self.environ)
 
     def _note_log(
         self, control: Connection[Any], positions: LogPositions, followers: Sequence[_Follower], end: LogPosition

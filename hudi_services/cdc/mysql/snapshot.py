@@ -70,12 +70,22 @@ def snapshot(
     Raises SourceError for a table that cannot be read, SourceUnavailableError where the server fails in the block or the
     definition of the table changes.
     """
-    with connected(name, server, environ) as connection:
-        before = end_of_log(connection)
-        place = begin_snapshot(connection)
-        declared = declared_table(connection, database, table, choices)
-        with _failures(declared):
-            yield Snapshot(declared, place or before, place is not None, connection)
+    with connected(name, server, environ) as connection, snapshot_on(connection, database, table, choices) as rows:
+        yield rows
+
+
+@contextmanager
+def snapshot_on(connection: Connection[Any], database: str, table: str, choices: Choices = PLAIN) -> Iterator[Snapshot]:
+    """Yield the table as `snapshot` does, on a connection that serves nothing else until the block ends.
+
+    After an error, rows may be left on the connection.
+    """
+    before = end_of_log(connection)
+    place = begin_snapshot(connection)
+    declared = declared_table(connection, database, table, choices)
+    with _failures(declared):
+        yield Snapshot(declared, place or before, place is not None, connection)
+        rows_of(connection, "COMMIT")
 
 
 def begin_snapshot(connection: Connection[Any]) -> LogPosition | None:

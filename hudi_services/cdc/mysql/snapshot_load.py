@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Generator, Iterator
-from contextlib import AbstractContextManager, closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -26,14 +26,13 @@ from hudi_services.cdc.mysql.chunks import (
     key_values,
     read_chunk,
 )
-from hudi_services.cdc.mysql.columns import declared_table
-from hudi_services.cdc.mysql.connection import connected
+from hudi_services.cdc.mysql.columns import DeclaredTable, declared_table
 from hudi_services.cdc.mysql.failover import located
 from hudi_services.cdc.mysql.log_identity import StoredPosition
 from hudi_services.cdc.mysql.log_positions import LogPositions
 from hudi_services.cdc.mysql.route import LoadResult
-from hudi_services.cdc.mysql.sessions import Session, Sessions
-from hudi_services.cdc.mysql.snapshot import snapshot
+from hudi_services.cdc.mysql.session_pool import SessionPool
+from hudi_services.cdc.mysql.snapshot import Snapshot, snapshot_on
 from hudi_services.cdc.mysql.snapshot_estimate import SnapshotEstimate, SnapshotPace, snapshot_estimate
 from hudi_services.cdc.mysql.snapshot_progress import SnapshotProgress
 from hudi_services.cdc.mysql.target import UniqueKey, keys_now
@@ -43,20 +42,21 @@ if TYPE_CHECKING:
     from pymysql.connections import Connection
 
 _log = logging.getLogger(__name__)
-SESSIONS = 4  # that read at once
 GROUP_ROWS, GROUP_BYTES = 1_000_000, 512 << 20  # in a commit. A table with less is read in one transaction
 CHUNK_ROWS, CHUNK_BYTES = 100_000, 32 << 20
 
 
 @dataclass
 class SnapshotLoad:
-    """The load of all rows of `target.table`. `report` gets lines about one that takes long, `read` the rows so far."""
+    """The load of all rows of `target.table` by `sessions`.
 
-    control: Connection[Any]
+    `report` gets lines about one that takes long, `read` the rows so far.
+    """
+
+    sessions: SessionPool
     positions: LogPositions
     target: TargetTable
     result: LoadResult = field(default_factory=LoadResult)
-    sessions: int = SESSIONS
     report: Callable[[str], None] = _log.info
     read: Callable[[int], None] = lambda _rows: None
 
@@ -70,13 +70,12 @@ class SnapshotLoad:
         if stored is not None and stored.is_loading and not start_fresh:
             return self._resume(stored)
         source = self.target.table
-        if stored is not None and source.statements.drop == "apply" and self._keys() is None:
+        if stored is not None and source.statements.drop == "apply" and self._is_gone():
             return self._empty(stored)
-        server, environ = self.positions.server, self.positions.environ
-        with snapshot(source.server, server, environ, source.database, source.name, source.choices) as rows:
+        with self._snapshot() as rows:
             self.target.opened_for(rows)
-            key = self._key()
-            position = self.positions.stored_position(self.control, source.source, rows.position)
+            key = self._key(rows.connection)
+            position = self.positions.stored_position(rows.connection, source.source, rows.position)
             chunked = chunked_table(rows.connection, rows.table, key, source.choices)
             estimate = snapshot_estimate(rows.connection, rows.table)
             last = (
@@ -93,25 +92,44 @@ class SnapshotLoad:
         run = _ChunkedRun(self, chunked, key, replace(position, snapshot=progress), estimate)
         return run.run(stored, replace_all=stored is not None)
 
+    @contextmanager
+    def _snapshot(self) -> Iterator[Snapshot]:
+        """The table in a transaction of one session, which others get after it."""
+        source = self.target.table
+        with self.sessions.session(source.full_name) as session:
+            try:
+                with snapshot_on(session.answering(), source.database, source.name, source.choices) as rows:
+                    yield rows
+            except BaseException:
+                session.close()  # rows of a result may be left on it
+                raise
+
     def _resume(self, stored: StoredPosition) -> StoredPosition:
         source = self.target.table
-        located(self.control, stored, self.positions)
-        key = self._key()
-        table = declared_table(self.control, source.database, source.name, source.choices)
-        chunked = chunked_table(self.control, table, key, source.choices)
+
+        def asked(connection: Connection[Any]) -> tuple[UniqueKey | None, DeclaredTable, ChunkedTable | None]:
+            located(connection, stored, self.positions)
+            key = self._key(connection)
+            table = declared_table(connection, source.database, source.name, source.choices)
+            return key, table, chunked_table(connection, table, key, source.choices)
+
+        key, table, chunked = self.sessions.run(source.full_name, asked)
         progress = stored.snapshot
         if chunked is None or progress is None or progress.last is None or chunked.digest != progress.digest:
             if source.statements.alter == "apply":
                 return self.run(stored, start_fresh=True)
             raise changed_definition(table)
-        estimate = snapshot_estimate(self.control, table)
+        estimate = self.sessions.run(source.full_name, lambda connection: snapshot_estimate(connection, table))
         return _ChunkedRun(self, chunked, key, stored, estimate).run(stored, replace_all=False)
 
     def _empty(self, stored: StoredPosition) -> StoredPosition:
         """Take all rows out of the Hudi table: the server has no table of this name."""
         source = self.target.table
-        position = self.positions.stored_position(self.control, source.source, end_of_log(self.control))
-        if self._keys() is not None:  # it may have been there at the position
+        position = self.sessions.run(
+            source.full_name,
+            lambda connection: self.positions.stored_position(connection, source.source, end_of_log(connection)),
+        )
+        if not self._is_gone():  # it may have been there at the position
             raise gone_meanwhile(source.full_name)
         self.target.write_no_rows(stored, position)
         self.result.committed(position)
@@ -124,15 +142,17 @@ class SnapshotLoad:
             self.read(rows)
             yield batch
 
-    def _keys(self) -> tuple[UniqueKey, ...] | None:
-        source = self.target.table
-        return keys_now(self.control, source.database, source.name)
+    def _is_gone(self) -> bool:
+        return self.sessions.run(self.target.table.full_name, self._keys) is None
 
-    def _key(self) -> UniqueKey | None:
+    def _keys(self, connection: Connection[Any]) -> tuple[UniqueKey, ...] | None:
         source = self.target.table
-        keys = self._keys()
+        return keys_now(connection, source.database, source.name)
+
+    def _key(self, connection: Connection[Any]) -> UniqueKey | None:
+        keys = self._keys(connection)
         if keys is None:
-            raise gone_meanwhile(source.full_name)
+            raise gone_meanwhile(self.target.table.full_name)
         return self.target.key(keys)
 
 
@@ -156,7 +176,7 @@ class _ChunkedRun:
         with closing(self._chunks()) as results:
             while self.position.is_loading:
                 if before is not None and not replace_all:
-                    located(load.control, before, load.positions)
+                    self._check_log(before)
                 group = self._group(results, replace_all)
                 rows = pa.RecordBatchReader.from_batches(self.source.table.schema, group)
                 count = load.target.write_rows(rows, self.key, before, lambda: self.position, replace=replace_all)
@@ -169,25 +189,22 @@ class _ChunkedRun:
         progress = self.position.snapshot
         if progress is None or progress.last is None:
             return
-        positions = self.load.positions
+        load, table = self.load, self.source.table.full_name
+        found = chunks(
+            lambda query: load.sessions.run(table, lambda connection: find_key(connection, self.source, query)),
+            self.source,
+            lambda: self._chunk_rows,
+            progress.done,
+            progress.last,
+        )
+        yield from load.sessions.results(
+            table, lambda connection, chunk: read_chunk(connection, self.source, chunk), found
+        )
 
-        def connect() -> AbstractContextManager[Connection[Any]]:
-            return connected(positions.name, positions.server, positions.environ)
-
-        steps = Session(connect)
-        try:
-            found = chunks(
-                lambda query: steps.run(lambda connection: find_key(connection, self.source, query)),
-                self.source,
-                lambda: self._chunk_rows,
-                progress.done,
-                progress.last,
-            )
-            yield from Sessions(connect, self.load.sessions).results(
-                lambda connection, chunk: read_chunk(connection, self.source, chunk), found
-            )
-        finally:
-            steps.close()
+    def _check_log(self, stored: StoredPosition) -> None:
+        """Raise SourceError where another server answers, or the log no longer has the begin of the snapshot."""
+        load = self.load
+        load.sessions.run(self.source.table.full_name, lambda connection: located(connection, stored, load.positions))
 
     def _group(self, results: Iterator[ChunkRows], whole: bool) -> Iterator[pa.RecordBatch]:
         """The rows of chunks until they fill a commit. The position has passed them when the last one is taken."""

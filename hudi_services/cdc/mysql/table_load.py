@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,9 @@ from hudi_services.cdc.mysql.log_positions import LogPositions
 from hudi_services.cdc.mysql.log_reader import LogReader
 from hudi_services.cdc.mysql.position import LogPosition
 from hudi_services.cdc.mysql.route import LoadResult, Route
-from hudi_services.cdc.mysql.snapshot_load import SESSIONS, SnapshotLoad
+from hudi_services.cdc.mysql.session_pool import SessionPool
+from hudi_services.cdc.mysql.sessions import Session
+from hudi_services.cdc.mysql.snapshot_load import SnapshotLoad
 from hudi_services.cdc.mysql.source_check import check_server, check_table
 from hudi_services.cdc.mysql.target import keys_now
 from hudi_services.cdc.mysql.target_table import TargetTable
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
     from pymysql.connections import Connection
 
 _log = logging.getLogger(__name__)
+SESSIONS = 4  # that read rows at once
 
 
 @dataclass
@@ -49,27 +53,30 @@ class TableLoad:
 
         Each commit holds the rows and the position after them, so a run that is killed goes on where it was. `start_fresh` takes
         all rows again, in place of those in the table, and so does a run where a policy says it: they may be of a later time than
-        `until`. A snapshot of many rows is read by `sessions`, and `report` gets lines about it. Raises HoodieError. Commits
-        before the error stay.
+        `until`. A snapshot of many rows is read by `sessions`, and `report` gets lines about it. No more than one connection is
+        open in addition to them. Raises HoodieError. Commits before the error stay.
         """
         source = self.target.table
-        with connected(source.server, self.server, self.environ) as control:
-            facts = server_facts(control, (source.database,), SystemClock(), source.name)
+        with closing(Session(self._connected)) as control:
+            facts = server_facts(control.opened(), (source.database,), SystemClock(), source.name)
             check_server(source.server, self.server, self.environ, facts)
             check_table(facts, source)
-            end = end_of_log(control) if until is None else until
+            end = end_of_log(control.opened()) if until is None else until
             stored = self.target.stored_position()
             if stored is None or stored.is_loading or start_fresh:
                 stored = self._snapshot(control, stored, start_fresh=start_fresh)
-            while (stale := self._apply(control, stored, _end(stored, end, until))) is not None:
+            while (stale := self._apply(control.opened(), stored, _end(stored, end, until))) is not None:
                 stored = self._snapshot(control, stale.stored, start_fresh=True)
         return self.result
 
-    def _snapshot(
-        self, control: Connection[Any], stored: StoredPosition | None, *, start_fresh: bool
-    ) -> StoredPosition:
-        load = SnapshotLoad(control, self._positions, self.target, self.result, self.sessions, self.report)
-        return load.run(stored, start_fresh=start_fresh)
+    def _snapshot(self, control: Session, stored: StoredPosition | None, *, start_fresh: bool) -> StoredPosition:
+        control.close()  # the one that asks when a file of the log began takes its place
+        with closing(SessionPool(self._connected, self.sessions)) as sessions:
+            load = SnapshotLoad(sessions, self._positions, self.target, self.result, self.report)
+            return load.run(stored, start_fresh=start_fresh)
+
+    def _connected(self) -> AbstractContextManager[Connection[Any]]:
+        return connected(self.target.table.server, self.server, self.environ)
 
     def _apply(self, control: Connection[Any], stored: StoredPosition, end: LogPosition) -> Route | None:
         """Apply changes after `stored`. Return the route if all rows have to be read again before others follow."""
