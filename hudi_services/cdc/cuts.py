@@ -6,16 +6,12 @@ readers of several tables get rows of one moment: each table as of the instant t
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
-from hoodie.errors import CorruptTableError, PendingInstantError
-from hoodie.storage import Storage, join
-from hoodie.storage.once import create_own
+from hoodie.storage import Storage
+from hudi_services.cdc.file_sequence import FileSequence
 
-_FILE = re.compile(r"(?P<number>[0-9]{10})\.json")
 _KEPT = 1_000
 """Cuts that stay. One a minute reaches 16 hours back."""
 
@@ -71,44 +67,21 @@ class CutStore:
 
     def latest(self) -> Cut | None:
         """Return the newest cut, None where there is none. Raises CorruptTableError for one that cannot be read."""
-        numbers = self._numbers()
-        return self._read(numbers[-1]) if numbers else None
-
-    def put(self, cut: Cut) -> None:
-        """Store a cut, and remove those that are old. Raises PendingInstantError where another process stored this number."""
-        body = json.dumps(asdict(cut), ensure_ascii=False, sort_keys=True).encode()
+        newest = self._files.latest()
+        if newest is None:
+            return None
+        number, body = newest
         try:
-            create_own(self.storage, self._path(cut.number), body)
-        except FileExistsError:
-            raise PendingInstantError(
-                f"Another process follows the server {self.server} at the same time",
-                found=f"it stored {self._path(cut.number)} in {self.storage.base_path}",
-                fix="let one process follow a server. Run again, it goes on from there",
-            ) from None
-        for number in self._numbers()[:-_KEPT]:
-            self.storage.delete(self._path(number))
-
-    def _numbers(self) -> list[int]:
-        names = (_FILE.fullmatch(file.name) for file in self.storage.list(self._folder).files)
-        return sorted(int(match["number"]) for match in names if match is not None)
-
-    def _read(self, number: int) -> Cut:
-        path = self._path(number)
-        try:
-            body = json.loads(self.storage.read(path))
             tables = {name: TablePlace(**values) for name, values in body.pop("tables").items()}
             behind = {name: Behind(**values) for name, values in body.pop("behind").items()}
             return Cut(**body, tables=tables, behind=behind)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise CorruptTableError(
-                f"The cut {path} of the server {self.server} cannot be read",
-                found=f"{type(error).__name__}: {error}",
-                fix=f"delete the file {join(self.storage.base_path, path)}: each table knows its own position",
-            ) from error
+            raise self._files.unreadable(number, error) from error
+
+    def put(self, cut: Cut) -> None:
+        """Store a cut, and remove those that are old. Raises PendingInstantError where another process stored this number."""
+        self._files.put(cut.number, asdict(cut))
 
     @property
-    def _folder(self) -> str:
-        return join(self.server, "cuts")
-
-    def _path(self, number: int) -> str:
-        return join(self._folder, f"{number:010}.json")
+    def _files(self) -> FileSequence:
+        return FileSequence(self.storage, self.server, "cuts", _KEPT, "cut")

@@ -25,11 +25,17 @@ class Masks:
     """Masks by the names of columns: `mask` writes `***` for text and null for other values, `hash` writes the SHA-256
     of `secret` and the value in hexadecimal digits, `drop` leaves the column out. Nulls stay null.
 
-    Values that are equal have equal hashes, so hashed columns still join and may be keys.
+    Values that are equal have equal hashes, so hashed columns still join and may be keys. Masks `of_many` tables, whose columns
+    are named in small letters, are for each column of that name with any capitals. A table need not have it.
     """
 
     columns: Mapping[str, Mask] = field(default_factory=dict)
     secret: str = field(default="", repr=False)
+    of_many: bool = False
+
+    def of(self, name: str) -> Mask | None:
+        """Return the mask of a column, None where it has none."""
+        return self.columns.get(name.lower() if self.of_many else name)
 
     @property
     def text(self) -> str:
@@ -43,13 +49,13 @@ class Masks:
     def check(self, names: Iterable[str], key: Iterable[str], table: str) -> None:
         """Raise ConfigError for a column that the table does not have, and for a key that rows would share."""
         known = set(names)
-        if unknown := sorted(set(self.columns) - known):
+        if not self.of_many and (unknown := sorted(set(self.columns) - known)):
             raise ConfigError(
                 f"The table {table} has no column {unknown[0]!r} to mask",
                 found=f"columns {', '.join(sorted(known))}",
                 fix="correct the name: it has to have the server's capitals",
             )
-        if lost := sorted(name for name in key if self.columns.get(name) in ("mask", "drop")):
+        if lost := sorted(name for name in key if self.of(name) in ("mask", "drop")):
             raise ConfigError(
                 f"The column {lost[0]!r} is a part of the key of {table}, so it cannot be masked",
                 fix=f"hash it: `{lost[0]}: hash` keeps keys apart",
@@ -57,7 +63,7 @@ class Masks:
 
     def schema(self, schema: pa.Schema) -> pa.Schema:
         """Return the columns after the masks."""
-        return pa.schema([self._field(column) for column in schema if self.columns.get(column.name) != "drop"])
+        return pa.schema([self._field(column) for column in schema if self.of(column.name) != "drop"])
 
     def batch(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         """Return rows after the masks."""
@@ -89,10 +95,10 @@ class Masks:
         return pa.chunked_array(chunks, pa.struct(fields))
 
     def _field(self, column: pa.Field) -> pa.Field:
-        return column.with_type(pa.string()) if self.columns.get(column.name) == "hash" else column
+        return column.with_type(pa.string()) if self.of(column.name) == "hash" else column
 
     def _values(self, name: str, values: pa.Array) -> pa.Array:
-        mask = self.columns.get(name)
+        mask = self.of(name)
         if mask == "mask":
             if not pa.types.is_string(values.type):
                 return pa.nulls(len(values), values.type)

@@ -8,6 +8,7 @@ from dataclasses import asdict
 import click
 
 from hudi_services.commandline.flags import CONTEXT, json_flag, registry_flag, verbose_flag, with_examples
+from hudi_services.commands.cdc_plan import plan
 from hudi_services.commands.cdc_status import status
 from hudi_services.commands.cdc_sync import sync
 from hudi_services.commands.cdc_table import load, resync, verify
@@ -67,6 +68,7 @@ cdc = click.Group(
     help="Databases whose tables become tables of the lake.",
     context_settings=CONTEXT,
     commands=[
+        plan,
         sync,
         status,
         click.Command(

@@ -26,7 +26,7 @@ _AT_ONCE = 16  # tables whose proof is read
 
 def _status(server: str, registry: str | None, as_json: bool) -> int:
     from hudi_services.cdc.sync_progress import ProgressStore
-    from hudi_services.databases.registered import cut_store, database_tables
+    from hudi_services.databases.registered import cut_store, loaded_tables
     from hudi_services.databases.status import server_status
     from hudi_services.show.page import Column, Facts, Listing, Page
     from hudi_services.show.render import print_page
@@ -34,8 +34,7 @@ def _status(server: str, registry: str | None, as_json: bool) -> int:
     reading = read_registry(registry_file(registry))
     cuts = cut_store(server, reading)
     progress = ProgressStore(cuts.storage, server).latest()
-    tables = list(database_tables(reading.registry, server))
-    status = server_status(server, tables, cuts.latest(), progress, datetime.now(UTC))
+    status = server_status(server, loaded_tables(server, reading), cuts.latest(), progress, datetime.now(UTC))
     rows = [{**_row(table), **proof} for table, proof in zip(status.tables, _proofs(status.tables), strict=True)]
     columns = (
         Column("table", "table"),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hoodie.display import counted
-from hoodie.errors import ConfigError, HoodieError
+from hoodie.errors import HoodieError
 from hoodie.times import span
 from hudi_services.commandline.flags import CONTEXT, json_flag, registry_flag, verbose_flag, with_examples
 from hudi_services.registry.find import registry_file
@@ -32,15 +32,10 @@ def _sync(server: str, registry: str | None, resume: tuple[str, ...], follow: bo
     from hudi_services.databases.registered import registered_sync
 
     file = registry_file(registry)
-    sync = registered_sync(server, read_registry(file), os.environ)
-    known = {target.table.full_name for target in sync.targets}
-    if unknown := [name for name in resume if name not in known]:
-        raise ConfigError(
-            f"The registry {file} loads no table {unknown[0]!r} from {server}",
-            fix=f"name one of {', '.join(sorted(known)[:10])}",
-        )
     if not follow:
-        return _print_result(sync.run(resume=resume), as_json=as_json)
+        return _print_result(
+            registered_sync(server, read_registry(file), os.environ).run(resume=resume), as_json=as_json
+        )
     pause = every
     while True:
         begin = time.monotonic()

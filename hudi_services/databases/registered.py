@@ -5,22 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from hoodie.clock import SystemClock
 from hoodie.config.table_keys import VERSION
 from hoodie.engine import LocalEngine
 from hoodie.errors import ConfigError
-from hoodie.storage import open_storage
-from hudi_services.cdc.credentials import password_of
+from hoodie.storage import Storage, open_storage
 from hudi_services.cdc.cuts import CutStore
-from hudi_services.cdc.masks import Masks
 from hudi_services.cdc.mysql.binlog.decoding import Choices
-from hudi_services.cdc.mysql.server_sync import ServerSync
 from hudi_services.cdc.mysql.table_load import TableLoad
 from hudi_services.cdc.mysql.table_source import TableSource
 from hudi_services.cdc.mysql.target_table import TargetTable
-from hudi_services.cdc.progress_report import ProgressReport
-from hudi_services.cdc.sync_progress import ProgressStore
+from hudi_services.databases.plan_store import PlanStore
+from hudi_services.databases.plan_sync import PlannedSync, source_masks
+from hudi_services.databases.planner import Planner
 from hudi_services.databases.server import database_server
+from hudi_services.databases.status import LoadedTable
 from hudi_services.entry.new_table import options_of_new
 from hudi_services.entry.retention import with_retention
 from hudi_services.entry.server import DatabaseServer
@@ -31,27 +29,31 @@ from hudi_services.registry.load import Reading, Registry
 
 def cut_store(name: str, reading: Reading) -> CutStore:
     """Return the cuts of the server `name`. Raises ConfigError where the registry names no folder for them."""
+    return CutStore(_states(name, reading), name)
+
+
+def plan_store(name: str, reading: Reading) -> PlanStore:
+    """Return the plans of the server `name`. Raises ConfigError where the registry names no folder for them."""
+    return PlanStore(_states(name, reading), name)
+
+
+def _states(name: str, reading: Reading) -> Storage:
     server = database_server(name, reading)
     if server.state is None:
         raise ConfigError(
             f"The server {name!r} has no folder for its state in the registry {reading.registry.file}",
             fix="name one that all who load its tables share, such as `state: /lake/_state`",
         )
-    return CutStore(open_storage(server.state), name)
+    return open_storage(server.state)
 
 
-def registered_sync(name: str, reading: Reading, environ: Mapping[str, str]) -> ServerSync:
-    """Return the run that brings all tables of the server `name` up to date.
+def registered_sync(name: str, reading: Reading, environ: Mapping[str, str]) -> PlannedSync:
+    """Return the runs that bring all tables of the server `name` up to date.
 
-    Raises ConfigError where no table is loaded from it, or two from one table.
+    Raises ConfigError where two tables are loaded from one.
     """
-    server, cuts = database_server(name, reading), cut_store(name, reading)
-    targets = [_target(table, source, server, environ) for table, source in database_tables(reading.registry, name)]
-    if not targets:
-        raise ConfigError(
-            f"The registry {reading.registry.file} has no table that is loaded from the server {name!r}",
-            fix=f"give a table `source: {{server: {name}, table: DATABASE.TABLE}}`",
-        )
+    server, cuts, registry = database_server(name, reading), cut_store(name, reading), reading.registry
+    targets = [_target(table, source, server, environ) for table, source in database_tables(registry, name)]
     twice = [source for source, count in Counter(target.table.full_name for target in targets).items() if count > 1]
     if twice:
         raise ConfigError(
@@ -59,16 +61,37 @@ def registered_sync(name: str, reading: Reading, environ: Mapping[str, str]) -> 
             found=", ".join(twice),
             fix="keep one of them, and let the other follow it by a section `stream`",
         )
-    clock = SystemClock()
-    report = ProgressReport(ProgressStore(cuts.storage, name), clock)
-    return ServerSync(name, server, environ, targets, cuts, clock, report)
+    own = {table.name: table.base_path for table in registry.tables}
+    own |= {source.table: table.base_path for table, source in database_tables(registry, name)}
+    rules = tuple(rule for rule in registry.databases if rule.server == name)
+    return PlannedSync(Planner(name, server, environ, own), rules, targets, cuts, plan_store(name, reading))
 
 
 def database_tables(registry: Registry, name: str) -> Iterator[tuple[Table, DatabaseSource]]:
-    """Yield the tables that are loaded from the server `name`, with their sources."""
+    """Yield the tables that have entries of their own and are loaded from the server `name`, with their sources."""
     for table in registry.tables:
         if isinstance(table.source, DatabaseSource) and table.source.server == name:
             yield table, table.source
+
+
+def loaded_tables(name: str, reading: Reading) -> tuple[LoadedTable, ...]:
+    """Return the tables that are loaded from the server `name`, by entries and by the plan of the last run, and refused ones."""
+    stored = plan_store(name, reading).latest()
+    by_rules = {
+        **{source: LoadedTable(asset_name(name, source), source, path) for source, path in stored.paths.items()},
+        **{
+            one.source: LoadedTable(asset_name(name, one.source), one.source, one.base_path, one.reason, one.fix)
+            for one in stored.refusals
+        },
+    }
+    own = database_tables(reading.registry, name)
+    entries = {source.table: LoadedTable(table.name, source.table, table.base_path) for table, source in own}
+    return tuple({**by_rules, **entries}.values())
+
+
+def asset_name(server: str, source: str) -> str:
+    """Return the name of a table of rules in Airflow's assets and in lists."""
+    return f"{server}.{source}"
 
 
 def registered_load(table: Table, reading: Reading, environ: Mapping[str, str]) -> TableLoad:
@@ -98,17 +121,5 @@ def _target(table: Table, source: DatabaseSource, server: DatabaseServer, enviro
         table.base_path,
         options,
         LocalEngine(),
-        _masks(table, source, server, environ),
+        source_masks(f"The table {table.name}", source.masks, source.server, server, environ),
     )
-
-
-def _masks(table: Table, source: DatabaseSource, server: DatabaseServer, environ: Mapping[str, str]) -> Masks:
-    if "hash" not in source.masks.values():
-        return Masks(source.masks)
-    if server.hash_key is None:
-        raise ConfigError(
-            f"The table {table.name} hashes columns, and the server {source.server!r} has no hash_key",
-            fix="name a connection whose password is the key, such as `hash_key: lake_hashes`. Keep it: another key makes "
-            "other hashes",
-        )
-    return Masks(source.masks, password_of(server.hash_key, environ))

@@ -10,11 +10,20 @@ from typing import Literal
 from hoodie.model.place import same_table
 from hudi_services.cdc.cuts import Cut
 from hudi_services.cdc.sync_progress import Loading, SyncProgress
-from hudi_services.entry.source import DatabaseSource
-from hudi_services.entry.table import Table
 
-TableState = Literal["parked", "failed", "loading", "new", "current"]
-"""The gravest first. `failed`: the next run tries again. `new`: no run has loaded it yet."""
+TableState = Literal["refused", "parked", "failed", "loading", "new", "current"]
+"""The gravest first. `refused`: by the plan. `failed`: the next run tries again. `new`: no run has loaded it yet."""
+
+
+@dataclass(frozen=True)
+class LoadedTable:
+    """A table by its `name`, loaded from the server's `table`. With a `reason` it is refused."""
+
+    name: str
+    table: str
+    base_path: str
+    reason: str = ""
+    fix: str = ""
 
 
 @dataclass(frozen=True)
@@ -91,7 +100,7 @@ class ServerStatus:
 
 def server_status(
     server: str,
-    tables: Iterable[tuple[Table, DatabaseSource]],
+    tables: Iterable[LoadedTable],
     cut: Cut | None,
     progress: SyncProgress | None,
     now: datetime,
@@ -101,8 +110,8 @@ def server_status(
     loading = progress.loading if progress is not None and running else {}
     age = _seconds(cut.time, now) if cut is not None else None
     found = [
-        _table(table, source.table, cut, age, loading.get(source.table), now)
-        for table, source in sorted(tables, key=lambda pair: pair[1].table)
+        _table(table, cut, age, loading.get(table.table), now)
+        for table in sorted(tables, key=lambda table: table.table)
     ]
     return ServerStatus(
         server,
@@ -119,8 +128,11 @@ def server_status(
 
 
 def _table(
-    table: Table, name: str, cut: Cut | None, age: float | None, loading: Loading | None, now: datetime
+    table: LoadedTable, cut: Cut | None, age: float | None, loading: Loading | None, now: datetime
 ) -> TableStatus:
+    name = table.table
+    if table.reason:
+        return TableStatus(table.name, name, table.base_path, "refused", reason=table.reason, fix=table.fix)
     behind = cut.behind.get(name) if cut is not None else None
     place = cut.tables.get(name) if cut is not None else None
     if loading is not None:

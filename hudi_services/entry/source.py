@@ -177,8 +177,8 @@ class StatementPolicies(Part):
         return self.drop != "stop" or self.rename != "stop"
 
 
-class DatabaseSource(Part):
-    """A table of a database server: DATABASE.TABLE.
+class ReadingOptions(Part):
+    """The way in which tables of a database server are read.
 
     `ignore_cascades` loads a table whose rows foreign keys change (CASCADE, SET NULL), which the server's log does not have.
     `statements` says what happens at statements such as TRUNCATE. `masks` names columns whose values do not reach the lake:
@@ -186,13 +186,18 @@ class DatabaseSource(Part):
     `as_text` names columns of bytes that are read as hexadecimal digits, and columns of dates that are read as text.
     """
 
-    server: str
-    table: Annotated[str, AfterValidator(server_table)]
     ignore_cascades: bool = False
     statements: StatementPolicies = StatementPolicies()
     masks: dict[str, Literal["mask", "hash", "drop"]] = Field(default={})
     zero_dates: Annotated[Literal["null", "text", "fail"], BeforeValidator(_null_word)] = "null"
     as_text: Texts = ()
+
+
+class DatabaseSource(ReadingOptions):
+    """A table of a database server: DATABASE.TABLE."""
+
+    server: str
+    table: Annotated[str, AfterValidator(server_table)]
 
     @property
     def shown(self) -> str:

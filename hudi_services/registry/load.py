@@ -14,6 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 from hoodie.model.place import identity
 from hudi_services.entries import ENTRIES, Entries
 from hudi_services.entry.alerts import Alerts
+from hudi_services.entry.database_rules import DatabaseRule
 from hudi_services.entry.doctor import Doctor
 from hudi_services.entry.judge import Judge
 from hudi_services.entry.marks import Marked, Path, read_marked
@@ -28,12 +29,14 @@ from hudi_services.objectives.started import by_objectives
 from hudi_services.registry.mistakes import Mistake, as_error
 from hudi_services.registry.options import wrong_options
 from hudi_services.registry.places import PATH_KEYS, expand
+from hudi_services.registry.rules import checked_rule
 from hudi_services.registry.sections import table_model
 from hudi_services.registry.servers import checked_server, with_server
 
 _OF_ALL = ("history", "objectives", "pages")
 """Sections that say the same of every table, and may be said in its entry."""
-_SECTIONS = ("alerts", "defaults", "doctor", *_OF_ALL, "judge", "pools", "servers", "tables", "watch")
+_SECTIONS = ("alerts", "databases", "defaults", "doctor", *_OF_ALL, "judge", "pools", "servers", "tables", "watch")
+_LISTS = {"tables": "tables", "databases": "rules"}
 _TOPS = {(name,) for name in _OF_ALL}
 _POOLS = TypeAdapter(Pools)
 R = TypeVar("R", bound=Rounds)
@@ -42,7 +45,8 @@ R = TypeVar("R", bound=Rounds)
 @dataclass(frozen=True)
 class Registry:
     """The tables that can be used, the pools (name -> slots) that limit how many services run at once, the rounds of the doctor
-    and of the judge, the watcher, whom it tells what, and the servers of databases and topics by name."""
+    and of the judge, the watcher, whom it tells what, the servers of databases and topics by name, and the rules for tables of
+    whole databases."""
 
     file: str
     tables: tuple[Table, ...] = ()
@@ -52,6 +56,7 @@ class Registry:
     watch: Watch = field(default_factory=Watch)
     alerts: Alerts | None = None
     servers: Mapping[str, AnyServer] = field(default_factory=dict)
+    databases: tuple[DatabaseRule, ...] = ()
 
     def table(self, name: str) -> Table | None:
         return next((table for table in self.tables if table.name == name), None)
@@ -128,6 +133,7 @@ class _Checker:
         watch = self._watch(data.get("watch"))
         alerts = self._alerts(data.get("alerts"))
         servers = self._servers(self._section(data, "servers", dict))
+        databases = self._databases(self._section(data, "databases", list), servers)
         defaults = self._section(data, "defaults", dict)
         defaults = _laid_over(defaults, {name: data[name] for name in _OF_ALL if data.get(name) is not None})
         tables: list[Table] = []
@@ -141,13 +147,13 @@ class _Checker:
                         )
                 if table is not None and position not in self._bad:
                     tables.append(table)
-        registry = Registry(self._file, tuple(tables), pools, doctor, judge, watch, alerts, servers)
+        registry = Registry(self._file, tuple(tables), pools, doctor, judge, watch, alerts, servers, databases)
         return Reading(registry, tuple(sorted(self._mistakes, key=_order)))
 
     def _section(self, data: dict[str, Any], name: str, kind: type[Any]) -> Any:
         value = data.get(name)
         if value is not None and not isinstance(value, kind):
-            self._add((name,), "must be a list of tables" if kind is list else "must be a mapping")
+            self._add((name,), f"must be a list of {_LISTS[name]}" if kind is list else "must be a mapping")
             value = None
         return kind() if value is None else value
 
@@ -209,6 +215,17 @@ class _Checker:
             if server is not None:
                 servers[str(name)] = server
         return servers
+
+    def _databases(self, section: list[Any], servers: Mapping[str, AnyServer]) -> tuple[DatabaseRule, ...]:
+        """Return the rules without mistakes."""
+        rules = []
+        for position, value in enumerate(section):
+            rule, wrong = checked_rule(value, servers, self._marked.data.get("servers"), self._environ)
+            for path, message in wrong:
+                self._add(("databases", position, *path), message)
+            if rule is not None:
+                rules.append(rule)
+        return tuple(rules)
 
     def _table(
         self,

@@ -44,7 +44,7 @@ def with_server(table: T, servers: Mapping[str, AnyServer], declared: object) ->
     server = servers.get(source.server)
     if server is None:
         names = [str(name) for name in declared] if isinstance(declared, dict) else []
-        return table, f"names {source.server!r}, {_why_unknown(source.server, names)}"
+        return table, f"names {source.server!r}, {why_unknown(source.server, names)}"
     if isinstance(source, DatabaseSource):
         if isinstance(server, KafkaServer):
             return table, f"names {source.server!r}, which is a server of Kafka: name a `topic`"
@@ -58,7 +58,8 @@ def with_server(table: T, servers: Mapping[str, AnyServer], declared: object) ->
     return table.model_copy(update={"source": source.on(server)}), None
 
 
-def _why_unknown(name: str, names: list[str]) -> str:
+def why_unknown(name: str, names: list[str]) -> str:
+    """Return the reason for which no server has this name. `names` are those of the section `servers`."""
     if name in names:
         return "whose declaration below `servers` has mistakes"
     if close := difflib.get_close_matches(name, names, n=1):

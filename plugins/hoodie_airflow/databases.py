@@ -65,17 +65,18 @@ class HudiDatabaseOperator(BaseOperator):
     def execute(self, context: Any) -> dict[str, Any]:
         """Return the cut, its position, and the tables. Raises AirflowFailException for tables that are behind."""
         # It loads Arrow, and DAG files are parsed often.
-        from hudi_services.databases.registered import database_tables, registered_sync
+        from hudi_services.databases.registered import asset_name, database_tables, registered_sync
 
         reading = read_registry(self.file)
         declared = reading.registry.servers.get(self.server)
         environ = {**os.environ, **(connections_of(declared) if declared is not None else {})}
         result = registered_sync(self.server, reading, environ).run(resume=context["params"].get("resume") or ())
-        for registered, source in database_tables(reading.registry, self.server):
-            load = result.tables[source.table].load
-            if load.commits:
+        names = {source.table: table.name for table, source in database_tables(reading.registry, self.server)}
+        for source, synced in result.tables.items():
+            if synced.load.commits:
+                name = names.get(source, asset_name(self.server, source))
                 events = context["outlet_events"][database_outlet(self.server)]
-                events.add(rows_asset(registered.name), extra={"table": registered.name, **asdict(load)})
+                events.add(rows_asset(name), extra={"table": name, **asdict(synced.load)})
         for name, table in sorted(result.tables.items()):
             load = table.load
             self.log.info(

@@ -135,7 +135,7 @@ def declared_table(connection: Connection[Any], database: str, name: str, choice
     charsets = {}
     for *row, charset in rows:
         try:
-            columns.append(_column(*row))
+            columns.append(catalog_column(*row))
             column_type(columns[-1])
             if charset is not None and charset not in UTF8:
                 charsets[columns[-1].name] = str(charset)
@@ -174,7 +174,7 @@ def declared_types(
     }
 
 
-def _column(
+def catalog_column(
     name: str,
     kind: str,
     declared: str,
@@ -183,6 +183,7 @@ def _column(
     scale: int | None,
     digits: int | None,
 ) -> LoggedColumn:
+    """Return a column by what the server's catalog says of it. Raises ValueError for a type that cannot be read."""
     code = _CODES.get(kind.lower())
     if code is None or (digits and _OLD in declared):
         raise ValueError(f"the column {name!r} has the type {declared}")
@@ -225,4 +226,4 @@ def printed_column(name: str, declared: str) -> LoggedColumn:
     kind = _ALIASES.get(found[1].lower(), found[1].lower())
     numbers = [int(part) for part in (found[2] or "").split(",") if part.strip().isdigit()]
     first, second = [*numbers, None, None][:2]
-    return _column(name, kind, declared, first, first, second or 0, first)
+    return catalog_column(name, kind, declared, first, first, second or 0, first)

@@ -8,11 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 from hoodie.display import counted, some
 from hoodie.times import span
 from hudi_services.cdc.mysql.facts import ServerFacts, SourceTable
+from hudi_services.cdc.mysql.snapshot_estimate import snapshot_seconds
 from hudi_services.cdc.requirement import Requirement, State
 from hudi_services.entry.server import DatabaseServer
 
-_ROWS_PER_SECOND = 150_000
-_BYTES_PER_SECOND = 30 << 20
 _CLOCK_OFFSET = 5  # seconds
 _PACKET = 16 << 20
 _RETENTION = 24 * 3600
@@ -87,10 +86,7 @@ def _retention(facts: ServerFacts) -> Requirement:
     """How long logs are kept, against the estimated seconds of a snapshot of all tables."""
     seconds = float(facts.variables.get("binlog_expire_logs_seconds") or 0)
     seconds = seconds or float(facts.variables.get("expire_logs_days") or 0) * 86_400
-    snapshot = max(
-        sum(table.rows for table in facts.tables) / _ROWS_PER_SECOND,
-        sum(table.size for table in facts.tables) / _BYTES_PER_SECOND,
-    )
+    snapshot = snapshot_seconds(sum(table.rows for table in facts.tables), sum(table.size for table in facts.tables))
     found = (
         f"{span(seconds) if seconds else 'for ever'}. "
         f"A snapshot of {counted(len(facts.tables), 'table')} takes about {span(snapshot)}"

@@ -36,12 +36,15 @@ if TYPE_CHECKING:
     from pymysql.connections import Connection
 
 _log = logging.getLogger(__name__)
-State = Literal["current", "failed", "parked"]
+State = Literal["current", "failed", "parked", "refused"]
 
 
 @dataclass(frozen=True)
 class TableResult:
-    """A table after a run. The next run tries `failed` tables again, `parked` ones wait until a user resumes them."""
+    """A table after a run. The next run tries `failed` tables again, `parked` ones wait until a user resumes them.
+
+    `refused` ones are not loaded, by the plan of the server.
+    """
 
     state: State
     load: LoadResult

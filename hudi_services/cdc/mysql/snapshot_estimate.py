@@ -19,6 +19,8 @@ _TABLE = """
 SELECT COALESCE(table_rows, 0), COALESCE(data_length, 0) FROM information_schema.tables
 WHERE table_schema = %s AND table_name = %s
 """
+_ROWS_PER_SECOND = 150_000
+_BYTES_PER_SECOND = 30 << 20
 _MARGIN = 2  # the log should be kept for as many times the time that is left
 
 
@@ -36,6 +38,11 @@ def snapshot_estimate(connection: Connection[Any], table: DeclaredTable) -> Snap
     found = rows_of(connection, _TABLE, (table.database, table.name))
     rows, size = (int(found[0][0]), int(found[0][1])) if found else (0, 0)
     return SnapshotEstimate(rows, size, log_retention(connection))
+
+
+def snapshot_seconds(rows: int, size: int) -> float:
+    """Return about how long a snapshot of these rows and bytes takes."""
+    return max(rows / _ROWS_PER_SECOND, size / _BYTES_PER_SECOND)
 
 
 @dataclass

@@ -40,7 +40,11 @@ class UniqueKey:
 
 def unique_keys(connection: Connection[Any], database: str, table: str) -> tuple[UniqueKey, ...]:
     """Return the keys of a table: the primary key first, then unique indexes of columns that are never null by name."""
-    rows = rows_of(connection, _KEYS, (database, table))
+    return keys_of_rows(rows_of(connection, _KEYS, (database, table)))
+
+
+def keys_of_rows(rows: Sequence[Sequence[Any]]) -> tuple[UniqueKey, ...]:
+    """Return keys by rows of the catalog: index, column, and whether that may be null, in the order of keys and their columns."""
     indexes = [(str(index), list(parts)) for index, parts in groupby(rows, key=lambda row: row[0])]
     return tuple(
         UniqueKey(index, tuple(str(column) for _, column, _ in parts))

@@ -9,9 +9,7 @@ import pytest
 
 from hudi_services.cdc.cuts import Behind, Cut, TablePlace
 from hudi_services.cdc.sync_progress import Loading, LogKept, SyncProgress
-from hudi_services.databases.registered import database_tables
-from hudi_services.databases.status import server_status
-from hudi_services.registry.load import read_registry
+from hudi_services.databases.status import LoadedTable, server_status
 
 NOW = datetime(2026, 11, 26, 12, tzinfo=UTC)
 NAMES = ("a", "b", "c", "d", "e")
@@ -35,19 +33,13 @@ PROGRESS = SyncProgress(
 
 
 @pytest.fixture
-def tables(tmp_path):
-    file = tmp_path / "tables.yaml"
-    entries = [f"  - {{name: {n}, base_path: /lake/{n}, source: {{server: shop, table: shop.{n}}}}}\n" for n in NAMES]
-    server = "servers:\n  shop: {type: mysql, connection: shop, server_id: 1, state: /lake/_state}\n"
-    file.write_text(server + "tables:\n" + "".join(entries))
-    return list(database_tables(read_registry(file).registry, "shop"))
+def tables():
+    return [LoadedTable(name, f"shop.{name}", f"/lake/{name}") for name in NAMES]
 
 
 def test_each_table_has_a_state_a_place_and_a_lag(tables):
-    tables = [
-        (table.model_copy(update={"base_path": "/moved"}), source) if table.name == "d" else (table, source)
-        for table, source in tables
-    ]
+    tables = [replace(table, base_path="/moved") if table.name == "d" else table for table in tables]
+    tables.append(LoadedTable("f", "shop.f", "/lake/f", "no key", "add one"))
     status = server_status("shop", tables, CUT, PROGRESS, NOW)
     assert {table.name: (table.state, table.lag) for table in status.tables} == {
         "a": ("current", 60),
@@ -55,6 +47,7 @@ def test_each_table_has_a_state_a_place_and_a_lag(tables):
         "c": ("parked", 5400),
         "d": ("new", None),
         "e": ("loading", None),
+        "f": ("refused", None),
     }
     assert status.tables[0].instant == "20261126115900000"
     assert (status.tables[2].reason, status.tables[2].position) == ("TRUNCATE", "bin.000001:4")

@@ -1,0 +1,94 @@
+"""The command `cdc plan`: which tables of a server go where, before anything runs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from hoodie.errors import ConfigError
+from hoodie.times import span
+from hudi_services.commandline.flags import CONTEXT, json_flag, registry_flag, verbose_flag, with_examples
+from hudi_services.registry.find import registry_file
+from hudi_services.registry.load import read_registry
+from hudi_services.show.words import size
+
+_SHOWN = 200
+
+
+def _plan(server: str, registry: str | None, accept: bool, as_json: bool) -> int:
+    from hudi_services.databases.plan_page import document, problems
+    from hudi_services.databases.registered import registered_sync
+    from hudi_services.show.page import Column, Facts, Lines, Listing, Page, Part
+    from hudi_services.show.render import print_page
+
+    file = registry_file(registry)
+    sync = registered_sync(server, read_registry(file), os.environ)
+    current = sync.current(accept=accept)
+    if current is None:
+        raise ConfigError(
+            f"The registry {file} has no rule for tables of {server}",
+            fix=f"write one below `databases`: {{server: {server}, database: NAME, base_path: /lake/{{table}}}}",
+        )
+    if accept:
+        current.store(sync.plans)
+    values, lines = document(current), list(problems(current))
+    rows = [
+        {**route, "source": _sources(route["sources"]), "key": ", ".join(route["key"])} for route in values["routes"]
+    ]
+    columns = (
+        Column("source", "table"),
+        Column("base_path", "Hudi table"),
+        Column("state", "state"),
+        Column("key", "key"),
+        Column("rows", "rows", right=True),
+    )
+    more = f"{len(rows) - _SHOWN:,} more tables: --json lists all" if len(rows) > _SHOWN else ""
+    parts: list[Part] = [Listing(columns, rows[:_SHOWN], f"{server}: {len(rows):,} Hudi tables"), Facts(_facts(values))]
+    if more:
+        parts.insert(1, Lines([more]))
+    if lines:
+        parts.append(Lines(lines[:_SHOWN], "what the plan does not take", alarming=True))
+    return print_page(Page({"server": server, **values}, parts, lines), as_json=as_json)
+
+
+def _sources(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1:,} more"
+
+
+def _facts(values: Mapping[str, Any]) -> list[tuple[str, str]]:
+    estimate = values["estimate"]
+    retention = estimate["retention_seconds"]
+    return [
+        ("to read", f"about {estimate['rows']:,} rows, {size(estimate['bytes'])} of {estimate['tables']:,} new tables"),
+        ("takes about", span(estimate["seconds"])),
+        ("the log is kept", f"for {span(retention)}" if retention else "for ever"),
+        ("connections", f"{estimate['connections']} at most"),
+    ]
+
+
+plan = click.Command(
+    "plan",
+    callback=_plan,
+    params=[
+        click.Argument(["server"]),
+        registry_flag(),
+        click.Option(
+            ["--accept"],
+            is_flag=True,
+            help="Let tables that are loaded have another path than before, or no rule. The Hudi tables at the old paths stay as "
+            "they are.",
+        ),
+        json_flag(),
+        verbose_flag(),
+    ],
+    help="Print which tables of a server go into which Hudi tables by the rules of the registry, which are refused and why, and "
+    "what the first run has to read. It changes nothing, but for --accept.\n\nExit code 1: a table is refused, a rule takes no "
+    "table, or the server removes its log too early.",
+    epilog=with_examples(
+        ("hudi-services cdc plan shop --registry tables.yaml", "hudi-services cdc plan shop --accept")
+    ),
+    context_settings=CONTEXT,
+)

@@ -1,0 +1,242 @@
+"""The plan of a server's tables: which go where by its rules, and which may not. Pure: tables in, routes out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import pyarrow as pa
+
+from hoodie.config.table_keys import RECORD_KEY_FIELDS
+from hoodie.display import some
+from hoodie.model.place import identity
+from hudi_services.cdc.mysql.binlog.decoding import Choices, may_be_text
+from hudi_services.cdc.mysql.catalog import CatalogTable
+from hudi_services.entry.database_rules import DatabaseRule
+
+Kind = Literal["unfit", "clash", "moved", "left"]
+"""Reasons for which a table is not loaded: it cannot be, its target is that of another table, it had another target before, no
+rule takes it any more."""
+
+
+@dataclass(frozen=True)
+class Route:
+    """Tables of the server, `sources`, whose rows go into the Hudi table at `base_path`."""
+
+    rule: DatabaseRule
+    sources: tuple[CatalogTable, ...]
+    base_path: str
+
+    @property
+    def name(self) -> str:
+        """The name of the Hudi table."""
+        return self.base_path.rstrip("/").rpartition("/")[2]
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        return self.sources[0].key
+
+    @property
+    def choices(self) -> Choices:
+        """The way in which values are read. Columns that are read as text are those of the rule that the tables have."""
+        chosen = {name.lower() for name in self.rule.as_text}
+        columns = (column for source in self.sources for column in source.columns if may_be_text(column))
+        return Choices(
+            self.rule.zero_dates, frozenset(column.name for column in columns if column.name.lower() in chosen)
+        )
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of the server that the Hudi table has, before masks give them other types."""
+        fields = (field for source in self.sources for field in source.schema(self.choices))
+        dropped = {name.lower() for name, mask in self.rule.masks.items() if mask == "drop"}
+        kept = {field.name: field for field in fields if field.name.lower() not in dropped}
+        return pa.schema(list(kept.values()))
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A table that is not loaded into `base_path`, the reason and what helps."""
+
+    source: str
+    base_path: str
+    kind: Kind
+    reason: str
+    fix: str
+
+
+@dataclass(frozen=True)
+class DatabasePlan:
+    """Routes in the order of their sources, tables that are refused, and rules that take no table.
+
+    `added` are sources that the stored plan does not have.
+    """
+
+    routes: tuple[Route, ...]
+    refusals: tuple[Refusal, ...]
+    unmatched: tuple[DatabaseRule, ...]
+    added: frozenset[str]
+
+    @property
+    def paths(self) -> dict[str, str]:
+        """Base paths by the names of their sources."""
+        return {source.full_name: route.base_path for route in self.routes for source in route.sources}
+
+    @property
+    def snapshots(self) -> tuple[CatalogTable, ...]:
+        """The tables whose rows have to be read."""
+        return tuple(source for route in self.routes for source in route.sources if source.full_name in self.added)
+
+
+def plan(
+    rules: Sequence[DatabaseRule],
+    tables: Iterable[CatalogTable],
+    stored: Mapping[str, str],
+    own: Mapping[str, str],
+) -> DatabasePlan:
+    """Return the plan of `tables`.
+
+    `stored` are the paths by sources of the plan that runs: such a table stays where it is, or is refused by name. `own` are the
+    paths of tables with an entry of their own, by their sources or names. No rule takes these sources.
+    """
+    there = {table.full_name: table for table in tables if table.full_name not in own}
+    gone = {name: _absent(name) for name in stored if name not in there and name not in own}
+    candidates: list[_Candidate] = []
+    refusals: list[Refusal] = []
+    matched: Counter[int] = Counter()
+    for table in sorted([*there.values(), *gone.values()], key=lambda table: table.full_name):
+        taking = [number for number, rule in enumerate(rules) if rule.takes(table.database, table.name)]
+        matched.update(taking)
+        taken = _taken(table, [rules[number] for number in taking], stored.get(table.full_name))
+        if isinstance(taken, Refusal):
+            refusals.append(taken)
+        elif taken is not None:
+            candidates.append(taken)
+    problems = [*_mistyped(candidates), *_clashes(candidates, own.values())]
+    clashes = {refusal.source: refusal for refusal in reversed(problems)}
+    kept = [candidate for candidate in candidates if candidate.name not in clashes]
+    return DatabasePlan(
+        tuple(
+            Route(group[0].rule, tuple(candidate.table for candidate in group), group[0].path)
+            for group in _grouped(kept, lambda candidate: candidate.place)
+        ),
+        (*refusals, *clashes.values()),
+        tuple(rule for number, rule in enumerate(rules) if not matched[number]),
+        frozenset(candidate.name for candidate in kept if not candidate.is_stored),
+    )
+
+
+def _absent(name: str) -> CatalogTable:
+    """A table that the server does not have now. Its load decides what that means."""
+    database, _, table = name.partition(".")
+    return CatalogTable(database, table)
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """A table that one rule takes, and the identity of its path. `is_stored`: the plan that runs has it there."""
+
+    rule: DatabaseRule
+    table: CatalogTable
+    path: str
+    place: str
+    is_stored: bool
+
+    @property
+    def name(self) -> str:
+        return self.table.full_name
+
+
+def _taken(table: CatalogTable, rules: Sequence[DatabaseRule], before: str | None) -> _Candidate | Refusal | None:
+    """Check what concerns one table alone. `rules` are those that take it, `before` is its path in the plan that runs."""
+    name = table.full_name
+    if not rules:
+        return _left(name, before) if before is not None else None
+    path = rules[0].path_of(table.database, table.name)
+    place = identity(path)
+    if len(rules) > 1:
+        reason = f"two rules take it: {rules[0].shown}, and {rules[1].shown}"
+        return Refusal(
+            name, path, "clash", reason, "write `excluding` in one of them, so that one rule takes the table"
+        )
+    if before is not None and identity(before) != place:
+        fix = "write the path that it had, or accept the new one: `hudi-services cdc plan SERVER --accept`"
+        return Refusal(name, path, "moved", f"it was loaded into {before} until now", fix)
+    if before is None and table.unreadable:
+        fix = "change the type of the column, or write the table into `excluding`"
+        return Refusal(name, path, "unfit", f"it cannot be read: {table.unreadable}", fix)
+    if before is None and not table.key and not rules[0].names_key:
+        fix = f"give it a key at the server, or a rule of its own with `hoodie: {{{RECORD_KEY_FIELDS.name}: …}}`"
+        return Refusal(name, path, "unfit", "it has neither a primary key nor a unique index without nulls", fix)
+    return _Candidate(rules[0], table, path, place, before is not None)
+
+
+def _left(name: str, path: str) -> Refusal:
+    fix = "write a rule that takes it, or accept that it ends: `hudi-services cdc plan SERVER --accept`"
+    return Refusal(name, path, "left", "it was loaded until now, and no rule takes it", fix)
+
+
+def _mistyped(candidates: Sequence[_Candidate]) -> Iterator[Refusal]:
+    """Refuse new tables of a rule with a column that none of its tables has: a mask of it would hide nothing."""
+    for group in _grouped(candidates, lambda candidate: id(candidate.rule)):
+        rule = group[0].rule
+        known = {column.name.lower() for candidate in group for column in candidate.table.columns}
+        unknown = sorted(name for name in (*rule.masks, *rule.as_text) if name.lower() not in known)
+        for candidate in group if unknown else ():
+            if not candidate.is_stored:
+                reason = f"no table of its rule has the column {unknown[0]!r} of `masks` or `as_text`"
+                fix = "correct the name in the rule"
+                yield Refusal(candidate.name, candidate.path, "unfit", reason, fix)
+
+
+def _clashes(candidates: Sequence[_Candidate], own: Iterable[str]) -> Iterator[Refusal]:
+    """Refuse tables whose targets are in the way of each other. One that runs stays, new ones are refused."""
+    for group in _grouped(candidates, lambda candidate: candidate.place):
+        if len(group) > 1 and not (group[0].rule.merge and all(one.rule is group[0].rule for one in group)):
+            fix = "write {database} or {table} in the base_path, or `merge: true` if their rows belong into one table"
+            yield from _refused(group, "{} would go into the same table", fix)
+    for group in _grouped(candidates, lambda candidate: candidate.place.lower()):
+        if len({candidate.place for candidate in group}) > 1:
+            fix = "exclude one of them, and give it a rule with another base_path"
+            yield from _refused(group, "the path of {} differs by capitals only, which SQL takes for the same", fix)
+    yield from _nested(candidates, {identity(path): path for path in own})
+
+
+def _refused(group: Sequence[_Candidate], reason: str, fix: str) -> Iterator[Refusal]:
+    names = [candidate.name for candidate in group]
+    stays = [candidate for candidate in group if candidate.is_stored]
+    for candidate in group:
+        if [candidate] != stays:
+            others = some([name for name in names if name != candidate.name])
+            yield Refusal(candidate.name, candidate.path, "clash", reason.format(others), fix)
+
+
+def _nested(candidates: Sequence[_Candidate], own: Mapping[str, str]) -> Iterator[Refusal]:
+    """Refuse targets at, inside or around others: readers that list folders take files of one for those of the other."""
+    paths = {**{candidate.place: candidate.path for candidate in candidates}, **own}
+    near: dict[str, str] = {place: own[place] for place in own}
+    for place in paths:
+        for folder in _above(place):
+            if folder in paths:
+                near |= {place: paths[folder], folder: paths[place]}
+    fix = "give the rule a base_path that is neither inside that folder nor around it"
+    for candidate in candidates:
+        if candidate.place in near and not candidate.is_stored:
+            reason = f"another table has this folder, or one inside or around it: {near[candidate.place]}"
+            yield Refusal(candidate.name, candidate.path, "clash", reason, fix)
+
+
+def _above(place: str) -> Iterator[str]:
+    """The folders around a place, the nearest first."""
+    while "/" in place.rstrip("/"):
+        place = place.rstrip("/").rpartition("/")[0]
+        yield place or "/"
+
+
+def _grouped(candidates: Iterable[_Candidate], key: Callable[[_Candidate], Hashable]) -> list[list[_Candidate]]:
+    groups: dict[Hashable, list[_Candidate]] = {}
+    for candidate in candidates:
+        groups.setdefault(key(candidate), []).append(candidate)
+    return list(groups.values())

@@ -1,0 +1,126 @@
+"""A run that brings all tables of a server up to date: those with entries of their own, and those that rules take."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from hoodie.clock import SystemClock
+from hoodie.engine import LocalEngine
+from hoodie.errors import ConfigError
+from hudi_services.cdc.credentials import password_of
+from hudi_services.cdc.cuts import CutStore
+from hudi_services.cdc.masks import Mask, Masks
+from hudi_services.cdc.mysql.route import LoadResult
+from hudi_services.cdc.mysql.server_sync import ServerSync, SyncResult, TableResult
+from hudi_services.cdc.mysql.table_source import TableSource
+from hudi_services.cdc.mysql.target_table import TargetTable
+from hudi_services.cdc.progress_report import ProgressReport
+from hudi_services.cdc.sync_progress import ProgressStore
+from hudi_services.databases.plan import Refusal, Route
+from hudi_services.databases.plan_store import PlanStore
+from hudi_services.databases.planner import CurrentPlan, Planner
+from hudi_services.entry.database_rules import DatabaseRule
+from hudi_services.entry.server import DatabaseServer
+
+
+@dataclass(frozen=True)
+class PlannedSync:
+    """Runs for the tables `targets`, and for those that `rules` take at the time of each run."""
+
+    planner: Planner
+    rules: tuple[DatabaseRule, ...]
+    targets: Sequence[TargetTable]
+    cuts: CutStore
+    plans: PlanStore
+
+    def current(self, *, accept: bool = False) -> CurrentPlan | None:
+        """Return the plan of the rules as it is now, None where there never was a rule.
+
+        `accept` lets tables have other paths than before, or none.
+        """
+        stored = self.plans.latest()
+        if not self.rules and not stored.paths:
+            return None
+        return self.planner.current(self.rules, stored, accept=accept)
+
+    def run(self, *, resume: Collection[str] = ()) -> SyncResult:
+        """Plan, store the plan, and bring the tables to the end of the log, as `ServerSync` says.
+
+        Tables that the plan refuses are results, too. Raises ConfigError where no table is left, and for a name in `resume` that
+        nothing loads.
+        """
+        current, name = self.current(), self.planner.name
+        refusals = current.plan.refusals if current is not None else ()
+        targets = [*self.targets, *(map(self._target, current.plan.routes) if current is not None else ())]
+        known = {target.table.full_name for target in targets}
+        if unknown := sorted(set(resume) - known):
+            raise ConfigError(
+                f"The registry loads no table {unknown[0]!r} from {name}",
+                fix=f"name one of {', '.join(sorted(known)[:10])}",
+            )
+        if current is not None:
+            current.store(self.plans)
+        if not targets:
+            raise _nothing(name, self.rules, refusals)
+        clock, planner = SystemClock(), self.planner
+        report = ProgressReport(ProgressStore(self.cuts.storage, name), clock)
+        sync = ServerSync(name, planner.server, planner.environ, targets, self.cuts, clock, report)
+        result = sync.run(resume=resume)
+        refused = {one.source: TableResult("refused", LoadResult(), one.reason, one.fix) for one in refusals}
+        return replace(result, tables={**result.tables, **refused})
+
+    def _target(self, route: Route) -> TargetTable:
+        if len(route.sources) > 1:
+            raise ConfigError(
+                f"Several tables cannot be loaded into {route.base_path} yet",
+                found=f"{len(route.sources):,} tables, the first is {route.sources[0].full_name}",
+                fix="write {table} in the base_path of the rule",
+            )
+        rule, source = route.rule, route.sources[0]
+        columns: Mapping[str, Mask] = {column.lower(): mask for column, mask in rule.masks.items()}
+        masks = source_masks(f"The rule {rule.shown}", columns, rule.server, self.planner.server, self.planner.environ)
+        return TargetTable(
+            TableSource(
+                rule.server, source.database, source.name, rule.ignore_cascades, route.choices, rule.statements
+            ),
+            route.base_path,
+            {"hoodie.table.name": route.name, **rule.write_options},
+            LocalEngine(),
+            replace(masks, of_many=True),
+        )
+
+
+def source_masks(
+    what: str, columns: Mapping[str, Mask], name: str, server: DatabaseServer, environ: Mapping[str, str]
+) -> Masks:
+    """Return masks with the key of hashes of the server `name`. Raises ConfigError about `what` where a hash has no key."""
+    if "hash" not in columns.values():
+        return Masks(columns)
+    if server.hash_key is None:
+        raise ConfigError(
+            f"{what} hashes columns, and the server {name!r} has no hash_key",
+            fix="name a connection whose password is the key, such as `hash_key: lake_hashes`. Keep it: another key makes "
+            "other hashes",
+        )
+    return Masks(columns, password_of(server.hash_key, environ))
+
+
+def _nothing(name: str, rules: Sequence[DatabaseRule], refusals: Sequence[Refusal]) -> ConfigError:
+    if refusals:
+        first = refusals[0]
+        return ConfigError(
+            f"No table of the server {name} can be loaded",
+            found=f"{first.source}: {first.reason}; {len(refusals):,} tables are refused",
+            fix=first.fix,
+        )
+    if rules:
+        return ConfigError(
+            f"No table of the server {name} matches a rule",
+            found="; ".join(rule.shown for rule in rules[:5]),
+            fix=f"correct the regular expressions. `hudi-services cdc check {name}` lists what the user may read",
+        )
+    return ConfigError(
+        f"The registry has no table that is loaded from the server {name!r}",
+        fix=f"give a table `source: {{server: {name}, table: DATABASE.TABLE}}`, or write a rule below `databases`",
+    )

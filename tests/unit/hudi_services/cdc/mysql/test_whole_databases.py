@@ -1,0 +1,111 @@
+"""Rules of a registry against a server: planned, loaded, and extended by tables that come later."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from hoodie import HoodieTable
+from hoodie_airflow.databases import HudiDatabaseOperator
+from hudi_services.cli import main
+from tests.support.airflow_task import context
+from tests.unit.hudi_services.cdc.mysql.test_table_load import lake_rows, server_rows
+
+pytestmark = pytest.mark.process
+
+
+@pytest.fixture
+def shop(server, tmp_path, monkeypatch, capsys, request):
+    """A database of two tables, and functions that write the rules of its registry and run `hudi-services cdc`."""
+    name = f"whole_{request.node.name[5:40]}"
+    server.run(
+        f"CREATE OR REPLACE DATABASE {name}",
+        *(f"CREATE TABLE {name}.{table} (id INT PRIMARY KEY, email VARCHAR(20))" for table in ("a", "b")),
+        f"INSERT INTO {name}.a VALUES (1, 'x'), (2, 'y')",
+    )
+    monkeypatch.setenv("AIRFLOW_CONN_SHOP", server.url)
+    monkeypatch.setenv("HUDI_REGISTRY", str(tmp_path / "tables.yaml"))
+
+    def rules(*rules, tables="[]"):
+        listed = "\n".join(f"  - {{server: shop, {rule}}}" for rule in rules)
+        (tmp_path / "tables.yaml").write_text(
+            "servers:\n"
+            f"  shop: {{type: mysql, connection: shop, tls: off, server_id: 5401, state: {tmp_path}/state}}\n"
+            f"databases:\n{listed}\ntables: {tables}\n"
+        )
+
+    def run(*arguments):
+        code = main(["cdc", *arguments, "--json"])
+        printed = capsys.readouterr()
+        return code, json.loads(printed.out) if printed.out else printed.err
+
+    return name, rules, run
+
+
+def states(answer):
+    return {row["table"].rpartition(".")[2]: row["state"] for row in answer["tables"]}
+
+
+def test_a_plan_is_printed_then_loaded_and_new_tables_join(server, shop, tmp_path):
+    name, rules, run = shop
+    rules(f"database: {name}, excluding: 'x.*', base_path: '{tmp_path}/lake/{{table}}', type: MERGE_ON_READ")
+    server.run(f"CREATE TABLE {name}.x1 (id INT PRIMARY KEY)", f"CREATE TABLE {name}.nokey (id INT)")
+    code, plan = run("plan", "shop")
+    assert (code, [route["base_path"] for route in plan["routes"]]) == (1, [f"{tmp_path}/lake/a", f"{tmp_path}/lake/b"])
+    assert plan["routes"][0]["columns"] == {"id": "int32", "email": "string"}
+    assert [one["source"] for one in plan["refused"]] == [f"{name}.nokey"]
+    assert (plan["estimate"]["tables"], plan["estimate"]["connections"]) == (2, 5)
+    assert not (tmp_path / "state").exists()
+    code, synced = run("sync", "shop")
+    assert (code, states(synced)) == (1, {"a": "current", "b": "current", "nokey": "refused"})
+    server.run(
+        f"DROP TABLE {name}.nokey",
+        f"CREATE TABLE {name}.c (id INT PRIMARY KEY, v INT)",
+        f"INSERT INTO {name}.c VALUES (7, 7)",
+        f"UPDATE {name}.a SET email = 'z'",
+    )
+    code, synced = run("sync", "shop")
+    assert (code, states(synced)) == (0, {"a": "current", "b": "current", "c": "current"})
+    for table in ("a", "c"):
+        assert lake_rows(f"{tmp_path}/lake/{table}") == server_rows(server, name, table)
+    assert HoodieTable.open(f"{tmp_path}/lake/a").state().properties.is_merge_on_read
+    assert run("status", "shop")[1]["tables"][2]["base_path"] == f"{tmp_path}/lake/c"
+
+
+def test_routes_that_change_are_refused_by_name_until_they_are_accepted(server, shop, tmp_path):
+    name, rules, run = shop
+    rules(f"database: {name}, base_path: '{tmp_path}/lake/{{table}}'")
+    assert run("sync", "shop")[0] == 0
+    rules(f"database: {name}, tables: a, base_path: '{tmp_path}/new/{{table}}'")
+    code, error = run("sync", "shop")
+    assert (code, f"{name}.a: it was loaded into {tmp_path}/lake/a until now" in error["found"]) == (2, True), error
+    code, plan = run("plan", "shop")
+    assert [(one["source"], one["kind"]) for one in plan["refused"]] == [(f"{name}.a", "moved"), (f"{name}.b", "left")]
+    assert run("plan", "shop", "--accept")[0] == 0
+    code, synced = run("sync", "shop")
+    assert (code, states(synced)) == (0, {"a": "current"})
+    assert lake_rows(f"{tmp_path}/new/a") == lake_rows(f"{tmp_path}/lake/a") == server_rows(server, name, "a")
+
+
+def test_masks_of_a_rule_hold_for_columns_that_come_later_and_with_other_capitals(server, shop, tmp_path):
+    name, rules, run = shop
+    server.run(
+        f"CREATE TABLE {name}.c (id INT PRIMARY KEY, EMAIL VARCHAR(20))", f"CREATE TABLE {name}.d (id INT PRIMARY KEY)"
+    )
+    server.run(f"INSERT INTO {name}.c VALUES (1, 'x')")
+    rules(f"database: {name}, base_path: '{tmp_path}/lake/{{table}}', masks: {{email: mask}}")
+    assert run("sync", "shop")[0] == 0
+    server.run(f"ALTER TABLE {name}.d ADD Email VARCHAR(20)", f"INSERT INTO {name}.d VALUES (1, 'x')")
+    assert run("sync", "shop")[0] == 0
+    rows = [lake_rows(f"{tmp_path}/lake/{table}") for table in ("a", "c", "d")]
+    assert rows == [[(1, "***"), (2, "***")], [(1, "***")], [(1, "***")]]
+
+
+def test_the_dag_of_a_server_says_which_tables_of_rules_changed(shop, tmp_path):
+    name, rules, _ = shop
+    entry = f"{{name: b, base_path: '{tmp_path}/b', source: {{server: shop, table: {name}.b}}}}"
+    rules(f"database: {name}, base_path: '{tmp_path}/lake/{{table}}'", tables=f"[{entry}]")
+    run = context()
+    HudiDatabaseOperator(task_id="sync", server="shop", file=str(tmp_path / "tables.yaml")).execute(run)
+    assert sorted(asset.name for _, asset, _ in run["outlet_events"].added) == ["hudi.b", f"hudi.shop.{name}.a"]

@@ -1,0 +1,100 @@
+"""Plans of databases: each table goes to one place, or is refused by name."""
+
+from __future__ import annotations
+
+import pytest
+
+from hudi_services.cdc.mysql.catalog import CatalogTable
+from hudi_services.cdc.mysql.columns import printed_column
+from hudi_services.databases.plan import plan
+from hudi_services.entry.database_rules import DatabaseRule
+
+COLUMNS = (printed_column("id", "int(11)"), printed_column("Email", "varbinary(9)"))
+
+
+def rule(database="b1", base_path="/lake/{table}", **said):
+    return DatabaseRule(server="shop", database=database, base_path=base_path, **said)
+
+
+def table(name, key=("id",), **said):
+    return CatalogTable(*name.split("."), rows=10, size=100, columns=COLUMNS, key=key, **said)
+
+
+def planned(rules, names, stored=None, own=None):
+    tables = [table(name) if isinstance(name, str) else name for name in names]
+    result = plan(rules, tables, stored or {}, own or {})
+    return result, result.paths, {one.source: one.kind for one in result.refusals}
+
+
+def test_patterns_are_over_whole_names_and_names_stand_in_the_path():
+    rules = [
+        rule("b[12]", "/lake/{database}/{table}", tables=("t.*", "u"), excluding="t9"),
+        rule("b.*", "/lake/all", tables="sbtest[0-9]+", merge=True),
+    ]
+    names = ["b1.t1", "b2.t1", "b1.t9", "b1.u", "b1.uu", "xb1.t1", "b1x.t1", "b2.sbtest2", "b10.sbtest1", "b1.sbtest"]
+    result, paths, refused = planned(rules, names)
+    assert paths == {
+        "b1.t1": "/lake/b1/t1",
+        "b1.u": "/lake/b1/u",
+        "b2.t1": "/lake/b2/t1",
+        "b2.sbtest2": "/lake/all",
+        "b10.sbtest1": "/lake/all",
+    }
+    assert refused == {}
+    assert [len(route.sources) for route in result.routes] == [1, 1, 2, 1]
+    assert result.added == frozenset(paths)
+
+
+@pytest.mark.parametrize(
+    ("rules", "names", "refused"),
+    [
+        ([rule("b.*")], ["b1.t", "b2.t", "b1.u"], {"b1.t": "clash", "b2.t": "clash"}),
+        ([rule()], ["b1.t", "b1.T", "b1.u"], {"b1.t": "clash", "b1.T": "clash"}),
+        ([rule(), rule(base_path="/x/{table}", tables="t")], ["b1.t", "b1.u"], {"b1.t": "clash"}),
+        ([rule(), rule("b2", "/lake/t/{table}")], ["b1.t", "b2.a", "b1.u"], {"b1.t": "clash", "b2.a": "clash"}),
+        ([rule()], [table("b1.t", key=()), "b1.u"], {"b1.t": "unfit"}),
+        ([rule()], [table("b1.t", unreadable="the column x"), "b1.u"], {"b1.t": "unfit"}),
+        ([rule("b2", masks={"phone": "mask"}), rule()], ["b2.t", "b1.u"], {"b2.t": "unfit"}),
+    ],
+)
+def test_tables_that_cannot_be_loaded_are_refused_and_the_others_go(rules, names, refused):
+    _, paths, kinds = planned(rules, names)
+    assert (paths, kinds) == ({"b1.u": "/lake/u"}, refused)
+
+
+def test_of_two_in_the_way_of_each_other_the_one_that_runs_stays():
+    for names in (["b1.t", "b2.t"], ["b1.t", "b1.T"]):
+        result, paths, refused = planned([rule("b[12]")], names, stored={"b1.t": "/lake/t"})
+        assert (paths, refused, result.added) == ({"b1.t": "/lake/t"}, {names[1]: "clash"}, frozenset())
+
+
+def test_a_table_with_an_entry_of_its_own_is_left_to_it():
+    own = {"items": "/lake/items", "b1.t": "/else/t"}
+    _, paths, refused = planned([rule()], ["b1.t", "b1.items", "b1.u"], own=own)
+    assert (paths, refused) == ({"b1.u": "/lake/u"}, {"b1.items": "clash"})
+    _, paths, refused = planned([rule(base_path="/else/t/{table}")], ["b1.u"], own=own)
+    assert (paths, refused) == ({}, {"b1.u": "clash"})
+
+
+def test_the_plan_that_runs_is_extended_and_never_moved():
+    stored = {"b1.t": "/lake/t", "b1.gone": "/lake/gone", "b2.t": "/old/t", "b3.t": "/lake/b3"}
+    result, paths, refused = planned([rule(), rule("b2", "/new/{table}")], ["b1.t", "b1.u", "b2.t", "b3.t"], stored)
+    assert paths == {"b1.t": "/lake/t", "b1.u": "/lake/u", "b1.gone": "/lake/gone"}
+    assert refused == {"b2.t": "moved", "b3.t": "left"}
+    assert result.added == {"b1.u"}
+    assert [source.full_name for source in result.snapshots] == ["b1.u"]
+
+
+def test_columns_are_those_after_the_choices_of_the_rule():
+    result, _, _ = planned([rule(masks={"ID": "drop"}, as_text="email"), rule("b9")], ["b1.t"])
+    [route] = result.routes
+    assert {field.name: str(field.type) for field in route.schema} == {"Email": "string"}
+    assert (route.key, route.name) == (("id",), "t")
+    assert [one.shown for one in result.unmatched] == ["b9..* into /lake/{table}"]
+
+
+def test_a_thousand_tables_are_planned_quickly():
+    rules = [rule(), rule("b2", "/lake/all", tables="sbtest[0-9]+", merge=True)]
+    names = [f"b1.t{number}" for number in range(100)] + [f"b2.sbtest{number}" for number in range(1_000)]
+    result, paths, refused = planned(rules, names)
+    assert (len(result.routes), len(paths), refused) == (101, 1_100, {})

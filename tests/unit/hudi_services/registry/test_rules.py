@@ -1,0 +1,37 @@
+"""The section `databases` of a registry: its mistakes have their keys and lines."""
+
+from __future__ import annotations
+
+from hudi_services.registry.load import read_registry
+
+SERVERS = """
+servers:
+  shop: {type: mysql, connection: shop, server_id: 1, state: /lake/_state}
+  bare: {type: mysql, connection: shop, server_id: 1}
+  queue: {type: kafka, connection: queue}
+databases:
+"""
+
+
+def test_rules_are_checked_against_their_servers(tmp_path):
+    file = tmp_path / "tables.yaml"
+    rules = ("{server: shop, database: a, base_path: '${LAKE}/{table}'}", "{server: bare, database: a, base_path: /x}")
+    others = ("{server: queue, database: a, base_path: /x}", "{server: sho, database: '(', base_path: '${NO}'}", "5")
+    unknown = "{server: sho, database: a, base_path: /x, table: t}"
+    listed = [*rules, *others, unknown, "{server: sho, database: a, base_path: /x}"]
+    file.write_text(SERVERS + "\n".join(f"  - {rule}" for rule in listed))
+    reading = read_registry(file, {"LAKE": "/lake"})
+    assert [rule.base_path for rule in reading.registry.databases] == ["/lake/{table}"]
+    messages = "\n".join(map(str, reading.mistakes))
+    for words in (
+        "databases.1.server: names 'bare', which has no `state`",
+        "databases.2.server: names 'queue', which is a server of Kafka",
+        "databases.3.base_path: the environment variable NO is not set",
+        "databases.3.database: '(' is no regular expression",
+        "databases.4: must be a mapping",
+        "databases.5.table: is not an option; did you mean 'tables'?",
+        "databases.6.server: names 'sho', which is no server of the registry; did you mean 'shop'?",
+    ):
+        assert words in messages, messages
+    file.write_text("databases: {}")
+    assert "databases: must be a list of rules" in "\n".join(map(str, read_registry(file).mistakes))
