@@ -14,7 +14,7 @@ def test_names_stand_in_the_path_as_they_are():
     rule = DatabaseRule.model_validate(RULE)
     assert rule.path_of("b1", "{database}\\1") == "/lake/b1.db/{database}\\1"
     assert (rule.takes("b1", "any\nthing"), rule.takes("b10", "t")) == (True, False)
-    assert rule.write_options == {"hoodie.table.type": "COPY_ON_WRITE", "hoodie.table.version": "9"}
+    assert rule.write_options == {"hoodie.table.type": "COPY_ON_WRITE", "hoodie.write.table.version": "9"}
 
 
 @pytest.mark.parametrize(
