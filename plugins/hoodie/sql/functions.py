@@ -29,7 +29,15 @@ MACROS = (
 )
 """Functions that the texts call."""
 _OTHERS = (
-    *(exp.ApproxQuantile, exp.ArrayDistinct, exp.ArrayExcept, exp.ArrayInsert, exp.ArrayRemove, exp.ArraysZip),
+    *(
+        exp.ApproxQuantile,
+        exp.ArrayDistinct,
+        exp.ArrayExcept,
+        exp.ArrayInsert,
+        exp.ArrayIntersect,
+        exp.ArrayRemove,
+        exp.ArraysZip,
+    ),
     exp.AtTimeZone,
     *(exp.BitmapConstructAgg, exp.BitwiseCount, exp.ConvertTimezone, exp.Format, exp.JSONFormat, exp.Kurtosis),
     *(exp.Levenshtein, exp.MonthsBetween, exp.Overlay, exp.ParseJSON, exp.RegrSlope, exp.Skewness),
