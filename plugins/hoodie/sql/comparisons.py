@@ -58,7 +58,8 @@ DuckDB does not know the type of aggregates and windows in time: they have the s
 _WHOLE = re.compile(r"\s*[+-]?[0-9]+\s*")
 _NUMBER = re.compile(r"\s*[+-]?(0[xb][0-9a-f_]+|[0-9_]*\.?[0-9_]*(e[+-]?[0-9]+)?)\s*", re.IGNORECASE)
 """Texts that DuckDB reads as numbers."""
-_EQUALITIES = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.In, exp.Nullif, exp.Case)
+_EQUALITIES = (exp.EQ, exp.EqualNull, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.In, exp.Nullif, exp.Case)
+_OR_NULL = (exp.EqualNull, exp.NullSafeEQ, exp.NullSafeNEQ)
 _UNNAMED = re.compile("col[0-9]+")
 
 
@@ -104,7 +105,7 @@ def _exact_equality(node: exp.Expression) -> bool:
         pairs = [(node.this, each) for each in node.expressions]
     elif isinstance(node, exp.Case) and node.this is not None:
         pairs = [(node.this, branch.this) for branch in node.args["ifs"]]
-    elif isinstance(node, exp.EQ | exp.NEQ | exp.NullSafeEQ | exp.NullSafeNEQ | exp.Nullif):
+    elif isinstance(node, (exp.EQ, exp.NEQ, exp.Nullif, *_OR_NULL)):
         pairs = [(node.this, node.expression)]
     else:
         return False
@@ -116,7 +117,7 @@ def _exact_equality(node: exp.Expression) -> bool:
             branch.set("this", _equality(*pair))
         return True
     equal = reduce(lambda one, other: exp.Or(this=one, expression=other), starmap(_equality, pairs))
-    if isinstance(node, exp.NullSafeEQ | exp.NullSafeNEQ):
+    if isinstance(node, _OR_NULL):
         equal.set("this", f"{equal.this}_OR_NULL")
     if isinstance(node, exp.NEQ | exp.NullSafeNEQ):
         equal = exp.Not(this=equal)
@@ -154,7 +155,7 @@ def _may_mix(one: exp.Expression, other: exp.Expression) -> bool:
 
 
 def _sides(node: exp.Expression) -> list[exp.Expression]:
-    if isinstance(node, exp.EQ | exp.NEQ | exp.GT | exp.GTE | exp.LT | exp.LTE | exp.NullSafeEQ | exp.NullSafeNEQ):
+    if isinstance(node, (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, *_OR_NULL)):
         return [node.this, node.expression]
     if isinstance(node, exp.In):
         return [node.this, *node.expressions]

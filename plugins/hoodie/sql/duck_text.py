@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from math import isinf
+
 from sqlglot import exp, parse_one
 from sqlglot.dialects.duckdb import DuckDB
-from sqlglot.errors import ErrorLevel
+from sqlglot.errors import ErrorLevel, UnsupportedError
 
 from hoodie.sql.comparisons import MACROS as COMPARISON_MACROS
 from hoodie.sql.comparisons import exact_comparison, named
@@ -86,6 +88,7 @@ _UNITS = {
 _TEXTS = (exp.DType.TEXT, exp.DType.VARCHAR)
 _TIMES = (exp.DType.TIMESTAMP, exp.DType.TIMESTAMPTZ, exp.DType.TIMESTAMPLTZ, exp.DType.TIMESTAMPNTZ)
 _BINARY = (exp.DType.BINARY, exp.DType.VARBINARY)
+_DIGITS = 38  # of the longest decimal
 _INTEGERS = (exp.DType.TINYINT, exp.DType.SMALLINT, exp.DType.INT, exp.DType.BIGINT)
 
 
@@ -100,7 +103,9 @@ def duckdb_text(tree: exp.Expression) -> str:
         exact_comparison(node)
         complete_time(node)
         translate_function(node)
-        if isinstance(node, exp.Cast) and node.to.this in _INTEGERS and not _is_whole(node.this):
+        if isinstance(node, exp.Literal) and not node.is_string:
+            _check_number(node)
+        elif isinstance(node, exp.Cast) and node.to.this in _INTEGERS and not _is_whole(node.this):
             node.set("this", _call(_WHOLE, node.this))
         elif isinstance(node, exp.Like | exp.ILike):
             escaped_like(node)
@@ -134,6 +139,18 @@ def duckdb_text(tree: exp.Expression) -> str:
             nothing = exp.paren(exp.Is(this=node.expressions[0].copy(), expression=exp.null()), copy=False)
             node.replace(nothing if _name(node) == "isnull" else exp.paren(exp.Not(this=nothing), copy=False))
     return str(copied.sql(dialect="duckdb", unsupported_level=ErrorLevel.RAISE))
+
+
+def _check_number(node: exp.Literal) -> None:
+    """Raises UnsupportedError for a number that Spark refuses. DuckDB takes `1e400` for infinity, and more digits than a decimal
+    has for the nearest DOUBLE."""
+    if "e" in node.name.lower():
+        is_refused = isinf(float(node.name))
+    else:
+        whole, _, fraction = node.name.partition(".")
+        is_refused = len(whole.lstrip("0")) + len(fraction) > _DIGITS
+    if is_refused:
+        raise UnsupportedError(f"the number {node.name}: no type has such a value")
 
 
 def _call(macro: str, value: exp.Expression, *more: exp.Expression) -> exp.Anonymous:

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 _COMPARISONS = (
     *(exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.NullSafeEQ, exp.NullSafeNEQ),
-    *(exp.Between, exp.In, exp.Nullif),
+    *(exp.Between, exp.EqualNull, exp.In, exp.Nullif),
 )
 _KEEPING = (exp.Paren, exp.Neg, exp.Abs, exp.Max, exp.Min, exp.Round)
 _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod)

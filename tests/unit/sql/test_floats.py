@@ -31,6 +31,8 @@ def test_comparisons_are_those_of_doubles(db):
         "(g) = cast(0.1 as float)": [1],
         "g + 0.2 = 0.3": [],
         "g = d": [3],
+        "equal_null(g, 0.1)": [],
+        "not equal_null(d, 0.1)": [2, 3, 4, 5],
         "nullif(g, 0.1) is null": [5],
         "case g when 0.1 then false else true end": [1, 2, 3, 4, 5],
         "abs(-g) > 0.1": [1, 2, 3, 4],
