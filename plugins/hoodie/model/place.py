@@ -7,6 +7,7 @@ import posixpath
 import re
 
 _SCHEMES = {"s3a": "s3", "s3n": "s3", "gcs": "gs", "az": "abfss", "abfs": "abfss"}  # other names of one file system
+_HOSTLESS = ("gs", "memory", "s3")  # their file systems ignore slashes before the first name
 _WITHOUT_HOST = re.compile(r"^(\w+):/(?!/)")  # as Hadoop writes URLs that name no host
 
 
@@ -22,8 +23,9 @@ def identity(path: str) -> str:
     local = path.removeprefix("file:")
     if local == path and "://" in path:
         scheme, _, rest = path.partition("://")
-        rest = rest.lstrip("/") if scheme == "memory" else rest  # it has no host
-        return f"{_SCHEMES.get(scheme, scheme)}://{posixpath.normpath(rest)}"
+        scheme = _SCHEMES.get(scheme, scheme)
+        rest = rest.lstrip("/") if scheme in _HOSTLESS else rest
+        return f"{scheme}://{posixpath.normpath(rest)}"
     if local != path:
         local = local.removeprefix("//localhost")
     try:

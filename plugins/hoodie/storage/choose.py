@@ -28,8 +28,8 @@ def storage_of(base_path: BasePath) -> Storage:
 def open_storage(base_path: str | os.PathLike[str]) -> Storage:
     """The storage of a base path: a plain path or `file:` URL is local, any other URL goes through fsspec.
 
-    Raises ConfigError for an empty path, which would be the working directory; ArgumentError for what is no path, or a `Path`
-    that was made of a URL and lost one of its slashes.
+    Raises ConfigError for an empty path, which would be the working directory; ArgumentError for what is no path, or a URL
+    that lost one of its slashes: it would be a folder here.
     """
     text = _text_of(base_path)
     if not text.removeprefix("file:").strip():
@@ -60,6 +60,10 @@ def _text_of(path: object) -> str:
             found=f"{path!r:.200} ({type(path).__name__})",
             fix="give a path or URL",
         )
-    if not isinstance(path, str) and _URL_AS_PATH.match(text):
-        raise ArgumentError("A pathlib.Path was made of a URL", found=text, fix="give the URL as text")
+    if _URL_AS_PATH.match(text):
+        raise ArgumentError(
+            "A URL has lost one of its slashes, as where a pathlib.Path is made of it",
+            found=text,
+            fix=f"give the URL as text: {text.replace(':/', '://', 1)}, or a local folder of that name as ./{text}",
+        )
     return text

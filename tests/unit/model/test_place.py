@@ -12,6 +12,7 @@ from hoodie.model.place import identity, lies_in, same_table
     [
         ("s3://lake/landing", "s3a://lake//landing/./x/../"),
         ("s3://lake/landing", "s3n://lake/landing/"),
+        ("s3://lake/landing", "s3a:///lake/landing"),
         ("memory://lake/landing", "memory://lake/x/../landing"),
         ("memory://lake/landing", "memory:///lake/landing"),
         ("/lake/t", "local:/lake/t/"),
