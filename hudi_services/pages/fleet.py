@@ -11,10 +11,13 @@ from hoodie.display import counted
 from hoodie.times import span
 from hudi_services.entries import ENTRIES, Entries
 from hudi_services.entry.dag import dag_id
+from hudi_services.entry.server import database_dag
+from hudi_services.entry.source import DatabaseSource
 from hudi_services.entry.table import Table
 from hudi_services.pages.gained import Gained, gained
 from hudi_services.pages.known import Known
 from hudi_services.pages.row import GRAVEST, FleetRow, iso, row
+from hudi_services.pages.server import ServerLink
 from hudi_services.pages.state import State
 from hudi_services.registry.load import Reading
 
@@ -48,6 +51,7 @@ class Fleet:
     mistakes: tuple[Wrong, ...]
     states: tuple[State, ...]
     gained: Gained | None
+    servers: tuple[ServerLink, ...] = ()
 
 
 def fleet(
@@ -101,8 +105,14 @@ def card_of(found: Fleet) -> Card:
 
 
 def dags_of(table: Table, entries: Entries = ENTRIES) -> frozenset[str]:
-    """The DAGs of a table: who may read one of them sees the table."""
-    return frozenset(dag_id(entry.name, table.name) for entry in entries if entry.has_dag(table))
+    """The DAGs of a table: who may read one of them sees the table. One that has no others has the DAG of its server."""
+    own = frozenset(dag_id(entry.name, table.name) for entry in entries if entry.has_dag(table))
+    return own or server_dags(table)
+
+
+def server_dags(table: Table) -> frozenset[str]:
+    """The DAG of the database server that a table is loaded from, if there is one: who may read it sees the table, too."""
+    return frozenset([database_dag(table.source.server)]) if isinstance(table.source, DatabaseSource) else frozenset()
 
 
 def watched(known: Known, now: datetime, unseen: str = "No table was looked at yet") -> Iterator[State]:

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from hudi_services.entries import ENTRIES, Entries, entry_named
 from hudi_services.entry.dag import OPERATION, dag_id
+from hudi_services.entry.source import DatabaseSource, Source, TopicSource
 from hudi_services.entry.table import Table
 from hudi_services.entry.when import services_of
 from hudi_services.pages.fleet import watched
@@ -49,6 +50,14 @@ class Declared:
 
 
 @dataclass(frozen=True)
+class LoadedFrom:
+    """The server that a table is loaded from, and the topic or table there, in words."""
+
+    server: str
+    what: str
+
+
+@dataclass(frozen=True)
 class TablePage:
     """The page; `now` is the API server's time, as ISO in UTC. `seen` is None where no look at the table has succeeded;
     `may_pause`: who asks for it may pause the table, `shows_rows`: he may see rows of it."""
@@ -60,6 +69,7 @@ class TablePage:
     seen: Seen | None
     gains: tuple[Gain, ...]
     follows: Follows | None = None
+    loaded_from: LoadedFrom | None = None
     may_pause: bool = False
     shows_rows: bool = False
 
@@ -79,8 +89,22 @@ def table_page(
     if snapshot is not None and looked is not None:  # the registry need not say it of a table that is there
         declared = replace(declared, type=snapshot.body["table"]["type"])
     return TablePage(
-        now.isoformat(), declared, row(table, known, now.date()), tuple(states), looked, tuple(known.gains)
+        now.isoformat(),
+        declared,
+        row(table, known, now.date()),
+        tuple(states),
+        looked,
+        tuple(known.gains),
+        loaded_from=_loaded_from(table.source),
     )
+
+
+def _loaded_from(source: Source | None) -> LoadedFrom | None:
+    if isinstance(source, TopicSource):
+        return LoadedFrom(source.server, f"the topic {source.topic}")
+    if isinstance(source, DatabaseSource):
+        return LoadedFrom(source.server, f"the table {source.table}")
+    return None
 
 
 def table_of_dag(dag: str, tables: tuple[Table, ...]) -> Table | None:

@@ -15,7 +15,9 @@ from hoodie.clock import Clock
 from hoodie.errors import HoodieError, StoreError, TableNotFoundError
 from hoodie.model.time import BEGINNING, Time
 from hoodie.timeline import WRITE_ACTIONS, Instant, format_time, parse_time
+from hudi_services.cdc.mysql.equality.proof import verified_up_to
 from hudi_services.commandline.flags import ChosenTable
+from hudi_services.entry.source import DatabaseSource
 from hudi_services.entry.table import Table
 from hudi_services.objectives.judge import turns
 from hudi_services.show.history import commit_row, instant_row
@@ -67,8 +69,24 @@ def _followed(entry: Table, store: SnapshotStore, cursor: Cursor | None, seen: L
         floor = max(Time.of(cursor.floor), Time.of(floor))
     oldest = min([str(_searched_from(floor, seen)), *(str(each.time) for each in instants[:1])])
     return store.save(
-        Cursor(floor, marks, _again_at(seen, whole_every), archive), taken.summary, events, body, oldest, cursor
+        Cursor(floor, marks, _again_at(seen, whole_every), archive),
+        _with_proof(taken.summary, entry),
+        events,
+        body,
+        oldest,
+        cursor,
     )
+
+
+def _with_proof(summary: Summary, entry: Table) -> Summary:
+    """Add how far a table of a database server was verified. A proof that cannot be read counts as none."""
+    if not isinstance(entry.source, DatabaseSource):
+        return summary
+    try:
+        proof = verified_up_to(entry.base_path)
+    except HoodieError:
+        proof = None
+    return replace(summary, verified_at=proof.verified_at, verified_position=proof.position) if proof else summary
 
 
 def _again_at(seen: Look, whole_every: timedelta) -> datetime:

@@ -20,7 +20,8 @@ class Summary:
     """A table in one line. Sizes in bytes; `rows` are those of base files, None where no commit tells. `urgency` is that of the
     most urgent objective, above 1 it is missed; `reason` says why the health is not ok, `since` since when looks fail,
     `paused` by whom and why, also where something graver is the health. `passed` are the consumers for which services no longer
-    keep what these have not read."""
+    keep what these have not read. `verified_at` (ISO 8601) is when a table of a database server was compared with its source
+    last, at `verified_position` of the server's log."""
 
     table: str
     base_path: str
@@ -42,6 +43,8 @@ class Summary:
     since: datetime | None = None
     paused: str = ""
     passed: tuple[str, ...] = ()
+    verified_at: str = ""
+    verified_position: str = ""
 
     @property
     def was_there(self) -> bool:

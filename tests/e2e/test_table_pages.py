@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
@@ -18,7 +16,6 @@ from hoodie import COMPACTION, HoodieTable
 from hoodie.clock import SystemClock
 from hoodie.storage import LocalStorage
 from hudi_services.embedded.home import AirflowHome
-from hudi_services.pages.run import Tried, run_page
 from hudi_services.pause.state import resume
 from hudi_services.registry.load import read_registry
 from hudi_services.watch.follow import look
@@ -26,6 +23,7 @@ from hudi_services.watch.place import store_of
 from hudi_services.watch.store import SnapshotStore
 from tests.support.browser import signed_in
 from tests.support.matrix import diagonal
+from tests.support.page_bodies import run_body, server_body
 from tests.support.page_server import fill_store, page_server
 from tests.support.tables import SMALL_BLOOM, batch, create
 
@@ -214,41 +212,32 @@ def test_airflow_s_light_and_dark_are_followed(
         expect(frame(page).locator("body")).to_have_css("background-color", ground)
 
 
-def run_of_a_clean() -> str:
-    """As the API has it: a try that failed, a plan with a digest, one that goes on."""
-    now = datetime(2026, 11, 24, tzinfo=UTC)
-    files = [
-        {"path": f"part=p/{number}.parquet", "bytes": 10**number, "reason": "older version"} for number in range(9)
-    ]
-    plan = {
-        "service": "clean",
-        "digest": "0123456789ab",
-        "verb": "delete",
-        "noun": "file",
-        "bytes": 10**9,
-        "files": files,
-    }
-    begun = {"step": "deleting files", "at": now.isoformat(), "seconds": 2, "files": 9, "files_done": 3, "bytes": 0}
-    left = {"failed": {"failure": {"message": MARKUP}}, "explained": {"plan": plan}, "running": {"progress": begun}}
-    tried = [Tried(state, state, now, None, 1, found) for state, found in left.items()]
-    return json.dumps(asdict(run_page("hudi_clean__orders", "manual__1", tried, now)))
-
-
 @pytest.mark.parametrize(("scheme", "width"), diagonal(["light", "dark"], [1400, 400]))
 def test_screen_readers_and_narrow_windows_can_use_the_pages(
-    browser: Browser, home: AirflowHome, few: None, lake: Path, scheme: Literal["light", "dark"], width: int
+    browser: Browser,
+    home: AirflowHome,
+    few: None,
+    lake: Path,
+    tmp_path: Path,
+    scheme: Literal["light", "dark"],
+    width: int,
 ) -> None:
     """As axe-core judges it: names of fields, contrast, headings, regions that scroll. Only wide tables and pictures may scroll
     to the side, each by itself."""
-    body = run_of_a_clean()
+    body = run_body(MARKUP)
     with signed_in(browser, home, "admin", scheme) as page:
         page.set_viewport_size({"width": width, "height": 900})
         page.route("**/hudi/api/runs/**", lambda route: route.fulfill(content_type="application/json", body=body))
+        of_server = server_body(tmp_path / "tables.yaml", 1100, MARKUP)
+        page.route(
+            "**/hudi/api/servers/**", lambda route: route.fulfill(content_type="application/json", body=of_server)
+        )
         for address in (
             "",
             "#/table/orders",
             "#/run/hudi_clean__orders/manual__1",
             "#/compare/orders/0/now",
+            "#/server/shop",
             "#/nowhere",
         ):
             page.goto("about:blank")
@@ -259,6 +248,40 @@ def test_screen_readers_and_narrow_windows_can_use_the_pages(
             found = Axe().run(page)
             assert found.violations_count == 0, found.generate_report()
             assert page.evaluate("document.documentElement.scrollWidth") <= width, address
+
+
+def test_a_server_of_1100_tables_is_searched_and_its_parked_tables_resumed(
+    browser: Browser, home: AirflowHome, few: None, tmp_path: Path
+) -> None:
+    body = server_body(tmp_path / "tables.yaml", 1100, MARKUP)
+    started: list[str] = []
+
+    def start(route: Route) -> None:
+        started.append(route.request.post_data or "")
+        route.fulfill(content_type="application/json", body='{"is_paused": false, "dag_run_id": "manual__2"}')
+
+    with signed_in(browser, home, "admin") as page:
+        page.route("**/hudi/api/servers/**", lambda route: route.fulfill(content_type="application/json", body=body))
+        page.route("**/api/v2/dags/hudi_database__shop**", start)
+        page.route("**/api/v2/dags/hudi_database__shop/dagRuns", start)
+        page.goto(f"{home.address}/hudi/#/server/shop")
+        rows = page.locator("tbody tr")
+        expect(rows).to_have_count(100)
+        page.reload()
+        expect(rows).to_have_count(100)
+        assert page.evaluate(PAINTED) < SLOW
+        expect(page.get_by_text("1,086 of 1,100 tables")).to_be_visible()
+        expect(page.get_by_text("The server keeps its log for 3 h 0 min more")).to_be_visible()
+        page.get_by_label("State").select_option(label="loading (4)")
+        expect(rows.first).to_contain_text("70 of about 1,000 rows")
+        page.get_by_label("State").select_option(label="parked (11)")
+        page.get_by_role("searchbox").fill("T0100")
+        expect(page.get_by_text("1 of 1,100 tables", exact=True)).to_be_visible()
+        expect(rows.first).to_contain_text(MARKUP)
+        assert page.evaluate("window.hurt") is None
+        rows.first.get_by_role("button", name="Resume shop.t0100").click()
+        page.wait_for_url("**/hudi/#/run/hudi_database__shop/manual__2")
+        assert json.loads(started[-1])["conf"] == {"resume": ["shop.t0100"]}
 
 
 def test_a_span_of_the_timeline_is_chosen_by_mouse_and_keys(browser: Browser, home: AirflowHome, few: None) -> None:

@@ -18,9 +18,12 @@ from hoodie_airflow.pages.known import fleet_known, source_snapshot, table_known
 from hoodie_airflow.pages.login import add_login
 from hoodie_airflow.pages.pausing import WantedPause, pause_table, resume_table
 from hoodie_airflow.pages.runs import going, last_failure, tried
+from hoodie_airflow.pages.servers import page_of_server
+from hudi_services.entry.server import database_dag
 from hudi_services.entry.table import Table
 from hudi_services.pages.fleet import Fleet, card_of, dags_of, fleet
 from hudi_services.pages.run import run_page
+from hudi_services.pages.server import server_links
 from hudi_services.pages.stream import followed, follows, stream_dag
 from hudi_services.pages.table import of_dag, table_of_dag, table_page
 from hudi_services.query_parameters import refuse_others
@@ -77,6 +80,11 @@ def table(name: str, user: User) -> Response:
     return _of_table(found, user, NO_TABLE.format(name))
 
 
+@routes.get("/api/servers/{name}")
+def server(name: str, user: User) -> Response:
+    return _answer(page_of_server(name, current_registry(), Rights(user)))
+
+
 @routes.post("/api/tables/{name}/pause")
 def pause_services(name: str, wanted: WantedPause, user: User) -> Response:
     """Its body is JSON: a form on another site can send none, nor a DELETE."""
@@ -91,7 +99,11 @@ def resume_services(name: str, user: User) -> Response:
 @routes.get("/api/dags/{dag_id}")
 def table_of(dag_id: str, user: User) -> Response:
     """The right to this DAG was asked already: Airflow's own check takes the name from the path."""
-    found = table_of_dag(dag_id, current_registry().registry.tables)
+    registry = current_registry().registry
+    for name in registry.servers:
+        if dag_id == database_dag(name):
+            return as_json({"of_server": name})
+    found = table_of_dag(dag_id, registry.tables)
     return _of_table(found, user, f"The DAG {dag_id!r} runs no service of a table of the registry.")
 
 
@@ -106,7 +118,9 @@ def run(dag_id: str, run_id: str) -> Response:
 def _fleet(user: Any) -> Fleet:
     rights, reading = Rights(user), current_registry()
     known = fleet_known(reading.registry, rights.dags)
-    return fleet(reading, rights.sees, rights.sees_mistakes, known, datetime.now(UTC))
+    page = fleet(reading, rights.sees, rights.sees_mistakes, known, datetime.now(UTC))
+    seen = [table for table in reading.registry.tables if rights.sees(table)]
+    return replace(page, servers=server_links(reading.registry, seen, rights.dags))
 
 
 def _to_pause(name: str, user: Any) -> Table:

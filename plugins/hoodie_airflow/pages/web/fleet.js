@@ -11,6 +11,8 @@ const STATES = {
   unknown: ["○", "not looked at yet", "soft"], paused: ["◼", "paused", "warn"], ok: ["●", "fine", "good"],
 }; // the gravest first
 const RANKS = Object.keys(STATES);
+/** The words of each state. */
+export const WORDS = Object.fromEntries(RANKS.map((rank) => [rank, STATES[rank][1]]));
 
 const right = (...children) => h("td", { class: "right" }, ...children);
 const columns = (now) => [
@@ -52,11 +54,18 @@ export async function fleet(ask) {
   return [
     h("h1", {}, "Hudi tables"),
     h("p", { class: "quiet" }, `of the registry ${found.registry}`, found.seen ? [", looked at ", ago(found.seen, found.now)] : null),
+    servers(found.servers),
     gained(found.gained),
     ...states(found.states),
     mistakes(found.mistakes),
     found.tables.length ? tables(found) : null,
   ].filter(Boolean);
+}
+
+function servers(found) {
+  if (!found.length) return null;
+  return h("nav", { class: "runs", "aria-label": "servers" }, "Servers: ", found.map((each) => h("span", {},
+    h("a", { href: `#/server/${encodeURIComponent(each.name)}` }, each.name), each.tables ? ` (${counted(each.tables, "table")})` : null)));
 }
 
 function mistakes(found) {
@@ -74,7 +83,7 @@ function tables(found) {
     order: { key: "state", down: false },
     like: (one, other) => compared(one.urgency, other.urgency, true) || compared(one.name, other.name),
     texts: (row) => [row.name, row.base_path, row.description, ...row.tags, ...row.reasons],
-    filter: { title: "State", of: (row) => row.state, values: Object.fromEntries(RANKS.map((rank) => [rank, STATES[rank][1]])) },
+    filter: { title: "State", of: (row) => row.state, values: WORDS },
     placeholder: "name, path or tag",
   }));
 }

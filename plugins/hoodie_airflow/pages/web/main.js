@@ -1,14 +1,15 @@
 // The page of the address: #/ is all tables, #/table/NAME is one, #/dag/ID is the table of a DAG,
-// #/run/DAG/RUN a run, #/compare/NAME/FIRST/LAST what changed in a table.
+// #/server/NAME a server, #/run/DAG/RUN a run, #/compare/NAME/FIRST/LAST what changed in a table.
 
 import { h, states } from "./dom.js";
 import { fleet } from "./fleet.js";
 import { compare } from "./compare.js";
 import { run } from "./run.js";
+import { server } from "./server.js";
 import { table } from "./table.js";
 
 const page = document.getElementById("page");
-const ROUTES = [[/^#?\/?$/, fleet], [/^#\/(table|dag)\/([^/?]+)\/?$/, table], [/^#\/run\/([^/?]+)\/([^/?]+)$/, run],
+const ROUTES = [[/^#?\/?$/, fleet], [/^#\/(table|dag)\/([^/?]+)\/?$/, table], [/^#\/(server)\/([^/?]+)\/?$/, server], [/^#\/run\/([^/?]+)\/([^/?]+)$/, run],
   [/^#\/compare\/([^/?]+)\/(\d+)\/(\d+|now)$/, compare]];
 
 /** Airflow's own choice of light or dark where this is framed by it, else that of the system. */

@@ -10,6 +10,7 @@ import { compared, listing } from "./listing.js";
 import { pause } from "./pause.js";
 import { choosing, sample } from "./sample.js";
 import { saved } from "./saved.js";
+import { server } from "./server.js";
 import { starter } from "./start.js";
 import { timeline } from "./timeline.js";
 import { wrote } from "./wrote.js";
@@ -20,6 +21,7 @@ const right = (...children) => h("td", { class: "right" }, ...children);
 /** The nodes of the page of a table. */
 export async function table(ask, [, kind, name], tell) {
   const found = await ask(`api/${kind}s/${name}`);
+  if (found.of_server) return server(ask, [null, "server", encodeURIComponent(found.of_server)], tell);
   const { declared } = found;
   return [
     h("nav", { "aria-label": "path" }, h("a", { href: "#/" }, "Hudi tables")),
@@ -27,6 +29,8 @@ export async function table(ask, [, kind, name], tell) {
     h("p", { class: "quiet" }, `${declared.base_path} · ${declared.type.toLowerCase().replaceAll("_", " ")}`,
       found.row.looked_at ? [" · looked at ", ago(found.row.looked_at, found.now)] : null),
     declared.description ? h("p", {}, declared.description) : null,
+    found.loaded_from ? h("p", {}, `Loaded from ${found.loaded_from.what} of the server `,
+      h("a", { href: `#/server/${encodeURIComponent(found.loaded_from.server)}` }, found.loaded_from.server)) : null,
     ...states(found.states),
     h("div", {}, state(found.row)),
     columns(declared),
