@@ -137,7 +137,7 @@ def test_of_many_threads_one_commits(table):
 def test_a_consumer_that_dies_hands_out_every_change(tmp_path, kind):
     """At least once for who keeps nothing, exactly once for who stores the position with the results."""
     table = create(tmp_path / "t", FakeClock())
-    for n in range(3):
+    for n in range(2):
         write(table, [("a", "p", n, n)])
     expected = operations(table.read_changes())
     for fail_at in range(1, 200):

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import hoodie.read.merged as module
 from hoodie import COMPACTION, LOG_COMPACTION
 from tests.support.clock import FakeClock
+from tests.support.examples import examples
 from tests.support.tables import SMALL_BLOOM, batch, create
 
 NO_SMALL_FILES = {**SMALL_BLOOM, "hoodie.parquet.small.file.limit": 0}
@@ -42,7 +43,7 @@ def written(path, seed, mode="EVENT_TIME_ORDERING", keys=200, version="9"):
 
 @pytest.mark.histories
 @pytest.mark.parametrize("mode", ["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"])
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(seed=st.integers(0, 1 << 16), size=st.sampled_from([1, 600, 4_000, 20_000]))
 def test_parts_give_the_same_rows(mode, seed, size):
     with tempfile.TemporaryDirectory() as folder:
@@ -112,9 +113,14 @@ def peak():
     return int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
 before = peak()
 table.schedule(COMPACTION, force=True)
-table.run(COMPACTION, {"hoodie.memory.merge.max.size": sys.argv[2], "hoodie.parquet.block.size": 8 << 20})
+large = {"hoodie.parquet.block.size": 8 << 20, "hoodie.parquet.compression.codec": "uncompressed"}
+table.run(COMPACTION, {"hoodie.memory.merge.max.size": sys.argv[2], **large})
 print(peak() - before)
 """
+LARGE = {
+    "hoodie.parquet.block.size": 8 << 20,
+    "hoodie.parquet.compression.codec": "uncompressed",
+}  # gzip takes most of the time
 
 
 @pytest.mark.process
@@ -134,7 +140,7 @@ def test_ten_times_the_budget_in_fixed_memory(tmp_path):
         text = pa.StringArray.from_buffers(count, pa.py_buffer(offsets), pa.py_buffer(letters))
         keys = pa.array([f"key-{n:08}" for n in range(first, first + count)])
         rows = {"id": keys, "part": pa.repeat("p", count), "ts": pa.array(np.full(count, step)), "text": text}
-        table.write(pa.table(rows), operation, {**NO_SMALL_FILES, "hoodie.parquet.block.size": 8 << 20})
+        table.write(pa.table(rows), operation, {**NO_SMALL_FILES, **LARGE})
 
     write(0, 40_000, 0, "insert")
     for step in range(10):

@@ -48,13 +48,13 @@ def test_what_a_link_leads_to_is_not_dropped(db, tmp_path, linked):
     assert db.sql("select * from sales.o").rows() == [(1,)]
 
 
-@pytest.mark.parametrize("name", ["sales.db/o", "./sales.db/o", "t/.", "t/.hoodie/metadata", ".", ".."])
 @pytest.mark.parametrize("statement", ["select * from `{}`", "drop table `{}`", "truncate table `{}`"])
-def test_a_path_is_no_name_of_a_table(db, name, statement):
+def test_a_path_is_no_name_of_a_table(db, statement):
     db.sql(f"create table t {TABLE}; insert into t values (2)")
-    with pytest.raises((TableNotFoundError, SqlError), match=r"no table|DuckDB cannot run"):
-        db.sql(statement.format(name))
-    assert db.sql("select * from t, sales.o").rows() == [(2, 1)]
+    for name in ("sales.db/o", "./sales.db/o", "t/.", "t/.hoodie/metadata", ".", ".."):
+        with pytest.raises((TableNotFoundError, SqlError), match=r"no table|DuckDB cannot run"):
+            db.sql(statement.format(name))
+        assert db.sql("select * from t, sales.o").rows() == [(2, 1)], name
 
 
 @pytest.mark.parametrize("statement", ["drop table sales.o", "drop database sales cascade"])

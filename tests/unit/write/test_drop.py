@@ -121,21 +121,19 @@ def test_the_rows_of_a_write_name_them_by_their_columns(table):
     assert left(table) == "ade"
 
 
-@pytest.mark.parametrize("names", ["part=q", [], [""], ["/"], ["part=q", None], None, 3])
-def test_what_is_no_list_of_names_is_refused(table, names):
-    if names is None:
-        names = [None]
-    with pytest.raises(ArgumentError, match="no list of their paths"):
-        table.delete_partitions(names)
-    assert left(table) == "abcde"
+def test_what_is_no_list_of_names_is_refused(table):
+    for names in ("part=q", [], [""], ["/"], ["part=q", None], [None], 3):
+        with pytest.raises(ArgumentError, match="no list of their paths"):
+            table.delete_partitions(names)
+        assert left(table) == "abcde", names
 
 
-@pytest.mark.parametrize("name", ["../t2", "part=q/../..", ".hoodie", "./.hoodie/timeline", "//etc", ".", "a\0b"])
-def test_a_name_leads_nowhere_else(table, name):
-    with pytest.raises(ArgumentError, match="is no partition"):
-        table.delete_partitions([name])
-    with pytest.raises(ConfigError, match=r"is no partition|a value it cannot have"):
-        table.write(None, "delete_partition", {TO_DELETE: name})
+def test_a_name_leads_nowhere_else(table):
+    for name in ("../t2", "part=q/../..", ".hoodie", "./.hoodie/timeline", "//etc", ".", "a\0b"):
+        with pytest.raises(ArgumentError, match="is no partition"):
+            table.delete_partitions([name])
+        with pytest.raises(ConfigError, match=r"is no partition|a value it cannot have"):
+            table.write(None, "delete_partition", {TO_DELETE: name})
 
 
 def test_other_spellings_of_a_folder_drop_it(table):

