@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
 from hoodie import CLEAN, COMPACTION
@@ -13,6 +15,7 @@ from hoodie.timeline.codecs.rollback import encode_rollback_plan
 from hoodie.transaction import instants
 from tests.support.clock import FakeClock
 from tests.support.crashes import FIRST, RETAIN_ONE, SECOND, failures, reopen, uncommitted
+from tests.support.matrix import sample
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
 OPTIONS = {**SMALL_BLOOM, "hoodie.parquet.small.file.limit": 0}
@@ -20,7 +23,20 @@ OPTIONS = {**SMALL_BLOOM, "hoodie.parquet.small.file.limit": 0}
 
 ONE, OTHER = "20260110000000000", "20260111000000000"
 # Each way to lose an answer is tried on one table version: the calls are the same in both.
-pytestmark = pytest.mark.parametrize(("version", "kind"), [("9", "lost"), ("6", "retried"), ("6", "deaf")])
+KINDS = [("9", "lost"), ("6", "retried"), ("6", "deaf")]
+each_kind = pytest.mark.parametrize(("version", "kind"), KINDS)
+WRITES = [
+    ("COPY_ON_WRITE", "upsert"),
+    ("MERGE_ON_READ", "upsert"),
+    ("COPY_ON_WRITE", "insert"),
+    ("COPY_ON_WRITE", "bulk_insert"),
+    ("COPY_ON_WRITE", "switch"),
+    ("MERGE_ON_READ", "insert"),
+]
+# Upserts lose answers in each way, the other writes in one.
+OF_WRITES = sample(
+    [(*write, *kind) for write, kind in product(WRITES, KINDS)], *range(6), *(6 + 3 * n + n % 3 for n in range(4))
+)
 
 
 def attempts(tmp_path, prepare, action, kind):
@@ -45,17 +61,7 @@ def settled(table, call):
     assert table.storage.info(".hoodie/hoodie.properties.backup") is None, call
 
 
-@pytest.mark.parametrize(
-    ("table_type", "operation"),
-    [
-        ("COPY_ON_WRITE", "insert"),
-        ("COPY_ON_WRITE", "upsert"),
-        ("COPY_ON_WRITE", "bulk_insert"),
-        ("COPY_ON_WRITE", "switch"),
-        ("MERGE_ON_READ", "insert"),
-        ("MERGE_ON_READ", "upsert"),
-    ],
-)
+@pytest.mark.parametrize(("table_type", "operation", "version", "kind"), OF_WRITES)
 def test_a_write(tmp_path, version, table_type, operation, kind):
     """Rows that were not there before: to write them twice shows."""
     options = OPTIONS
@@ -94,6 +100,7 @@ def test_a_write(tmp_path, version, table_type, operation, kind):
     assert bool(unclear) == (kind == "deaf")
 
 
+@each_kind
 def test_a_clean(tmp_path, version, kind):
     def prepare(path):
         table = create(path, FakeClock(), **{"hoodie.write.table.version": version})
@@ -111,6 +118,7 @@ def test_a_clean(tmp_path, version, kind):
         assert content(table) == {"a": ("p", 3, 3), "c": ("q", 3, 3), "z": ("p", 9, 9)}, call
 
 
+@each_kind
 def test_a_compaction(tmp_path, version, kind):
     properties = {"hoodie.write.table.version": version, "hoodie.table.type": "MERGE_ON_READ"}
 
@@ -137,6 +145,7 @@ def test_a_compaction(tmp_path, version, kind):
         assert content(table) == {**expected, "z": ("p", 9, 9)}, call
 
 
+@each_kind
 def test_a_rollback(tmp_path, version, kind):
     """Of a write that failed, and one that Hudi has begun: the next write does them first."""
 

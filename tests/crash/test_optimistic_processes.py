@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.matrix import sample
 from tests.support.random_writes import BY_COMMIT_TIME, PARTITIONS, committed, replay
 from tests.support.rivals import QuickClock, shared
 from tests.support.tables import SMALL_BLOOM, batch, content, create
@@ -41,7 +42,7 @@ while True:
 """
 
 
-@pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+@pytest.mark.parametrize("table_type", sample(("COPY_ON_WRITE", "MERGE_ON_READ"), 1))
 def test_processes_that_are_killed_at_random(tmp_path, table_type):
     path = tmp_path / "t"
     create(path, QuickClock(), **{"hoodie.table.type": table_type, **BY_COMMIT_TIME})
