@@ -17,9 +17,9 @@ def examples(number: int) -> int:
     return max(3, number * settings.default.max_examples // _ALL)
 
 
-def seeds(number: int) -> range:
-    """`number` seeds in `make test-deep`, the first third of them in `make test`."""
-    return fixed_seeds(number if DEEP else -(-number // 3))
+def seeds(number: int, part: int = 3) -> range:
+    """`number` seeds in `make test-deep`, the first of `part` parts of them in `make test`."""
+    return fixed_seeds(number if DEEP else -(-number // part))
 
 
 def fixed_seeds(number: int) -> range:

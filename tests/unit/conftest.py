@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.matrix import leave_out_crosses
+
 QUICK_CASES = 3  # parameters of a test, at most: of `make quick`, while CI takes all
-AIRFLOW = Path(__file__).with_name("hoodie_airflow")
+UNIT = Path(__file__).parent
+AIRFLOW = UNIT / "hoodie_airflow"
 
 
 @pytest.fixture(autouse=True)
@@ -29,11 +32,12 @@ def levels_of_the_log():
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Tests that load Airflow or reach the S3 server are marked as such, so that none is forgotten. `make quick` takes a few
-    parameters of each test."""
+    """Tests that load Airflow or reach the S3 server are marked as such, so that none is forgotten. Half of the rows
+    of both table types and versions are deep. `make quick` takes a few parameters of each test."""
     for item in items:
         if AIRFLOW in item.path.parents or "s3" in getattr(item, "fixturenames", ()):
             item.add_marker("process")
+    leave_out_crosses(item for item in items if UNIT in item.path.parents)
     if config.getoption("--hypothesis-profile") == "quick":
         cases: dict[str, list[pytest.Item]] = {}
         for item in items:

@@ -19,7 +19,7 @@ from tests.support.tables import batch, create
 BUCKETS = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": 1}
 SHARED = {**OCC, **BUCKETS, "hoodie.write.lock.wait_time_ms": 1}
 APPENDING = {**SHARED, "hoodie.write.concurrency.mode": "non_blocking_concurrency_control"}
-STEP = 1 if DEEP else 5  # storage calls
+STEP = 1 if DEEP else 11  # storage calls
 
 
 def upsert(table):

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hoodie import dbapi
+from tests.support.examples import examples
 
 TABLE = (
     "create table t (id int, n decimal(10, 2), s string, d date, at timestamp_ntz, b binary) "
@@ -132,7 +133,7 @@ def one_row(tmp_path_factory):
 
 
 @pytest.mark.parametrize("query", ["select ?", "select ? from one where id = ?"])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(value=VALUES)
 def test_any_value_comes_back_from_the_engine_and_beside_a_table(one_row, query, value):
     ((found,),) = one_row.execute(query, [value, 1][: query.count("?")]).fetchall()

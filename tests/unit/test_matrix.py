@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, product
+from types import SimpleNamespace
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.matrix import covering, diagonal, pairwise, sample
+from tests.support.matrix import covering, diagonal, leave_out_crosses, pairwise, sample
 
 rows = st.lists(st.tuples(*[st.sampled_from("abc")] * 3), min_size=1, max_size=20)
 
@@ -50,3 +51,34 @@ def test_rows_that_are_not_kept_are_deep():
         (("8",), True),
         (("6",), False),
     ]
+
+
+class Row:
+    """A collected test with its parameters."""
+
+    def __init__(self, name, **given):
+        self.nodeid, self.callspec, self.marks = f"{name}[x]", SimpleNamespace(params=given), []
+
+    def get_closest_marker(self, name):
+        return next((mark for mark in self.marks if mark.name == name), None)
+
+    def add_marker(self, mark):
+        self.marks.append(mark)
+
+
+def test_each_type_keeps_one_version_with_all_other_parameters():
+    axes = list(product(("COPY_ON_WRITE", "MERGE_ON_READ"), ("6", "9"), "ab"))
+    for name in ("one", "two", "three", "four"):
+        tests = [Row(name, kind=kind, version=version, other=other) for kind, version, other in axes]
+        leave_out_crosses(tests)
+        kept = [row for row, test in zip(axes, tests, strict=True) if not test.marks]
+        assert [len({row[place] for row in kept}) for place in range(3)] == [2, 2, 2]
+        assert len(kept) == 4
+        assert len({(kind, version) for kind, version, _ in kept}) == 2
+
+
+def test_what_does_not_have_all_four_rows_stays():
+    for axes in (product(("cow", "mor"), ("9",)), [("cow", "9"), ("mor", "9"), ("mor", "6")]):
+        tests = [Row("one", kind=kind, version=version) for kind, version in axes]
+        leave_out_crosses(tests)
+        assert not any(test.marks for test in tests)

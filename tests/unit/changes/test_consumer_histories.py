@@ -13,6 +13,7 @@ from hoodie import ARCHIVE, CLEAN, HoodieTable
 from hoodie.engine import LocalEngine
 from hoodie.errors import PendingInstantError
 from tests.support.changes import apply, counted
+from tests.support.examples import examples
 from tests.support.faulty import FaultyStorage, Killed
 from tests.support.history import ACTIONS, AT_COMMIT, CASES, FIRST, KEYS, MERGE_LOGS, REPLACING, History, Step
 
@@ -61,7 +62,7 @@ class Program:
 
 
 @pytest.mark.parametrize(("kind", "version", "mode"), [each for each in CASES if each[2].startswith("EVENT")])
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(16), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS, limit=st.sampled_from([0, 100 * 1024 * 1024]))
 def test_every_change_once_beside_cleans_and_archivals(kind, version, mode, steps, limit):
     with tempfile.TemporaryDirectory() as folder:

@@ -13,6 +13,7 @@ from hoodie.config.table import CDC_MODES
 from hoodie.formats.log import scan_blocks
 from hoodie.formats.log.rows import read_rows
 from tests.support.changes import Follower, apply, counted
+from tests.support.examples import examples
 from tests.support.history import ACTIONS, CASES, FIRST, KEYS, MERGE_LOGS, REPLACING, History, Step
 
 pytestmark = pytest.mark.histories
@@ -26,7 +27,7 @@ STEPS = st.lists(
 
 
 @pytest.mark.parametrize(("kind", "version", "mode"), [each for each in CASES if each[2].startswith("EVENT")])
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(16), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     steps=STEPS, limit=st.sampled_from([0, 100 * 1024 * 1024]), virtual=st.sampled_from([None, None, "start", "later"])
 )
@@ -41,7 +42,7 @@ def test_a_follower_has_the_table_after_every_step(kind, version, mode, steps, l
 
 
 @pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(16), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS, limit=st.sampled_from([0, 100 * 1024 * 1024]), cdc=st.sampled_from(CDC_MODES))
 def test_logs_of_changes_say_what_the_slices_say(kind, steps, limit, cdc):
     with tempfile.TemporaryDirectory() as folder:
@@ -82,7 +83,7 @@ def key_of(row):
 
 
 @pytest.mark.parametrize(("kind", "version", "mode"), [each for each in CASES if each[2].startswith("COMMIT")])
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(16), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS, limit=st.sampled_from([0, 100 * 1024 * 1024]))
 def test_a_long_range_tells_what_its_parts_tell(kind, version, mode, steps, limit):
     with tempfile.TemporaryDirectory() as folder:

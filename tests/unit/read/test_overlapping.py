@@ -11,7 +11,7 @@ import pytest
 from hoodie import COMPACTION
 from hoodie.timeline import Action
 from tests.support.clock import FakeClock
-from tests.support.examples import fixed_seeds
+from tests.support.examples import seeds
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
 pytestmark = pytest.mark.histories
@@ -70,7 +70,7 @@ def model(writes, seen):
     return rows
 
 
-@pytest.mark.parametrize("seed", fixed_seeds(4))
+@pytest.mark.parametrize("seed", seeds(4, part=2))
 @pytest.mark.parametrize(("kind", "version"), [("COPY_ON_WRITE", "9"), ("MERGE_ON_READ", "9"), ("MERGE_ON_READ", "6")])
 def test_every_range_and_every_moment(tmp_path, kind, version, seed):
     table, writes = overlapping(tmp_path / "t", version, kind, seed)

@@ -19,6 +19,7 @@ from hoodie.services.service import schedule
 from hoodie.services.ttl.service import Ttl
 from hoodie.view import clustering_plan, compaction_plan
 from tests.support.clock import FakeClock
+from tests.support.examples import examples
 from tests.support.tables import SMALL_BLOOM, batch, create
 
 APART = {**SMALL_BLOOM, "hoodie.parquet.small.file.limit": 0}
@@ -157,7 +158,7 @@ def test_an_archival_moves_no_instant_that_was_not_shown(tmp_path: Path) -> None
 STEPS = st.lists(st.sampled_from(["upsert a", "upsert c", "insert", "clean", "compact", "nothing"]), max_size=3)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(24), deadline=None)
 @given(st.sampled_from(sorted(SERVICES)), STEPS, st.integers(0, 2**16))
 def test_whatever_happens_meanwhile_it_is_that_plan_or_none(
     tmp_path_factory: pytest.TempPathFactory, service: str, steps: list[str], seed: int

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from hoodie.sql import connect
+from tests.support.matrix import diagonal
 from tests.support.sql_cases import KINDS, cases, expected, played
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)
+@pytest.mark.parametrize(("case", "kind"), diagonal(cases(), KINDS), ids=lambda value: getattr(value, "id", value))
 def test_rows_are_those_of_hudi(tmp_path, case, kind):
     with connect(tmp_path) as db:
         for step, rows in played(case, kind, lambda text: db.sql(text).table.to_pylist(), "ours"):

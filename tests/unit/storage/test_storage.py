@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 import threading
 import time
@@ -215,7 +216,17 @@ def test_paths_are_joined_without_empty_parts(parts, joined):
     assert join(*parts) == joined
 
 
-@pytest.mark.parametrize("version", ["9", "6"])
+@pytest.mark.parametrize(
+    ("storage", "version"),
+    [
+        *itertools.product(("local", "file:", "memory://"), ("9", "6")),
+        pytest.param("s3://", "9", marks=pytest.mark.process),
+        pytest.param(
+            "s3://", "6", marks=[pytest.mark.process, pytest.mark.deep("the same path with another table version")]
+        ),
+    ],
+    indirect=["storage"],
+)
 def test_a_whole_table(storage, version):
     clock = FakeClock()
     create(storage, clock, **{"hoodie.write.table.version": version})

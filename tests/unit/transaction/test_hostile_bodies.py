@@ -22,6 +22,7 @@ from hoodie.transaction.guard import delete_metadata_folder
 from hoodie.transaction.locks import table_lock
 from hoodie.transaction.locks.files import LOCK
 from tests.support.clock import FakeClock
+from tests.support.examples import examples
 from tests.support.locks import NO_WAIT
 from tests.support.tables import SMALL_BLOOM, batch, create
 
@@ -130,7 +131,7 @@ class Attacked:
 
 def attack(test):
     checks = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-    return settings(max_examples=25, deadline=None, suppress_health_check=checks)(test)
+    return settings(max_examples=examples(50), deadline=None, suppress_health_check=checks)(test)
 
 
 @attack

@@ -15,6 +15,7 @@ from hoodie.index import wanted
 from tests.support.clock import FakeClock
 from tests.support.counting import CountingStorage
 from tests.support.engines import OtherProcesses
+from tests.support.matrix import pairwise
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
 NO_SMALL_FILES = {**SMALL_BLOOM, "hoodie.parquet.small.file.limit": 0}
@@ -23,7 +24,10 @@ GLOBAL = {**NO_SMALL_FILES, "hoodie.index.type": "GLOBAL_BLOOM"}
 RANGES = "hoodie.bloom.index.prune.by.ranges"
 
 
-@pytest.fixture(params=["COPY_ON_WRITE", "MERGE_ON_READ"])
+KINDS = ("COPY_ON_WRITE", "MERGE_ON_READ")
+
+
+@pytest.fixture(params=KINDS)
 def kind(request):
     return request.param
 
@@ -51,8 +55,9 @@ def times_opened(storage, write):
     return sorted(counts.values(), reverse=True)
 
 
-@pytest.mark.parametrize("index", [BLOOM, GLOBAL])
-@pytest.mark.parametrize("ranges", ["true", "false"])
+@pytest.mark.parametrize(
+    ("index", "kind", "version", "ranges"), pairwise((BLOOM, GLOBAL), KINDS, ("9", "6"), ("true", "false"))
+)
 def test_the_same_rows_as_simple(tmp_path, kind, version, index, ranges):
     rng = random.Random(ranges)
     chosen = {**index, RANGES: ranges}

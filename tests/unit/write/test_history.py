@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.support.examples import examples
 from tests.support.history import ACTIONS, CASES, FIRST, KEYS, MERGE_LOGS, REPLACING, History, Step
 
 pytestmark = pytest.mark.histories
@@ -21,7 +22,7 @@ STEPS = st.lists(
 
 @pytest.mark.format("11k", "11l")
 @pytest.mark.parametrize(("kind", "version", "mode"), CASES)
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(16), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS, limit=st.sampled_from([0, 100 * 1024 * 1024]))
 def test_history(kind, version, mode, steps, limit):
     with tempfile.TemporaryDirectory() as folder:
@@ -34,7 +35,7 @@ def test_history(kind, version, mode, steps, limit):
 
 @pytest.mark.parametrize("virtual", ["start", "later"])
 @pytest.mark.parametrize(("kind", "version"), [("COPY_ON_WRITE", "9"), ("MERGE_ON_READ", "9"), ("MERGE_ON_READ", "6")])
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(12), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS, limit=st.sampled_from([0, 100 * 1024 * 1024]))
 def test_history_with_virtual_keys(kind, version, virtual, steps, limit):
     with tempfile.TemporaryDirectory() as folder:

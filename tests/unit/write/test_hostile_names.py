@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hoodie import HoodieTable
 from hoodie.errors import SchemaConflictError
 from hoodie.model import internal_columns
+from tests.support.examples import examples
 from tests.support.renamed import HOSTILE, INNER, ROLES, Names, Twins, batch
 from tests.support.tables import create
 
@@ -34,7 +35,7 @@ UPDATES = [("upsert", [("a", 2, None), ("dd", 1, 4)]), ("delete", [("b", 1, None
 @pytest.mark.histories
 @pytest.mark.parametrize("mode", ["whole", "partial"])
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(names=NAMES, steps=STEPS)
 @example(names=OWN, steps=UPDATES)
 @example(names=[*OWN[3:], *OWN[:3]], steps=UPDATES)

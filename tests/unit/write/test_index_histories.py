@@ -72,7 +72,7 @@ KINDS = [(index, kind) for index in INDEXES for kind in ("COPY_ON_WRITE", "MERGE
 KINDS.remove(("rings", "COPY_ON_WRITE"))  # Hudi has none
 
 
-@pytest.mark.parametrize("seed", seeds(6))
+@pytest.mark.parametrize("seed", seeds(6, part=6))
 @pytest.mark.parametrize("version", ["9", "6"])
 @pytest.mark.parametrize(("index", "kind"), KINDS)
 def test_histories(tmp_path, index, version, kind, seed):

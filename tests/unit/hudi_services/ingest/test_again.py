@@ -18,12 +18,13 @@ from hudi_services.ingest.files.source import FilesSource
 from hudi_services.ingest.places import Places
 from hudi_services.positions import Position, Since
 from tests.support.cli import main
+from tests.support.examples import examples
 from tests.support.tables import batch
 
 NAMES = ("a", "b", "c", "d", "e")
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(
     st.lists(st.sets(st.sampled_from(NAMES), min_size=1), min_size=1, max_size=5),
     st.data(),

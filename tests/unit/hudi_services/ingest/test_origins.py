@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from hoodie.errors import SourceError
 from hudi_services.ingest.files import text
+from tests.support.examples import examples
 from tests.unit.hudi_services.ingest.conftest import Feed
 
 COLUMNS = ("id", "part", "ts", "amount", "at", "note")
@@ -82,7 +83,7 @@ FILES = {"csv": (csv_file, "line"), "json": (json_file, "line"), "parquet": (par
 @pytest.mark.parametrize("file_format", FILES)
 @given(faults=st.lists(st.sampled_from(list(FAULTS)), min_size=1, max_size=30), block=st.sampled_from([64, 300, 10**6]))
 @example(faults=list(FAULTS) * 2, block=10**6)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(24), deadline=None)
 def test_each_refused_row_tells_its_own_place(file_format, faults, block):
     made, word = FILES[file_format]
     before, text.BLOCK = text.BLOCK, block

@@ -22,6 +22,7 @@ from hudi_services.registry.load import read_registry
 from hudi_services.watch.gains import KEPT, Gain, follow_gains, gains_since
 from hudi_services.watch.rounds import Watcher
 from hudi_services.watch.store import SnapshotStore
+from tests.support.examples import examples
 from tests.support.tables import SMALL_BLOOM
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
@@ -125,7 +126,7 @@ def test_a_run_that_is_told_again_counts_once(store: SnapshotStore, history: His
     assert (found.runs, found.failed, found.bytes_freed) == (1, 0, 5)
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=examples(16), deadline=None)
 @given(st.integers(0, 2**20))
 def test_the_sums_are_those_of_all_runs(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
     folder, chance = tmp_path_factory.mktemp("gains"), random.Random(seed)

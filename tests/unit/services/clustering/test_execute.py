@@ -25,6 +25,7 @@ from hoodie.transaction.concurrency import plan_lock
 from tests.support.clustered import CONTENT, NO_SMALL_FILES, PLAN, files_of, groups
 from tests.support.faulty import Killed
 from tests.support.locks import NO_WAIT
+from tests.support.matrix import diagonal
 from tests.support.tables import SMALL_BLOOM, batch, content
 
 META = ["_hoodie_commit_time", "_hoodie_commit_seqno", "_hoodie_record_key", "_hoodie_partition_path"]
@@ -201,8 +202,7 @@ def test_a_table_of_one_task(table):
     assert content(table) == CONTENT
 
 
-@pytest.mark.parametrize("layout", ["z-order", "hilbert"])
-@pytest.mark.parametrize("method", ["direct", "sample"])
+@pytest.mark.parametrize(("layout", "method"), diagonal(("z-order", "hilbert"), ("direct", "sample")))
 def test_rows_on_a_curve_are_near_each_other_in_both_columns(table, layout, method):
     side = 48
     rows = [(f"k{number:05}", "p", number // side, number % side) for number in range(side * side)]

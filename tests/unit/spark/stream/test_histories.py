@@ -17,6 +17,7 @@ from hoodie.spark.stream.columns import stream_columns
 from hoodie.spark.stream.options import stream_options
 from hoodie.spark.stream.reader import StreamReader
 from tests.support.changes import apply, counted
+from tests.support.examples import examples
 from tests.support.faulty import FaultyStorage, Killed
 from tests.support.history import ACTIONS, AT_COMMIT, FIRST, KEYS, MERGE_LOGS, REPLACING, History, Step
 from tests.support.tables import content
@@ -91,7 +92,7 @@ def _in_order(change):
 
 
 @pytest.mark.parametrize(("kind", "version"), [("COPY_ON_WRITE", "9"), ("MERGE_ON_READ", "9"), ("MERGE_ON_READ", "6")])
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(16), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS, limit=st.sampled_from(LIMITS), small=st.sampled_from([0, 100 * 1024 * 1024]))
 def test_every_change_and_row_once(kind, version, steps, limit, small):
     with tempfile.TemporaryDirectory() as folder:

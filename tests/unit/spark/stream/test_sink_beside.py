@@ -22,7 +22,7 @@ SHARED = {**OCC, "hoodie.parquet.small.file.limit": 0, "hoodie.write.lock.wait_t
 BUCKETS = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": 1}
 APPENDING = {**SHARED, **BUCKETS, "hoodie.write.concurrency.mode": "non_blocking_concurrency_control"}
 REPLACING = {**SHARED, **BUCKETS}
-STEP = 1 if DEEP else 13  # storage calls
+STEP = 1 if DEEP else 31  # storage calls
 TABLES = {
     "cow": ("COPY_ON_WRITE", SHARED),
     "mor": ("MERGE_ON_READ", SHARED),
@@ -132,7 +132,7 @@ def test_a_change_at_each_storage_call_of_a_batch(tmp_path, made, other):
             serial[order] = rows(path)
     alone = copied(source, tmp_path / "alone")
     sink(str(alone), options)
-    number = 1 + OTHERS.index(other) % STEP
+    number = 1 + OTHERS.index(other) * STEP // len(OTHERS)
     while True:
         path = copied(source, tmp_path / str(number))
         refused, ended = [], []
