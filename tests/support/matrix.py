@@ -71,7 +71,7 @@ _VERSIONS = ({"6"}, {"9"})
 def leave_out_crosses(items: Iterable[pytest.Item]) -> None:
     """Mark half of a test's rows deep where it takes both table types with both versions: each type keeps one version.
 
-    Which one depends on the name of the test. A test that has deep rows already stays as it is.
+    The name of the test chooses it. A test that has deep rows already stays as it is.
     """
     tests: dict[str, list[pytest.Item]] = {}
     for item in items:

@@ -83,7 +83,7 @@ def test_a_small_table_is_loaded_looked_at_and_cleaned(program, tmp_path):
 
 
 def test_what_is_missing_is_named_with_its_extra(program):
-    """In one process: each would load Python anew."""
+    """In one process: the start of Python takes the time."""
     asked = {
         "spark": ["clean", "--target-base-path=/nowhere", "--engine=spark"],
         "s3": ["show", "table", "--target-base-path=s3://lake/orders"],
