@@ -21,7 +21,8 @@ from hoodie.sql.time_text import complete_time, without_completion
 
 _WHOLE, _BYTES, _TEXT, _SECONDS = "__hoodie_whole", "__hoodie_bytes", "__hoodie_text", "__hoodie_seconds"
 _POSITIVE, _TIME = "__hoodie_positive", "__hoodie_time"
-_OF_ROWS = "_of_rows"
+_OF_ROWS, _DIGITAL = "_of_rows", "__hoodie_digital"
+_IS_WHOLE = r"regexp_full_match(CAST(x AS VARCHAR), '\s*[+-]?[0-9]+\s*')"
 # DuckDB quotes elements and writes NULL in large letters. It reads its own text without a loss.
 _ELEMENT = (
     "CASE WHEN typeof(x) = 'TIMESTAMP WITH TIME ZONE[]' "
@@ -46,6 +47,9 @@ MACROS = (
     f"CREATE MACRO {_WHOLE}(x DOUBLE) AS trunc(x), (x DECIMAL(38, 10)) AS trunc(x), "
     "(x VARCHAR) AS trunc(TRY_CAST(x AS DECIMAL(38, 10))), (x BIGINT) AS x, (x HUGEINT) AS x, (x BOOLEAN) AS x, "
     "(x TIMESTAMP) AS floor(epoch(x)), (x TIMESTAMPTZ) AS floor(epoch(x))",
+    # try_cast takes digits alone for a whole number.
+    f"CREATE MACRO {_DIGITAL}(x VARCHAR) AS CASE WHEN {_IS_WHOLE} THEN x END, (x) AS x",
+    f"CREATE MACRO {_DIGITAL}{_OF_ROWS}(x) AS CASE WHEN typeof(x) <> 'VARCHAR' OR {_IS_WHOLE} THEN x END",
     # DuckDB's casts write bytes of other letters than ASCII as \\x.., and are null without that.
     # A time with a zone is told in the session's zone, without naming it.
     f"CREATE MACRO {_TEXT}(x BLOB) AS decode(x), (x) AS {_WRITTEN} ELSE CAST(x AS VARCHAR) END",
@@ -106,7 +110,8 @@ def duckdb_text(tree: exp.Expression) -> str:
         if isinstance(node, exp.Literal) and not node.is_string:
             _check_number(node)
         elif isinstance(node, exp.Cast) and node.to.this in _INTEGERS and not _is_whole(node.this):
-            node.set("this", _call(_WHOLE, node.this))
+            value = _call(_DIGITAL, node.this) if node.args.get("safe") else node.this
+            node.set("this", _call(_WHOLE, value))
         elif isinstance(node, exp.Like | exp.ILike):
             escaped_like(node)
         elif isinstance(node, exp.DayOfWeek) or _is_day_of_week(node):  # from 1 in Spark, from 0 in DuckDB

@@ -9,6 +9,13 @@ from hoodie.sql import connect
 
 # As Spark 4.2 gives them.
 VALUES = {
+    "try_cast(' 7 ' as int)": 7,
+    "try_cast(concat(n, '.5') as int)": None,
+    "try_cast(concat(n, 'e3') as bigint)": None,
+    "try_cast(n + 0.5 as bigint)": 2,
+    "try_cast(max(concat(n, '.5')) as bigint)": None,
+    "try_cast(max(concat(n, '5')) as bigint)": 25,
+    "try_cast(max(n) as bigint)": 2,
     "substring(s, 0, 2)": "Sp",
     "substring(s, -3)": "SQL",
     "substring(s, -12, 5)": "Sp",
