@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,14 +10,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hoodie.errors import ArgumentError
+from hoodie.errors import ArgumentError, ConfigError
 from hudi_services.commandline.flags import CONTEXT, VERBOSE, json_flag, registry_flag, verbose_flag, with_examples
 from hudi_services.commandline.properties import merged_options
 from hudi_services.commandline.spark import spark_session
 from hudi_services.entry.work import SPARK
 from hudi_services.outcome.result import DONE, SERVICE_FAILED
 from hudi_services.registry.find import registry_file
-from hudi_services.registry.load import read_registry
+from hudi_services.registry.load import Reading, read_registry
 from hudi_services.terminal import echo
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def _sql(
     text = "" if typed else execute if execute is not None else _read(file)
     from hoodie.engine import LocalEngine  # loads Arrow
     from hoodie.sql import connect  # and DuckDB
+    from hudi_services.sql.database_statements import DatabaseStatements
     from hudi_services.sql.output import print_json, print_table
     from hudi_services.sql.running import Running
 
@@ -61,7 +63,8 @@ def _sql(
     options = merged_options(props, conf)
     catalog, running = _catalog(warehouse, registry, metastore, options), Running()
     tasks = LocalEngine(progress=running.tell)
-    with connect(catalog=catalog, options=options, spark=spark, tasks=tasks) as connection:
+    extensions = [DatabaseStatements(_reading(registry), os.environ)]
+    with connect(catalog=catalog, options=options, spark=spark, tasks=tasks, extensions=extensions) as connection:
         if typed:
             from hudi_services.sql.shell import Shell
 
@@ -104,6 +107,14 @@ def _catalog(warehouse: str | None, registry: str | None, metastore: str | None,
     for mistake in reading.mistakes:
         echo(f"warning: {mistake}", err=True)
     return registered_tables(reading, file)
+
+
+def _reading(registry: str | None) -> Reading | None:
+    """The registry whose servers statements may name, None where there is none."""
+    try:
+        return read_registry(registry_file(registry))
+    except ConfigError:
+        return None
 
 
 def _read(file: str | None) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from sqlglot import exp
 
@@ -28,12 +28,21 @@ if TYPE_CHECKING:
 _METASTORE = "thrift://"
 
 
+class Extension(Protocol):
+    """Statements that the library does not have itself, such as those of servers of databases."""
+
+    def run(self, session: Session, statement: Statement) -> Result | None:
+        """Run a statement, None for one that is not its own. Raises HoodieError."""
+        ...
+
+
 class Connection:
     """Statements run one after the other; each that changes a table is one commit of it. Not for several threads."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, extensions: Sequence[Extension] = ()) -> None:
         """Use `connect`."""
         self._session = session
+        self._extensions = tuple(extensions)
 
     @property
     def session(self) -> Session:
@@ -81,6 +90,10 @@ class Connection:
 
     def _run(self, statement: Statement) -> Result:
         with call("running SQL", changes=True):
+            for extension in self._extensions:
+                result = extension.run(self._session, statement)
+                if result is not None:
+                    return result
             return run_statement(self._session, statement)
 
     def __enter__(self) -> Connection:
@@ -98,6 +111,7 @@ def connect(
     options: Mapping[str, str] | None = None,
     spark: SparkSession | None = None,
     tasks: Engine | None = None,
+    extensions: Sequence[Extension] = (),
 ) -> Connection:
     """A connection to the tables of a warehouse: a folder, a URL, or `thrift://` of a Hive metastore; or of a `catalog`.
 
@@ -105,13 +119,15 @@ def connect(
     on threads.
 
     `database` is the one in use, `default` if it is not given. `options` are those of reads and writes, as SET gives them.
+    Each statement goes to the `extensions` first.
+
     Raises SqlError for a database that is not there, ArgumentError for a session that was stopped, and where not exactly one
     of `warehouse` and `catalog` is given.
     """
     session = Session(_catalog(warehouse, catalog, options), _engine(spark, tasks), options=dict(options or {}))
     if database is not None:
         session.use(checked_name(database, "database"))
-    return Connection(session)
+    return Connection(session, extensions)
 
 
 def _catalog(warehouse: BasePath | None, catalog: Catalog | None, options: Mapping[str, str] | None) -> Catalog:

@@ -41,6 +41,7 @@ _CREATE = re.compile(r"CREATE\b", re.IGNORECASE)
 _FORMAT = ("USING", "ORG", ".", "APACHE", ".", "HUDI")
 _TABLE = re.compile(rf"TABLE\s+({_WORD}(?:\.{_WORD})*)", re.IGNORECASE)
 """All rows of a table, as Spark also writes it."""
+_LAST_HINT = re.compile(r"\s*/\*\+(?:[^*]|\*(?!/))*\*/")
 _CALL = re.compile(r"CALL\s+(.*)", re.IGNORECASE | re.DOTALL)
 
 # It says of statements that it does not know that it keeps them as text, which is what is wanted here.
@@ -272,16 +273,19 @@ def _parts(text: str) -> Iterator[tuple[str, str]]:
     part: list[Token] = []
     for token in tokens(text):
         if token.token_type is TokenType.SEMICOLON:
-            yield from _text(text, part)
+            yield from _text(text, part, token.start)
             part = []
         else:
             part.append(token)
-    yield from _text(text, part)
+    yield from _text(text, part, len(text))
 
 
-def _text(text: str, part: list[Token]) -> Iterator[tuple[str, str]]:
+def _text(text: str, part: list[Token], limit: int) -> Iterator[tuple[str, str]]:
+    """The statement of the words `part`, with a hint that follows them before `limit`."""
     if part:
         first, end = part[0].start, part[-1].end + 1
+        if hint := _LAST_HINT.match(text, end, limit):
+            end = hint.end()
         marked, at, number = "", first, 0
         for before, token in zip([None, *part], part, strict=False):
             if token.token_type is TokenType.PLACEHOLDER:

@@ -1,0 +1,189 @@
+"""Statements about whole databases: catalogs of the session, and loads of all tables of a server's database."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+import pyarrow as pa
+from pydantic import ValidationError
+
+from hoodie.errors import SqlError
+from hoodie.sql.parse import Statement
+from hoodie.sql.result import Result
+from hoodie.sql.session import Session
+from hoodie.storage import join, open_storage
+from hudi_services.cdc.cuts import CutStore
+from hudi_services.cdc.mysql.server_sync import SyncResult
+from hudi_services.databases.plan_page import document, problems
+from hudi_services.databases.plan_store import PlanStore
+from hudi_services.databases.plan_sync import PlannedSync
+from hudi_services.databases.planner import CurrentPlan, Planner
+from hudi_services.databases.registered import registered_sync
+from hudi_services.entry.database_rules import TABLE, DatabaseRule
+from hudi_services.entry.words import told
+from hudi_services.registry.load import Reading
+from hudi_services.sql.replication import CreateCatalog, Replicate, read_statement
+from hudi_services.sql.server_catalog import LakeCatalog, ServerCatalog, created_catalog
+
+_STATES = ".servers"
+"""The folder of states in a warehouse, for servers that name none."""
+_SHOW = re.compile(r"\s*SHOW\s+CATALOGS\s*", re.IGNORECASE)
+_DROP = re.compile(r"\s*DROP\s+CATALOG\s+(?P<exists>IF\s+EXISTS\s+)?`?(?P<name>\w+)`?\s*", re.IGNORECASE)
+_OPTIONS = {"type": "type", "table.type": "type", "version": "version", "zero-dates": "zero_dates"}
+"""Options of WITH that are no options of writes, and the keys of a rule that they are."""
+
+
+C = TypeVar("C", ServerCatalog, LakeCatalog)
+
+
+@dataclass
+class DatabaseStatements:
+    """The catalogs that statements of one session created. `reading` is the registry, None without one."""
+
+    reading: Reading | None
+    environ: Mapping[str, str]
+    catalogs: dict[str, ServerCatalog | LakeCatalog] = field(default_factory=dict)
+
+    def run(self, session: Session, statement: Statement) -> Result | None:
+        """Run a statement about catalogs or whole databases, None for another one. Raises HoodieError."""
+        if _SHOW.fullmatch(statement.text):
+            return Result(pa.table({"catalog": pa.array(sorted(self.catalogs), pa.string())}))
+        if (drop := _DROP.fullmatch(statement.text)) is not None:
+            if self.catalogs.pop(drop["name"].lower(), None) is None and not drop["exists"]:
+                raise self._unknown(drop["name"])
+            return Result.told(f"catalog {drop['name']} is gone from the session, its tables stay")
+        said = read_statement(statement.text)
+        if isinstance(said, CreateCatalog):
+            return self._create(said)
+        return self._replicate(said) if said is not None else None
+
+    def _create(self, said: CreateCatalog) -> Result:
+        if said.name in self.catalogs:
+            if said.exists:
+                return Result.told(f"catalog {said.name} is there")
+            raise SqlError(f"There is a catalog {said.name}", fix=f"DROP CATALOG {said.name}, or say IF NOT EXISTS")
+        self.catalogs[said.name] = created_catalog(said, self.reading)
+        return Result.told(f"catalog {said.name} is there, for this session")
+
+    def _replicate(self, said: Replicate) -> Result:
+        source, lake = self._catalog(said.source[0], ServerCatalog), self._catalog(said.target[0], LakeCatalog)
+        rule, sync = _rule(said, source, lake), self._sync(source, lake)
+        stored = sync.plans.latest()
+        known = {one.base_path: one for one in (*stored.rules, *sync.rules)}
+        if rule.base_path in known and not said.exists and not said.explain:
+            raise SqlError(
+                f"{'.'.join(said.target)} is loaded already", found=known[rule.base_path].shown, fix="say IF NOT EXISTS"
+            )
+        sync = replace(sync, rules=tuple({**known, rule.base_path: rule}.values()))
+        current = sync.current()
+        assert current is not None, "there is a rule"
+        if said.explain:
+            return _plan(current)
+        if rule in current.plan.unmatched:
+            raise SqlError(
+                f"No table of the server {source.name} is one of {'.'.join(said.source)}",
+                found=f"{len(current.plan.paths):,} tables that other statements load",
+                fix="correct the names: patterns are over whole names, with the server's capitals",
+            )
+        return _counts(sync.run())
+
+    def _sync(self, source: ServerCatalog, lake: LakeCatalog) -> PlannedSync:
+        if source.is_registered and self.reading is not None:
+            return registered_sync(source.name, self.reading, self.environ)
+        states = open_storage(source.server.state or join(lake.catalog.path, _STATES))
+        planner = Planner(source.name, source.server, self.environ, {})
+        return PlannedSync(planner, (), (), CutStore(states, source.name), PlanStore(states, source.name))
+
+    def _catalog(self, name: str, kind: type[C]) -> C:
+        catalog = self.catalogs.get(name.lower())
+        if not isinstance(catalog, kind):
+            raise self._unknown(name, "'type'='mysql'" if kind is ServerCatalog else "'type'='hudi'")
+        return catalog
+
+    def _unknown(self, name: str, kind: str = "'type'=…") -> SqlError:
+        return SqlError(
+            f"The session has no catalog {name} of this type",
+            found=", ".join(sorted(self.catalogs)) or "no catalog",
+            fix=f"CREATE CATALOG {name} WITH ({kind}, …)",
+        )
+
+
+def _rule(said: Replicate, source: ServerCatalog, lake: LakeCatalog) -> DatabaseRule:
+    """The rule of a statement. A database is named as it is, a table and its database by regular expressions."""
+    parts = 2 if said.kind == "DATABASE" else 3
+    if len(said.target) != parts or len(said.source) != parts:
+        raise SqlError(
+            f"CREATE {said.kind} … AS {said.kind} has a name with other than {parts} parts",
+            found=f"{'.'.join(said.target)} and {'.'.join(said.source)}",
+            fix="write the catalog before each name, such as lake.shop and shop.shop",
+        )
+    place = lake.catalog.place_of(said.target[1].lower())
+    options = {**said.options, **said.hints}
+    rule: dict[str, object] = {_OPTIONS[name]: value for name, value in options.items() if name in _OPTIONS}
+    if "version" in rule:
+        rule["version"] = int(str(rule["version"])) if str(rule["version"]).isdigit() else rule["version"]
+    hoodie = {name: value for name, value in options.items() if name.startswith("hoodie.")}
+    if unknown := sorted(set(options) - set(hoodie) - set(_OPTIONS)):
+        raise SqlError(
+            f"The option {unknown[0]!r} is not one of a load", fix=f"write options of Hudi, or {', '.join(_OPTIONS)}"
+        )
+    if said.kind == "DATABASE":
+        tables, path = said.including or (".*",), f"{place}/{TABLE}"
+    else:
+        tables, path = (said.source[2],), f"{place}/{said.target[2].lower()}"
+    try:
+        return DatabaseRule.model_validate(
+            {
+                **rule,
+                "server": source.name,
+                "database": re.escape(said.source[1]) if said.kind == "DATABASE" else said.source[1],
+                "tables": tables,
+                "excluding": said.excluding,
+                "base_path": path,
+                "merge": said.kind == "TABLE",
+                "masks": dict(said.masks),
+                "hoodie": hoodie,
+            }
+        )
+    except ValidationError as error:
+        problem = error.errors()[0]
+        name = ".".join(map(str, problem["loc"]))
+        raise SqlError(f"The statement has a mistake: {name} {told(problem, DatabaseRule)}", fix="correct it") from None
+
+
+def _counts(result: SyncResult) -> Result:
+    """Tables by their state, with the first reason of those that are behind."""
+    rows = []
+    for state in ("current", "failed", "parked", "refused"):
+        tables = [(name, table) for name, table in sorted(result.tables.items()) if table.state == state]
+        if tables:
+            name, first = tables[0]
+            sums = {
+                kind: sum(getattr(table.load, kind) for _, table in tables) for kind in ("rows", "changes", "commits")
+            }
+            reason = f"{name}: {first.reason}. {first.fix}" if first.reason else None
+            rows.append({"state": state, "tables": len(tables), **sums, "first_reason": reason})
+    fields = {"state": pa.string(), **dict.fromkeys(("tables", "rows", "changes", "commits"), pa.int64())}
+    return Result(pa.Table.from_pylist(rows, pa.schema({**fields, "first_reason": pa.string()})))
+
+
+def _plan(current: CurrentPlan) -> Result:
+    """A row for each Hudi table, then one for each problem."""
+    values = document(current)
+    rows = [
+        {
+            "target": route["base_path"],
+            "sources": ", ".join(route["sources"][:5]) + (" …" if len(route["sources"]) > 5 else ""),
+            "state": route["state"],
+            "key": ", ".join(route["key"]),
+            "rows": route["rows"],
+            "columns": ", ".join(f"{name} {kind}" for name, kind in route["columns"].items()),
+        }
+        for route in values["routes"]
+    ]
+    rows += [{"state": "problem", "columns": line} for line in problems(current)]
+    texts = {name: pa.string() for name in ("target", "sources", "state", "key")}
+    return Result(pa.Table.from_pylist(rows, pa.schema({**texts, "rows": pa.int64(), "columns": pa.string()})))

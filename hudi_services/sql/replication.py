@@ -1,0 +1,194 @@
+"""Statements that load whole databases, as values: CREATE CATALOG, and CREATE DATABASE or TABLE AS those of a server."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from sqlglot.tokens import Token, TokenType
+
+from hoodie.errors import SqlError
+from hoodie.sql.parse import shortened, tokens
+
+_CATALOG = re.compile(r"\s*CREATE\s+CATALOG\b", re.IGNORECASE)
+_REPLICATE = re.compile(
+    r"\s*(EXPLAIN\s+)?CREATE\s+(DATABASE\b.*\bAS\s+DATABASE|TABLE\b.*\bAS\s+TABLE)\b", re.IGNORECASE | re.DOTALL
+)
+_HINT = re.compile(r"/\*\+\s*OPTIONS\s*(\(.*\))\s*\*/\s*$", re.IGNORECASE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class CreateCatalog:
+    """CREATE CATALOG `name` WITH `options`."""
+
+    name: str
+    exists: bool
+    options: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Replicate:
+    """CREATE of a database or table AS those of a server. `explain`: only its plan is shown.
+
+    `target` and `source` are names with their catalogs. `including` and `excluding` are patterns of tables, `options` those of
+    WITH, `hints` those of the source. `masks` are of columns, `drop` for EXCLUDING COLUMNS.
+    """
+
+    kind: Literal["DATABASE", "TABLE"]
+    exists: bool
+    target: tuple[str, ...]
+    source: tuple[str, ...]
+    options: Mapping[str, str] = field(default_factory=dict)
+    hints: Mapping[str, str] = field(default_factory=dict)
+    including: tuple[str, ...] = ()
+    excluding: tuple[str, ...] = ()
+    masks: Mapping[str, str] = field(default_factory=dict)
+    explain: bool = False
+
+
+def read_statement(text: str) -> CreateCatalog | Replicate | None:
+    """Return what a statement says, None for another one. Raises SqlError for a part that cannot be read."""
+    if _CATALOG.match(text):
+        words = _Words(text, text)
+        words.expect("CREATE", "CATALOG")
+        exists = words.skip("IF", "NOT", "EXISTS")
+        [name] = words.name(1)
+        words.expect("WITH")
+        result = CreateCatalog(name.lower(), exists, words.options())
+        words.end()
+        return result
+    if not _REPLICATE.match(text):
+        return None
+    hint = _HINT.search(text)
+    words = _Words(text[: hint.start()] if hint else text, text)
+    hints = _Words(hint[1], text).options() if hint else {}
+    return _replicate(words, hints)
+
+
+def _replicate(words: _Words, hints: Mapping[str, str]) -> Replicate | None:
+    explain = words.skip("EXPLAIN")
+    words.expect("CREATE")
+    kind: Literal["DATABASE", "TABLE"] = "DATABASE" if words.skip("DATABASE") else "TABLE"
+    words.skip("TABLE")
+    exists = words.skip("IF", "NOT", "EXISTS")
+    target = words.name()
+    options = words.options() if words.skip("WITH") else {}
+    if not words.skip("AS", kind):
+        return None
+    source = words.name()
+    if kind == "TABLE" and len(source) < 3:
+        return None  # all rows of a Hudi table, as Spark also writes it
+    including: list[str] = []
+    excluding: list[str] = []
+    masks: dict[str, str] = {}
+    while not words.at_end:
+        if words.skip("INCLUDING", "ALL", "TABLES"):
+            continue
+        if words.skip("INCLUDING", "TABLE"):
+            including.append(words.text())
+        elif words.skip("EXCLUDING", "TABLE"):
+            excluding.append(words.text())
+        elif words.skip("EXCLUDING", "COLUMNS"):
+            masks |= dict.fromkeys(words.columns(), "drop")
+        elif words.skip("MASK"):
+            masks |= words.masks()
+        else:
+            words.refuse()
+    return Replicate(kind, exists, target, source, options, hints, tuple(including), tuple(excluding), masks, explain)
+
+
+class _Words:
+    """The words of a statement, read from left to right. Every method raises SqlError for other words than it reads."""
+
+    def __init__(self, text: str, statement: str) -> None:
+        self._tokens: Sequence[Token] = tokens(text)
+        self._statement = statement
+        self._next = 0
+
+    @property
+    def at_end(self) -> bool:
+        return self._next >= len(self._tokens)
+
+    def skip(self, *words: str) -> bool:
+        """Go past these words, if they are next."""
+        found = [token.text.upper() for token in self._tokens[self._next : self._next + len(words)]]
+        if found != list(words):
+            return False
+        self._next += len(words)
+        return True
+
+    def expect(self, *words: str) -> None:
+        if not self.skip(*words):
+            self.refuse(" ".join(words))
+
+    def end(self) -> None:
+        if not self.at_end:
+            self.refuse()
+
+    def text(self) -> str:
+        token = self._take("a text in quotes")
+        if token.token_type is not TokenType.STRING:
+            self._next -= 1
+            self.refuse("a text in quotes")
+        return str(token.text)
+
+    def name(self, parts: int | None = None) -> tuple[str, ...]:
+        """A name, of as many parts."""
+        names = [self._take("a name").text]
+        while self.skip("."):
+            names.append(self._take("a name").text)
+        if parts is not None and len(names) != parts:
+            self.refuse(f"a name of {parts} parts")
+        return tuple(names)
+
+    def options(self) -> dict[str, str]:
+        """Options in brackets: 'name' = 'value', …"""
+        self.expect("(")
+        options: dict[str, str] = {}
+        while not self.skip(")"):
+            name = self.text()
+            self.expect("=")
+            options[name] = self.text()
+            if not self.skip(","):
+                self.expect(")")
+                break
+        return options
+
+    def columns(self) -> tuple[str, ...]:
+        """Names in brackets."""
+        self.expect("(")
+        names = list(self.name(1))
+        while self.skip(","):
+            names += self.name(1)
+        self.expect(")")
+        return tuple(names)
+
+    def masks(self) -> dict[str, str]:
+        """Columns and masks in brackets: email AS hash, …"""
+        self.expect("(")
+        masks = {}
+        while True:
+            [column] = self.name(1)
+            self.expect("AS")
+            masks[column] = self._take("a mask").text.lower()
+            if not self.skip(","):
+                break
+        self.expect(")")
+        return masks
+
+    def _take(self, wanted: str) -> Token:
+        if self.at_end:
+            self.refuse(wanted)
+        self._next += 1
+        return self._tokens[self._next - 1]
+
+    def refuse(self, wanted: str = "") -> None:
+        """Raise SqlError at the next word."""
+        word = self._tokens[self._next].text if not self.at_end else "the end"
+        raise SqlError(
+            f"A statement cannot be read: {shortened(self._statement)}",
+            found=f"{word!r}, and not {wanted}" if wanted else f"{word!r}",
+            fix="write it as the page on whole databases has it. ADD COLUMN and filters are not there yet",
+        )

@@ -1,0 +1,100 @@
+"""Whole databases by SQL: the statements load, go on, and say what they would do."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from hudi_services.cli import main
+from tests.unit.hudi_services.cdc.mysql.test_table_load import lake_rows, server_rows
+
+pytestmark = pytest.mark.process
+
+
+@pytest.fixture
+def lake(server, tmp_path, monkeypatch, capsys, request):
+    """A database of two tables, and a function that runs a file of statements as `hudi-services sql` does."""
+    name = f"said_{request.node.name[5:30]}"
+    server.run(
+        f"CREATE OR REPLACE DATABASE {name}",
+        *(f"CREATE TABLE {name}.{table} (id INT PRIMARY KEY, email VARCHAR(20))" for table in ("a", "b", "c1")),
+        f"INSERT INTO {name}.a VALUES (1, 'x'), (2, 'y')",
+    )
+    monkeypatch.setenv("AIRFLOW_CONN_SHOP_DB", server.url)
+    monkeypatch.chdir(tmp_path)
+    catalogs = (
+        "CREATE CATALOG shop WITH ('type'='mysql', 'connection'='shop_db', 'server-id'='5401', 'tls'='off');\n"
+        f"CREATE CATALOG lake WITH ('type'='hudi', 'warehouse'='{tmp_path}/lake');\n"
+    )
+
+    def run(text, registry=None, catalogs=catalogs):
+        (tmp_path / "lake.sql").write_text(catalogs + text)
+        place = ["--registry", registry] if registry else ["--warehouse", f"{tmp_path}/lake"]
+        code = main(["sql", "-f", str(tmp_path / "lake.sql"), "--json", *place])
+        printed = capsys.readouterr()
+        rows = [json.loads(line) for line in printed.out.splitlines()] if code == 0 else []
+        return code, rows, printed.out + printed.err
+
+    return name, run
+
+
+def test_a_database_is_loaded_and_the_same_file_goes_on(server, lake, tmp_path):
+    name, run = lake
+    text = f"""CREATE DATABASE IF NOT EXISTS lake.demo WITH ('hoodie.parquet.max.file.size'='1000000') AS DATABASE shop.{name}
+        EXCLUDING TABLE 'c.*' MASK (email AS mask) /*+ OPTIONS('type'='MERGE_ON_READ') */;
+        CREATE TABLE IF NOT EXISTS lake.other.cs AS TABLE shop.{name}.`c[0-9]+`;"""
+    code, plan, _ = run("EXPLAIN " + text.partition("CREATE TABLE")[0])
+    assert [(row["target"], row["state"]) for row in plan] == [(f"{tmp_path}/lake/demo.db/{t}", "new") for t in "ab"]
+    assert not (tmp_path / "lake").exists()
+    code, counts, error = run(text)
+    assert code == 0, error
+    assert [(row["state"], row["tables"]) for row in counts] == [("current", 3)]
+    server.run(f"INSERT INTO {name}.a VALUES (3, 'z')", f"INSERT INTO {name}.c1 VALUES (5, 'q')")
+    code, counts, _ = run(text + "SELECT count(*) AS n FROM demo.a;")
+    assert counts == [{"n": 3}]
+    assert lake_rows(f"{tmp_path}/lake/other.db/cs") == server_rows(server, name, "c1")
+    assert lake_rows(f"{tmp_path}/lake/demo.db/a") == [(number, "***") for number in (1, 2, 3)]
+
+
+def test_a_registry_with_the_same_rule_goes_on(server, lake, tmp_path, capsys, monkeypatch):
+    name, run = lake
+    file = tmp_path / "tables.yaml"
+    declared = (
+        f"servers:\n  bench: {{type: mysql, connection: shop_db, tls: off, server_id: 5401, state: {tmp_path}/state}}\n"
+    )
+    file.write_text(declared)
+    catalogs = "CREATE CATALOG shop WITH ('type'='mysql', 'server'='bench');"
+    catalogs += f"CREATE CATALOG lake WITH ('type'='hudi', 'warehouse'='{tmp_path}/lake');"
+    text = f"CREATE DATABASE lake.demo AS DATABASE shop.{name}; "
+    assert run(text, str(file), catalogs)[1][0]["tables"] == 3
+    assert "IF NOT EXISTS" in run(text, str(file), catalogs)[2]
+    file.write_text(
+        f"{declared}databases:\n  - {{server: bench, database: {name}, base_path: '{tmp_path}/lake/demo.db/{{table}}'}}\n"
+    )
+    server.run(f"DELETE FROM {name}.a WHERE id = 1")
+    assert main(["cdc", "sync", "bench", "--registry", str(file)]) == 0
+    assert lake_rows(f"{tmp_path}/lake/demo.db/a") == server_rows(server, name, "a")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("CREATE DATABASE lake.x AS DATABASE nothing.{name};", "no catalog nothing"),
+        ("CREATE DATABASE x AS DATABASE shop.{name};", "no catalog x"),
+        (
+            "CREATE DATABASE lake.x AS DATABASE shop.{name} INCLUDING TABLE 'zz';",
+            "No table of the server shop is one of",
+        ),
+        ("CREATE DATABASE lake.x AS DATABASE shop.{name} INCLUDING TABLE '(';", "is no regular expression"),
+        ("CREATE DATABASE lake.x WITH ('nope'='1') AS DATABASE shop.{name};", "'nope'"),
+        ("CREATE DATABASE lake.x.y AS DATABASE shop.{name};", "other than 2 parts"),
+        ("CREATE CATALOG shop WITH ('type'='mysql');", "There is a catalog shop"),
+    ],
+)
+def test_mistakes_are_named_before_anything_runs(lake, tmp_path, text, words):
+    name, run = lake
+    code, _, error = run(text.format(name=name))
+    assert (code != 0, words in error) == (True, True), error
+    assert not (tmp_path / "lake").exists()
+    assert run("DROP CATALOG shop; SHOW CATALOGS;")[1] == [{"catalog": "lake"}]

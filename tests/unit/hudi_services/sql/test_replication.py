@@ -1,0 +1,62 @@
+"""Statements about whole databases, read into values."""
+
+from __future__ import annotations
+
+import pytest
+
+from hoodie.errors import SqlError
+from hoodie.sql.parse import statements
+from hudi_services.sql.replication import CreateCatalog, Replicate, read_statement
+
+
+def said(text):
+    [statement] = statements(text)
+    return read_statement(statement.text)
+
+
+def test_the_statements_of_the_talk_become_values():
+    assert said("create catalog if not exists Shop with ('type'='mysql', 'server-id' = '1',);") == CreateCatalog(
+        "shop", True, {"type": "mysql", "server-id": "1"}
+    )
+    assert said(
+        """CREATE DATABASE IF NOT EXISTS lake.cdas_demo WITH ('hoodie.x' = 'a;b') AS DATABASE shop.`benchmark1`
+        INCLUDING TABLE 'a.*' EXCLUDING TABLE 'ab' EXCLUDING COLUMNS (`c`, d) MASK (e AS hash) /*+ OPTIONS('k'='v') */;"""
+    ) == Replicate(
+        "DATABASE",
+        True,
+        ("lake", "cdas_demo"),
+        ("shop", "benchmark1"),
+        {"hoodie.x": "a;b"},
+        {"k": "v"},
+        ("a.*",),
+        ("ab",),
+        {"c": "drop", "d": "drop", "e": "hash"},
+    )
+    text = "EXPLAIN CREATE TABLE lake.db1.ctas AS TABLE shop.`benchmark2`.`sbtest[0-9]+`"
+    assert said(text) == Replicate(
+        "TABLE", False, ("lake", "db1", "ctas"), ("shop", "benchmark2", "sbtest[0-9]+"), explain=True
+    )
+    for text in (
+        "CREATE TABLE a AS TABLE b",
+        "CREATE DATABASE a",
+        "SELECT 1",
+        "CREATE TABLE t USING hudi AS SELECT 1 AS TABLE_",
+    ):
+        assert said(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "CREATE CATALOG a.b WITH ('type'='mysql')",
+        "CREATE CATALOG a WITH ('type' 'mysql')",
+        "CREATE CATALOG a WITH ('type'='mysql') x",
+        "CREATE DATABASE a.b AS DATABASE c.d INCLUDING TABLE x",
+        "CREATE DATABASE a.b AS DATABASE c.d ADD COLUMN (a AS 1)",
+        "CREATE DATABASE a.b AS DATABASE c.d WHERE x = 1",
+        "CREATE DATABASE a.b AS DATABASE",
+    ],
+)
+def test_what_cannot_be_read_is_an_error(text):
+    with pytest.raises(SqlError, match="A statement cannot be read"):
+        said(text)
