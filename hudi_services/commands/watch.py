@@ -42,8 +42,9 @@ def _watch(
     opened = SnapshotStore.anew(place) if rebuild else SnapshotStore.open(place, make=True)
     if metrics is not None:
         from hudi_services.watch.metrics import serve_metrics
+        from hudi_services.watch.server_metrics import ServerCollector
 
-        _, address = serve_metrics(opened, metrics)
+        _, address = serve_metrics(opened, metrics, ServerCollector(lambda: read_registry(file), SystemClock()))
         echo(f"metrics: {address}", err=True)
     watcher, teller = Watcher(opened, SystemClock()), Teller(opened, SystemClock(), os.environ)
     mistakes: tuple[Any, ...] = ()

@@ -72,8 +72,10 @@ class TableCollector(Collector):
         return found
 
 
-def serve_metrics(store: SnapshotStore, place: str) -> tuple[HTTPServer, str]:
+def serve_metrics(store: SnapshotStore, place: str, *more: Collector) -> tuple[HTTPServer, str]:
     """Answer Prometheus at `place`, a port or `host:port` of this machine, in a thread. Returns the server, and its address.
+
+    `more` collect metrics beside those of the tables of the store.
 
     Raises ConfigError for another host, since nobody is asked who he is, and for a port that is taken.
     """
@@ -90,7 +92,8 @@ def serve_metrics(store: SnapshotStore, place: str) -> tuple[HTTPServer, str]:
             fix=f"give 127.0.0.1:{port}, and let a proxy that asks, or Prometheus' own agent, stand before it",
         )
     registry = CollectorRegistry()
-    registry.register(TableCollector(store))
+    for collector in (TableCollector(store), *more):
+        registry.register(collector)
     try:
         server, _thread = start_http_server(int(port), addr=host, registry=registry)
     except OSError as error:
