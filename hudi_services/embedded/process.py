@@ -94,7 +94,7 @@ def started(home: AirflowHome) -> Iterator[Parts]:
     with owned(home.folder, home.address, home.registry), contextlib.ExitStack() as stack:
         stop(home.folder)
         stack.callback(stop, home.folder)  # registered first: a signal may come while they start
-        home.command("airflow", "db", "migrate")
+        home.migrate()
         if home.log.exists():
             home.log.replace(home.log.with_name(f"{home.log.name}.1"))  # the log that the start before wrote
         parts = Parts(home, environment)

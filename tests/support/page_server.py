@@ -23,7 +23,7 @@ def page_server(folder: Path, registry: Path, names: Sequence[str]) -> Iterator[
     home = AirflowHome(folder / "airflow-home", registry)
     home.make()
     environment = home.environment()
-    home.command("airflow", "db", "migrate")
+    home.migrate()
     listed = folder / "names.txt"
     listed.write_text("\n".join(names))
     home.command("tests.support.page_server", str(listed))

@@ -243,3 +243,31 @@ def test_nohup_is_obeyed() -> None:
         assert it.poll() is None
         it.terminate()
         assert it.stdout.read() == "stopping\nstopped\n"
+
+
+def test_a_database_is_migrated_once_by_each_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home, releases = AirflowHome(tmp_path, tmp_path / "tables.yaml"), []
+
+    def migrate(_home: AirflowHome, *_arguments: str) -> None:
+        home.database.touch()
+        releases.append(metadata.version("apache-airflow"))
+        if releases[-1] == "3.5.0":
+            raise MachineError("no space")
+
+    monkeypatch.setattr(AirflowHome, "command", migrate)
+    monkeypatch.setattr(homes.metadata, "version", lambda _name: "3.3.2")
+    home.migrate()
+    home.migrate()
+    assert releases == ["3.3.2"]
+    home.database.unlink()
+    home.migrate()
+    monkeypatch.setattr(homes.metadata, "version", lambda _name: "3.4.0")
+    home.migrate()
+    home.migrate()
+    assert releases == ["3.3.2", "3.3.2", "3.4.0"]
+    monkeypatch.setattr(homes.metadata, "version", lambda _name: "3.5.0")
+    with pytest.raises(MachineError, match="no space"):
+        home.migrate()
+    monkeypatch.setattr(homes.metadata, "version", lambda _name: "3.4.0")
+    home.migrate()
+    assert releases == ["3.3.2", "3.3.2", "3.4.0", "3.5.0", "3.4.0"], "a migration that failed may have changed it"
