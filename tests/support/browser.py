@@ -7,9 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Literal
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from hudi_services.embedded.home import AirflowHome
+
+_contexts: dict[tuple[str, str], BrowserContext] = {}
+"""Of signed-in users, by address and user."""
 
 
 @contextmanager
@@ -28,15 +31,27 @@ def chromium() -> Iterator[Browser]:
 def signed_in(
     browser: Browser, home: AirflowHome, user: str | None, scheme: Literal["dark", "light"] = "light"
 ) -> Iterator[Page]:
-    """A page for a test, 1,400 by 900 pixels; errors that it throws fail the test. As nobody with None."""
-    page = browser.new_page(viewport={"width": 1400, "height": 900}, color_scheme=scheme)
+    """An empty page for a test, 1,400 by 900 pixels; errors that it throws fail the test. Signed out if the user is None."""
+    context = browser.new_context() if user is None else _context(browser, home, user)
+    page = context.new_page()
+    page.set_viewport_size({"width": 1400, "height": 900})
+    page.emulate_media(color_scheme=scheme)
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
-    if user is not None:
-        sign_in(page, home, user)
     yield page
     page.close()
     assert errors == []
+
+
+def _context(browser: Browser, home: AirflowHome, user: str) -> BrowserContext:
+    """A user signs in once: the context keeps the session, and Airflow's scripts of 6 MB."""
+    key = (home.address, user)
+    if _contexts.get(key) not in browser.contexts:
+        context = browser.new_context()
+        sign_in(context.new_page(), home, user)
+        context.pages[0].close()
+        _contexts[key] = context
+    return _contexts[key]
 
 
 def sign_in(page: Page, home: AirflowHome, user: str) -> None:
