@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -21,12 +22,19 @@ from hudi_services.embedded.api import AirflowApi
 from hudi_services.embedded.dags import wait_for_dags
 from hudi_services.embedded.process import running
 from hudi_services.folders import DAGS, PROJECT
+from tests.e2e import catalog, failing
+from tests.e2e.catalog import Outage
 from tests.support.browser import chromium
 from tests.support.hooks import Server, serving
 from tests.support.servers import free_port
 
+# A driver that lives for seconds: the second compiler of the JVM and a parallel collector cost more than they save.
+os.environ["SPARK_SUBMIT_OPTS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
 DAYS = 2
 FIRST, LAST = date(2013, 1, 29), date(2013, 1, 30)
+DATED = {"name": "dated", "engine": "local", "ingest": {"start": FIRST}}
+"""Loads the days of a form, and what is new. The demo does so on Spark."""
 GUARDED = {
     "name": "guarded",
     "engine": "local",
@@ -47,6 +55,17 @@ FOLLOWER = {
     "keys": {"record_key": ["id"], "partition_by": ["part"]},
     "stream": {"table": "source", "commits_by": "any"},
 }
+BEGUN = {
+    "hudi_ingest__catalogued": {"from": "2013-01-29", "to": "2013-01-30"},
+    "hudi_ingest__damaged": {},
+    "hudi_ingest__on_spark": {},
+    "hudi_clean__flights": {"operation": "explain", "policy": "KEEP_LATEST_FILE_VERSIONS", "retained": 1},
+    "hudi_ingest__dated": {"from": "2013-01-31", "to": "2013-02-01"},
+    "hudi_ingest__unconnected": {},
+    "hudi_ingest__rejected": {},
+    "hudi_bootstrap__rejected": {},
+}
+"""Runs of several tests. They wait for the same programs, and so for less time together than one after the other."""
 AFTER_JUDGED = """
 from airflow.sdk import DAG, task
 from hoodie_airflow.commits import commits_asset
@@ -115,6 +134,8 @@ class Running:
     api: AirflowApi
     metastore_port: int  # where the table `catalogued` is synced; nobody listens there at first
     hook: Server  # what alerts tell
+    begun: dict[str, str]
+    """DAGs and the runs that were begun together at the start, for tests that look at their ends."""
 
     def states(self, dag: str, run: str) -> dict[str, str]:
         """Of a run's tasks."""
@@ -122,7 +143,7 @@ class Running:
 
     def ended(self, dag: str, run: str) -> dict[str, str]:
         """The states of a run's tasks at its end."""
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + 240
         while time.monotonic() < deadline:
             if self.api.get(f"/dags/{dag}/dagRuns/{run.replace('+', '%2B')}")["state"] in ("success", "failed"):
                 return self.states(dag, run)
@@ -138,8 +159,9 @@ def hook() -> Iterator[Server]:
 
 @pytest.fixture(scope="session")
 def airflow(demo: Demo, hook: Server) -> Iterator[Running]:
-    """The demo's Airflow again; beside its tables one that is synced, one without a Spark connection, one to reject, one whose
-    cleans must ask, one that is compacted by an objective, one that follows another, and one with a mistake."""
+    """The demo's Airflow again, with more tables: one that is synced, one without a Spark connection, one to reject, one whose
+    cleans must ask, one that is compacted by an objective, one that follows another, three whose loads fail, and one with a
+    mistake."""
     metastore_port = free_port()
     registry = yaml.safe_load((PROJECT / "tables.yaml").read_text())
     flights, _, history = registry["tables"]
@@ -149,9 +171,12 @@ def airflow(demo: Demo, hook: Server) -> Iterator[Running]:
             **flights,
             "name": "catalogued",
             "base_path": "${HUDI_LAKE}/catalogued",
+            "engine": "local",
             "ingest": {"start": FIRST},
             "sync": {"hoodie": {f"hoodie.datasource.hive_sync.{key}": value for key, value in metastore.items()}},
         },
+        {**flights, **DATED, "base_path": "${HUDI_LAKE}/dated"},
+        *failing.entries(),
         {**flights, "name": "unconnected", "base_path": "${HUDI_LAKE}/unconnected", "connection": "nowhere"},
         {**history, "name": "rejected", "base_path": "${HUDI_LAKE}/rejected"},
         {**GUARDED, "base_path": "${HUDI_LAKE}/guarded"},
@@ -168,10 +193,23 @@ def airflow(demo: Demo, hook: Server) -> Iterator[Running]:
     (demo.folder / "dags" / "after_judged.py").write_text(AFTER_JUDGED)
     land(home.landing / "flights", FIRST, date(2013, 1, 31))  # a day more than the demo loaded
     with running(home) as api:
-        dags = ["hudi_ingest__flights", "hudi_clean__flights", "hudi_ingest__unconnected"]
+        dags = ["hudi_ingest__flights", "hudi_clean__flights", "hudi_ingest__unconnected", "hudi_ingest__dated"]
+        dags += [
+            "hudi_ingest__catalogued",
+            "hudi_sync__catalogued",
+            *(f"hudi_ingest__{name}" for name in failing.ENGINES),
+        ]
         dags += ["hudi_bootstrap__rejected", "hudi_ingest__rejected", "hudi_clean__guarded"]
         dags += ["hudi_compact__judged", "hudi_objectives", "after_judged", "hudi_stream__follower"]
         wait_for_dags(api, dags)
         for dag in dags:
             api.unpause(dag)
-        yield Running(home, api, metastore_port, hook)
+        failing.deliver_to_spark(home)
+        yield Running(home, api, metastore_port, hook, {dag: api.trigger(dag, conf) for dag, conf in BEGUN.items()})
+
+
+@pytest.fixture(scope="session")
+def outage(airflow: Running) -> Iterator[Outage]:
+    """The metastore is down at first. A test of the first module asks for it: others run until the second try of the sync."""
+    with catalog.outage(airflow) as outage:
+        yield outage

@@ -39,7 +39,7 @@ def test_a_dag_has_a_tab_with_its_table(airflow: Running, page: Page) -> None:
 
 
 def test_a_run_has_a_tab_with_what_its_tasks_did(airflow: Running, page: Page) -> None:
-    run = airflow.api.trigger("hudi_clean__flights", {"operation": "explain"})
+    run = airflow.begun["hudi_clean__flights"]
     airflow.ended("hudi_clean__flights", run)
     page.goto(f"{airflow.home.address}/dags/hudi_clean__flights/runs/{quote(run, safe='')}/plugin/hudi-run")
     told = page.frame_locator("iframe").get_by_role("region", name="clean", exact=True)

@@ -92,7 +92,7 @@ def _run(tables, logs):
 
 
 def _enough(logs, killed):
-    """Whether so much was done, and processes of all kinds were killed, that it proves something on a busy machine, too."""
+    """So much was done, and processes of all kinds were killed, that it proves something on a busy machine, too."""
     did = Counter(line["did"] for line in lines(logs))
     done = did["done"] >= 20 and did["read"] >= 5 and did["served"] >= 3
     return done and killed[write] >= 8 and killed[serve] >= 2 and killed[read] >= 2

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from hudi_services.embedded.home import AirflowHome
 
 _contexts: dict[tuple[str, str], BrowserContext] = {}
-"""Of signed-in users, by address and user."""
+"""The contexts of signed-in users, by address and user."""
 
 
 @contextmanager

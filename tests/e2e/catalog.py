@@ -1,0 +1,56 @@
+"""A Hive metastore that is down at first: a load that cannot be registered, and what is tried again later."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hoodie import HoodieTable
+from hudi_services.demo.steps import wait_for_run
+from tests.interop import peer_env
+from tests.interop.hive_services import start_metastore
+
+if TYPE_CHECKING:
+    from tests.e2e.conftest import Running
+
+TABLE = "catalogued"
+INGEST, SYNC = f"hudi_ingest__{TABLE}", f"hudi_sync__{TABLE}"
+_PATIENCE = 300.0  # a second try begins 30 to 60 seconds after the first
+
+
+@dataclass(frozen=True)
+class Outage:
+    loaded: str  # instant of a load that could not be registered
+    written: str  # instant of a commit after it
+    log: str  # of the sync's first try
+
+
+@contextmanager
+def outage(airflow: Running) -> Iterator[Outage]:
+    """The metastore starts when the first sync has failed, and runs until the end of the block."""
+    peer_env.ensure()
+    step = wait_for_run(airflow.api, INGEST, airflow.begun[INGEST], "ingest")
+    (waiting,) = syncs(airflow, "up_for_retry")
+    log = airflow.api.task_log(SYNC, waiting["dag_run_id"], "sync", 1)
+    table = HoodieTable.open(airflow.home.lake / TABLE)
+    written = table.write(table.read().slice(0, 1), "upsert").instant
+    metastore = start_metastore(airflow.metastore_port)
+    try:
+        yield Outage(step.result["instant"], str(written.time), log)
+    finally:
+        metastore.stop()
+
+
+def syncs(airflow: Running, state: str, runs: int = 1) -> list[dict[str, Any]]:
+    """The tasks of the sync's first `runs` runs, when all of them are in this state."""
+    deadline = time.monotonic() + _PATIENCE
+    while time.monotonic() < deadline:
+        begun = airflow.api.runs(SYNC)[:runs]
+        tasks = [task for run in begun for task in airflow.api.tasks(SYNC, run["dag_run_id"])]
+        if len(tasks) == runs and all(task["state"] == state for task in tasks):
+            return tasks
+        time.sleep(0.5)
+    raise AssertionError(f"{runs} runs of {SYNC} did not become {state}: {airflow.api.runs(SYNC)}")
