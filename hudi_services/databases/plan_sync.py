@@ -71,7 +71,7 @@ class PlannedSync:
         return replace(result, tables={**result.tables, **refused})
 
     def _target(self, route: Route) -> TargetTable:
-        if len(route.sources) > 1:
+        if route.rule.merge:  # also of one table: others may join it, and then its rows need other keys
             raise ConfigError(
                 f"Several tables cannot be loaded into {route.base_path} yet",
                 found=f"{len(route.sources):,} tables, the first is {route.sources[0].full_name}",
