@@ -25,6 +25,7 @@ from hudi_services.databases.registered import registered_sync
 from hudi_services.entry.database_rules import TABLE, DatabaseRule
 from hudi_services.entry.words import told
 from hudi_services.registry.load import Reading
+from hudi_services.sql.catalog_queries import CatalogQueries
 from hudi_services.sql.replication import CreateCatalog, Replicate, read_statement
 from hudi_services.sql.server_catalog import LakeCatalog, ServerCatalog, created_catalog
 
@@ -58,7 +59,9 @@ class DatabaseStatements:
         said = read_statement(statement.text)
         if isinstance(said, CreateCatalog):
             return self._create(said)
-        return self._replicate(said) if said is not None else None
+        if said is not None:
+            return self._replicate(said)
+        return CatalogQueries(self.catalogs, self.environ).run(session, statement) if self.catalogs else None
 
     def _create(self, said: CreateCatalog) -> Result:
         if said.name in self.catalogs:

@@ -54,7 +54,7 @@ def table_name(table: exp.Table, database: str) -> TableName:
     if table.args.get("catalog") is not None:
         raise SqlError(
             f"A table is named by three parts: {table.sql(dialect='spark')}",
-            fix="name the database and the table; there is one catalog",
+            fix="name the database and the table: names of catalogs that statements created are for queries",
         )
     return TableName((table.db or database).lower(), table.name.lower())
 

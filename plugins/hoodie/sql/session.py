@@ -125,7 +125,7 @@ class Session:
                 sources.append((table, given[table.name]))
             elif self.is_known(table):
                 entry = self.entry(table)
-                moment = _as_of(table)
+                moment = moment_of(table)
                 here = before.get(identity(entry.location)) if moment is None else None
                 if here is None or meta or entry.read_optimized:
                     state = None if here is None else here.state
@@ -141,8 +141,8 @@ def is_of_sql(name: str) -> bool:
     return name in (INSERT_OPERATION, OVERWRITE_MODE)
 
 
-def _as_of(table: exp.Table) -> str | None:
-    """TIMESTAMP AS OF and VERSION AS OF, both of which take instants and times."""
+def moment_of(table: exp.Table) -> str | None:
+    """Return the moment of TIMESTAMP AS OF and VERSION AS OF, both of which take instants and times. Raises SqlError."""
     version = table.args.get("version")
     if version is None:
         return None
