@@ -1,5 +1,7 @@
 """All tables of a MariaDB server into the lake: snapshots of many small tables, then runs that touch none and some of them.
 
+`--shards` of the tables become one Hudi table, the others one each.
+
 `python -m benchmarks.whole_databases --tables 1100 --rows 1000 --touched 101` starts a server of its own (mariadbd has to be
 there) and prints wall time, the processor time of this process and of the server, commits, the peak of memory of this process,
 and the greatest number of connections that the server had.
@@ -20,7 +22,7 @@ from hoodie.engine import LocalEngine
 from hoodie.storage import open_storage
 from hudi_services.cdc.cuts import CutStore
 from hudi_services.cdc.mysql.server_sync import ServerSync
-from hudi_services.cdc.mysql.table_source import TableSource
+from hudi_services.cdc.mysql.table_source import MergedSource, TableSource
 from hudi_services.cdc.mysql.target_table import TargetTable
 from tests.support.mariadb import MariaDB
 
@@ -51,6 +53,7 @@ def main() -> None:
     parser.add_argument("--tables", type=int, default=1100)
     parser.add_argument("--rows", type=int, default=1000)
     parser.add_argument("--touched", type=int, default=101)
+    parser.add_argument("--shards", type=int, default=0)
     asked = parser.parse_args()
     server = MariaDB({"innodb-buffer-pool-size": "512M", "table-open-cache": "4000"})
     folder = Path(tempfile.mkdtemp(prefix="bench-tables-"))
@@ -58,15 +61,16 @@ def main() -> None:
         server.run("CREATE DATABASE bench")
         for number in range(asked.tables):
             server.run(_TABLE.format(number=number), _ROWS.format(number=number, rows=asked.rows))
-        targets = [
-            TargetTable(TableSource("bench", "bench", f"t{number}"), str(folder / f"t{number}"), {}, LocalEngine(2))
-            for number in range(asked.tables)
-        ]
+        sources = [TableSource("bench", "bench", f"t{number}") for number in range(asked.tables)]
+        alone, shards = sources[asked.shards :], tuple(sources[: asked.shards])
+        targets = [TargetTable(source, str(folder / source.name), {}, LocalEngine(2)) for source in alone]
+        if shards:
+            targets.append(TargetTable(MergedSource("bench", shards), str(folder / "shards"), {}, LocalEngine(2)))
         cuts = CutStore(open_storage(str(folder / "state")), "bench")
         sync = ServerSync("bench", SERVER, {"AIRFLOW_CONN_BENCH": server.url}, targets, cuts, SystemClock())
         _measured(f"{asked.tables:,} new tables", server, sync)
         _measured("no changes", server, sync)
-        for number in range(asked.touched):
+        for number in range(asked.tables - asked.touched, asked.tables):
             server.run(f"UPDATE bench.t{number} SET k = k + 1 WHERE id <= 50")
         _measured(f"{asked.touched:,} tables changed", server, sync)
         with server.connection() as connection, connection.cursor() as cursor:

@@ -11,9 +11,9 @@ from hoodie.errors import ConfigError
 from hudi_services.cdc.credentials import password_of
 from hudi_services.cdc.cuts import CutStore
 from hudi_services.cdc.masks import Mask, Masks
-from hudi_services.cdc.mysql.route import LoadResult
+from hudi_services.cdc.mysql.load_result import LoadResult
 from hudi_services.cdc.mysql.server_sync import ServerSync, SyncResult, TableResult
-from hudi_services.cdc.mysql.table_source import TableSource
+from hudi_services.cdc.mysql.table_source import MergedSource, TableSource
 from hudi_services.cdc.mysql.target_table import TargetTable
 from hudi_services.cdc.progress_report import ProgressReport
 from hudi_services.cdc.sync_progress import ProgressStore
@@ -53,7 +53,7 @@ class PlannedSync:
         current, name = self.current(), self.planner.name
         refusals = current.plan.refusals if current is not None else ()
         targets = [*self.targets, *(map(self._target, current.plan.routes) if current is not None else ())]
-        known = {target.table.full_name for target in targets}
+        known = {table.full_name for target in targets for table in target.source.tables}
         if unknown := sorted(set(resume) - known):
             raise ConfigError(
                 f"The registry loads no table {unknown[0]!r} from {name}",
@@ -71,19 +71,15 @@ class PlannedSync:
         return replace(result, tables={**result.tables, **refused})
 
     def _target(self, route: Route) -> TargetTable:
-        if route.rule.merge:  # also of one table: others may join it, and then its rows need other keys
-            raise ConfigError(
-                f"Several tables cannot be loaded into {route.base_path} yet",
-                found=f"{len(route.sources):,} tables, the first is {route.sources[0].full_name}",
-                fix="write {table} in the base_path of the rule",
-            )
-        rule, source = route.rule, route.sources[0]
+        rule = route.rule
         columns: Mapping[str, Mask] = {column.lower(): mask for column, mask in rule.masks.items()}
         masks = source_masks(f"The rule {rule.shown}", columns, rule.server, self.planner.server, self.planner.environ)
+        sources = tuple(
+            TableSource(rule.server, source.database, source.name, rule.ignore_cascades, route.choices, rule.statements)
+            for source in route.sources
+        )
         return TargetTable(
-            TableSource(
-                rule.server, source.database, source.name, rule.ignore_cascades, route.choices, rule.statements
-            ),
+            MergedSource(rule.server, sources) if rule.merge else sources[0],
             route.base_path,
             {"hoodie.table.name": route.name, **rule.write_options},
             LocalEngine(),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +23,7 @@ class _Piece:
     rows: int
     size: int
     changes: pa.Table | Path
+    source: str
 
     def read(self) -> pa.Table:
         if isinstance(self.changes, pa.Table):
@@ -54,26 +56,31 @@ class HeldChanges:
         """How many bytes of them are in memory."""
         return self._memory
 
-    @property
-    def schema(self) -> pa.Schema:
-        """The columns of the changes. There are some."""
-        return self._pieces[0].schema
+    def rows_by_source(self) -> Mapping[str, int]:
+        """Return how many changes of each source wait."""
+        rows: Counter[str] = Counter()
+        for piece in self._pieces:
+            rows[piece.source] += piece.rows
+        return rows
 
     @property
     def position(self) -> LogPosition | None:
         """The place after the last piece, None without one."""
         return self._pieces[-1].position if self._pieces else None
 
-    def add(self, position: LogPosition, changes: pa.Table) -> None:
-        """Add a piece of the transaction that ends at `position`. Raises OSError where the disk of temporary files is full."""
+    def add(self, position: LogPosition, changes: pa.Table, source: str = "") -> None:
+        """Add a piece of transactions of `source` up to `position`. Raises OSError where the disk of temporary files is full."""
         stays = self._memory + changes.nbytes <= _MEMORY
         place = changes if stays else self._file_of(changes)
-        self._keep([*self._pieces, _Piece(position, changes.schema, changes.num_rows, changes.nbytes, place)])
+        self._keep([*self._pieces, _Piece(position, changes.schema, changes.num_rows, changes.nbytes, place, source)])
 
-    def drop(self, position: LogPosition) -> None:
-        """Forget the pieces of a transaction."""
-        pieces = [piece for piece in self._pieces if piece.position != position]
-        self._keep(pieces)
+    def drop(self, position: LogPosition, source: str = "") -> None:
+        """Forget the pieces of a source that end at `position`."""
+        self._keep([piece for piece in self._pieces if (piece.position, piece.source) != (position, source)])
+
+    def forget(self, source: str) -> None:
+        """Forget the pieces of a source."""
+        self._keep([piece for piece in self._pieces if piece.source != source])
 
     def clear(self) -> None:
         """Forget all, and remove the files."""
@@ -86,12 +93,12 @@ class HeldChanges:
         self._pieces = pieces
         self._memory = sum(piece.size for piece in pieces if isinstance(piece.changes, pa.Table))
 
-    def tables(self) -> Iterator[pa.Table]:
-        """Yield all changes, some at a time."""
+    def tables(self, fitted: Callable[[pa.Table], pa.Table] = lambda piece: piece) -> Iterator[pa.Table]:
+        """Yield all changes, some at a time. `fitted` gives them the columns that they share."""
         waiting: list[pa.Table] = []
         rows = 0
         for piece in self._pieces:
-            waiting.append(piece.read())
+            waiting.append(fitted(piece.read()))
             rows += piece.rows
             if rows >= _ROWS:
                 yield pa.concat_tables(waiting)

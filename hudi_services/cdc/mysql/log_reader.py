@@ -17,6 +17,7 @@ from hudi_services.cdc.mysql.connection import connected, is_mariadb
 from hudi_services.cdc.mysql.log_positions import LogPositions
 from hudi_services.cdc.mysql.position import LogPosition
 from hudi_services.cdc.mysql.route import Route
+from hudi_services.cdc.mysql.target_batch import TargetBatch
 
 if TYPE_CHECKING:
     from pymysql.connections import Connection
@@ -43,9 +44,10 @@ class LogReader:
     def run(self, control: Connection[Any], start: LogPosition, end: LogPosition) -> None:
         """Apply all changes up to `end`. Raises SourceError where the log cannot be read, and what `park` raises."""
         mariadb, charsets = is_mariadb(control), collation_charsets(control)
-        choices = {name: route.target.table.choices for name, route in self.routes.items()}
+        choices = {name: route.source.choices for name, route in self.routes.items()}
         decoding = Decoding(choices, declared_types(control, sorted(self.routes)))
         cuts = {route.since for route in self.routes.values()}
+        batches = _batches(self.routes)
         with connected(self.positions.name, self.positions.server, self.positions.environ) as connection:
             log = self.positions.noted(events(connection, self.positions.server.server_id, start, wait=False))
             try:
@@ -62,52 +64,82 @@ class LogReader:
                     found=str(error),
                     fix=f"run `hudi-services cdc check {self.positions.name}`, then load again with --start-fresh",
                 ) from error
-        for route in tuple(self.routes.values()):
-            self._try(route, lambda route: route.commit(end))
+        for batch in batches:
+            self._commit(batch, end)
 
     def _take(self, part: Part) -> None:
         if isinstance(part, Statement):
             for route in tuple(self.routes.values()):
                 self._try(route, lambda route: route.obey(part))
-                if route.is_stale:
+                if route.is_stale and route.name in self.routes:
                     self.stale.append(route)
                     self._leave(route)
         elif isinstance(part, Unreadable):
             self._hand_to((part.database, part.table), lambda route: route.refuse(part))
         else:
-            self._limit_memory(part.position)
+            self._limit_memory(part.end)
             self._hand_to((part.shape.database, part.shape.table), lambda route: route.take(part))
 
     def _hand_to(self, name: TableName, step: Callable[[Route], None]) -> None:
         if name in self.routes:  # it may have left since the log named it
             self._try(self.routes[name], step)
 
-    def _limit_memory(self, position: LogPosition) -> None:
-        """Commit the largest changes that wait. Those of the transaction up to `position` may not be whole yet."""
-        while sum(route.held_bytes for route in self.routes.values()) >= _BYTES:
-            whole = [route for route in self.routes.values() if route.held_bytes and not route.is_within(position)]
+    def _limit_memory(self, end: LogPosition) -> None:
+        """Commit the largest changes that wait. Those of the transactions up to `end` may not be whole yet."""
+        batches = _batches(self.routes)
+        while sum(batch.memory for batch in batches) >= _BYTES:
+            whole = [batch for batch in batches if batch.memory and not batch.is_within(end)]
             if not whole:
                 return
-            self._try(max(whole, key=lambda route: route.held_bytes), Route.commit)
+            self._commit(max(whole, key=lambda batch: batch.memory))
+
+    def _commit(self, batch: TargetBatch, end: LogPosition | None = None) -> None:
+        """Commit what waits. All tables of the batch leave where that fails."""
+        try:
+            batch.commit(end)
+        except HoodieError as error:
+            self._park_all(batch, error)
 
     def _try(self, route: Route, step: Callable[[Route], None]) -> None:
         try:
             step(route)
         except HoodieError as error:
-            self._leave(route)
-            self.park(route, error)
+            if route.batch.has_failed:
+                self._park_all(route.batch, error)
+            else:
+                self._leave(route)
+                if not route.batch.has_failed:
+                    self.park(route, error)
 
     def _leave(self, route: Route) -> None:
-        source = route.target.table
-        del self.routes[source.database, source.name]
+        """Take a route out. The last one of a batch commits the changes that wait, and an error of that counts."""
+        del self.routes[route.name]
+        route.batch.leave(route)
+        if not route.batch.members:
+            try:
+                route.batch.commit()
+            except HoodieError as error:
+                route.is_stale = False
+                self.stale = [other for other in self.stale if other is not route]
+                self.park(route, error)
+
+    def _park_all(self, batch: TargetBatch, error: HoodieError) -> None:
+        for route in [route for route in self.routes.values() if route.batch is batch]:
+            del self.routes[route.name]
+            batch.members.pop(route.source.full_name, None)
+            self.park(route, error)
 
     def _is_wanted(self, database: str, table: str) -> bool:
         return (database, table) in self.routes
 
     @property
     def _tables(self) -> str:
-        names = [route.target.table.source for route in self.routes.values()]
+        names = [route.source.source for route in self.routes.values()]
         return names[0] if len(names) == 1 else f"{len(names)} tables of {self.positions.name}"
+
+
+def _batches(routes: dict[TableName, Route]) -> list[TargetBatch]:
+    return list({id(route.batch): route.batch for route in routes.values()}.values())
 
 
 def _up_to(end: LogPosition, log: Iterator[tuple[LogPosition, Event]]) -> Iterator[tuple[LogPosition, Event]]:

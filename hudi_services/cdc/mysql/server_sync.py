@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, field, replace
@@ -17,17 +17,21 @@ from hudi_services.cdc.mysql.binlog.log import end_of_log
 from hudi_services.cdc.mysql.connection import connected, rows_of
 from hudi_services.cdc.mysql.facts import server_facts
 from hudi_services.cdc.mysql.failover import located
+from hudi_services.cdc.mysql.group_load import MergedLoad
+from hudi_services.cdc.mysql.load_result import LoadResult
 from hudi_services.cdc.mysql.log_identity import StoredPosition
 from hudi_services.cdc.mysql.log_positions import LogPositions
 from hudi_services.cdc.mysql.log_reader import LogReader
 from hudi_services.cdc.mysql.log_retention import log_kept
 from hudi_services.cdc.mysql.position import LogPosition, log_position
-from hudi_services.cdc.mysql.route import LoadResult, Route
+from hudi_services.cdc.mysql.route import Route
 from hudi_services.cdc.mysql.session_pool import SessionPool
 from hudi_services.cdc.mysql.sessions import Session
 from hudi_services.cdc.mysql.snapshot_load import SnapshotLoad
 from hudi_services.cdc.mysql.source_check import check_server, check_table
 from hudi_services.cdc.mysql.table_load import SESSIONS, route_of
+from hudi_services.cdc.mysql.table_source import TableSource
+from hudi_services.cdc.mysql.target_batch import TargetBatch, TargetCommits
 from hudi_services.cdc.mysql.target_table import TargetTable
 from hudi_services.cdc.progress_report import NoReport, SyncReport
 from hudi_services.entry.server import DatabaseServer
@@ -63,9 +67,13 @@ class SyncResult:
 
 @dataclass
 class _Follower:
-    """A table on its way through a run. It has all changes up to `since`, its last commit holds `stored`."""
+    """A table on its way through a run. It has all changes up to `since`, its last commit holds `stored`.
 
-    target: TargetTable
+    Tables of one Hudi table share its `commits`.
+    """
+
+    commits: TargetCommits
+    source: TableSource
     result: LoadResult = field(default_factory=LoadResult)
     stored: StoredPosition | None = None
     since: StoredPosition | None = None
@@ -76,7 +84,11 @@ class _Follower:
 
     @property
     def name(self) -> str:
-        return self.target.table.full_name
+        return self.source.full_name
+
+    @property
+    def target(self) -> TargetTable:
+        return self.commits.target
 
     @property
     def goes_on(self) -> bool:
@@ -110,10 +122,10 @@ class ServerSync:
     def _run(self, resume: Collection[str]) -> SyncResult:
         before = self.cuts.latest()
         positions = LogPositions(self.name, self.server, self.environ)
-        followers = [_Follower(target) for target in self.targets]
+        commits = [TargetCommits(target, None) for target in self.targets]
+        followers = [_Follower(each, source) for each in commits for source in each.target.source.tables]
         with closing(Session(self._connected)) as session:
-            for follower in followers:
-                _try(follower, partial(_find_place, follower, before, resume))
+            _find_places(followers, before, resume)
             self._check(session.opened(), followers)
             new = [follower for follower in followers if follower.goes_on and _lacks_rows(follower)]
             if new:
@@ -136,14 +148,14 @@ class ServerSync:
         return SyncResult({follower.name: _result(follower, cut) for follower in followers}, cut.number, cut.position)
 
     def _check(self, control: Connection[Any], followers: Sequence[_Follower]) -> None:
-        databases = tuple(dict.fromkeys(follower.target.table.database for follower in followers))
+        databases = tuple(dict.fromkeys(follower.source.database for follower in followers))
         facts = server_facts(control, databases, self.clock)
         self.report.counted({table.full_name: table.rows for table in facts.tables})
         check_server(self.name, self.server, self.environ, facts)
         sizes = {table.full_name: table.size for table in facts.tables}
         for follower in followers:
             follower.size = sizes.get(follower.name, 0)
-            _try(follower, partial(check_table, facts, follower.target.table))
+            _try(follower, partial(check_table, facts, follower.source))
 
     def _load(
         self, control: Session, followers: Sequence[_Follower], positions: LogPositions, *, start_fresh: bool = False
@@ -158,18 +170,52 @@ class ServerSync:
             read = partial(self.report.read, follower.name)
             try:
                 load = SnapshotLoad(sessions, positions, follower.target, follower.result, read=read)
-                follower.stored = load.run(follower.stored, start_fresh=start_fresh)
-                follower.since = follower.stored
+                follower.commits.stored = load.run(follower.stored, start_fresh=start_fresh)
+                follower.stored = follower.since = follower.commits.stored
             finally:
                 self.report.loaded(follower.name)
 
         self.report.loads([follower.name for follower in followers if follower.goes_on])
-        by_size = sorted(followers, key=lambda follower: follower.size)
+
+        def load_all(members: Sequence[_Follower]) -> None:
+            if members[0].target.is_merged:
+                self._load_merged(members, positions, sessions, again=start_fresh)
+            else:
+                _try(members[0], partial(load, members[0]))
+
+        by_size = sorted(_by_target(followers), key=lambda members: sum(follower.size for follower in members))
         with closing(SessionPool(self._connected, SESSIONS)) as sessions, ThreadPoolExecutor(SESSIONS) as threads:
-            list(threads.map(lambda follower: _try(follower, partial(load, follower)), by_size))
+            list(threads.map(load_all, by_size))
 
     def _connected(self) -> AbstractContextManager[Connection[Any]]:
         return connected(self.name, self.server, self.environ)
+
+    def _load_merged(
+        self, members: Sequence[_Follower], positions: LogPositions, sessions: SessionPool, *, again: bool
+    ) -> None:
+        """Read all rows of these tables of one Hudi table."""
+        by_name = {follower.name: follower for follower in members}
+
+        def fail(source: TableSource, error: HoodieError) -> None:
+            by_name[source.full_name].error = error
+            self.report.loaded(source.full_name)
+
+        def loaded(source: TableSource, rows: int) -> None:
+            self.report.read(source.full_name, rows)
+            self.report.loaded(source.full_name)
+
+        commits, results = members[0].commits, {name: follower.result for name, follower in by_name.items()}
+        sources = [follower.source for follower in members]
+        try:
+            MergedLoad(sessions, positions, commits, results, fail, loaded).run(sources, again=again)
+        except HoodieError as error:
+            for follower in members:
+                if follower.goes_on and (again or commits.place(follower.source) is None):
+                    follower.error = error
+        for follower in members:
+            follower.stored = commits.place(follower.source)
+            if follower.goes_on:
+                follower.since = follower.stored
 
     def _note_log(
         self, control: Connection[Any], positions: LogPositions, followers: Sequence[_Follower], end: LogPosition
@@ -184,8 +230,9 @@ class ServerSync:
     def _cut(self, before: Cut | None, reached: StoredPosition, time: str, followers: Sequence[_Follower]) -> Cut:
         places: dict[str, TablePlace] = {}
         behind: dict[str, Behind] = {}
+        instants: dict[int, str] = {}
         for follower in followers:
-            _try(follower, partial(_place, follower, places))
+            _try(follower, partial(_place, follower, places, instants))
             if follower.parked is not None:
                 behind[follower.name] = follower.parked
             elif follower.error is not None:
@@ -203,13 +250,32 @@ def _try(follower: _Follower, step: Callable[[], None]) -> None:
             follower.error = error
 
 
+def _by_target(followers: Iterable[_Follower]) -> list[list[_Follower]]:
+    groups: dict[int, list[_Follower]] = {}
+    for follower in followers:
+        groups.setdefault(id(follower.commits), []).append(follower)
+    return list(groups.values())
+
+
+def _find_places(followers: Sequence[_Follower], before: Cut | None, resume: Collection[str]) -> None:
+    """Set how far the tables are: where the last commit says, or at the last cut if that knows this commit."""
+    for members in _by_target(followers):
+        first = members[0]
+        try:
+            first.commits.stored = first.target.stored_position()
+        except HoodieError as error:
+            for follower in members:
+                follower.error = error
+        for follower in members:
+            _try(follower, partial(_find_place, follower, before, resume))
+
+
 def _find_place(follower: _Follower, before: Cut | None, resume: Collection[str]) -> None:
-    """Set how far the table is: where its last commit says, or at the last cut if that knows this commit."""
-    follower.stored = follower.since = follower.target.stored_position()
+    follower.stored = follower.since = follower.commits.place(follower.source)
     if before is None:
         return
     at = follower.stored.position if follower.stored is not None else ""
-    source = follower.target.table.source
+    source = follower.source.source
     place, behind = before.tables.get(follower.name), before.behind.get(follower.name)
     if place is not None and place.stored == at:
         follower.since = StoredPosition(source, before.position, before.log)
@@ -245,26 +311,28 @@ def _apply(
     """Apply changes up to `end`. Return the tables whose rows have to be read again: they have all up to the reason."""
     routes: dict[tuple[str, str], Route] = {}
     by_name = {follower.name: follower for follower in followers}
-    for follower in followers:
-        if follower.goes_on and follower.stored is not None and follower.since is not None:
-            source = follower.target.table
-            routes[source.database, source.name] = route_of(
-                control, positions, follower.target, follower.stored, follower.since.place, follower.result
-            )
+    for members in _by_target(followers):
+        commits = members[0].commits
+        batch = TargetBatch(commits, lambda name, place: positions.stored_position(control, name, place))
+        for one in members:
+            if one.goes_on and one.stored is not None and one.since is not None:
+                route = route_of(control, positions, commits, one.source, one.since.place, one.result, batch)
+                routes[route.name] = route
     if not routes:
         return []
 
     def leave(route: Route, error: HoodieError) -> None:
-        by_name[route.target.table.full_name].error = error
+        by_name[route.source.full_name].error = error
 
     taken = tuple(routes.values())
     reader = LogReader(positions, routes, leave)
     reader.run(control, min(route.since for route in taken), end)
     for route in taken:
-        follower = by_name[route.target.table.full_name]
-        if route.stored != follower.stored:
-            follower.stored = follower.since = route.stored
-    return [by_name[route.target.table.full_name] for route in reader.stale]
+        follower = by_name[route.source.full_name]
+        stored = follower.commits.place(follower.source)
+        if stored != follower.stored:
+            follower.stored = follower.since = stored
+    return [by_name[route.source.full_name] for route in reader.stale]
 
 
 def _position(follower: _Follower) -> str:
@@ -285,14 +353,17 @@ def _note_end(
     reached = positions.stored_position(control, "", end)
     for follower in followers:
         if follower.goes_on:
-            follower.since = replace(reached, source=follower.target.table.source)
+            follower.since = replace(reached, source=follower.source.source)
 
 
-def _place(follower: _Follower, places: dict[str, TablePlace]) -> None:
+def _place(follower: _Follower, places: dict[str, TablePlace], instants: dict[int, str]) -> None:
     """Note the commit of the table at the cut. Raises PendingInstantError where another load went past the cut."""
     assert follower.stored is not None, "a table without rows has an error"
-    instant = follower.target.commit_of(follower.stored)
-    places[follower.name] = TablePlace(follower.target.base_path, instant, follower.stored.position)
+    assert follower.commits.stored is not None, "one with rows has commits"
+    number = id(follower.commits)
+    if number not in instants:
+        instants[number] = follower.target.commit_of(follower.commits.stored)
+    places[follower.name] = TablePlace(follower.target.base_path, instants[number], follower.stored.position)
 
 
 def _behind(follower: _Follower, error: HoodieError, before: Cut | None, now: str) -> Behind:

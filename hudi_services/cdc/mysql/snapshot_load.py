@@ -28,9 +28,9 @@ from hudi_services.cdc.mysql.chunks import (
 )
 from hudi_services.cdc.mysql.columns import DeclaredTable, declared_table
 from hudi_services.cdc.mysql.failover import located
+from hudi_services.cdc.mysql.load_result import LoadResult
 from hudi_services.cdc.mysql.log_identity import StoredPosition
 from hudi_services.cdc.mysql.log_positions import LogPositions
-from hudi_services.cdc.mysql.route import LoadResult
 from hudi_services.cdc.mysql.session_pool import SessionPool
 from hudi_services.cdc.mysql.snapshot import Snapshot, snapshot_on
 from hudi_services.cdc.mysql.snapshot_estimate import SnapshotEstimate, SnapshotPace, snapshot_estimate

@@ -14,16 +14,19 @@ from hudi_services.cdc.mysql.binlog.log import end_of_log
 from hudi_services.cdc.mysql.connection import connected
 from hudi_services.cdc.mysql.facts import server_facts
 from hudi_services.cdc.mysql.failover import located
+from hudi_services.cdc.mysql.load_result import LoadResult
 from hudi_services.cdc.mysql.log_identity import StoredPosition
 from hudi_services.cdc.mysql.log_positions import LogPositions
 from hudi_services.cdc.mysql.log_reader import LogReader
 from hudi_services.cdc.mysql.position import LogPosition
-from hudi_services.cdc.mysql.route import LoadResult, Route
+from hudi_services.cdc.mysql.route import Route
 from hudi_services.cdc.mysql.session_pool import SessionPool
 from hudi_services.cdc.mysql.sessions import Session
 from hudi_services.cdc.mysql.snapshot_load import SnapshotLoad
 from hudi_services.cdc.mysql.source_check import check_server, check_table
+from hudi_services.cdc.mysql.table_source import TableSource
 from hudi_services.cdc.mysql.target import keys_now
+from hudi_services.cdc.mysql.target_batch import TargetBatch, TargetCommits
 from hudi_services.cdc.mysql.target_table import TargetTable
 from hudi_services.entry.server import DatabaseServer
 
@@ -66,7 +69,7 @@ class TableLoad:
             if stored is None or stored.is_loading or start_fresh:
                 stored = self._snapshot(control, stored, start_fresh=start_fresh)
             while (stale := self._apply(control.opened(), stored, _end(stored, end, until))) is not None:
-                stored = self._snapshot(control, stale.stored, start_fresh=True)
+                stored = self._snapshot(control, stale.batch.commits.stored, start_fresh=True)
         return self.result
 
     def _snapshot(self, control: Session, stored: StoredPosition | None, *, start_fresh: bool) -> StoredPosition:
@@ -82,7 +85,8 @@ class TableLoad:
         """Apply changes after `stored`. Return the route if all rows have to be read again before others follow."""
         source = self.target.table
         since = located(control, stored, self._positions).place
-        route = route_of(control, self._positions, self.target, stored, since, self.result)
+        commits = TargetCommits(self.target, stored)
+        route = route_of(control, self._positions, commits, source, since, self.result)
         reader = LogReader(self._positions, {(source.database, source.name): route}, _stop)
         reader.run(control, since, end)
         return route if reader.stale else None
@@ -96,21 +100,15 @@ def _end(stored: StoredPosition, end: LogPosition, until: LogPosition | None) ->
 def route_of(
     control: Connection[Any],
     positions: LogPositions,
-    target: TargetTable,
-    stored: StoredPosition,
+    commits: TargetCommits,
+    source: TableSource,
     since: LogPosition,
     result: LoadResult,
+    batch: TargetBatch | None = None,
 ) -> Route:
-    """Return the way of a table's changes after `since`. `stored` is the position that its last commit holds."""
-    source = target.table
-    return Route(
-        target,
-        stored,
-        since,
-        lambda: keys_now(control, source.database, source.name),
-        lambda name, place: positions.stored_position(control, name, place),
-        result,
-    )
+    """Return the way of a table's changes after `since` into a batch of its Hudi table, by default one of its own."""
+    own = TargetBatch(commits, lambda name, place: positions.stored_position(control, name, place))
+    return Route(source, batch or own, since, lambda: keys_now(control, source.database, source.name), result)
 
 
 def _stop(route: Route, error: HoodieError) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from hoodie.config.table import TableProperties
 from hoodie.config.table_keys import RECORD_KEY_FIELDS
-from hoodie.config.write_keys import EMPTY_OVERWRITE
+from hoodie.config.write_keys import DUP_POLICY, EMPTY_OVERWRITE
+from hoodie.dataset import HoodieDataset
 from hoodie.engine import Engine
 from hoodie.errors import ConfigError, PendingInstantError, TableNotFoundError
 from hoodie.model.changes import AFTER, BEFORE
@@ -21,9 +24,10 @@ from hoodie.write.change_rows import ChangeColumns, change_rows
 from hoodie.write.execute import WriteHooks
 from hudi_services.cdc import masks
 from hudi_services.cdc.masks import NO_MASKS, Masks
-from hudi_services.cdc.mysql.log_identity import KEY, StoredPosition, stored_position
+from hudi_services.cdc.mysql.log_identity import KEY, StoredPosition, joined_position, stored_position
 from hudi_services.cdc.mysql.snapshot import Snapshot
-from hudi_services.cdc.mysql.table_source import Origin, TableSource
+from hudi_services.cdc.mysql.source_columns import as_changes, changes_schema, widest
+from hudi_services.cdc.mysql.table_source import DATABASE_COLUMN, TABLE_COLUMN, MergedSource, Origin, TableSource
 from hudi_services.cdc.mysql.target import (
     UniqueKey,
     check_key_types,
@@ -102,21 +106,28 @@ class TargetTable:
 
         Raises ConfigError for rows without a key, for columns that cannot be in a key, and for columns of other types.
         """
-        key = ",".join(rows.table.key)
-        fields = str(self.options.get(RECORD_KEY_FIELDS.name, key)).split(",")
-        self.masks.check(rows.table.schema.names, fields, rows.table.full_name)
-        schema = self.masks.schema(rows.table.schema)
+        return self.opened(rows.table.schema, rows.table.key, rows.table.full_name)
+
+    def opened(self, columns: pa.Schema, key_columns: Sequence[str], name: str) -> HoodieTable:
+        """Return the table, as `opened_for` does, for rows of `name` with these columns and this key."""
+        key = ",".join(key_columns)
+        said = str(self.options.get(RECORD_KEY_FIELDS.name, key))
+        fields = [field for field in dict.fromkeys([*self._first_key, *said.split(",")]) if field]
+        self.masks.check(columns.names, fields, name)
+        schema = self.masks.schema(columns)
         with suppress(TableNotFoundError):
             table = HoodieTable.open(self.base_path, engine=self.engine)
             check_text_columns(table.stored_schema, schema)
             return table
         if not key and RECORD_KEY_FIELDS.name not in self.options:
             raise ConfigError(
-                f"The table {rows.table.full_name} has no key",
+                f"The table {name} has no key",
                 found="neither a primary key nor a unique index without nulls",
                 fix=f"name its columns: --hoodie-conf {RECORD_KEY_FIELDS.name}=…",
             )
-        options = {RECORD_KEY_FIELDS.name: key, "hoodie.table.name": self.name, **self.options}
+        options = {**self.options, RECORD_KEY_FIELDS.name: ",".join(fields)}
+        if "hoodie.table.name" not in options:
+            options["hoodie.table.name"] = self.name
         check_key_types(schema, fields)
         return HoodieTable.create(self.base_path, options, engine=self.engine)
 
@@ -141,6 +152,15 @@ class TargetTable:
         )
 
     @property
+    def is_merged(self) -> bool:
+        """It has rows of several tables, or may get them."""
+        return isinstance(self.source, MergedSource)
+
+    @property
+    def _first_key(self) -> tuple[str, ...]:
+        return self.source.key if isinstance(self.source, MergedSource) else ()
+
+    @property
     def name(self) -> str:
         """The name of the Hudi table, unless the options have one."""
         return (
@@ -148,9 +168,39 @@ class TargetTable:
         )
 
     @property
+    def properties(self) -> TableProperties:
+        """The properties of the table."""
+        return HoodieTable.open(self.base_path).properties
+
+    @property
     def schema(self) -> pa.Schema:
         """Its data columns."""
         return HoodieTable.open(self.base_path).stored_schema or pa.schema([])
+
+    def joined(self, before: StoredPosition | None, tables: Mapping[str, StoredPosition]) -> StoredPosition:
+        """Return the position of the table after commits to `tables`, by their names at the server: the others stay."""
+        if self.is_merged:
+            return joined_position(self.source.source, {**(before.tables if before is not None else {}), **tables})
+        [position] = tables.values()
+        return position
+
+    def images(self) -> pa.Schema | None:
+        """Return the columns of changes that the table has. None with masks, whose columns have other types there."""
+        return None if self.masks.columns else self.schema
+
+    def check_columns(self, schema: pa.Schema) -> None:
+        """Raise SchemaConflictError for columns that the table cannot take."""
+        widest(self.schema, self.masks.schema(schema))
+
+    def filled(self, source: TableSource, names: list[str]) -> set[str]:
+        """Return which of the columns have a value in rows of a source. It reads these columns."""
+        state = HoodieTable.open(self.base_path).state()
+        known = set(self.schema.names)
+        stored = [name for name in names if name in known]
+        found: set[str] = set()
+        for batch in self._rows_of(state, (source,), stored):
+            found |= {name for name in stored if batch[name].null_count < batch.num_rows}
+        return found
 
     def write_rows(
         self,
@@ -169,8 +219,9 @@ class TargetTable:
         counted = _Counted(key, self.masks)
         HoodieTable.open(self.base_path, engine=self.engine).write(
             pa.RecordBatchReader.from_batches(self.masks.schema(rows.schema), counted.of(rows)),
-            "insert_overwrite_table" if replace else "bulk_insert",
-            {**self.options, EMPTY_OVERWRITE.name: "true"},  # the source may be empty
+            "insert_overwrite_table" if replace else "insert" if self.refuses_known else "bulk_insert",
+            # The source may be empty. A key that two sources have would be there twice.
+            {**self.options, EMPTY_OVERWRITE.name: "true", **({DUP_POLICY.name: "FAIL"} if self.refuses_known else {})},
             hooks=self._hooks(before, after),
         )
         return counted.rows
@@ -197,6 +248,21 @@ class TargetTable:
         """Apply changes in one commit. Raises PendingInstantError where the table has another position than `before`."""
         self.write_parts(iter([changes]), changes.schema, key, before, after)
 
+    def write_batch(
+        self,
+        parts: Iterator[pa.Table],
+        schema: pa.Schema | None,
+        before: StoredPosition,
+        after: StoredPosition,
+        emptied: Sequence[TableSource] = (),
+    ) -> None:
+        """Apply changes in one commit, as `write_parts`, whose keys are checked. `schema` is None where there are no parts.
+
+        The rows that the table has of the sources `emptied` are deleted before.
+        """
+        known = schema if schema is not None else changes_schema(self.schema)
+        self.write_parts(parts, known, None, before, after, emptied)
+
     def write_parts(
         self,
         parts: Iterator[pa.Table],
@@ -204,6 +270,7 @@ class TargetTable:
         key: UniqueKey | None,
         before: StoredPosition,
         after: StoredPosition,
+        emptied: Sequence[TableSource] = (),
     ) -> str:
         """Apply changes in one commit, as `write_changes` does, and return its instant.
 
@@ -211,10 +278,16 @@ class TargetTable:
         """
         table = HoodieTable.open(self.base_path, engine=self.engine)
         schema = self.masks.changes(schema.empty_table()).schema
+        state = table.state()
         check_text_columns(table.stored_schema, pa.schema(list(schema.field(AFTER).type)))
-        rows_of = change_rows(table.state(), schema, _CHANGES, AfterWrite.of(self.options).options)
+        rows_of = change_rows(state, schema, _CHANGES, AfterWrite.of(self.options).options)
 
         def batches() -> Iterator[pa.RecordBatch]:
+            images = pa.schema(list(schema.field(AFTER).type))
+            needed = [name for name in self._located_by(state) if name in images.names]
+            for batch in self._rows_of(state, emptied, needed):
+                deletes = as_changes(pa.Table.from_batches([batch]), "d", images).select(schema.names)
+                yield from rows_of(deletes).to_batches()
             for changes in parts:
                 for image in (BEFORE, AFTER):
                     check_key_values(changes[image], key)
@@ -228,6 +301,36 @@ class TargetTable:
             hooks=self._hooks(before, lambda: after),
         )
         return result.instant.time
+
+    def _rows_of(
+        self, state: TableState, sources: Sequence[TableSource], names: Sequence[str]
+    ) -> Iterator[pa.RecordBatch]:
+        """Columns of the rows that the table has of these sources."""
+        if not sources:
+            return
+        databases: dict[str, list[str]] = {}
+        for source in sources:
+            databases.setdefault(source.database, []).append(source.name)
+        chosen = pc.scalar(False)
+        for database, tables in databases.items():
+            chosen = chosen | ((pc.field(DATABASE_COLUMN) == database) & pc.field(TABLE_COLUMN).isin(tables))
+        dataset = HoodieDataset(HoodieTable.open(self.base_path, engine=self.engine), state=state)
+        yield from dataset.to_batches(list(names), chosen)
+
+    @staticmethod
+    def _located_by(state: TableState) -> tuple[str, ...]:
+        """The columns that say which row one is, and where."""
+        properties = state.properties
+        return tuple(
+            dict.fromkeys(
+                name.partition(".")[0] for name in (*properties.record_key_fields, *properties.partition_fields)
+            )
+        )
+
+    @property
+    def refuses_known(self) -> bool:
+        """Rows of a snapshot have no key that the table has."""
+        return isinstance(self.source, MergedSource) and self.source.global_keys
 
     def _hooks(self, before: StoredPosition | None, after: Callable[[], StoredPosition]) -> WriteHooks:
         """Hooks of a commit that holds the position `after`, and is made only where the table has the position `before`."""

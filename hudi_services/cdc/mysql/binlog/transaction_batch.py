@@ -20,6 +20,7 @@ _PIECE = 16 << 20  # bytes of events of a long transaction that are decoded at o
 class Changes:
     """Changes of one table in a transaction, or a piece of them, or those in several transactions that follow each other.
 
+    `end` is the place after all transactions that were decoded with them: those of other tables come with the same one.
     `changes` has the columns of `ChangeCollector`. A reader that begins at `position` gets what follows the last transaction:
     pieces that were read count when the next part has another position. `seconds` since 1970 are those of the last one.
     """
@@ -28,6 +29,7 @@ class Changes:
     seconds: int
     shape: Shape
     changes: pa.Table
+    end: LogPosition
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,7 @@ class TransactionBatch:
                 raise ValueError("the columns of a table changed")
             ends = [last[shape.database, shape.table] for shape in shapes]
             return [
-                Changes(end.position, end.seconds, shape, self.collector.take(shape))
+                Changes(end.position, end.seconds, shape, self.collector.take(shape), held[-1].position)
                 for shape, end in zip(shapes, ends, strict=True)
             ]
         except ValueError:
@@ -141,4 +143,4 @@ class TransactionBatch:
                 failed.setdefault(name, str(error))
                 continue
             if name not in failed:
-                yield Changes(position, seconds, shape, changes)
+                yield Changes(position, seconds, shape, changes, position)

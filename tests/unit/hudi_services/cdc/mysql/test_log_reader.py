@@ -6,15 +6,16 @@ import pytest
 
 from hoodie.engine import LocalEngine
 from hoodie.errors import SourceError
-from hudi_services.cdc.mysql import held_changes, log_reader, route
+from hudi_services.cdc.mysql import held_changes, log_reader, target_batch
 from hudi_services.cdc.mysql.binlog import event_spool, transaction_batch
 from hudi_services.cdc.mysql.binlog.log import end_of_log
 from hudi_services.cdc.mysql.connection import connected
+from hudi_services.cdc.mysql.load_result import LoadResult
 from hudi_services.cdc.mysql.log_positions import LogPositions
 from hudi_services.cdc.mysql.log_reader import LogReader
-from hudi_services.cdc.mysql.route import LoadResult
 from hudi_services.cdc.mysql.table_load import TableLoad, route_of
 from hudi_services.cdc.mysql.table_source import TableSource
+from hudi_services.cdc.mysql.target_batch import TargetCommits
 from hudi_services.cdc.mysql.target_table import TargetTable
 from tests.support.binlog import DECLARED
 from tests.support.tables import SMALL_BLOOM
@@ -55,10 +56,12 @@ class Tables:
             routes = {}
             for name, target in self.targets.items():
                 stored = target.stored_position()
-                routes[name] = route_of(control, self.log, target, stored, stored.place, LoadResult())
+                routes[name] = route_of(
+                    control, self.log, TargetCommits(target, stored), target.table, stored.place, LoadResult()
+                )
             start = min(route.since for route in routes.values())
             results = {name[1]: route.result for name, route in routes.items()}
-            LogReader(self.log, routes, lambda route, error: self.parked.append((route.target.source.name, error))).run(
+            LogReader(self.log, routes, lambda route, error: self.parked.append((route.source.name, error))).run(
                 control, start, end_of_log(control)
             )
         return results
@@ -149,7 +152,7 @@ def test_a_long_transaction_is_one_commit_of_each_table(server, database, tmp_pa
         (transaction_batch, "_BYTES", 500),
         (held_changes, "_MEMORY", 3_000),
         (log_reader, "_BYTES", 1_000),
-        (route, "ROWS", 10),
+        (target_batch, "ROWS", 10),
     ):
         monkeypatch.setattr(module, name, value)
     long = [

@@ -12,7 +12,7 @@ import pytest
 from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
 from hoodie.errors import ConfigError, PendingInstantError, SourceError
-from hudi_services.cdc.mysql import route
+from hudi_services.cdc.mysql import target_batch
 from hudi_services.cdc.mysql.binlog import transaction_batch
 from hudi_services.cdc.mysql.binlog.decoding import PLAIN
 from hudi_services.cdc.mysql.log_positions import LogPositions
@@ -280,7 +280,7 @@ def test_other_databases_of_the_server_do_not_count(server, database, tmp_path):
 def test_long_changes_are_written_before_there_are_many(server, database, tmp_path, monkeypatch):
     target = str(tmp_path / "lake")
     load(server, database, target).run()
-    monkeypatch.setattr(route, "BYTES", 1_000)
+    monkeypatch.setattr(target_batch, "BYTES", 1_000)
     monkeypatch.setattr(transaction_batch, "_BYTES", 500)
     server.run(*(f"INSERT INTO {database}.t VALUES ({key}, REPEAT('x', 20), 1)" for key in range(40)))
     assert load(server, database, target).run().commits > 1
