@@ -10,13 +10,15 @@ from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
 _CONTAINS, _POSITION, _SUBSTRING = "__hoodie_contains", "__hoodie_position", "__hoodie_substring"
-_GET, _REVERSE = "__hoodie_get", "__hoodie_reverse"
+_GET, _MILLIS, _REVERSE = "__hoodie_get", "__hoodie_millis", "__hoodie_reverse"
 MACROS = (
     f"CREATE MACRO {_CONTAINS}(a, x) AS CASE WHEN a IS NULL OR x IS NULL THEN NULL WHEN list_contains(a, x) THEN true "
     "WHEN len(a) > list_count(a) THEN NULL ELSE false END",
     f"CREATE MACRO {_POSITION}(a, x) AS CASE WHEN a IS NULL OR x IS NULL THEN NULL ELSE coalesce(list_position(a, x), 0) END",
     f"CREATE MACRO {_GET}(a, i) AS CASE WHEN i >= 0 THEN list_extract(a, i + 1) END",
     f"CREATE MACRO {_REVERSE}(x VARCHAR) AS reverse(x), (x) AS list_reverse(x)",
+    # DuckDB's epoch_ms rounds up.
+    f"CREATE MACRO {_MILLIS}(x) AS (epoch_us(x) - (epoch_us(x) % 1000 + 1000) % 1000) // 1000",
     "CREATE MACRO timestamp_millis(x) AS make_timestamptz(x * 1000)",
     "CREATE MACRO timestamp_micros(x) AS make_timestamptz(x)",
     # The first letter is number 1, and 0 too; negative numbers count from the end, and may begin before the text.
@@ -229,6 +231,7 @@ _TRANSLATIONS: dict[type[exp.Expression], Callable[..., None]] = {
     exp.Reverse: _reverse,
     exp.Right: _side,
     exp.Substring: _substring,
+    exp.UnixMillis: lambda node: node.replace(_call(_MILLIS, node.this)),
 }
 _BY_NAME: dict[str, Callable[..., None]] = {
     "forall": _for_all,

@@ -9,6 +9,9 @@ from hoodie.sql import connect
 
 # As Spark 4.2 gives them.
 VALUES = {
+    "unix_millis(timestamp'2026-01-31 23:59:59.999999')": 1769903999999,
+    "unix_millis(timestamp'1969-12-31 23:59:59.9991')": -1,
+    "unix_micros(timestamp'1969-12-31 23:59:59.9991')": -900,
     "try_cast(' 7 ' as int)": 7,
     "try_cast(concat(n, '.5') as int)": None,
     "try_cast(concat(n, 'e3') as bigint)": None,
