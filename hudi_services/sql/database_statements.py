@@ -11,6 +11,7 @@ import pyarrow as pa
 from pydantic import ValidationError
 
 from hoodie.errors import SqlError
+from hoodie.model.outcome import ServiceOutcome
 from hoodie.sql.parse import Statement
 from hoodie.sql.result import Result
 from hoodie.sql.session import Session
@@ -158,7 +159,7 @@ def _rule(said: Replicate, source: ServerCatalog, lake: LakeCatalog) -> Database
 
 
 def _counts(result: SyncResult) -> Result:
-    """Tables by their state, with the first reason of those that are behind."""
+    """Tables by their state, with the first reason of those that are behind. Then the statement counts as failed."""
     rows = []
     for state in ("current", "failed", "parked", "refused"):
         tables = [(name, table) for name, table in sorted(result.tables.items()) if table.state == state]
@@ -170,7 +171,9 @@ def _counts(result: SyncResult) -> Result:
             reason = f"{name}: {first.reason}. {first.fix}" if first.reason else None
             rows.append({"state": state, "tables": len(tables), **sums, "first_reason": reason})
     fields = {"state": pa.string(), **dict.fromkeys(("tables", "rows", "changes", "commits"), pa.int64())}
-    return Result(pa.Table.from_pylist(rows, pa.schema({**fields, "first_reason": pa.string()})))
+    table = pa.Table.from_pylist(rows, pa.schema({**fields, "first_reason": pa.string()}))
+    behind = [ServiceOutcome("sync", str(row["first_reason"]), failed=True) for row in rows if row["first_reason"]]
+    return Result(table, services=tuple(behind))
 
 
 def _plan(current: CurrentPlan) -> Result:
