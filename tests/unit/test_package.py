@@ -66,7 +66,7 @@ MODULES = (
 # Each module in a process of its own, as `python -m` starts it. Their parent has loaded what all of them load.
 HELP = """
 import os, runpy, sys
-import numpy, pandas, pyarrow.parquet, benchmarks, hoodie.table
+import duckdb, numpy, pandas, pyarrow.parquet, pydantic, pyspark.sql, sqlalchemy, benchmarks, hoodie.table
 for module in sys.argv[1:]:
     child = os.fork()
     if child == 0:

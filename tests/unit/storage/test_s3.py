@@ -33,6 +33,12 @@ class Answers:
         return ""
 
 
+@pytest.fixture(autouse=True)
+def without_waiting(monkeypatch):
+    """The client waits up to a second, by chance, before it asks again."""
+    monkeypatch.setattr("botocore.retryhandler.random.random", lambda: 0.0)
+
+
 @contextmanager
 def storage_behind(s3, answers, url=None):
     with unreliable(s3.endpoint, answers) as endpoint:
