@@ -56,7 +56,7 @@ def test_a_failure_is_printed_with_the_command_that_repeats_it(hunt, tmp_path):
 def test_a_search_that_does_not_end_is_stopped_in_time(hunt, tmp_path):
     begun = time.monotonic()
     text = "import os, time\n\ndef test_it():\n    open('pid', 'w').write(str(os.getpid()))\n    time.sleep(600)\n"
-    code, printed = hunt(text, "--minutes", "0.1")
+    code, printed = hunt(text, "--minutes", "0.05")
     assert code == 0
     assert re.search(r"the time is over: 0 turns found nothing, 1 more were cut short", printed)
     assert time.monotonic() - begun < 60

@@ -45,8 +45,10 @@ import signal, sys
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 from tests.runner import __main__ as runner
+from tests.runner import processes
 from tests.runner.suites import Suite
 
+processes.ENDING_SECONDS = 0.5
 runner.suites_named = lambda names: (Suite("it", ("test_it.py",), second_try="second" in names),)
 sys.exit(runner.main())
 """
