@@ -6,6 +6,7 @@ import pytest
 
 import hoodie.spark
 from hoodie.spark import SparkEngine
+from tests.support.matrix import diagonal
 from tests.support.renamed import INNER, ROLES, Twins, batch
 
 pytestmark = pytest.mark.spark
@@ -23,8 +24,7 @@ STEPS = [
 ]
 
 
-@pytest.mark.parametrize("names", NAMES, ids=["internal", "glue"])
-@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+@pytest.mark.parametrize(("kind", "names"), diagonal(["MERGE_ON_READ", "COPY_ON_WRITE"], NAMES))
 def test_rows_do_not_depend_on_names(spark, tmp_path, kind, names):
     hostile = dict(zip((*ROLES, INNER), names, strict=True))
     twins = Twins(str(tmp_path), hostile, SparkEngine(spark), **{"hoodie.table.type": kind})

@@ -6,13 +6,15 @@ import pytest
 
 import hoodie.spark
 from hoodie.engine import LocalEngine
+from tests.support.matrix import diagonal
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
 pytestmark = pytest.mark.spark
 
 
-@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
-@pytest.mark.parametrize("index", ["GLOBAL_SIMPLE", "GLOBAL_BLOOM"])
+@pytest.mark.parametrize(
+    ("index", "kind"), diagonal(["GLOBAL_SIMPLE", "GLOBAL_BLOOM"], ["MERGE_ON_READ", "COPY_ON_WRITE"])
+)
 def test_keys_move(spark, tmp_path, kind, index):
     options = {**SMALL_BLOOM, "hoodie.index.type": index}
     for name, engine in (("threads", LocalEngine(2)), ("spark", hoodie.spark.SparkEngine(spark))):

@@ -9,6 +9,7 @@ import hoodie.spark
 from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
 from hoodie.spark.hadoop import readable_url
+from tests.support.matrix import diagonal
 from tests.support.tables import OPTIONS, SMALL_BLOOM, batch, create
 
 part = pc.field("part")
@@ -61,8 +62,7 @@ def test_incremental_reads_with_a_filter(spark, table):
     assert rows_of(frame) == [("k2", "p2", 7)]
 
 
-@pytest.mark.parametrize("scheme", ["s3", "s3a"])
-@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+@pytest.mark.parametrize(("scheme", "kind"), diagonal(["s3", "s3a"], ["COPY_ON_WRITE", "MERGE_ON_READ"]))
 def test_a_table_that_no_file_system_of_hadoop_reaches_is_read_by_workers(spark, s3, monkeypatch, scheme, kind):
     url = f"{s3.bucket().replace('s3://', f'{scheme}://')}/t"
     table = HoodieTable.create(url, {**OPTIONS, "hoodie.table.type": kind})

@@ -15,19 +15,37 @@ from hoodie.spark import write
 from hoodie.sql import connect
 from hoodie.sql.spark import engine as spark_engine
 from hudi_services.cli import main
+from tests.support.matrix import sample
 from tests.support.metastore import MemoryMetastore
 from tests.support.sql_tables import CREATE, ROWS, rows
 from tests.unit.sql import test_dml, test_statements
 
 _OF_DUCKDB = {"test_the_engines_own_tables", "test_only_tables_change"}
 _DEEP = {
+    "test_a_call_of_nothing",
+    "test_a_merge_takes_names_without_table_from_the_side_that_has_a_row",
+    "test_a_table_elsewhere",
+    "test_a_table_that_names_no_format_is_one_of_hudi",
+    "test_an_insert_into_a_table_with_ordering_is_an_upsert",
+    "test_an_insert_takes_no_rows_out_of_a_table",
+    "test_an_overwrite_without_rows_empties_the_partition_of_null",
     "test_an_update_that_would_be_lost_is_refused",
     "test_changes_may_begin_by_with",
+    "test_databases",
+    "test_if_exists",
+    "test_indexes_of_the_metadata_table_are_refused_by_name",
     "test_insert_by_name_of_the_querys_columns",
+    "test_merge_deletes",  # test_merge_writes_and_deletes_in_one_commit remains
     "test_mistakes_are_told_and_nothing_changes",
+    "test_no_fraction_is_dropped_from_a_whole_number",
     "test_overwrite_of_a_partition",
     "test_overwrite_of_the_table",
     "test_rows_ordered_by_a_field_inside_a_struct",
+    "test_several_rows_of_the_source_for_one_key",  # test_keys_are_compared_as_the_table_stores_them has it, too
+    "test_statements_of_databases_do_what_they_say",
+    "test_transactions_are_refused",
+    "test_truncate",
+    "test_truncate_of_a_partition_leaves_the_others",
     "test_two_names_of_one_table_are_one_table",
     "test_what_is_not_understood_is_refused_whole",
 }
@@ -80,16 +98,22 @@ def test_a_query_reads_the_columns_and_partitions_that_it_needs(db, plans):
 
 @pytest.mark.parametrize(
     ("condition", "filters", "found"),
-    [
-        ("a.dt in ('x', 'q') and b.dt <> 'x'", ["is_in(dt", None], []),
-        ("a.dt >= 'y' and a.dt < 'z'", ['(dt < "z")', '(dt >= "y")'], [3]),
-        ("a.dt = 'y' or a.id = 1", [None], [1, 3]),
-        ("a.dt is null", [None], []),
-        ("a.dt like 'y%'", [None], [3]),
-        ("a.id in (select id from t where dt = 'y')", [], [3]),
-        ("not exists (select 1 from t c where c.id = a.id and c.dt = 'x')", [], [3]),
-        ("(select max(id) from t where dt = 'x') = a.id", [None], [2]),
-    ],
+    sample(
+        [
+            ("a.dt in ('x', 'q') and b.dt <> 'x'", ["is_in(dt", None], []),
+            ("a.dt >= 'y' and a.dt < 'z'", ['(dt < "z")', '(dt >= "y")'], [3]),
+            ("a.dt = 'y' or a.id = 1", [None], [1, 3]),
+            ("a.dt is null", [None], []),
+            ("a.dt like 'y%'", [None], [3]),
+            ("a.id in (select id from t where dt = 'y')", [], [3]),
+            ("not exists (select 1 from t c where c.id = a.id and c.dt = 'x')", [], [3]),
+            ("(select max(id) from t where dt = 'x') = a.id", [None], [2]),
+        ],
+        1,
+        2,
+        5,
+        7,
+    ),
 )
 def test_only_what_every_row_passes_leaves_partitions_out(db, plans, condition, filters, found):
     query = f"select a.id from t a left join t b on a.id = b.id and b.dt = a.dt where {condition} order by 1"
@@ -141,7 +165,7 @@ def test_what_spark_or_a_worker_raises(db, statement, words):
     assert rows(db) == before
 
 
-@pytest.fixture(params=["UTC", "America/New_York"])
+@pytest.fixture(params=sample(["UTC", "America/New_York"], 1))
 def zone(request, spark):
     before = spark.conf.get("spark.sql.session.timeZone")
     spark.conf.set("spark.sql.session.timeZone", request.param)
@@ -183,11 +207,10 @@ def test_the_command_runs_on_spark(spark, tmp_path, capsys):
     script = "create table c (id int) using hudi tblproperties (primaryKey = 'id'); insert into c values (7)"
     where = ["sql", "--warehouse", str(tmp_path), "--engine", "spark"]
     assert main([*where, "-e", script]) == 0
-    assert main([*where, "--json", "-e", "select id, typeof(id) kind from c"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"id": 7, "kind": "int"}
     view = f"create or replace temporary view of_c using hoodie options (path '{tmp_path}/c')"
-    assert main([*where, "--json", "-e", f"{view}; select id + 1 id from of_c"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"id": 8}
+    query = "select v.id + 1 id, typeof(c.id) kind from of_c v join c on v.id = c.id"
+    assert main([*where, "--json", "-e", f"{view}; {query}"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"id": 8, "kind": "int"}
     assert main([*where, "-e", "select nope from c"]) != 0
     assert "Relation" not in capsys.readouterr().err
     assert main(["sql", "--warehouse", str(tmp_path), "--spark-master", "local", "-e", "select 1"]) == 2
