@@ -1,7 +1,7 @@
 """A driver whose tasks fail and stall: `python -m tests.cluster.speculating URL MARKERS NOTES KEY=VALUE …`, in its own session.
 
-One task in three fails when it has written its file; another one stalls before it writes, so that Spark starts a second attempt
-beside it. Each attempt leaves its number in the folder NOTES.
+One task in three fails when it has written its file; another one stalls before it writes until Spark has started a second
+attempt beside it, and goes on some seconds later. Each attempt leaves its number in the folder NOTES.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from pyspark.sql import SparkSession
 from hoodie import HoodieTable
 from hoodie.spark import SparkEngine, session_options
 
-TASKS, ROWS, STALLED, STALL_SECONDS = 6, 60, 1, 30
+TASKS, ROWS, STALLED = 6, 60, 1
+STALL_SECONDS, LONGEST_SECONDS = 8, 90  # from the start of the second attempt on, and until it starts
 SPECULATION = {
     "spark.speculation": "true",
     "spark.speculation.interval": "100ms",
@@ -55,6 +56,9 @@ class Troubled(SparkEngine):
             attempt = TaskContext.get().attemptNumber()
             Path(notes, f"{number}-{attempt}").touch()
             if attempt == 0 and number == STALLED:
+                deadline = time.monotonic() + LONGEST_SECONDS
+                while not Path(notes, f"{number}-1").exists() and time.monotonic() < deadline:
+                    time.sleep(0.1)
                 time.sleep(STALL_SECONDS)
             result = function(number, batches)
             if attempt == 0 and number % 3 == 2:

@@ -8,7 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from hoodie import HoodieTable
+import pytest
+
+from hoodie import COMPACTION, HoodieTable
 from tests.support.archives import ROOT
 from tests.support.cluster import bare_environment, settings
 from tests.support.tables import SMALL_BLOOM, batch, content, create
@@ -50,7 +52,8 @@ def test_the_command_of_the_guide_works_as_it_stands(tmp_path):
     assert content(HoodieTable.open(str(tmp_path / "orders"))) == {"a": ("p", 3, 3)}
 
 
-def test_services_on_a_cluster_whose_machines_have_no_checkout(cluster, library, s3, tmp_path):
+@pytest.mark.parametrize("compactor", [False, pytest.param(True, marks=pytest.mark.deep("the same way of submitting"))])
+def test_services_on_a_cluster_whose_machines_have_no_checkout(cluster, library, s3, tmp_path, compactor):
     bucket = s3.bucket()
     place = f"{bucket}/trips"
     table = create(place, **{"hoodie.table.type": "MERGE_ON_READ"})
@@ -64,8 +67,12 @@ def test_services_on_a_cluster_whose_machines_have_no_checkout(cluster, library,
     assert "1 row inserted, 1 updated" in service("ingest.py", *source)
     expected = {"a": ("p", 1, 1), "b": ("q", 0, 0), "c": ("r", 1, 1)}
     assert content(table) == expected
-    due = ("--hoodie-conf", "hoodie.compact.inline.max.delta.commits=1")
-    assert "compact: scheduled" in service("compactor.py", *due)
+    if compactor:
+        due = ("--hoodie-conf", "hoodie.compact.inline.max.delta.commits=1")
+        assert "compact: scheduled" in service("compactor.py", *due)
+    else:
+        table.schedule(COMPACTION, force=True)
+        table.run(COMPACTION)
     assert content(table, read_optimized=True) == expected
     table.write(batch([("b", "q", 2, 2)]), "upsert", SMALL_BLOOM)
     kept = ("--hoodie-conf", "hoodie.clean.commits.retained=1", "--result-path", f"{bucket}/.results/clean.json")

@@ -15,6 +15,7 @@ from hoodie import CLEAN, COMPACTION, HoodieTable
 from hoodie.model.names import is_data_file
 from hoodie.spark import SparkEngine
 from hoodie.storage import open_storage, walk_files
+from tests.support.matrix import sample
 from tests.support.tables import OPTIONS, SMALL_BLOOM, batch, content, create
 
 PARTITIONS = 6
@@ -39,7 +40,7 @@ def test_executors_have_the_library_from_the_archive(spark, library):
 
 
 @pytest.mark.parametrize(
-    ("where", "kind"), [("s3", "COPY_ON_WRITE"), ("s3", "MERGE_ON_READ"), ("file", "MERGE_ON_READ")]
+    ("where", "kind"), sample([("s3", "COPY_ON_WRITE"), ("s3", "MERGE_ON_READ"), ("file", "MERGE_ON_READ")], 1, 2)
 )
 def test_a_table_lives_on_the_cluster(spark, s3, tmp_path, where, kind):
     place = f"{s3.bucket()}/table" if where == "s3" else f"file://{tmp_path}/table"  # a folder that all machines share
@@ -66,7 +67,7 @@ def test_a_table_lives_on_the_cluster(spark, s3, tmp_path, where, kind):
 
 @pytest.mark.parametrize(
     ("kind", "victim"),
-    [("COPY_ON_WRITE", "executor"), ("MERGE_ON_READ", "executor"), ("MERGE_ON_READ", "python")],
+    sample([("COPY_ON_WRITE", "executor"), ("MERGE_ON_READ", "executor"), ("MERGE_ON_READ", "python")], 0, 2),
 )
 def test_a_process_that_is_killed_in_the_middle_of_a_write(spark, cluster, s3, kind, victim):
     """Its tasks run again elsewhere; each row is there once, and no file that the dead one wrote."""
