@@ -65,7 +65,7 @@ def same_changes(peer, table):
     state = table.state()
     archived = [i for i in state.archive.instants() if i.action in WRITE_ACTIONS]
     seen = []
-    for start in [archived[-1], *state.timeline.commits]:
+    for start in [archived[-1], *state.timeline.commits[::2], state.timeline.commits[-1]]:
         moments, options = bounds(table, start.time if table.version == 6 else start.completion_time)
         seen.append(rows(table.read_incremental(*moments), COLUMNS))
         assert seen[-1] == rows(peer.read(table.base_path, **options), COLUMNS), start

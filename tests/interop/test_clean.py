@@ -11,6 +11,7 @@ import pytest
 from hoodie import CLEAN, HoodieTable
 from hoodie.services.clean.plan import last_clean
 from tests.interop.rows import rows
+from tests.support.matrix import diagonal
 
 pytestmark = pytest.mark.interop
 
@@ -77,8 +78,7 @@ def check_rows(hudi, table, expected):
 
 
 @pytest.mark.format("11b")
-@pytest.mark.parametrize("policy", POLICIES)
-@pytest.mark.parametrize("version", ["9", "6"])
+@pytest.mark.parametrize(("version", "policy"), diagonal(["9", "6"], ["versions", "commits"]))
 def test_both_clean_a_table_that_we_write(tmp_path, hudi12, version, policy):
     options = POLICIES[policy]
     without_metadata = {**options, "hoodie.metadata.enable": "false"}

@@ -28,7 +28,7 @@ OPTIONS = {
 }
 
 
-@pytest.fixture(params=["9", "6"])
+@pytest.fixture
 def table(request, tmp_path):
     return create_shared(tmp_path / "t", request.param)
 
@@ -42,7 +42,7 @@ def ours(markers, *keys):
     return lambda table: table.write(batch(*keys), "upsert", {**OPTIONS, "hoodie.write.markers.type": markers})
 
 
-@pytest.mark.parametrize("markers", MARKERS)
+@pytest.mark.parametrize(("table", "markers"), diagonal(["9", "6"], MARKERS), indirect=["table"])
 def test_hudi_sees_our_markers(table, hudi12, markers):
     """Its strategy for the type looks at markers of that type alone; ours has written its files and not committed yet."""
     first = Rival(table.base_path, ours(markers, "first"), written=True).begin()
@@ -65,7 +65,7 @@ def test_hudi_sees_our_markers(table, hudi12, markers):
     assert ids(table.read()) == ids(hudi12.read(table.base_path)) == ["first", "hudi"]
 
 
-@pytest.mark.parametrize(("of_ours", "markers"), diagonal(MARKERS, MARKERS))
+@pytest.mark.parametrize(("table", "of_ours", "markers"), diagonal(["6", "9"], MARKERS, MARKERS), indirect=["table"])
 def test_we_see_the_markers_of_a_hudi_that_is_at_work(table, hudi12, markers, of_ours):
     errors = []
 

@@ -66,8 +66,9 @@ def test_global_simple_in_turns(tmp_path, hudi12, kind, version, moves):
                 table.write(batch(rows), operation, {**SMALL_BLOOM, **options})
             else:
                 hudi12.write(table.base_path, batch(rows), hudis(table, operation, **options))
-            theirs = hudi12.read(table.base_path)
-            assert seen(table.read(), moves == "true") == seen(theirs, moves == "true"), number
+            if number % 2 == first or number >= len(STEPS) - 2:  # Hudi reads ours, and we what it made of them
+                theirs = hudi12.read(table.base_path)
+                assert seen(table.read(), moves == "true") == seen(theirs, moves == "true"), number
         assert moves == "false" or seen(theirs) == LAST
 
 
@@ -226,4 +227,5 @@ def test_bloom_in_turns(tmp_path, hudi12, kind, index):
             hudi12.write(table.base_path, batch(rows), hudis(table, operation, **options))
         else:
             table.write(batch(rows), operation, {**SMALL_BLOOM, **options})
-        assert seen(table.read()) == seen(hudi12.read(table.base_path)), step
+        if step % 2 == 0 or step == 5:  # each such read sees the step before, too
+            assert seen(table.read()) == seen(hudi12.read(table.base_path)), step
