@@ -25,6 +25,8 @@ from hoodie.write.worker.collisions import StoredCollisions
 from hoodie.write.worker.context import WriteContext
 from hoodie.write.worker.log_rows import append_log
 
+_ROWS = 1 << 17  # handed to the writer at once
+
 
 def write_file(
     context: WriteContext,
@@ -43,29 +45,35 @@ def write_file(
     if not held:
         return None
     rows = pa.concat_tables(held)
+    del held
+    if task.slice is None:
+        return _create(context, task, number, rows)
     order = [POSITION, SEQUENCE] if task.log is not None and POSITION in rows.schema.names else [SEQUENCE]
     rows = rows.sort_by([(name, "ascending") for name in order])
-    if collisions is not None and task.slice is not None and (task.log is not None or not context.adds_only):
+    if collisions is not None and (task.log is not None or not context.adds_only):
         collisions.refuse(task.slice, rows)
-    if task.slice is not None and task.log is not None:
+    if task.log is not None:
         return append_log(context, task.slice, task.log, number, rows)
-    if task.slice is None or task.slice.base_file is None:
+    if task.slice.base_file is None:
         return _create(context, task, number, rows)
     return _merge(context, task, number, rows, task.slice.base_file)
 
 
 def _create(context: WriteContext, task: FileTask, number: int, rows: pa.Table) -> WriteStat | None:
-    fresh = rows.filter(pc.invert(rows[DELETE]))
-    if not fresh.num_rows:
+    rows = rows.combine_chunks()
+    places = pc.sort_indices(rows, [(SEQUENCE, "ascending")])
+    places = places.filter(pc.invert(rows[DELETE].combine_chunks().take(places)))
+    if not len(places):
         return None
     file = RowsFile(context, task, number)
     with file.open() as writer:
-        for start in range(0, fresh.num_rows, 1 << 17):
-            writer.write(file.stamp(fresh.slice(start, 1 << 17)))
         index = KeyIndexBuilder(context.file.options)
-        index.add(fresh[RECORD_KEY])
+        for start in range(0, len(places), _ROWS):  # a file may have many rows: they are not held twice
+            fresh = rows.take(places.slice(start, _ROWS))
+            writer.write(file.stamp(fresh))
+            index.add(fresh[RECORD_KEY])
         writer.finish(index.build())
-    return file.handle.stat(inserts=fresh.num_rows)
+    return file.handle.stat(inserts=len(places))
 
 
 def _merge(context: WriteContext, task: FileTask, number: int, rows: pa.Table, base: BaseFile) -> WriteStat:
