@@ -1,7 +1,7 @@
 """Changes of a MariaDB table of ten columns into its Hudi table: one long transaction, and a backlog after a restart.
 
-`python -m benchmarks.binlog_load --rows 5000000` starts a server of its own (mariadbd has to be there). It prints how long one
-transaction of so many rows takes and the peak of memory of the process that loads it. Then it prints the time from the start of a
+`python -m benchmarks.binlog_load --rows N` starts a server of its own (mariadbd has to be there). It prints how long one
+transaction of N rows takes and the peak of memory of the process that loads it. Then it prints the time from the start of a
 new process to its first commit and to its end, with a backlog of changes in many transactions, by `hudi-services cdc load`.
 """
 

@@ -100,11 +100,10 @@ def _said_load(
     as_text: tuple[str, ...],
     **statements: str,
 ) -> TableLoad:
-    from hoodie.engine import LocalEngine
     from hudi_services.cdc.mysql.binlog.decoding import Choices
     from hudi_services.cdc.mysql.table_load import TableLoad
     from hudi_services.cdc.mysql.table_source import TableSource
-    from hudi_services.cdc.mysql.target_table import TargetTable
+    from hudi_services.cdc.mysql.target_table import TargetTable, load_engine
 
     database, dot, name = table.partition(".")
     if not (database and dot and name):
@@ -114,7 +113,7 @@ def _said_load(
     policies = StatementPolicies.model_validate({kind.removeprefix("on_"): what for kind, what in statements.items()})
     choices = Choices(zero_dates, frozenset(as_text))
     source = TableSource(server, database, name, ignore_cascades, choices, policies)
-    return TableLoad(declared, os.environ, TargetTable(source, target_base_path, options, LocalEngine()))
+    return TableLoad(declared, os.environ, TargetTable(source, target_base_path, options, load_engine()))
 
 
 def _print(report: EqualityReport, *, as_json: bool) -> int:

@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from hoodie.clock import SystemClock
-from hoodie.engine import LocalEngine
 from hoodie.errors import ConfigError
 from hudi_services.cdc.credentials import password_of
 from hudi_services.cdc.cuts import CutStore
@@ -14,7 +13,7 @@ from hudi_services.cdc.masks import Mask, Masks
 from hudi_services.cdc.mysql.load_result import LoadResult
 from hudi_services.cdc.mysql.server_sync import ServerSync, SyncResult, TableResult
 from hudi_services.cdc.mysql.table_source import MergedSource, TableSource
-from hudi_services.cdc.mysql.target_table import TargetTable
+from hudi_services.cdc.mysql.target_table import TargetTable, load_engine
 from hudi_services.cdc.progress_report import ProgressReport
 from hudi_services.cdc.sync_progress import ProgressStore
 from hudi_services.databases.plan import Refusal, Route
@@ -82,7 +81,7 @@ class PlannedSync:
             MergedSource(rule.server, sources) if rule.merge else sources[0],
             route.base_path,
             {"hoodie.table.name": route.name, **rule.write_options},
-            LocalEngine(),
+            load_engine(),
             replace(masks, of_many=True),
         )
 

@@ -6,14 +6,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from hoodie.config.table_keys import VERSION
-from hoodie.engine import LocalEngine
 from hoodie.errors import ConfigError
 from hoodie.storage import Storage, open_storage
 from hudi_services.cdc.cuts import CutStore
 from hudi_services.cdc.mysql.binlog.decoding import Choices
 from hudi_services.cdc.mysql.table_load import TableLoad
 from hudi_services.cdc.mysql.table_source import TableSource
-from hudi_services.cdc.mysql.target_table import TargetTable
+from hudi_services.cdc.mysql.target_table import TargetTable, load_engine
 from hudi_services.databases.plan_store import PlanStore
 from hudi_services.databases.plan_sync import PlannedSync, source_masks
 from hudi_services.databases.planner import Planner
@@ -120,6 +119,6 @@ def _target(table: Table, source: DatabaseSource, server: DatabaseServer, enviro
         TableSource(source.server, database, name, source.ignore_cascades, choices, source.statements),
         table.base_path,
         options,
-        LocalEngine(),
+        load_engine(),
         source_masks(f"The table {table.name}", source.masks, source.server, server, environ),
     )

@@ -57,6 +57,7 @@ MODULES = (
     "watching",
     "stream_writer",
     "batch_hour",
+    "binlog_load",
     "hudi_stream",
     "messages",
     "whole_databases",

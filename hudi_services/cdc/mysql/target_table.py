@@ -9,11 +9,12 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hoodie.config.operations import operation_named
 from hoodie.config.table import TableProperties
 from hoodie.config.table_keys import RECORD_KEY_FIELDS
 from hoodie.config.write_keys import DUP_POLICY, EMPTY_OVERWRITE
 from hoodie.dataset import HoodieDataset
-from hoodie.engine import Engine
+from hoodie.engine import Engine, LocalEngine
 from hoodie.errors import ConfigError, PendingInstantError, TableNotFoundError
 from hoodie.model.changes import AFTER, BEFORE
 from hoodie.model.internal_columns import DELETION
@@ -38,6 +39,17 @@ from hudi_services.cdc.mysql.target import (
 from hudi_services.positions import find_position, newest_load
 
 _CHANGES = ChangeColumns("op", ("number",), complete=True)
+_STAGE_BYTES = 128 << 20  # of rows between the stages of a write that stay in memory
+_TASK_BYTES = 32 << 20  # of changes that a task tags in memory
+_TASKS = operation_named("upsert").parallelism
+
+
+def load_engine() -> LocalEngine:
+    """Return the engine of loads. More than 128 MiB of rows wait in local files between the stages of a write.
+
+    A transaction may be large, and the changes of other tables wait in the same process.
+    """
+    return LocalEngine(memory_bytes=_STAGE_BYTES)
 
 
 @dataclass(frozen=True)
@@ -255,13 +267,15 @@ class TargetTable:
         before: StoredPosition,
         after: StoredPosition,
         emptied: Sequence[TableSource] = (),
+        *,
+        size: int = 0,
     ) -> None:
         """Apply changes in one commit, as `write_parts`, whose keys are checked. `schema` is None where there are no parts.
 
         The rows that the table has of the sources `emptied` are deleted before.
         """
         known = schema if schema is not None else changes_schema(self.schema)
-        self.write_parts(parts, known, None, before, after, emptied)
+        self.write_parts(parts, known, None, before, after, emptied, size=size)
 
     def write_parts(
         self,
@@ -271,10 +285,13 @@ class TargetTable:
         before: StoredPosition,
         after: StoredPosition,
         emptied: Sequence[TableSource] = (),
+        *,
+        size: int = 0,
     ) -> str:
         """Apply changes in one commit, as `write_changes` does, and return its instant.
 
-        They come in parts of this schema, in the order of the log: of a key in several parts the last one counts.
+        They come in parts of this schema, in the order of the log: of a key in several parts the last one counts. `size` is how
+        many bytes they have, if that is known: of many, a task takes a small share, so that memory does not grow with them.
         """
         table = HoodieTable.open(self.base_path, engine=self.engine)
         schema = self.masks.changes(schema.empty_table()).schema
@@ -296,7 +313,7 @@ class TargetTable:
         result = table.write(
             pa.RecordBatchReader.from_batches(rows_of.schema, batches()),
             "upsert",
-            self.options,
+            self._options(size),
             deletions=DELETION,
             hooks=self._hooks(before, lambda: after),
         )
@@ -331,6 +348,10 @@ class TargetTable:
     def refuses_known(self) -> bool:
         """Rows of a snapshot have no key that the table has."""
         return isinstance(self.source, MergedSource) and self.source.global_keys
+
+    def _options(self, size: int) -> Mapping[str, object]:
+        tasks = -(-size // _TASK_BYTES)
+        return self.options if tasks <= self.engine.parallelism else {_TASKS.name: tasks, **self.options}
 
     def _hooks(self, before: StoredPosition | None, after: Callable[[], StoredPosition]) -> WriteHooks:
         """Hooks of a commit that holds the position `after`, and is made only where the table has the position `before`."""

@@ -8,6 +8,8 @@ import pytest
 
 from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
+from hoodie.write import pipeline
+from hudi_services.cdc.mysql import target_table
 from tests.unit.hudi_services.cdc.mysql.test_table_load import lake_rows, load, server_rows
 
 pytestmark = pytest.mark.process
@@ -50,3 +52,33 @@ def test_rows_move_between_partitions_and_leave_none_behind(server, tmp_path, ki
         assert len(keys) == len(set(keys))
         for _ in range(draw.randrange(1, 8)):
             server.run(f"USE {database}", *transaction(draw))
+
+
+def test_many_changes_are_written_by_many_small_tasks(server, tmp_path, monkeypatch):
+    """Memory would grow with a transaction otherwise. The last change of a key counts, in any task."""
+    server.run(
+        "CREATE DATABASE long_one",
+        "CREATE TABLE long_one.t (id INT PRIMARY KEY, v INT)",
+    )
+    target = str(tmp_path / "lake")
+    load(server, "long_one", target).run()
+    monkeypatch.setattr(target_table, "_TASK_BYTES", 4096)
+    tasks, upserts = [], pipeline.shuffle_tasks
+
+    def counted(*given):
+        tasks.append(upserts(*given))
+        return tasks[-1]
+
+    monkeypatch.setattr(pipeline, "shuffle_tasks", counted)
+    server.run(
+        "USE long_one",
+        "BEGIN",
+        "INSERT INTO t SELECT seq, seq FROM seq_1_to_900",
+        "UPDATE t SET v = v + 1 WHERE id % 2",
+        "DELETE FROM t WHERE id % 3 = 0",
+        "COMMIT",
+        "UPDATE t SET v = 0 WHERE id = 1",
+    )
+    assert load(server, "long_one", target).run().changes == 900 + 450 + 300 + 1
+    assert lake_rows(target) == server_rows(server, "long_one")
+    assert max(tasks) > 4
