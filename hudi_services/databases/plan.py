@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -14,6 +13,7 @@ from hoodie.display import some
 from hoodie.model.place import identity
 from hudi_services.cdc.mysql.binlog.decoding import Choices, may_be_text
 from hudi_services.cdc.mysql.catalog import CatalogTable
+from hudi_services.cdc.mysql.table_source import DATABASE_COLUMN, TABLE_COLUMN
 from hudi_services.entry.database_rules import DatabaseRule
 
 Kind = Literal["unfit", "clash", "moved", "left"]
@@ -36,7 +36,8 @@ class Route:
 
     @property
     def key(self) -> tuple[str, ...]:
-        return self.sources[0].key
+        origin = () if not self.rule.merge or self.rule.global_keys else (DATABASE_COLUMN, TABLE_COLUMN)
+        return (*origin, *self.sources[0].key)
 
     @property
     def choices(self) -> Choices:
@@ -105,11 +106,12 @@ def plan(
     gone = {name: _absent(name) for name in stored if name not in there and name not in own}
     candidates: list[_Candidate] = []
     refusals: list[Refusal] = []
-    matched: Counter[int] = Counter()
+    matched: set[int] = set()
     for table in sorted([*there.values(), *gone.values()], key=lambda table: table.full_name):
-        taking = [number for number, rule in enumerate(rules) if rule.takes(table.database, table.name)]
-        matched.update(taking)
-        taken = _taken(table, [rules[number] for number in taking], stored.get(table.full_name))
+        before = stored.get(table.full_name)
+        taking = _taking(table, rules, before)
+        matched.update(map(id, taking))
+        taken = _taken(table, taking, before)
         if isinstance(taken, Refusal):
             refusals.append(taken)
         elif taken is not None:
@@ -123,7 +125,7 @@ def plan(
             for group in _grouped(kept, lambda candidate: candidate.place)
         ),
         (*refusals, *clashes.values()),
-        tuple(rule for number, rule in enumerate(rules) if not matched[number]),
+        tuple(rule for rule in rules if id(rule) not in matched),
         frozenset(candidate.name for candidate in kept if not candidate.is_stored),
     )
 
@@ -147,6 +149,14 @@ class _Candidate:
     @property
     def name(self) -> str:
         return self.table.full_name
+
+
+def _taking(table: CatalogTable, rules: Sequence[DatabaseRule], before: str | None) -> list[DatabaseRule]:
+    """The rules that take a table. One that leaves it where it is goes before the others."""
+    taking = [rule for rule in rules if rule.takes(table.database, table.name)]
+    place = identity(before) if before is not None else ""
+    staying = [rule for rule in taking if identity(rule.path_of(table.database, table.name)) == place]
+    return staying if len(staying) == 1 else taking
 
 
 def _taken(table: CatalogTable, rules: Sequence[DatabaseRule], before: str | None) -> _Candidate | Refusal | None:

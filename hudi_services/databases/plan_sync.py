@@ -78,7 +78,7 @@ class PlannedSync:
             for source in route.sources
         )
         return TargetTable(
-            MergedSource(rule.server, sources) if rule.merge else sources[0],
+            MergedSource(rule.server, sources, rule.global_keys) if rule.merge else sources[0],
             route.base_path,
             {"hoodie.table.name": route.name, **rule.write_options},
             load_engine(),

@@ -37,8 +37,9 @@ class DatabaseRule(ReadingOptions):
 
     `database`, `tables` and `excluding` are regular expressions over whole names. A rule takes the tables whose database matches,
     whose name matches one of `tables` and none of `excluding`. In `base_path`, `{database}` and
-    `{table}` become the names of the source. With `merge` several sources may go into one Hudi table. `type`, `version` and
-    `hoodie` are those of new tables and of their writes.
+    `{table}` become the names of the source. With `merge` several sources may go into one Hudi table. With
+    `global_keys`, too, no two of them have a row of the same key. `type`, `version` and `hoodie` are those of new tables and of
+    their writes.
     """
 
     server: str
@@ -47,6 +48,7 @@ class DatabaseRule(ReadingOptions):
     excluding: Expressions = ()
     base_path: Annotated[str, Field(min_length=1)]
     merge: bool = False
+    global_keys: bool = False
     type: Literal["COPY_ON_WRITE", "MERGE_ON_READ"] = "COPY_ON_WRITE"
     version: Literal[6, 9] = 9
     hoodie: Options = Field(default={})

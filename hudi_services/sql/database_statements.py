@@ -34,7 +34,13 @@ _STATES = ".servers"
 """The folder of states in a warehouse, for servers that name none."""
 _SHOW = re.compile(r"\s*SHOW\s+CATALOGS\s*", re.IGNORECASE)
 _DROP = re.compile(r"\s*DROP\s+CATALOG\s+(?P<exists>IF\s+EXISTS\s+)?`?(?P<name>\w+)`?\s*", re.IGNORECASE)
-_OPTIONS = {"type": "type", "table.type": "type", "version": "version", "zero-dates": "zero_dates"}
+_OPTIONS = {
+    "type": "type",
+    "table.type": "type",
+    "version": "version",
+    "zero-dates": "zero_dates",
+    "global-keys": "global_keys",
+}
 """Options of WITH that are no options of writes, and the keys of a rule that they are."""
 
 

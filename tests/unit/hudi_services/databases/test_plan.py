@@ -42,6 +42,7 @@ def test_patterns_are_over_whole_names_and_names_stand_in_the_path():
     }
     assert refused == {}
     assert [len(route.sources) for route in result.routes] == [1, 1, 2, 1]
+    assert result.routes[2].key == ("_source_database", "_source_table", "id")
     assert result.added == frozenset(paths)
 
 
@@ -66,6 +67,12 @@ def test_of_two_in_the_way_of_each_other_the_one_that_runs_stays():
     for names in (["b1.t", "b2.t"], ["b1.t", "b1.T"]):
         result, paths, refused = planned([rule("b[12]")], names, stored={"b1.t": "/lake/t"})
         assert (paths, refused, result.added) == ({"b1.t": "/lake/t"}, {names[1]: "clash"}, frozenset())
+
+
+def test_a_rule_that_comes_later_takes_no_table_of_another():
+    rules = [rule(), rule(base_path="/other/{table}", tables="t")]
+    result, paths, refused = planned(rules, ["b1.t"], stored={"b1.t": "/lake/t"})
+    assert (paths, refused, list(result.unmatched)) == ({"b1.t": "/lake/t"}, {}, rules[1:])
 
 
 def test_a_table_with_an_entry_of_its_own_is_left_to_it():

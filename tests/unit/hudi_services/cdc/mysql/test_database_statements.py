@@ -65,6 +65,8 @@ def test_a_database_is_loaded_and_the_same_file_goes_on(server, lake, tmp_path):
     rows = lake_rows(f"{tmp_path}/lake/other.db/cs")
     assert {row[:2] for row in rows} == {(name, "c1")}
     assert len(rows) == len(server_rows(server, name, "c1"))
+    merged = f"CREATE TABLE lake.other.g WITH ('global-keys'='true') AS TABLE shop.{name}.`b|c1`;"
+    assert "No table of the server shop is one of" in run(merged)[2]  # other rules have them
     assert lake_rows(f"{tmp_path}/lake/demo.db/a") == [(number, "***") for number in (1, 2, 3)]
 
 
