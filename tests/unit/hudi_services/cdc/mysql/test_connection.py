@@ -26,6 +26,20 @@ def test_sessions_keep_times_in_utc_and_take_text_of_any_script(server):
         assert rows_of(connection, "SELECT '100 %s'") == (("100 %s",),)
 
 
+def test_sessions_outlast_the_limits_of_their_server(server):
+    """A server that cuts off slow readers would end a snapshot while its rows are written."""
+    limits = {"net_write_timeout": 1, "net_read_timeout": 1, "wait_timeout": 5, "max_statement_time": 1}
+    limits |= {"idle_transaction_timeout": 5, "idle_readonly_transaction_timeout": 5}
+    server.run(*(f"SET GLOBAL {name} = {seconds}" for name, seconds in limits.items()))
+    try:
+        with connected("shop", declared(), {"AIRFLOW_CONN_SHOP": server.url}) as connection:
+            [found] = rows_of(connection, f"SELECT {', '.join(f'@@session.{name}' for name in limits)}")
+    finally:
+        server.run(*(f"SET GLOBAL {name} = DEFAULT" for name in limits))
+    assert min(found[:3]) >= 600
+    assert set(found[3:]) == {0}
+
+
 def test_what_cannot_be_reached_is_an_error_that_helps(server, tmp_path):
     away = f"mysql://lake:secret@127.0.0.1:{free_port()}"
     for url, more, kind, words in (

@@ -9,9 +9,10 @@ import time
 import pyarrow as pa
 import pytest
 
-from hoodie import HoodieTable
+from hoodie import ARCHIVE, HoodieTable
 from hoodie.engine import LocalEngine
 from hoodie.errors import ConfigError, PendingInstantError, SourceError
+from hoodie.sql import connect
 from hudi_services.cdc.mysql import target_batch
 from hudi_services.cdc.mysql.binlog import transaction_batch
 from hudi_services.cdc.mysql.binlog.decoding import PLAIN
@@ -275,6 +276,23 @@ def test_other_databases_of_the_server_do_not_count(server, database, tmp_path):
     one = load(server, database, str(tmp_path / "lake"))
     one.server = one.server.model_copy(update={"databases": (database, "nowhere")})
     assert one.run().commits == 1
+
+
+def test_commits_of_others_and_an_archival_do_not_hide_the_position(server, database, tmp_path):
+    """SQL writes every commit that the archival leaves on the timeline."""
+    target = str(tmp_path / "lake")
+    server.run(f"INSERT INTO {database}.t VALUES (1, 'a', 1)")
+    position = load(server, database, target).run().position
+    with connect(tmp_path) as lake:
+        for number in range(4):
+            lake.sql(f"UPDATE lake SET v = 'sql {number}' WHERE id = 1")
+    short = {"hoodie.keep.min.commits": 2, "hoodie.keep.max.commits": 3, "hoodie.clean.commits.retained": 1}
+    assert HoodieTable.open(target).run(ARCHIVE, short).instants
+    assert load(server, database, target).target.stored_position().position == position
+    server.run(f"UPDATE {database}.t SET n = 2")
+    result = load(server, database, target).run()
+    assert (result.rows, result.changes) == (0, 1)
+    assert lake_rows(target) == server_rows(server, database)
 
 
 def test_long_changes_are_written_before_there_are_many(server, database, tmp_path, monkeypatch):
