@@ -17,6 +17,7 @@ from hoodie.config.concurrency_keys import CONFLICT_RETRIES, MODE, NON_BLOCKING,
 from hoodie.config.key import resolve
 from hoodie.config.own import select_keys
 from hoodie.dataset import HoodieDataset
+from hoodie.display import counted
 from hoodie.errors import SqlError, StaleRowsError, StaleSnapshotError
 from hoodie.sql.catalog import Entry
 from hoodie.sql.changed import ACTION, INSERTED
@@ -227,4 +228,6 @@ def _refuse_doubles(keyed: Rows, keys: RowKeys) -> None:
 
 def told(result: WriteResult) -> Result:
     rows = f"{result.rows_inserted} inserted, {result.rows_updated} updated, {result.rows_deleted} deleted"
+    if result.metadata.replaced:  # their rows are not counted
+        rows += f"; {counted(result.groups_replaced, 'file group')} replaced"
     return Result.told(f"commit {result.instant.time}: rows {rows}", result.services)

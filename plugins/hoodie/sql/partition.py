@@ -42,11 +42,18 @@ def partition_casts(
 ) -> dict[str, exp.Expression]:
     """The values in the types of their columns, each by way of its text, as Spark does.
 
-    Raises SqlError for a value that its cast makes null, another number, or another time, and for an expression that is null
-    and does not say so: a cast that failed would name the partition of null.
+    Raises SqlError for a value that is no literal, as in Spark's grammar: `2026-01-31` without quotes is the number 1994. Also
+    for a value that its cast makes null, another number, or another time.
     """
     if not values:
         return {}
+    for name, value in values.items():
+        if not _is_literal(value):
+            raise SqlError(
+                f"The value of partition column {name} is not a literal",
+                found=value.sql(dialect=DIALECT),
+                fix=f"write it as one, a date in quotes: {name} = '2026-01-31'; nothing was changed",
+            )
     texts = {name: exp.cast(value.copy(), "STRING", DIALECT) for name, value in values.items()}
     casts = {name: _try_cast(text, _type(target, name)) for name, text in texts.items()}
     compared = [_compared(texts[name], casts[name], is_date=_is_date(target, name)) for name in values]
@@ -64,6 +71,15 @@ def partition_casts(
                 fix="give a value of that type; nothing was changed",
             )
     return casts
+
+
+def _is_literal(value: exp.Expression) -> bool:
+    """Return whether a value is a literal, with a sign, with a type, or without."""
+    while isinstance(value, exp.Cast | exp.Paren):
+        value = value.this
+    if isinstance(value, exp.Neg):
+        return isinstance(value.this, exp.Literal) and not value.this.is_string
+    return isinstance(value, exp.Literal | exp.Null | exp.Boolean)
 
 
 def _is_null(value: exp.Expression) -> bool:

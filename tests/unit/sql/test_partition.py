@@ -80,11 +80,28 @@ def test_a_moment_names_no_partition_of_days(db):
 def test_a_value_that_failed_does_not_name_the_partition_of_null(db, value):
     db.sql(TABLE.format("t", "int", "") + "; insert into t values (1, 1), (2, null)")
     for statement in ("truncate table t partition (p = {})", "insert overwrite t partition (p = {}) select 9"):
-        with pytest.raises(SqlError, match=r"cannot be stored in partition column p|no value of the type"):
+        with pytest.raises(
+            SqlError, match=r"cannot be stored in partition column p|is not a literal|no value of the type"
+        ):
             db.sql(statement.format(value))
     assert ids(db) == [1, 2]
     db.sql("truncate table t partition (p = cast(null as int))")
     assert ids(db) == [1]
+
+
+def test_a_computed_value_names_no_partition(db):
+    """Spark's grammar takes literals: a date without quotes is the number 1994."""
+    db.sql(TABLE.format("t", "bigint", "") + "; insert into t values (1, 1994), (2, 2), (3, -3)")
+    for value in ("2026-01-31", "1 + 1", "abs(2)", "- -3", "cast(2 - 0 as int)", "year(date '1994-01-01')"):
+        for statement in (
+            *("truncate table t partition (p = {})", "insert overwrite t partition (p = {}) select 9"),
+            "insert into t partition (p = {}) select 9",
+        ):
+            with pytest.raises(SqlError, match=r"partition column p is not a literal.*nothing was changed"):
+                db.sql(statement.format(value))
+    assert ids(db) == [1, 2, 3]
+    assert "; 1 file group replaced" in str(db.sql("truncate table t partition (p = -3)").message)
+    assert ids(db) == [1, 2]
 
 
 def test_a_partition_is_one_of_one_table(db):
