@@ -11,16 +11,16 @@ class Suite:
     arguments: tuple[str, ...]
     """They are passed to pytest."""
     lane: int = 1
-    """Suites of a lane run one after the other, beside those of the other lane. The first lane ends with suites of two
-    workers, which fill both cores. The second one has suites that often wait for programs."""
+    """Suites of a lane run one after the other, beside those of the other lane. The first lane begins with the suite of one
+    worker: those of two fill both cores alone. The second one has suites that often wait for programs."""
     second_try: bool = False
     """Tests that failed run once more. For suites that start many programs, whose second try is printed by name."""
 
 
 SIDE_BY_SIDE = ("-n", "2")
 SUITES = (
-    Suite("unit", (*SIDE_BY_SIDE, "tests/unit")),
     Suite("spark", ("tests/spark",)),
+    Suite("unit", (*SIDE_BY_SIDE, "tests/unit")),
     Suite("crash", (*SIDE_BY_SIDE, "tests/crash")),
     Suite("simulate", (*SIDE_BY_SIDE, "tests/simulation")),
     Suite("golden", (*SIDE_BY_SIDE, "tests/golden")),
