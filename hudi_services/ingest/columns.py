@@ -17,10 +17,7 @@ _NO_FIELDS = pa.struct([])
 def check_roles(found: pa.Schema, source: str, operation: Operation, properties: TableProperties) -> None:
     """Raises SourceError when a column that makes keys, partitions or order is not among those of the source of that name."""
     if not found.names:
-        raise SourceError(
-            f"No row of {source} fits any type",
-            fix="deliver each field with values of one type, or declare the columns in `schema`; nothing was loaded",
-        )
+        raise no_columns(source)
     roles = {
         "Record key": properties.record_key_fields,
         "Partition": properties.partition_fields,
@@ -34,6 +31,15 @@ def check_roles(found: pa.Schema, source: str, operation: Operation, properties:
                     found=f"columns {', '.join(found.names)}",
                     fix="correct the option that names it, or the source and its `rename` and `sql`; nothing was loaded",
                 )
+
+
+def no_columns(source: str, rejected: str | None = None) -> SourceError:
+    """The error of a source whose rows show no column. `rejected` is the place of one of them, and why it does not parse."""
+    return SourceError(
+        f"No row of {source} fits any type",
+        found=rejected,
+        fix="deliver each field once, with values of one type, or declare the columns in `schema`; nothing was loaded",
+    )
 
 
 def filled_columns(found: pa.Schema, known: pa.Schema | None) -> pa.Schema:

@@ -32,10 +32,13 @@ from hudi_services.ingest.files.zones import with_zones
 
 @dataclass(frozen=True)
 class Look:
-    """What a file has: its schema, or several when the lines of a JSON file contradict each other; or why it is left out."""
+    """What a file has: its schema, or several when the lines of a JSON file contradict each other; or why it is left out.
+
+    `rejected` is the line of the first object that does not parse, and why, where a JSON file shows no column."""
 
     schemas: tuple[Weighed, ...]
     broken: str | None = None
+    rejected: str | None = None
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,8 @@ class FileSchemas:
                     raise pa.ArrowInvalid(f"column {name!r} stands there more than once")
                 if is_no_text(name) and name not in self.feed.rename:
                     raise pa.ArrowInvalid(f"column {name!r} has signs in its name that no text has")
-            return Look(tuple(found))
+            rejected = self._first_rejected(path) if self.file_format == "json" and not names else None
+            return Look(tuple(found), rejected=rejected)
         except READ_ERRORS as error:
             if self._skips and is_broken(error):
                 return Look((), str(error) or type(error).__name__)
@@ -129,6 +133,16 @@ class FileSchemas:
             raise pa.ArrowInvalid(f"no JSON object in {size} bytes{why}")
         guessed = declared is None or self.feed.undeclared == "keep"
         return found or [Weighed(self.known if guessed and self.known is not None else pa.schema([]))]
+
+    def _first_rejected(self, path: str) -> str | None:
+        reasons: list[str] = []
+        with text_input(self.storage, path, self.feed.json_.encoding) as source:
+            for lines in line_blocks(source, self.feed.json_.layout):
+                for _ in json_tables(lines, None, lambda _text, reason: reasons.append(reason)):
+                    pass
+                if reasons:
+                    return reasons[0]
+        return None
 
     def _check_declared(self, undeclared: str | None) -> None:
         if undeclared is not None:

@@ -19,7 +19,7 @@ from hoodie.services.decision import Item, Items
 from hoodie.storage import open_storage
 from hoodie.write.plan import WritePlan
 from hudi_services.feed.model import Feed
-from hudi_services.ingest.columns import text_columns
+from hudi_services.ingest.columns import no_columns, text_columns
 from hudi_services.ingest.files.checkpoint import KEY, Broken, Checkpoint
 from hudi_services.ingest.files.declaration import declared_schema, defaults
 from hudi_services.ingest.files.listing import FORMATS, SourceFile, list_source
@@ -203,6 +203,10 @@ class FileBatch:
             _log.warning("Source file %s/%s cannot be read and is skipped: %s", source.folder, path, each.reason)
         found = [weighed for each in looks.values() for weighed in each.schemas]
         united = self._united(([] if declared is None else [Weighed(declared, sys.maxsize)]) + found)
+        if not united.names:
+            rejected = [f"{file.path}, {each.rejected}" for file, each in looks.items() if each.rejected]
+            if rejected:
+                raise no_columns(source.name, rejected[0])
         if source.file_format == "csv":
             settled = {name for schema in (declared, expected) if schema is not None for name in schema.names}
             united = pa.schema([each if each.name in settled else each.with_type(roomy(each.type)) for each in united])

@@ -225,6 +225,15 @@ def test_objects_of_which_none_fits_a_type(feed):
         feed.run("json")
 
 
+@pytest.mark.parametrize(
+    ("text", "field"), [('"id": "a", "id": "b"', "/id"), ('"v": [{"b": 1, "b": 2}]', r"/v/\[\]/b")]
+)
+def test_a_repeated_field_is_named(feed, text, field):
+    feed.land("x.json", f"{{{text}}}\n")
+    with pytest.raises(SourceError, match=rf"No row of .*x\.json, line 1: .*Column\({field}\) was specified twice"):
+        feed.run("json", max_bad_share=1.0)
+
+
 @pytest.mark.parametrize("text", ['[{"id": "a"}, {"id": "b"}]\n', '[\n{"id": "a"},\n{"id": "b"}\n]\n'])
 def test_an_array_names_its_layout(feed, text):
     feed.land("x.json", text)
