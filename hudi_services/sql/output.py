@@ -17,6 +17,7 @@ from rich.text import Text
 
 from hoodie.display import printable
 from hoodie.sql import Result
+from hoodie.sql.result import python_rows
 from hudi_services.terminal import echo
 
 _ROWS = 1_000
@@ -66,7 +67,7 @@ def print_table(result: Result) -> None:
     for name in result.table.column_names:
         told.add_column(Text(printable(name)))
     rows = result.table.slice(0, _ROWS)
-    for row in zip(*(column.to_pylist() for column in rows.columns), strict=True):
+    for row in python_rows(rows):
         told.add_row(*(Text(printable(_word(value))) for value in row))
     wide = None if sys.stdout.isatty() else _WIDE
     Console(width=wide).print(told)

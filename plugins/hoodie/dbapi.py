@@ -247,7 +247,7 @@ class Cursor:
             (field.name, _word(field.type), None, None, *_digits(field.type), field.nullable)
             for field in result.table.schema
         ]
-        self._rows, self.rowcount = iter(result), len(result)
+        self._rows, self.rowcount = _fetched(result), len(result)
 
     def _result(self) -> Iterator[tuple[Any, ...]]:
         self._open()
@@ -280,3 +280,8 @@ def _errors() -> Iterator[None]:
     except HoodieError as error:
         kind = OperationalError if error.retryable or isinstance(error, OSError) else DatabaseError
         raise next((wanted for own, wanted in _KINDS if isinstance(error, own)), kind)(str(error)) from error
+
+
+def _fetched(result: Result) -> Iterator[tuple[Any, ...]]:
+    with _errors():
+        yield from result

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from hoodie import dbapi
 from hoodie.errors import SqlError
 from hoodie.sql import connect
 
@@ -231,3 +232,18 @@ def test_casts_of_aggregates_and_windows(tmp_path):
         for called in ("cast(max(b) as string)", "cast(named_struct('a', max(n)) as string)"):
             with pytest.raises(SqlError, match=r"query around this one|name its fields"):
                 db.sql(f"select {called} from t")
+
+
+def test_a_date_that_python_does_not_have_is_an_error_with_the_way_out(db, tmp_path):
+    db.sql("insert into t values (2, 'b', 1, date_add(date '9999-12-31', 1), 1, 'x')")
+    for query in ("select d from t", "select cast(d as timestamp) as d from t", "select array(d) as d from t"):
+        result = db.sql(query)
+        for use in (result.rows, lambda result=result: list(result), result.shown):
+            with pytest.raises(SqlError, match=r"Column d .*CAST\(… AS STRING\).*result\.table"):
+                use()
+    assert ("10000-01-01",) in db.sql("select cast(d as string) from t").rows()
+    assert db.sql("select d from t where id = 2").table["d"].cast("int32").to_pylist() == [2932897]
+    with dbapi.connect(tmp_path) as connection, connection.cursor() as cursor:
+        cursor.execute("select d from t")
+        with pytest.raises(dbapi.DatabaseError, match="Column d"):
+            cursor.fetchall()
