@@ -7,7 +7,7 @@ PYTEST := $(VENV)/python -m pytest
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo demo-stream airflow needs test test-deep durations hunt mutants hooks quick lint unit histories process crash simulate load kill-matrix golden spark cluster interop recordings e2e bench screenshots cli-docs package docs tour lock peer clean
+.PHONY: help setup demo demo-stream demo-database airflow needs test test-deep durations hunt mutants hooks quick lint unit histories process crash simulate load kill-matrix golden spark cluster interop recordings e2e bench screenshots cli-docs package docs tour lock peer clean
 
 help: ## list the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 12
@@ -20,6 +20,9 @@ demo: setup ## load 5 days of real flights with Airflow and Spark into a Hudi ta
 
 demo-stream: setup ## join two streams, feed three tables by each other's changes, kill the driver, compare (RATE=2000)
 	@$(VENV)/python -m hudi_services.demo stream $(if $(RATE),--rate $(RATE))
+
+demo-database: setup ## load two databases of a MariaDB server by nine lines of SQL, follow changes, compare all rows (TABLES=60, ROWS=1000)
+	@exec $(VENV)/python -m hudi_services.demo database $(if $(TABLES),--tables $(TABLES)) $(if $(ROWS),--rows $(ROWS))
 
 airflow: setup ## Airflow left running on your tables (REGISTRY=my.yaml, or the variable HUDI_REGISTRY), else on those of the demo
 	@exec $(VENV)/python -m $(if $(REGISTRY)$(HUDI_REGISTRY),hudi_services airflow --registry "$(or $(REGISTRY),$(HUDI_REGISTRY))",hudi_services.demo serve) \

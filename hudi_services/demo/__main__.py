@@ -1,4 +1,4 @@
-"""`python -m hudi_services.demo`: run, serve, stream, land. `make demo`, `make airflow` and `make demo-stream` call it."""
+"""`python -m hudi_services.demo`: run, serve, stream, database, land. The Makefile's demos call it."""
 
 from __future__ import annotations
 
@@ -75,6 +75,22 @@ def stream_queries(cores: int, folder: Path) -> None:
     from hudi_services.demo.stream.app import run_application
 
     run_application(folder, cores)
+
+
+@cli.command()
+@click.option("--tables", type=click.IntRange(2, 10_000), default=60, show_default=True, help="Tables at the server.")
+@click.option("--rows", type=click.IntRange(10, 1_000_000), default=1000, show_default=True, help="Rows of a table.")
+@click.option(
+    "--folder",
+    type=click.Path(path_type=Path, file_okay=False, resolve_path=True),
+    default=PROJECT / ".demo" / "database",
+    help="Folder of the server and the tables, which is emptied first. [default: .demo/database]",
+)
+def database(tables: int, rows: int, folder: Path) -> None:
+    """Load two databases of a MariaDB server by nine lines of SQL, follow their changes, and compare all rows."""
+    from hudi_services.demo.database.run import run as run_database
+
+    run_database(folder, tables, rows)
 
 
 @cli.command("land")

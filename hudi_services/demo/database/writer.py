@@ -1,0 +1,84 @@
+"""The writer of the demo: a thread that inserts, updates and deletes rows of all tables."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from typing import Any
+
+import pymysql
+
+from hudi_services.demo.database.server import ServerError
+from hudi_services.demo.database.sources import Source, Sources
+
+_ROUND = 1.0  # seconds that a round takes at least: the server shares the machine with the reader
+
+
+class Writer:
+    """A thread that goes through all tables, round after round, while it is not paused."""
+
+    def __init__(self, connection: pymysql.connections.Connection[Any], sources: Sources, rows: int) -> None:
+        self._connection, self._sources, self._rows = connection, sources, rows
+        self._random = random.Random(7)
+        self._running, self._ended, self._transaction = threading.Event(), threading.Event(), threading.Lock()
+        self._error: pymysql.Error | None = None
+        self.statements = 0
+        self._thread = threading.Thread(target=self._loop, daemon=True)
+        self._thread.start()
+
+    def resume(self) -> None:
+        """Let the thread write."""
+        self._running.set()
+
+    def pause(self) -> None:
+        """Wait for the end of a transaction. No other one begins. Raises ServerError when the server refused a change."""
+        self._running.clear()
+        with self._transaction:
+            if self._error is not None:
+                raise ServerError(
+                    "The demo's server refused a change",
+                    found=str(self._error),
+                    fix="free memory and disk as its log says, and run make demo-database again",
+                ) from self._error
+
+    def stop(self) -> None:
+        """End the thread."""
+        self._ended.set()
+        self._running.set()
+        self._thread.join()
+
+    def _loop(self) -> None:
+        while not self._ended.is_set():
+            begun = time.monotonic()
+            for source in self._sources.all:
+                self._running.wait()
+                if self._ended.is_set():
+                    return
+                with self._transaction:
+                    if not self._running.is_set():
+                        continue
+                    try:
+                        self._change(source)
+                    except pymysql.Error as error:
+                        self._error = error
+                        return
+            time.sleep(max(0.0, begun + _ROUND - time.monotonic()))
+
+    def _change(self, source: Source) -> None:
+        """One transaction: two new rows, five that change, two that go."""
+        value = self._random.randrange(1_000_000)
+        updated, deleted = (self._random.choices(range(1, self._rows + 1), k=count) for count in (5, 2))
+        self._run(
+            "BEGIN",
+            f"INSERT INTO {source.full} (k, c, pad) VALUES ({value}, 'new {value}', 'a'), ({value + 1}, 'Zürich', '')",
+            f"UPDATE {source.full} SET k = {value}, pad = MD5({value}) WHERE id IN ({', '.join(map(str, updated))})",
+            f"DELETE FROM {source.full} WHERE id IN ({', '.join(map(str, deleted))})",
+            "COMMIT",
+        )
+
+    def _run(self, *statements: str) -> None:
+        with self._connection.cursor() as cursor:
+            for statement in statements:
+                cursor.execute(statement)
+        self.statements += len(statements)
