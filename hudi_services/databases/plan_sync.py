@@ -19,6 +19,7 @@ from hudi_services.cdc.sync_progress import ProgressStore
 from hudi_services.databases.plan import Refusal, Route
 from hudi_services.databases.plan_store import PlanStore
 from hudi_services.databases.planner import CurrentPlan, Planner
+from hudi_services.databases.requests import RequestStore
 from hudi_services.entry.database_rules import DatabaseRule
 from hudi_services.entry.server import DatabaseServer
 
@@ -46,8 +47,8 @@ class PlannedSync:
     def run(self, *, resume: Collection[str] = ()) -> SyncResult:
         """Plan, store the plan, and bring the tables to the end of the log, as `ServerSync` says.
 
-        Tables that the plan refuses are results, too. Raises ConfigError where no table is left, and for a name in `resume` that
-        nothing loads.
+        Parked tables that users asked to resume are tried again, as those in `resume`. Tables that the plan refuses are results,
+        too. Raises ConfigError where no table is left, and for a name in `resume` that nothing loads.
         """
         current, name = self.current(), self.planner.name
         refusals = current.plan.refusals if current is not None else ()
@@ -65,7 +66,10 @@ class PlannedSync:
         clock, planner = SystemClock(), self.planner
         report = ProgressReport(ProgressStore(self.cuts.storage, name), clock)
         sync = ServerSync(name, planner.server, planner.environ, targets, self.cuts, clock, report)
-        result = sync.run(resume=resume)
+        requests = RequestStore(self.cuts.storage, name)
+        requested = requests.latest().resumed
+        result = sync.run(resume={*resume, *requested})
+        requests.done(requested)
         refused = {one.source: TableResult("refused", LoadResult(), one.reason, one.fix) for one in refusals}
         return replace(result, tables={**result.tables, **refused})
 

@@ -13,7 +13,7 @@ from hudi_services.cdc.mysql.binlog.decoding import Choices
 from hudi_services.cdc.mysql.table_load import TableLoad
 from hudi_services.cdc.mysql.table_source import TableSource
 from hudi_services.cdc.mysql.target_table import TargetTable, load_engine
-from hudi_services.databases.plan_store import PlanStore
+from hudi_services.databases.plan_store import PlanStore, StoredPlan
 from hudi_services.databases.plan_sync import PlannedSync, source_masks
 from hudi_services.databases.planner import Planner
 from hudi_services.databases.server import database_server
@@ -75,17 +75,20 @@ def database_tables(registry: Registry, name: str) -> Iterator[tuple[Table, Data
 
 def loaded_tables(name: str, reading: Reading) -> tuple[LoadedTable, ...]:
     """Return the tables that are loaded from the server `name`, by entries and by the plan of the last run, and refused ones."""
-    stored = plan_store(name, reading).latest()
-    by_rules = {
+    own = database_tables(reading.registry, name)
+    entries = {source.table: LoadedTable(table.name, source.table, table.base_path) for table, source in own}
+    return tuple({**planned_tables(name, plan_store(name, reading).latest()), **entries}.values())
+
+
+def planned_tables(name: str, stored: StoredPlan) -> dict[str, LoadedTable]:
+    """Return the tables of the server `name` by a plan, also refused ones, by their names there."""
+    return {
         **{source: LoadedTable(asset_name(name, source), source, path) for source, path in stored.paths.items()},
         **{
             one.source: LoadedTable(asset_name(name, one.source), one.source, one.base_path, one.reason, one.fix)
             for one in stored.refusals
         },
     }
-    own = database_tables(reading.registry, name)
-    entries = {source.table: LoadedTable(table.name, source.table, table.base_path) for table, source in own}
-    return tuple({**by_rules, **entries}.values())
 
 
 def asset_name(server: str, source: str) -> str:

@@ -15,7 +15,6 @@ from hoodie.model.outcome import ServiceOutcome
 from hoodie.sql.parse import Statement
 from hoodie.sql.result import Result
 from hoodie.sql.session import Session
-from hoodie.storage import join, open_storage
 from hudi_services.cdc.cuts import CutStore
 from hudi_services.cdc.mysql.server_sync import SyncResult
 from hudi_services.databases.plan_page import document, problems
@@ -28,10 +27,9 @@ from hudi_services.entry.words import told
 from hudi_services.registry.load import Reading
 from hudi_services.sql.catalog_queries import CatalogQueries
 from hudi_services.sql.replication import CreateCatalog, Replicate, read_statement
-from hudi_services.sql.server_catalog import LakeCatalog, ServerCatalog, created_catalog
+from hudi_services.sql.route_statements import RouteStatements
+from hudi_services.sql.server_catalog import LakeCatalog, ServerCatalog, created_catalog, state_folder
 
-_STATES = ".servers"
-"""The folder of states in a warehouse, for servers that name none."""
 _SHOW = re.compile(r"\s*SHOW\s+CATALOGS\s*", re.IGNORECASE)
 _DROP = re.compile(r"\s*DROP\s+CATALOG\s+(?P<exists>IF\s+EXISTS\s+)?`?(?P<name>\w+)`?\s*", re.IGNORECASE)
 _OPTIONS = {
@@ -66,8 +64,10 @@ class DatabaseStatements:
         said = read_statement(statement.text)
         if isinstance(said, CreateCatalog):
             return self._create(said)
-        if said is not None:
+        if isinstance(said, Replicate):
             return self._replicate(said)
+        if said is not None:
+            return RouteStatements(self.catalogs, self.reading).run(said)
         return CatalogQueries(self.catalogs, self.environ).run(session, statement) if self.catalogs else None
 
     def _create(self, said: CreateCatalog) -> Result:
@@ -103,7 +103,7 @@ class DatabaseStatements:
     def _sync(self, source: ServerCatalog, lake: LakeCatalog) -> PlannedSync:
         if source.is_registered and self.reading is not None:
             return registered_sync(source.name, self.reading, self.environ)
-        states = open_storage(source.server.state or join(lake.catalog.path, _STATES))
+        states = state_folder(source, lake)
         planner = Planner(source.name, source.server, self.environ, {})
         return PlannedSync(planner, (), (), CutStore(states, source.name), PlanStore(states, source.name))
 

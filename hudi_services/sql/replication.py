@@ -1,4 +1,4 @@
-"""Statements that load whole databases, as values: CREATE CATALOG, and CREATE DATABASE or TABLE AS those of a server."""
+"""Statements about whole databases, as values: CREATE CATALOG, CREATE DATABASE or TABLE AS those of a server, and routes."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ _CATALOG = re.compile(r"\s*CREATE\s+CATALOG\b", re.IGNORECASE)
 _REPLICATE = re.compile(
     r"\s*(EXPLAIN\s+)?CREATE\s+(DATABASE\b.*\bAS\s+DATABASE|TABLE\b.*\bAS\s+TABLE)\b", re.IGNORECASE | re.DOTALL
 )
+_ROUTES = re.compile(r"\s*SHOW\s+ROUTES\b", re.IGNORECASE)
+_ACTION = re.compile(r"\s*RESUME\s+TABLE\b", re.IGNORECASE)
 _HINT = re.compile(r"/\*\+\s*OPTIONS\s*(\(.*\))\s*\*/\s*$", re.IGNORECASE | re.DOTALL)
 
 
@@ -48,8 +50,27 @@ class Replicate:
     explain: bool = False
 
 
-def read_statement(text: str) -> CreateCatalog | Replicate | None:
+@dataclass(frozen=True)
+class ShowRoutes:
+    """SHOW ROUTES, of all servers or IN the catalog `server`."""
+
+    server: str | None
+
+
+@dataclass(frozen=True)
+class TableAction:
+    """RESUME TABLE `name`."""
+
+    verb: str
+    name: tuple[str, ...]
+
+
+def read_statement(text: str) -> CreateCatalog | Replicate | ShowRoutes | TableAction | None:
     """Return what a statement says, None for another one. Raises SqlError for a part that cannot be read."""
+    if _ROUTES.match(text):
+        return _show_routes(_Words(text, text))
+    if _ACTION.match(text):
+        return _table_action(_Words(text, text))
     if _CATALOG.match(text):
         words = _Words(text, text)
         words.expect("CREATE", "CATALOG")
@@ -65,6 +86,21 @@ def read_statement(text: str) -> CreateCatalog | Replicate | None:
     words = _Words(text[: hint.start()] if hint else text, text)
     hints = _Words(hint[1], text).options() if hint else {}
     return _replicate(words, hints)
+
+
+def _show_routes(words: _Words) -> ShowRoutes:
+    words.expect("SHOW", "ROUTES")
+    server = words.name(1)[0].lower() if words.skip("IN") or words.skip("FROM") else None
+    words.end()
+    return ShowRoutes(server)
+
+
+def _table_action(words: _Words) -> TableAction:
+    [verb] = words.name(1)
+    words.expect("TABLE")
+    name = words.name()
+    words.end()
+    return TableAction(verb.upper(), name)
 
 
 def _replicate(words: _Words, hints: Mapping[str, str]) -> Replicate | None:

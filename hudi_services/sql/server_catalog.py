@@ -10,12 +10,15 @@ from pydantic import ValidationError
 from hoodie.errors import SqlError
 from hoodie.sql.catalog import Catalog
 from hoodie.sql.warehouse import Warehouse
+from hoodie.storage import Storage, join, open_storage
 from hudi_services.databases.server import database_server
 from hudi_services.entry.server import DatabaseServer
 from hudi_services.entry.words import told
 from hudi_services.registry.load import Reading
 from hudi_services.sql.replication import CreateCatalog
 
+_STATES = ".servers"
+"""The folder of states in a warehouse, for servers that name none."""
 _FLINK = ("hostname", "port", "username", "password", "base-url", "default-database")
 _SERVER = {"connection": "connection", "server-id": "server_id", "tls": "tls", "ca": "ca", "state": "state"}
 _SERVER |= {"hash-key": "hash_key"}
@@ -65,6 +68,11 @@ def created_catalog(statement: CreateCatalog, reading: Reading | None) -> Server
     if unknown := next((name for name in options if name not in _SERVER), None):
         raise _wrong(statement, unknown, f"write some of {', '.join(map(repr, ('server', *_SERVER)))}")
     return ServerCatalog(statement.name, _declared(statement, options), False)
+
+
+def state_folder(source: ServerCatalog, lake: LakeCatalog) -> Storage:
+    """Return the folder of states of a server that statements load into `lake`."""
+    return open_storage(source.server.state or join(lake.catalog.path, _STATES))
 
 
 def _declared(statement: CreateCatalog, options: Mapping[str, str]) -> DatabaseServer:

@@ -38,6 +38,8 @@ DESCRIBE_COLUMN = re.compile(
 _DESCRIBE_QUERY = re.compile(r"(DESC(?:RIBE)?)\s+QUERY\s+", re.IGNORECASE)
 _ALTER = re.compile(r"ALTER\s+TABLE\b", re.IGNORECASE)
 _CREATE = re.compile(r"CREATE\b", re.IGNORECASE)
+_ROUTES = re.compile(r"(RESUME|SKIP|VERIFY|RESYNC)\s+TABLE\b", re.IGNORECASE)
+"""About tables that a database server loads, which extensions run."""
 _FORMAT = ("USING", "ORG", ".", "APACHE", ".", "HUDI")
 _TABLE = re.compile(rf"TABLE\s+({_WORD}(?:\.{_WORD})*)", re.IGNORECASE)
 """All rows of a table, as Spark also writes it."""
@@ -216,6 +218,8 @@ def parsed(text: str) -> exp.Expression:
     text = _DESCRIBE_QUERY.sub(r"\1 ", text.strip()) if _DESCRIBE_QUERY.match(text.strip()) else text
     if _ALTER.match(text.strip()):
         return exp.Command(this="ALTER", expression=exp.Literal.string(text))
+    if (route := _ROUTES.match(text.strip())) is not None:
+        return exp.Command(this=route[1].upper(), expression=exp.Literal.string(text))
     if _CREATE.match(text.strip()):
         text = _with_short_format(text)
     if whole := _TABLE.fullmatch(text.strip()):

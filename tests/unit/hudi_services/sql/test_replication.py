@@ -6,7 +6,7 @@ import pytest
 
 from hoodie.errors import SqlError
 from hoodie.sql.parse import statements
-from hudi_services.sql.replication import CreateCatalog, Replicate, read_statement
+from hudi_services.sql.replication import CreateCatalog, Replicate, ShowRoutes, TableAction, read_statement
 
 
 def said(text):
@@ -45,9 +45,18 @@ def test_the_statements_of_the_talk_become_values():
         assert said(text) is None
 
 
+def test_statements_about_routes_become_values():
+    assert (said("show routes"), said("SHOW ROUTES FROM `Shop`;")) == (ShowRoutes(None), ShowRoutes("shop"))
+    assert said("resume table lake.`d b`.t") == TableAction("RESUME", ("lake", "d b", "t"))
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        "SHOW ROUTES shop",
+        "SHOW ROUTES IN shop.a",
+        "RESUME TABLE",
+        "RESUME TABLE a b",
         "CREATE CATALOG a.b WITH ('type'='mysql')",
         "CREATE CATALOG a WITH ('type' 'mysql')",
         "CREATE CATALOG a WITH ('type'='mysql') x",

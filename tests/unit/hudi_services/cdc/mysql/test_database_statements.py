@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
 
 from hudi_services.cli import main
+from tests.support.tables import SMALL_BLOOM, batch, create
 from tests.unit.hudi_services.cdc.mysql.test_table_load import lake_rows, server_rows
 
 pytestmark = pytest.mark.process
@@ -85,9 +87,33 @@ def test_a_registry_with_the_same_rule_goes_on(server, lake, tmp_path, capsys, m
     file.write_text(
         f"{declared}databases:\n  - {{server: bench, database: {name}, base_path: '{tmp_path}/lake/demo.db/{{table}}'}}\n"
     )
+    routes = run("SHOW ROUTES IN bench;", str(file), "")[1]
+    assert [row["source"] for row in routes] == [f"bench.{name}.{table}" for table in ("a", "b", "c1")]
     server.run(f"DELETE FROM {name}.a WHERE id = 1")
     assert main(["cdc", "sync", "bench", "--registry", str(file)]) == 0
     assert lake_rows(f"{tmp_path}/lake/demo.db/a") == server_rows(server, name, "a")
+
+
+def test_routes_are_listed_and_a_parked_table_is_resumed(server, lake, tmp_path):
+    name, run = lake
+    text = f"CREATE DATABASE IF NOT EXISTS lake.demo AS DATABASE shop.{name} INCLUDING TABLE 'a|b';"
+    assert run("SHOW ROUTES;")[1] == []
+    create(tmp_path / "lake/demo.db/a").write(batch([("a", "p", 1, 1)]), "insert", SMALL_BLOOM)
+    assert run(text)[0] == 3
+    source, target = f"shop.{name}.a", f"{tmp_path}/lake/demo.db/a"
+    first, second = run("SHOW ROUTES IN shop;")[1]
+    assert (first["source"], first["target"], first["state"], first["position"]) == (source, target, "parked", "")
+    assert "holds other rows" in first["reason"]
+    assert (second["state"], second["reason"], second["position"] != "") == ("current", "", True)
+    shutil.rmtree(target)
+    assert [row["state"] for row in run(text)[1]] == ["current", "parked"]
+    assert f"the next run tries {name}.a again" in run("RESUME TABLE lake.demo.a;")[2]
+    assert run("SHOW ROUTES;")[1][0]["state"] == "parked"
+    assert [(row["state"], row["rows"]) for row in run(text)[1]] == [("current", 2)]
+    assert f"nothing to resume: {name}.b is current" in run(f"RESUME TABLE shop.{name}.`b`;")[2]
+    error = run("RESUME TABLE lake.demo.aa;")[2]
+    assert ("No server loads a table lake.demo.aa" in error, "lake.demo.a, " in error) == (True, True), error
+    assert "There is no server shp. Found: shop" in run("SHOW ROUTES IN shp;")[2]
 
 
 @pytest.mark.parametrize(

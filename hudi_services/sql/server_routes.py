@@ -1,0 +1,136 @@
+"""The tables that servers of a session load, and the names by which statements may call them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from hoodie.errors import SqlError
+from hoodie.model.place import identity
+from hoodie.storage import Storage
+from hudi_services.cdc.cuts import CutStore
+from hudi_services.cdc.sync_progress import ProgressStore
+from hudi_services.databases.plan_store import PlanStore
+from hudi_services.databases.registered import cut_store, loaded_tables, planned_tables
+from hudi_services.databases.requests import RequestStore
+from hudi_services.databases.status import LoadedTable, TableStatus, server_status
+from hudi_services.entry.server import DatabaseServer
+from hudi_services.registry.load import Reading
+from hudi_services.sql.server_catalog import LakeCatalog, ServerCatalog, state_folder
+
+_CLOSE = 5  # names in an error
+
+
+@dataclass(frozen=True)
+class ServerRoutes:
+    """The `tables` that the server of the catalog `name` loads. `states` is its folder of states."""
+
+    name: str
+    catalog: ServerCatalog
+    states: Storage
+    tables: tuple[LoadedTable, ...]
+
+    @property
+    def requests(self) -> RequestStore:
+        """The requests of users to the next run."""
+        return RequestStore(self.states, self.catalog.name)
+
+    def status(self) -> tuple[TableStatus, ...]:
+        """Return how far the tables are. It asks the folder of states only, not the server."""
+        cut = CutStore(self.states, self.catalog.name).latest()
+        progress = ProgressStore(self.states, self.catalog.name).latest()
+        return server_status(self.catalog.name, self.tables, cut, progress, datetime.now(UTC)).tables
+
+
+@dataclass(frozen=True)
+class SessionRoutes:
+    """Servers and lakes that statements of a session may name: its `catalogs`, and servers of the registry `reading`."""
+
+    catalogs: Mapping[str, ServerCatalog | LakeCatalog]
+    reading: Reading | None
+
+    def of(self, server: str | None) -> list[ServerRoutes]:
+        """Return the routes of a server, None for all. Raises SqlError for a name that no server has."""
+        servers = self._servers
+        if server is not None and server not in servers:
+            raise SqlError(
+                f"There is no server {server}",
+                found=_some(server, servers) or "no server in the session, and none in the registry",
+                fix=f"CREATE CATALOG {server} WITH ('type'='mysql', …), or correct the name",
+            )
+        chosen = servers if server is None else {server: servers[server]}
+        return [routes for name, catalog in chosen.items() for routes in self._of(name, catalog)]
+
+    def named(self, name: Sequence[str]) -> list[tuple[ServerRoutes, list[LoadedTable]]]:
+        """Return the tables that are called `name`, with their servers: several, where shards go into one Hudi table.
+
+        A name is that of a table in a lake, `lake.db.t`, at a server, `shop.db.t`, or in the registry. Raises SqlError for a name
+        that no table has.
+        """
+        wanted = ".".join(name).lower()
+        known: dict[str, None] = {}
+        results = []
+        for routes in self.of(None):
+            tables = []
+            for table in routes.tables:
+                names = list(self._names(routes, table))
+                known |= dict.fromkeys(names)
+                if wanted in (one.lower() for one in names):
+                    tables.append(table)
+            if tables:
+                results.append((routes, tables))
+        if not results:
+            raise SqlError(
+                f"No server loads a table {'.'.join(name)}",
+                found=_some(wanted, known) or "no table that is loaded",
+                fix="write its name with its catalog: lake.db.t, or shop.db.t as the server has it. SHOW ROUTES lists all",
+            )
+        return results
+
+    @property
+    def _servers(self) -> dict[str, ServerCatalog]:
+        """Catalogs by their names, then servers of the registry that have a folder of states."""
+        servers = {name: catalog for name, catalog in self.catalogs.items() if isinstance(catalog, ServerCatalog)}
+        known = {catalog.name for catalog in servers.values() if catalog.is_registered}
+        for name, server in self.reading.registry.servers.items() if self.reading is not None else ():
+            if isinstance(server, DatabaseServer) and server.state is not None and name not in known:
+                servers.setdefault(name.lower(), ServerCatalog(name, server, True))
+        return servers
+
+    @property
+    def _lakes(self) -> dict[str, LakeCatalog]:
+        return {name: catalog for name, catalog in self.catalogs.items() if isinstance(catalog, LakeCatalog)}
+
+    def _of(self, name: str, catalog: ServerCatalog) -> Iterator[ServerRoutes]:
+        if catalog.is_registered and self.reading is not None:
+            states = cut_store(catalog.name, self.reading).storage
+            yield ServerRoutes(name, catalog, states, loaded_tables(catalog.name, self.reading))
+            return
+        lakes = self._lakes.values()
+        if not lakes:
+            raise SqlError(
+                f"The server {name} has no folder of states",
+                fix="CREATE CATALOG lake WITH ('type'='hudi', 'warehouse'=…): the warehouse that its tables are in has it",
+            )
+        folders = {(states := state_folder(catalog, lake)).base_path: states for lake in lakes}
+        for states in folders.values():
+            stored = PlanStore(states, catalog.name).latest()
+            yield ServerRoutes(name, catalog, states, tuple(planned_tables(catalog.name, stored).values()))
+
+    def _names(self, routes: ServerRoutes, table: LoadedTable) -> Iterator[str]:
+        for name, lake in self._lakes.items():
+            folder, _, last = table.base_path.rstrip("/").rpartition("/")
+            database = folder.rpartition("/")[2].removesuffix(".db")
+            if identity(lake.catalog.place_of(database)) == identity(folder):
+                yield f"{name}.{database}.{last}"
+        yield f"{routes.name}.{table.table}"
+        yield table.name
+
+
+def _some(name: str, known: Iterable[str]) -> str:
+    """The names that are close to one, otherwise the first."""
+    names = {one.lower(): one for one in known}
+    close = difflib.get_close_matches(name, names, n=_CLOSE) or list(names)[:_CLOSE]
+    return ", ".join(names[one] for one in close)
