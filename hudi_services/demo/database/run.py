@@ -81,6 +81,7 @@ class DatabaseDemo:
             writer.stop()
         connections = int(self._ask("SHOW STATUS LIKE 'Max_used_connections'")[0][1]) - _OWN_CONNECTIONS
         self._figure("statements at the server", f"{writer.statements:,}")
+        self._figure("tables that got a column", f"{writer.altered:,}")
         self._figure("connections of the reader", f"{connections} at most")
         self.console.print(_table(self.figures))
         self.console.print(

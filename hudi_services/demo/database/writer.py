@@ -1,7 +1,8 @@
-"""The writer of the demo: a thread that inserts, updates and deletes rows of all tables."""
+"""The writer of the demo: a thread that inserts, updates and deletes rows of all tables, and adds a column to each table."""
 
 from __future__ import annotations
 
+import itertools
 import random
 import threading
 import time
@@ -13,6 +14,9 @@ from hudi_services.demo.database.server import ServerError
 from hudi_services.demo.database.sources import Source, Sources
 
 _ROUND = 1.0  # seconds that a round takes at least: the server shares the machine with the reader
+_ADDED = {"rank": "INT", "note": "VARCHAR(40)", "price": "DECIMAL(9, 2)"}
+"""Columns that tables get while rows change: neighbours get different ones, so the merged table gets all of them."""
+_ROUNDS = 3  # rounds until the last table has its column
 
 
 class Writer:
@@ -23,9 +27,15 @@ class Writer:
         self._random = random.Random(7)
         self._running, self._ended, self._transaction = threading.Event(), threading.Event(), threading.Lock()
         self._error: pymysql.Error | None = None
+        self._added: dict[Source, str] = {}
         self.statements = 0
         self._thread = threading.Thread(target=self._loop, daemon=True)
         self._thread.start()
+
+    @property
+    def altered(self) -> int:
+        """The number of tables that got a column."""
+        return len(self._added)
 
     def resume(self) -> None:
         """Let the thread write."""
@@ -49,9 +59,9 @@ class Writer:
         self._thread.join()
 
     def _loop(self) -> None:
-        while not self._ended.is_set():
+        for round_number in itertools.count():
             begun = time.monotonic()
-            for source in self._sources.all:
+            for index, source in enumerate(self._sources.all):
                 self._running.wait()
                 if self._ended.is_set():
                     return
@@ -59,20 +69,27 @@ class Writer:
                     if not self._running.is_set():
                         continue
                     try:
-                        self._change(source)
+                        if source not in self._added and index % _ROUNDS <= round_number:
+                            self._alter(source, list(_ADDED)[index // _ROUNDS % len(_ADDED)])
+                        self._change(source, self._rows + 2 * round_number)
                     except pymysql.Error as error:
                         self._error = error
                         return
             time.sleep(max(0.0, begun + _ROUND - time.monotonic()))
 
-    def _change(self, source: Source) -> None:
-        """One transaction: two new rows, five that change, two that go."""
+    def _alter(self, source: Source, column: str) -> None:
+        self._run(f"ALTER TABLE {source.full} ADD COLUMN `{column}` {_ADDED[column]}")
+        self._added[source] = column
+
+    def _change(self, source: Source, newest: int) -> None:
+        """One transaction: two new rows, five that change, two that go, of those up to the id `newest`."""
         value = self._random.randrange(1_000_000)
-        updated, deleted = (self._random.choices(range(1, self._rows + 1), k=count) for count in (5, 2))
+        updated, deleted = (self._random.choices(range(1, newest + 1), k=count) for count in (5, 2))
+        added = f", `{self._added[source]}` = {value}" if source in self._added else ""
         self._run(
             "BEGIN",
             f"INSERT INTO {source.full} (k, c, pad) VALUES ({value}, 'new {value}', 'a'), ({value + 1}, 'Zürich', '')",
-            f"UPDATE {source.full} SET k = {value}, pad = MD5({value}) WHERE id IN ({', '.join(map(str, updated))})",
+            f"UPDATE {source.full} SET k = {value}, pad = MD5({value}){added} WHERE id IN ({', '.join(map(str, updated))})",
             f"DELETE FROM {source.full} WHERE id IN ({', '.join(map(str, deleted))})",
             "COMMIT",
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 
 import pytest
@@ -50,6 +51,7 @@ def test_tables_follow_a_server_and_a_row_that_the_log_lacks_is_a_difference(tmp
     assert "All tables were equal 1 times" in shown
     assert f"end: comparison: equal, {found[0].rows:,} rows of 6 tables" in shown
     assert found[0].rows >= 6 * 40
+    assert re.search("tables that got a column: [1-6]", shown)
     alone, merged = found[1].differences
     assert "sbtest1: it has" in alone
     assert merged.endswith("ctas_demo: values of c are others")
