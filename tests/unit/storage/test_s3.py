@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 import threading
 from contextlib import contextmanager
+from functools import partialmethod
 
 import pytest
+from s3fs import S3FileSystem
 
 from hoodie import HoodieTable
 from hoodie.errors import ConfigError
@@ -76,23 +78,26 @@ def test_of_many_writers_of_a_data_file_one_wins(s3):
     assert open_storage(url).read("p/f.parquet") == f"{won[0]}".encode()
 
 
-def test_a_large_file_is_exclusive_too(s3):
-    storage = open_storage(f"{s3.bucket()}/t")
-    large = bytes(110 << 20)  # s3fs uploads it in parts
+def test_a_large_file_is_exclusive_too(s3, monkeypatch):
+    monkeypatch.setattr(S3FileSystem, "_pipe_file", partialmethod(S3FileSystem._pipe_file, chunksize=5 << 20))
+    url = f"{s3.bucket()}/t"
+    storage = S3Storage(url, {"default_block_size": 5 << 20})
+    large = bytes(11 << 20)  # s3fs uploads it in parts, of at least 5 MB
     storage.create("f", large)
+    assert s3.files().info(f"{url}/f")["ETag"].endswith('-3"'), "of three parts"
     with pytest.raises(FileExistsError):
         storage.create("f", large)
     with pytest.raises(FileExistsError), storage.open_output("f") as sink:
-        sink.write(large[: 60 << 20])
+        sink.write(large[: 6 << 20])
 
 
 def test_a_writer_that_fails_leaves_no_part_of_a_large_file(s3):
     bucket = s3.bucket()
-    storage = open_storage(f"{bucket}/t")
+    storage = S3Storage(f"{bucket}/t", {"default_block_size": 5 << 20})
 
     def fail():
         with storage.open_output("f") as sink:
-            sink.write(bytes(60 << 20))
+            sink.write(bytes(6 << 20))
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
@@ -230,10 +235,9 @@ def test_a_store_that_ignores_the_condition_of_a_replacement_is_found_out(s3):
 
 
 class LosesNth:
-    """Passes the change number `nth` of the lock on, and loses its answer."""
+    """Passes the change number `left` of the lock from here on, and loses its answer."""
 
-    def __init__(self, nth):
-        self.left = nth
+    left = 0
 
     def __call__(self, method, path):
         if method == "PUT" and "table_lock" in path:
@@ -247,8 +251,9 @@ def test_a_write_whose_lock_gets_lost_answers_is_done(s3):
     url = f"{s3.bucket()}/t"
     create(open_storage(url))
     option = {"hoodie.write.lock.provider": "StorageBasedLockProvider", **SMALL_BLOOM}
-    for nth in range(1, 7):
-        with storage_behind(s3, LosesNth(nth), url) as storage:
+    with storage_behind(s3, loses := LosesNth(), url) as storage:
+        for nth in range(1, 7):
+            loses.left = nth
             HoodieTable.open(storage).write(batch([(f"{nth}", "p", 1, 1)]), "upsert", option)
     assert len(content(HoodieTable.open(url))) == 6
     assert b'"expired":true' in open_storage(url).read(".hoodie/.locks/table_lock.json")

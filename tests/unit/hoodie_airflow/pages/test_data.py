@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 import logging
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,8 @@ from fastapi import FastAPI
 
 from hoodie import HoodieTable
 from hoodie_airflow.pages import aside
+from hudi_services.cli import main
+from hudi_services.commandline.surroundings import Surroundings
 from tests.support.airflow_pages import signed_in
 from tests.support.tables import SMALL_BLOOM, batch, create
 
@@ -48,6 +52,19 @@ def say(tmp_path: Path, table: HoodieTable, monkeypatch: pytest.MonkeyPatch) -> 
     return write
 
 
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command of a look runs in this process. The tests without this fixture start the process, which takes a second."""
+
+    def run(command: Sequence[str]) -> aside._Ended:
+        module = command.index("hudi_services.process.contained")
+        with redirect_stdout(printed := io.StringIO()):
+            code = main(list(command[module + 3 :]), surroundings=Surroundings(marked=True, spark=False))
+        return aside._Ended(code, printed.getvalue().encode(), "", late=False)
+
+    monkeypatch.setattr(aside, "_run", run)
+
+
 def test_rows_are_shown_where_the_registry_says_so(server: FastAPI, table: HoodieTable, say: Any) -> None:
     client = signed_in(server, "viewer")
     found = client.get(ROWS).json()
@@ -61,6 +78,7 @@ def test_rows_are_shown_where_the_registry_says_so(server: FastAPI, table: Hoodi
     assert client.get("/hudi/api/tables/orders").json()["shows_rows"] is False
 
 
+@pytest.mark.usefixtures("at_once")
 def test_nested_values_are_text(server: FastAPI, tmp_path: Path, say: Any, table: HoodieTable) -> None:
     """A browser shows [object Object] for others, and rounds long numbers."""
     shutil.rmtree(table.base_path)
@@ -80,6 +98,7 @@ def test_other_query_parameters_are_refused(server: FastAPI, say: Any, query: st
     assert (answer.status_code, told in answer.json()["detail"]) == (400, True), answer.json()
 
 
+@pytest.mark.usefixtures("at_once")
 def test_what_is_hidden_is_nowhere(server: FastAPI, table: HoodieTable, say: Any) -> None:
     say(rows=True, hidden=["ID", "value.part"])
     client = signed_in(server, "viewer")
@@ -96,6 +115,7 @@ def test_what_is_hidden_is_nowhere(server: FastAPI, table: HoodieTable, say: Any
     assert {row["key"] for row in compared["rows"]} == {"a", "c"}, "keys are made of no hidden column"
 
 
+@pytest.mark.usefixtures("at_once")
 def test_what_changed_is_told_by_partition_and_row(server: FastAPI, table: HoodieTable, say: Any) -> None:
     client = signed_in(server, "viewer")
     asked = {"first": str(table.timeline.commits[0].time), "last": str(table.timeline.commits[1].time)}
@@ -113,6 +133,7 @@ def test_what_changed_is_told_by_partition_and_row(server: FastAPI, table: Hoodi
     assert "pages: {rows: true}" in found["rows_refused"]
 
 
+@pytest.mark.usefixtures("at_once")
 def test_changes_of_commits_are_counted_also_where_rows_are_hidden(server: FastAPI, say: Any) -> None:
     say(rows=False)
     found = signed_in(server, "viewer").get("/hudi/api/tables/orders/changes").json()
@@ -120,6 +141,7 @@ def test_changes_of_commits_are_counted_also_where_rows_are_hidden(server: FastA
     assert counts == [(1, 1, 0), (2, 0, 0)]
 
 
+@pytest.mark.usefixtures("at_once")
 def test_what_commits_say_is_shown_where_rows_cannot_be_compared(server: FastAPI, tmp_path: Path, say: Any) -> None:
     shutil.rmtree(tmp_path / "orders")
     bare = create(tmp_path / "orders", **{"hoodie.populate.meta.fields": "false"})
@@ -176,6 +198,7 @@ def test_rights_of_teams_are_asked_by_team(server: FastAPI, say: Any, monkeypatc
         ({"partition": "x" * 5000}, 422, ""),
     ],
 )
+@pytest.mark.usefixtures("at_once")
 def test_bad_questions_have_clear_answers(
     server: FastAPI, say: Any, asked: dict[str, str], code: int, said: str
 ) -> None:
@@ -184,6 +207,7 @@ def test_bad_questions_have_clear_answers(
     assert said in str(answer.json()["detail"])
 
 
+@pytest.mark.usefixtures("at_once")
 def test_a_partition_that_is_none_has_no_rows(server: FastAPI, say: Any) -> None:
     client = signed_in(server, "viewer")
     for name in ("../../etc", "--registry=/etc/passwd", MARKUP):
@@ -222,6 +246,7 @@ def test_a_process_that_goes_on_printing_is_ended(
     assert (answer.status_code, "too large for a page" in answer.json()["detail"]) == (422, True)
 
 
+@pytest.mark.usefixtures("at_once")
 def test_a_command_that_is_told_is_safe_to_copy(
     server: FastAPI, say: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -233,11 +258,13 @@ def test_a_command_that_is_told_is_safe_to_copy(
     assert ("$(id)" in told, "\n" in told) == (True, False)
 
 
+@pytest.mark.usefixtures("at_once")
 def test_what_is_shown_is_kept_nowhere(server: FastAPI, say: Any) -> None:
     for address in (ROWS, "/hudi/api/fleet", "/hudi/api/tables/orders"):
         assert signed_in(server, "viewer").get(address).headers["cache-control"] == "no-store"
 
 
+@pytest.mark.usefixtures("at_once")
 def test_a_table_that_is_gone_says_so(server: FastAPI, table: HoodieTable, say: Any) -> None:
     Path(table.base_path, ".hoodie").rename(Path(table.base_path, "gone"))
     answer = signed_in(server, "viewer").get(ROWS)
