@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -20,19 +19,21 @@ from hudi_services.cdc.mysql.target import UniqueKey, keys_of_rows
 if TYPE_CHECKING:
     from pymysql.connections import Connection
 
+# Names of the catalog are compared without capitals and accents: of `Rx` and `rx` it lists the tables of one. Their bytes differ.
+_AMONG = "CAST(table_schema AS BINARY) IN (%s)"
 _DATABASES = "SELECT schema_name FROM information_schema.schemata ORDER BY schema_name"
-_TABLES = """
+_TABLES = f"""
 SELECT table_schema, table_name, table_rows, data_length FROM information_schema.tables
-WHERE table_type IN ('BASE TABLE', 'SYSTEM VERSIONED') AND table_schema IN (%s) ORDER BY table_schema, table_name
+WHERE table_type IN ('BASE TABLE', 'SYSTEM VERSIONED') AND {_AMONG} ORDER BY table_schema, table_name
 """
-_COLUMNS = """
+_COLUMNS = f"""
 SELECT table_schema, table_name, column_name, data_type, column_type, character_maximum_length, numeric_precision, numeric_scale,
   datetime_precision
-FROM information_schema.columns WHERE table_schema IN (%s) ORDER BY table_schema, table_name, ordinal_position
+FROM information_schema.columns WHERE {_AMONG} ORDER BY table_schema, table_name, ordinal_position
 """
-_KEYS = """
+_KEYS = f"""
 SELECT table_schema, table_name, index_name, column_name, nullable FROM information_schema.statistics
-WHERE non_unique = 0 AND table_schema IN (%s)
+WHERE non_unique = 0 AND {_AMONG}
 ORDER BY table_schema, table_name, index_name <> 'PRIMARY', index_name, seq_in_index
 """
 
@@ -83,8 +84,12 @@ def catalog_tables(connection: Connection[Any], databases: Sequence[str]) -> tup
 def _by_table(
     rows: Sequence[Sequence[Any]], value: Callable[[list[Sequence[Any]]], Any]
 ) -> Iterator[tuple[tuple[str, str], Any]]:
-    for (database, name), group in groupby(rows, key=lambda row: (row[0], row[1])):
-        yield (database, name), value([row[2:] for row in group])
+    """Values of tables by their names. The catalog mixes the rows of tables that differ by capitals only."""
+    tables: dict[tuple[str, str], list[Sequence[Any]]] = {}
+    for row in rows:
+        tables.setdefault((row[0], row[1]), []).append(row[2:])
+    for name, group in tables.items():
+        yield name, value(group)
 
 
 def _columns(rows: Sequence[Sequence[Any]]) -> tuple[tuple[LoggedColumn, ...], str]:

@@ -30,3 +30,17 @@ def test_tables_have_the_columns_and_keys_of_a_load(server):
             declared = declared_table(connection, table.database, table.name)
             assert (table.schema(), table.key, table.unreadable) == (declared.schema, declared.key, "")
         assert catalog_tables(connection, []) == ()
+
+
+def test_names_that_differ_by_capitals_are_names_of_two_tables(server):
+    server.run(
+        *(f"CREATE OR REPLACE DATABASE {name}" for name in ("catalog_C", "catalog_c")),
+        *(
+            f"CREATE TABLE {name} (a INT, b INT, v INT, PRIMARY KEY (a, b))"
+            for name in ("catalog_C.t", "catalog_c.t", "catalog_C.T")
+        ),
+    )
+    with connect(server) as connection:
+        tables = catalog_tables(connection, ["catalog_C", "catalog_c"])
+    assert sorted(table.full_name for table in tables) == ["catalog_C.T", "catalog_C.t", "catalog_c.t"]
+    assert {(table.key, tuple(table.schema().names)) for table in tables} == {(("a", "b"), ("a", "b", "v"))}
