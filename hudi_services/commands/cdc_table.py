@@ -82,10 +82,12 @@ def _table_load(registered: str | None, registry: str | None, **said: Any) -> Ta
     if typed:
         flag = next(parameter for parameter in context.command.params if parameter.name == typed[0])
         raise click.UsageError(f"{flag.opts[0]} contradicts --table: the registry says it.")
-    from hudi_services.databases.registered import registered_load
+    from hudi_services.databases.registered import planned_load, registered_load
 
     file = registry_file(registry)
-    return registered_load(table_named(registered, file), read_registry(file), os.environ)
+    reading = read_registry(file)
+    load = planned_load(registered, reading, os.environ)
+    return load if load is not None else registered_load(table_named(registered, file), reading, os.environ)
 
 
 def _said_load(
@@ -164,7 +166,10 @@ def _command(name: str, callback: Any, flags: Sequence[click.Parameter], help: s
             click.Argument(["table"], metavar="[DATABASE.TABLE]", required=False),
             click.Option(["--target-base-path"], metavar="PATH", help="Path or URL of the Hudi table."),
             click.Option(
-                ["--table", "registered"], metavar="NAME", help="A table of the registry, which says all else of it."
+                ["--table", "registered"],
+                metavar="NAME",
+                help="A table of the registry, which says all else of it: the name of its entry, or SERVER.DATABASE.TABLE "
+                "where a rule takes it.",
             ),
             registry_flag(),
             click.Option(["--props"], metavar="FILE", help="Options, as a properties file."),

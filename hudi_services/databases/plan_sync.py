@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from hoodie.clock import SystemClock
+from hoodie.display import some
 from hoodie.errors import ConfigError
 from hudi_services.cdc.credentials import password_of
 from hudi_services.cdc.cuts import CutStore
 from hudi_services.cdc.masks import Mask, Masks
 from hudi_services.cdc.mysql.load_result import LoadResult
 from hudi_services.cdc.mysql.server_sync import ServerSync, SyncResult, TableResult
+from hudi_services.cdc.mysql.table_load import TableLoad
 from hudi_services.cdc.mysql.table_source import MergedSource, TableSource
 from hudi_services.cdc.mysql.target_table import TargetTable, load_engine
 from hudi_services.cdc.progress_report import ProgressReport
@@ -72,6 +75,34 @@ class PlannedSync:
         requests.done(requested)
         refused = {one.source: TableResult("refused", LoadResult(), one.reason, one.fix) for one in refusals}
         return replace(result, tables={**result.tables, **refused})
+
+    @property
+    def all_rules(self) -> tuple[DatabaseRule, ...]:
+        """The rules of the plan of the last run and `rules`: of one base path those of `rules`."""
+        return tuple({one.base_path: one for one in (*self.plans.latest().rules, *self.rules)}.values())
+
+    def load(self, source: str) -> TableLoad:
+        """Return the load of one table by its name at the server. It asks the server for a table of a rule.
+
+        Raises ConfigError for a table that is not loaded, and for one that goes into a Hudi table with others.
+        """
+        for target in self.targets:
+            if source in (table.full_name for table in target.source.tables):
+                return TableLoad(self.planner.server, self.planner.environ, target)
+        current = self.current()
+        for refusal in current.plan.refusals if current is not None else ():
+            if refusal.source == source:
+                raise ConfigError(f"The table {source} is refused", found=refusal.reason, fix=refusal.fix)
+        for route in current.plan.routes if current is not None else ():
+            if source in (table.full_name for table in route.sources):
+                return TableLoad(self.planner.server, self.planner.environ, self._target(route))
+        known = [table.full_name for target in self.targets for table in target.source.tables]
+        known += list(current.plan.paths) if current is not None else []
+        raise ConfigError(
+            f"No rule and no entry loads a table {source!r} from {self.planner.name}",
+            found=some(difflib.get_close_matches(source, known) or sorted(known)) or "no table that is loaded",
+            fix="correct the name, or write a rule that takes it",
+        )
 
     def _target(self, route: Route) -> TargetTable:
         rule = route.rule

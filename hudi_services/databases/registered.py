@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from hoodie.config.table_keys import VERSION
+from hoodie.display import some
 from hoodie.errors import ConfigError
 from hoodie.storage import Storage, open_storage
 from hudi_services.cdc.cuts import CutStore
@@ -107,6 +109,33 @@ def registered_load(table: Table, reading: Reading, environ: Mapping[str, str]) 
         )
     server = database_server(source.server, reading)
     return TableLoad(server, environ, _target(table, source, server, environ))
+
+
+def planned_load(name: str, reading: Reading, environ: Mapping[str, str]) -> TableLoad | None:
+    """Return the load of a table of a rule, None where the registry has an entry `name` or no rule.
+
+    Its name is that of its asset, SERVER.DATABASE.TABLE, without the server where no other has this table. Raises ConfigError for
+    a name that nothing loads.
+    """
+    registry = reading.registry
+    names = [table.name for table in registry.tables]
+    if name in (*names, *(mistake.table for mistake in reading.mistakes)) or not registry.databases:
+        return None
+    servers = {rule.server for rule in registry.databases}
+    server, _, source = name.partition(".")
+    if server in servers:
+        return registered_sync(server, reading, environ).load(source)
+    planned = [(one, source) for one in sorted(servers) for source in plan_store(one, reading).latest().paths]
+    having = [one for one, source in planned if source == name]
+    if len(having) == 1:
+        return registered_sync(having[0], reading, environ).load(name)
+    known = [*names, *(asset_name(one, source) for one, source in planned)]
+    close = difflib.get_close_matches(name, known) or known
+    raise ConfigError(
+        f"The registry {registry.file} and its rules have no table {name!r}",
+        found=f"it is at the servers {' and '.join(having)}" if having else some(close) or "no table yet",
+        fix="write SERVER.DATABASE.TABLE, or the name of an entry",
+    )
 
 
 def _target(table: Table, source: DatabaseSource, server: DatabaseServer, environ: Mapping[str, str]) -> TargetTable:

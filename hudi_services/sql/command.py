@@ -158,7 +158,7 @@ sql = click.Command(
     "MERGE INTO. Each statement that changes a table is one commit. DuckDB runs the queries, without Spark, unless --engine "
     "says so. On a terminal, without -e and -f, it is a shell: statements are run as they are typed."
     "\n\nExit code 3: all is committed, but a service after a commit failed, such as the sync with a metastore, or a "
-    "table of a database is behind.",
+    "table of a database is behind or differs from it.",
     epilog=with_examples(
         (
             'hudi-services sql --registry tables.yaml -e "SELECT count(*) FROM orders"',

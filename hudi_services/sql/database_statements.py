@@ -15,13 +15,10 @@ from hoodie.model.outcome import ServiceOutcome
 from hoodie.sql.parse import Statement
 from hoodie.sql.result import Result
 from hoodie.sql.session import Session
-from hudi_services.cdc.cuts import CutStore
 from hudi_services.cdc.mysql.server_sync import SyncResult
 from hudi_services.databases.plan_page import document, problems
-from hudi_services.databases.plan_store import PlanStore
 from hudi_services.databases.plan_sync import PlannedSync
-from hudi_services.databases.planner import CurrentPlan, Planner
-from hudi_services.databases.registered import registered_sync
+from hudi_services.databases.planner import CurrentPlan
 from hudi_services.entry.database_rules import TABLE, DatabaseRule
 from hudi_services.entry.words import told
 from hudi_services.registry.load import Reading
@@ -29,6 +26,7 @@ from hudi_services.sql.catalog_queries import CatalogQueries
 from hudi_services.sql.replication import CreateCatalog, Replicate, read_statement
 from hudi_services.sql.route_statements import RouteStatements
 from hudi_services.sql.server_catalog import LakeCatalog, ServerCatalog, created_catalog, state_folder
+from hudi_services.sql.server_routes import planned_sync
 
 _SHOW = re.compile(r"\s*SHOW\s+CATALOGS\s*", re.IGNORECASE)
 _DROP = re.compile(r"\s*DROP\s+CATALOG\s+(?P<exists>IF\s+EXISTS\s+)?`?(?P<name>\w+)`?\s*", re.IGNORECASE)
@@ -67,7 +65,7 @@ class DatabaseStatements:
         if isinstance(said, Replicate):
             return self._replicate(said)
         if said is not None:
-            return RouteStatements(self.catalogs, self.reading).run(said)
+            return RouteStatements(self.catalogs, self.reading, self.environ).run(said)
         return CatalogQueries(self.catalogs, self.environ).run(session, statement) if self.catalogs else None
 
     def _create(self, said: CreateCatalog) -> Result:
@@ -81,8 +79,7 @@ class DatabaseStatements:
     def _replicate(self, said: Replicate) -> Result:
         source, lake = self._catalog(said.source[0], ServerCatalog), self._catalog(said.target[0], LakeCatalog)
         rule, sync = _rule(said, source, lake), self._sync(source, lake)
-        stored = sync.plans.latest()
-        known = {one.base_path: one for one in (*stored.rules, *sync.rules)}
+        known = {one.base_path: one for one in sync.all_rules}
         if rule.base_path in known and not said.exists and not said.explain:
             raise SqlError(
                 f"{'.'.join(said.target)} is loaded already", found=known[rule.base_path].shown, fix="say IF NOT EXISTS"
@@ -101,11 +98,7 @@ class DatabaseStatements:
         return _counts(sync.run())
 
     def _sync(self, source: ServerCatalog, lake: LakeCatalog) -> PlannedSync:
-        if source.is_registered and self.reading is not None:
-            return registered_sync(source.name, self.reading, self.environ)
-        states = state_folder(source, lake)
-        planner = Planner(source.name, source.server, self.environ, {})
-        return PlannedSync(planner, (), (), CutStore(states, source.name), PlanStore(states, source.name))
+        return planned_sync(source, state_folder(source, lake), self.reading, self.environ)
 
     def _catalog(self, name: str, kind: type[C]) -> C:
         catalog = self.catalogs.get(name.lower())

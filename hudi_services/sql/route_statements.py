@@ -1,20 +1,31 @@
-"""Statements about tables that servers load: SHOW ROUTES, and RESUME TABLE."""
+"""Statements about tables that servers load: SHOW ROUTES, and RESUME, VERIFY and RESYNC of a table."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
 from hoodie.display import some
+from hoodie.model.outcome import ServiceOutcome
 from hoodie.sql.result import Result
+from hudi_services.cdc.mysql.equality.verify import EqualityCheck
 from hudi_services.databases.status import TableStatus
 from hudi_services.registry.load import Reading
 from hudi_services.sql.replication import ShowRoutes, TableAction
 from hudi_services.sql.server_catalog import LakeCatalog, ServerCatalog
-from hudi_services.sql.server_routes import SessionRoutes
+from hudi_services.sql.server_routes import SessionRoutes, planned_sync
 
+_COMPARED = {
+    "source": "source",
+    "position": "position",
+    "equal": "is_equal",
+    "rows": "rows",
+    "lake_rows": "lake_rows",
+    **{name: name for name in ("missing", "surplus", "changed", "copied", "written")},
+}
+"""Columns of the result of a comparison, and what a report calls them."""
 _COLUMNS = ("source", "target", "state", "position", "reason")
 
 
@@ -24,11 +35,31 @@ class RouteStatements:
 
     catalogs: Mapping[str, ServerCatalog | LakeCatalog]
     reading: Reading | None
+    environ: Mapping[str, str]
 
     def run(self, said: ShowRoutes | TableAction) -> Result:
-        """Run a statement. Raises SqlError for names that are not there."""
+        """Run a statement. Raises SqlError for names that are not there, and what the comparison of a table raises."""
         routes = SessionRoutes(self.catalogs, self.reading)
-        return _shown(routes, said.server) if isinstance(said, ShowRoutes) else _resumed(routes, said.name)
+        if isinstance(said, ShowRoutes):
+            return _shown(routes, said.server)
+        return _resumed(routes, said.name) if said.verb == "RESUME" else self._compared(routes, said)
+
+    def _compared(self, routes: SessionRoutes, said: TableAction) -> Result:
+        """Compare a table with the server. The statement counts as failed where rows differ in the end."""
+        reports = []
+        for one, tables in routes.named(said.name):
+            sync = planned_sync(one.catalog, one.states, self.reading, self.environ)
+            sync = replace(sync, rules=sync.all_rules)
+            for table in tables:
+                check = EqualityCheck(sync.load(table.table))
+                reports.append(check.resync() if said.verb == "RESYNC" else check.verify())
+        rows = [{name: getattr(report, field) for name, field in _COMPARED.items()} for report in reports]
+        failed = [
+            ServiceOutcome(said.verb.lower(), f"{report.source}: {report.differing:,} rows differ", failed=True)
+            for report in reports
+            if not report.is_equal
+        ]
+        return Result(pa.Table.from_pylist(rows), services=tuple(failed))
 
 
 def _shown(routes: SessionRoutes, server: str | None) -> Result:

@@ -13,7 +13,9 @@ from hoodie.storage import Storage
 from hudi_services.cdc.cuts import CutStore
 from hudi_services.cdc.sync_progress import ProgressStore
 from hudi_services.databases.plan_store import PlanStore
-from hudi_services.databases.registered import cut_store, loaded_tables, planned_tables
+from hudi_services.databases.plan_sync import PlannedSync
+from hudi_services.databases.planner import Planner
+from hudi_services.databases.registered import cut_store, loaded_tables, planned_tables, registered_sync
 from hudi_services.databases.requests import RequestStore
 from hudi_services.databases.status import LoadedTable, TableStatus, server_status
 from hudi_services.entry.server import DatabaseServer
@@ -42,6 +44,16 @@ class ServerRoutes:
         cut = CutStore(self.states, self.catalog.name).latest()
         progress = ProgressStore(self.states, self.catalog.name).latest()
         return server_status(self.catalog.name, self.tables, cut, progress, datetime.now(UTC)).tables
+
+
+def planned_sync(
+    catalog: ServerCatalog, states: Storage, reading: Reading | None, environ: Mapping[str, str]
+) -> PlannedSync:
+    """Return the runs for the tables of a server, with the rules of the registry where that declares the server."""
+    if catalog.is_registered and reading is not None:
+        return registered_sync(catalog.name, reading, environ)
+    planner = Planner(catalog.name, catalog.server, environ, {})
+    return PlannedSync(planner, (), (), CutStore(states, catalog.name), PlanStore(states, catalog.name))
 
 
 @dataclass(frozen=True)

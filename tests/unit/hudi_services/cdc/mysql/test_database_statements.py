@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import shutil
 
+import pyarrow as pa
 import pytest
 
+from hoodie import HoodieTable
 from hudi_services.cli import main
 from tests.support.tables import SMALL_BLOOM, batch, create
 from tests.unit.hudi_services.cdc.mysql.test_table_load import lake_rows, server_rows
@@ -114,6 +116,25 @@ def test_routes_are_listed_and_a_parked_table_is_resumed(server, lake, tmp_path)
     error = run("RESUME TABLE lake.demo.aa;")[2]
     assert ("No server loads a table lake.demo.aa" in error, "lake.demo.a, " in error) == (True, True), error
     assert "There is no server shp. Found: shop" in run("SHOW ROUTES IN shp;")[2]
+
+
+def test_a_table_of_a_statement_is_verified_and_made_equal(server, lake, tmp_path):
+    name, run = lake
+    assert run(f"CREATE DATABASE lake.demo AS DATABASE shop.{name} EXCLUDING TABLE 'c.*';")[0] == 0
+    server.run(f"INSERT INTO {name}.a VALUES (3, 'z')")
+    code, [row], _ = run("VERIFY TABLE lake.demo.a;")
+    assert (code, row["source"], row["equal"], row["rows"], row["lake_rows"]) == (0, f"shop/{name}.a", True, 3, 3)
+    HoodieTable.open(f"{tmp_path}/lake/demo.db/a").write(
+        pa.table({"id": pa.array([1], pa.int32())}), "delete", SMALL_BLOOM
+    )
+    code, [row], _ = run("VERIFY TABLE lake.demo.a;")
+    assert (code, row["equal"], row["missing"], row["written"]) == (3, False, 1, 0)
+    code, [row], _ = run(f"RESYNC TABLE shop.{name}.a;")
+    assert (code, row["equal"], row["missing"], row["written"]) == (0, True, 1, 1)
+    assert lake_rows(f"{tmp_path}/lake/demo.db/a") == server_rows(server, name, "a")
+    assert "No server loads a table lake.demo.c" in run("VERIFY TABLE lake.demo.c;")[2]
+    merged = f"CREATE TABLE lake.demo.cs AS TABLE shop.{name}.`c[0-9]+`;"
+    assert "Several tables of shop" in run(merged + "RESYNC TABLE lake.demo.cs;")[2]
 
 
 @pytest.mark.parametrize(

@@ -109,3 +109,26 @@ def test_the_dag_of_a_server_says_which_tables_of_rules_changed(shop, tmp_path):
     run = context()
     HudiDatabaseOperator(task_id="sync", server="shop", file=str(tmp_path / "tables.yaml")).execute(run)
     assert sorted(asset.name for _, asset, _ in run["outlet_events"].added) == ["hudi.b", f"hudi.shop.{name}.a"]
+
+
+def test_a_table_of_a_rule_is_loaded_and_verified_by_its_name(server, shop, tmp_path):
+    name, rules, run = shop
+    rules(
+        f"database: {name}, base_path: '{tmp_path}/lake/{{table}}'",
+        tables=f"[{{name: own, base_path: {tmp_path}/own}}]",
+    )
+    assert "its rules have no table 'own2'" in run("verify", "--table", "own2")[1]["what"]
+    assert run("load", "--table", f"shop.{name}.a")[1]["rows"] == 2
+    code, synced = run("sync", "shop")
+    assert (code, states(synced)) == (0, {"a": "current", "b": "current"})
+    server.run(f"DELETE FROM {name}.a WHERE id = 1")
+    code, report = run("verify", "--table", f"{name}.a")
+    assert (code, report["equal"], report["rows"]) == (0, True, 1)
+    assert run("resync", "--table", f"shop.{name}.b")[1]["written"] == 0
+    code, error = run("resync", "--table", f"shop.{name}.aa")
+    assert (code, error["found"].split(", ")[0]) == (2, f"{name}.a")
+    error = run("load", "--table", f"{name}.aa")[1]
+    assert (f"no table '{name}.aa'" in error["what"], error["found"]) == (True, f"shop.{name}.a, shop.{name}.b")
+    assert "own is not loaded from a database server" in run("load", "--table", "own")[1]["what"]
+    server.run(f"CREATE TABLE {name}.nokey (id INT)")
+    assert "neither a primary key" in run("load", "--table", f"shop.{name}.nokey")[1]["found"]
