@@ -8,6 +8,8 @@ from sqlglot import exp, parse_one
 from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import ErrorLevel, UnsupportedError
 
+from hoodie.sql.cast_checks import MACROS as CAST_MACROS
+from hoodie.sql.cast_checks import cast_value, checked, read_numeral
 from hoodie.sql.comparisons import MACROS as COMPARISON_MACROS
 from hoodie.sql.comparisons import exact_comparison, named
 from hoodie.sql.conditions import MACROS as CONDITION_MACROS
@@ -38,6 +40,7 @@ _WRITTEN = (
 )
 _AS_TIME = "TRY_CAST(CAST(x AS VARCHAR) AS TIMESTAMPTZ)"
 MACROS = (
+    *CAST_MACROS,
     *COMPARISON_MACROS,
     *CONDITION_MACROS,
     *PATTERN_MACROS,
@@ -47,7 +50,7 @@ MACROS = (
     f"CREATE MACRO {_WHOLE}(x DOUBLE) AS trunc(x), (x DECIMAL(38, 10)) AS trunc(x), "
     "(x VARCHAR) AS trunc(TRY_CAST(x AS DECIMAL(38, 10))), (x BIGINT) AS x, (x HUGEINT) AS x, (x BOOLEAN) AS x, "
     "(x TIMESTAMP) AS floor(epoch(x)), (x TIMESTAMPTZ) AS floor(epoch(x))",
-    # try_cast takes digits alone for a whole number.
+    # A cast takes digits alone for a whole number.
     f"CREATE MACRO {_DIGITAL}(x VARCHAR) AS CASE WHEN {_IS_WHOLE} THEN x END, (x) AS x",
     f"CREATE MACRO {_DIGITAL}{_OF_ROWS}(x) AS CASE WHEN typeof(x) <> 'VARCHAR' OR {_IS_WHOLE} THEN x END",
     # DuckDB's casts write bytes of other letters than ASCII as \\x.., and are null without that.
@@ -105,13 +108,14 @@ def duckdb_text(tree: exp.Expression) -> str:
     named(copied)
     for node in reversed(list(copied.walk())):
         exact_comparison(node)
+        value = cast_value(node)
+        read_numeral(node)
         complete_time(node)
         translate_function(node)
         if isinstance(node, exp.Literal) and not node.is_string:
             _check_number(node)
         elif isinstance(node, exp.Cast) and node.to.this in _INTEGERS and not _is_whole(node.this):
-            value = _call(_DIGITAL, node.this) if node.args.get("safe") else node.this
-            node.set("this", _call(_WHOLE, value))
+            node.set("this", _call(_WHOLE, _call(_DIGITAL, node.this)))
         elif isinstance(node, exp.Like | exp.ILike):
             escaped_like(node)
         elif isinstance(node, exp.DayOfWeek) or _is_day_of_week(node):  # from 1 in Spark, from 0 in DuckDB
@@ -128,7 +132,9 @@ def duckdb_text(tree: exp.Expression) -> str:
         elif isinstance(node, exp.StrToUnix):  # of a time, too
             node.replace(_call(_SECONDS, node.this, _pattern(node)))
         elif isinstance(node, exp.Cast) and node.to.this in _TIMES and not node.this.is_string:
-            node.replace(exp.Anonymous(this=_TIME, expressions=[without_completion(node.this).copy(), node.copy()]))
+            time = node.copy() if value is None else checked(value, node)
+            node.replace(exp.Anonymous(this=_TIME, expressions=[without_completion(node.this).copy(), time]))
+            value = None
         elif isinstance(node, exp.Cast) and node.to.this in _BINARY:
             node.replace(_call(_BYTES, node.this))
         elif isinstance(node, exp.Cast) and node.to.this in _TEXTS and not isinstance(node.this, exp.Literal):
@@ -143,6 +149,8 @@ def duckdb_text(tree: exp.Expression) -> str:
         elif isinstance(node, exp.Anonymous) and _name(node) in ("isnull", "isnotnull"):  # words of DuckDB's grammar
             nothing = exp.paren(exp.Is(this=node.expressions[0].copy(), expression=exp.null()), copy=False)
             node.replace(nothing if _name(node) == "isnull" else exp.paren(exp.Not(this=nothing), copy=False))
+        if value is not None:
+            node.replace(checked(value, node))
     return str(copied.sql(dialect="duckdb", unsupported_level=ErrorLevel.RAISE))
 
 

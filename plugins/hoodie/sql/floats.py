@@ -30,7 +30,7 @@ def floats_as_doubles(tree: exp.Expression, schemas: Iterable[pa.Schema]) -> exp
     for value in _beside_others(tree, floats):
         _keep_name(value)
     for value in _beside_others(tree, floats):
-        value.replace(exp.cast(value.copy(), exp.DType.DOUBLE))
+        value.replace(exp.TryCast(this=value.copy(), to=exp.DataType.build(exp.DType.DOUBLE), safe=True))
     return tree
 
 

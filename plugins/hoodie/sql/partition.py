@@ -96,7 +96,7 @@ def _compared(text: exp.Expression, cast: exp.Expression, *, is_date: bool) -> t
 
 
 def _try_cast(node: exp.Expression, kind: str) -> exp.TryCast:
-    return exp.TryCast(this=node.copy(), to=exp.DataType.build(kind, dialect=DIALECT))
+    return exp.TryCast(this=node.copy(), to=exp.DataType.build(kind, dialect=DIALECT), safe=True)
 
 
 def _is_kept(kind: pa.DataType, given: str, written: str | None, same: bool) -> bool:

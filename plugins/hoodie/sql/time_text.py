@@ -9,8 +9,16 @@ from sqlglot import exp
 _DAY_TEXT, _TIME_TEXT = "__hoodie_day_text", "__hoodie_time_text"
 _DAY = "[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
 _BEGINNINGS = ((r"\s*([0-9]{4})\s*", r"\1-01-01"), (r"\s*([0-9]{4}-[0-9]{1,2})\s*", r"\1-01"))
-_DAYS = (*_BEGINNINGS, (rf"\s*({_DAY})[ T].*", r"\1"))
-_TIMES = (*_BEGINNINGS, (rf"\s*({_DAY}[ T][0-9]{{1,2}})\s*", r"\1:00"))
+_LONG_DAY = "[0-9]{4,6}-[0-9]{1,2}-[0-9]{1,2}"
+_CLOCK = r"([01]?[0-9]|2[0-3]):[0-9]{1,2}(:[0-9]{1,2}([.][0-9]*)?)?"
+_ZONE = r"([A-Za-z][A-Za-z0-9_/:+-]*|[+-][0-9]{1,2}(:[0-9]{1,2}){0,2})"
+_DAYS = (*_BEGINNINGS, (rf"\s*({_DAY})[ T].*", r"\1"), (rf"\s*({_LONG_DAY})\s*", r"\1"))
+_TIMES = (
+    *_BEGINNINGS,
+    (rf"\s*({_DAY}[ T][0-9]{{1,2}})\s*", r"\1:00"),
+    (rf"\s*({_LONG_DAY}([ T]{_CLOCK}\s*{_ZONE}?)?)\s*", r"\1"),
+)
+"""Texts that Spark reads, and how DuckDB reads them. It also takes `2026/01/05`, `24:00:00` and words such as `epoch`."""
 _TIME_TYPES = (exp.DType.TIMESTAMP, exp.DType.TIMESTAMPTZ, exp.DType.TIMESTAMPLTZ, exp.DType.TIMESTAMPNTZ)
 
 
@@ -18,7 +26,7 @@ def _macro(name: str, forms: tuple[tuple[str, str], ...]) -> str:
     cases = " ".join(
         f"WHEN regexp_full_match(x, '{form}') THEN regexp_replace(x, '^{form}$', '{full}')" for form, full in forms
     )
-    return f"CREATE MACRO {name}(x VARCHAR) AS CASE {cases} ELSE x END, (x) AS x"
+    return f"CREATE MACRO {name}(x VARCHAR) AS CASE {cases} END, (x) AS x"
 
 
 MACROS = (_macro(_DAY_TEXT, _DAYS), _macro(_TIME_TEXT, _TIMES))
@@ -42,7 +50,7 @@ def complete_time(node: exp.Expression) -> None:
             return
         node.set("this", exp.Anonymous(this=macro, expressions=[text.copy()]))
     elif text.is_string:
-        node.set("this", exp.Literal.string(_completed(text.name, forms)))
+        node.set("this", _completed(text.name, forms))
 
 
 def without_completion(node: exp.Expression) -> exp.Expression:
@@ -51,8 +59,8 @@ def without_completion(node: exp.Expression) -> exp.Expression:
     return node.expressions[0] if added else node
 
 
-def _completed(text: str, forms: tuple[tuple[str, str], ...]) -> str:
+def _completed(text: str, forms: tuple[tuple[str, str], ...]) -> exp.Expression:
     for form, full in forms:
         if match := re.fullmatch(form, text, re.ASCII):
-            return match.expand(full)
-    return text
+            return exp.Literal.string(match.expand(full))
+    return exp.null()

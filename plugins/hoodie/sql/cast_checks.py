@@ -1,0 +1,48 @@
+"""Casts on DuckDB as in Spark's ANSI mode: what is no value of the wanted type is an error, and null by TRY_CAST alone.
+
+DuckDB reads more texts as numbers than Spark does."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+_CHECKED, _NUMERAL = "__HOODIE_CHECKED_CAST", "__HOODIE_NUMERAL"
+_NUMBER = r"\s*[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?\s*|(?i)\s*([+-]?inf(inity)?|nan)\s*"
+_IS_NUMERAL = f"regexp_full_match(CAST(x AS VARCHAR), '{_NUMBER}')"
+MACROS = (
+    f"CREATE MACRO {_CHECKED}(x, y) AS coalesce(y, CASE WHEN x IS NOT NULL "
+    "THEN error('no value of the type to which it is cast: ''' || CAST(x AS VARCHAR) "
+    "|| '''; correct it, or write TRY_CAST where null is meant') END)",
+    f"CREATE MACRO {_NUMERAL}(x VARCHAR) AS CASE WHEN {_IS_NUMERAL} THEN x END, (x) AS x",
+    f"CREATE MACRO {_NUMERAL}_OF_ROWS(x) AS CASE WHEN typeof(x) <> 'VARCHAR' OR {_IS_NUMERAL} THEN x END",
+)
+"""Functions that the texts call. DuckDB knows no type of an aggregate or window where it chooses a macro: these have the last."""
+_FRACTIONS = (exp.DType.DECIMAL, exp.DType.DOUBLE, exp.DType.FLOAT)
+_ALWAYS = (exp.DType.TEXT, exp.DType.VARCHAR, exp.DType.BINARY, exp.DType.VARBINARY)
+"""Types to which every cast succeeds, or is an error of DuckDB."""
+_READING = (exp.TsOrDsToDate, exp.StrToTime, exp.StrToDate)
+
+
+def read_numeral(node: exp.Expression) -> None:
+    """Let a cast to a fraction take the texts that Spark takes for numbers: no `1_000`."""
+    if isinstance(node, exp.Cast) and node.to.this in _FRACTIONS and not _is_number(node.this):
+        suffix = "_OF_ROWS" if node.this.find(exp.AggFunc, exp.Window) else ""
+        node.set("this", exp.Anonymous(this=_NUMERAL + suffix, expressions=[node.this.copy()]))
+
+
+def cast_value(node: exp.Expression) -> exp.Expression | None:
+    """Return what a cast makes another value of, where null has to be an error; None for what is no such cast."""
+    is_cast = isinstance(node, exp.Cast) and not node.args.get("safe") and node.to.this not in _ALWAYS
+    if not is_cast and not isinstance(node, _READING):
+        return None
+    value = node.this
+    return None if _is_number(value) and node.to.this in _FRACTIONS else value.copy()
+
+
+def checked(value: exp.Expression, cast: exp.Expression) -> exp.Expression:
+    """Return the `cast` of a `value`, which is an error where it is null and the value is not."""
+    return exp.Anonymous(this=_CHECKED, expressions=[value, cast.copy()])
+
+
+def _is_number(value: exp.Expression) -> bool:
+    return isinstance(value, exp.Literal) and not value.is_string

@@ -1,0 +1,71 @@
+"""Casts of texts that Spark 4.2 refuses, and of those that it reads, in columns and literals."""
+
+from __future__ import annotations
+
+import pytest
+
+from hoodie.errors import SqlError
+from hoodie.sql import connect
+
+REFUSED = {
+    "int": ("1.5", "1e3", "1_000", "1.", "", " ", "inf", "99999999999", "0x10", "1L", "2026-01-05"),
+    "decimal(10, 2)": ("1_000", "inf", "NaN", "99999999999", "1,000", ""),
+    "double": ("1_000", "0x10", "1,000", "x"),
+    "date": ("2026/01/05", "epoch", "infinity", "20260105", "12:00", "2026-02-30", "2026-01-05x", "1.5"),
+    "timestamp": ("2026/01/05", "epoch", "now", "2026-01-05 24:00:00", "2026-01-05 12:00:60", "2026-01-05 12:00 (BC)"),
+    "boolean": ("1.5", "2", "tru", ""),
+}
+READ = {
+    "int": {" 7 ": "7", "+1": "1", "-01": "-1"},
+    "decimal(10, 2)": {"1e3": "1000.00", " 1. ": "1.00", ".5": "0.50", "1.005": "1.01"},
+    "double": {"1e3": "1000.0", "Infinity": "inf", " 1.5 ": "1.5"},
+    "date": {"2026-1-5": "2026-01-05", "2026-01-05 xyz": "2026-01-05", "12026-01-05": "12026-01-05"},
+    "timestamp": {"2026-1-5 1:2:3": "2026-01-05 01:02:03", "2026-01-05T12:00:00+01:00": "2026-01-05 11:00:00"},
+    "boolean": {"YES": "true", "0": "false"},
+}
+
+
+@pytest.fixture
+def db(tmp_path):
+    with connect(tmp_path) as connection:
+        connection.sql("create table t (id int, s string, n bigint) using hudi tblproperties (primaryKey = 'id')")
+        connection.sql("create table one (id int) using hudi; insert into one values (1)")
+        yield connection
+
+
+def test_texts_that_are_no_value_of_a_type(db):
+    for kind, texts in REFUSED.items():
+        for text in texts:
+            query = f"select {{}} from one, (values ('{text}')) v(s)"
+            for value in ("s", f"'{text}'", "max(s)") if kind not in ("date", "timestamp") else ("s", f"'{text}'"):
+                with pytest.raises(
+                    SqlError, match=r"no value of the type to which it is cast.*TRY_CAST|Conversion Error"
+                ):
+                    db.sql(query.format(f"cast({value} as {kind})")).rows()
+                assert db.sql(query.format(f"try_cast({value} as {kind})")).rows() == [(None,)], (kind, text)
+
+
+def test_texts_that_are_values(db):
+    for kind, texts in READ.items():
+        for text, value in texts.items():
+            for cast in (f"cast(s as {kind})", f"cast('{text}' as {kind})", f"try_cast(s as {kind})"):
+                found = db.sql(f"select cast({cast} as string) from one, (values ('{text}')) v(s)").rows()
+                assert found == [(value,)], (kind, text, cast)
+
+
+def test_a_statement_whose_cast_fails_changes_nothing(db):
+    """Numbers that do not fit are errors, too. A condition before the cast guards it, as in Spark."""
+    db.sql("insert into t values (1, '1.5', 1), (2, '1', 3000000000), (3, null, 3)")
+    rows = db.sql("select * from t order by id").rows()
+    for statement in (
+        "delete from t where cast(s as int) = 1",
+        "delete from t where cast(n as int) is null",
+        "update t set n = cast(s as bigint)",
+        "merge into t using t u on t.id = u.id and cast(u.s as int) <=> null when matched then delete",
+        "insert into t select id + 9, s, cast(s as int) from t",
+    ):
+        with pytest.raises(SqlError, match="no value of the type"):
+            db.sql(statement)
+    assert db.sql("select * from t order by id").rows() == rows
+    db.sql("delete from t where s not like '%.%' and cast(s as int) = 1")
+    assert [row[0] for row in db.sql("select id from t order by id").rows()] == [1, 3]
