@@ -6,14 +6,19 @@ readers of several tables get rows of one moment: each table as of the instant t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from hoodie.storage import Storage
 from hudi_services.cdc.file_sequence import FileSequence
 
 _KEPT = 1_000
 """Cuts that stay. One a minute reaches 16 hours back."""
+_LOG = re.compile(r"server (?P<server>\S+), (?:transactions (?P<gtid>\S*), )?file of \S+")
+"""The identity of the log at a place, as `hudi_services.cdc.mysql.log_identity` writes it."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,20 @@ class Cut:
     tables: Mapping[str, TablePlace] = field(default_factory=dict)
     behind: Mapping[str, Behind] = field(default_factory=dict)
 
+    @property
+    def server_id(self) -> str:
+        """The server whose log has `position`, empty where `log` does not say."""
+        return self._of_log("server")
+
+    @property
+    def gtid(self) -> str:
+        """The position by GTID of MariaDB, such as `0-1-7,1-2-9`. Empty for MySQL, and for a log without transactions."""
+        return self._of_log("gtid")
+
+    def _of_log(self, part: str) -> str:
+        match = _LOG.fullmatch(self.log)
+        return (match[part] or "") if match is not None else ""
+
 
 @dataclass(frozen=True)
 class CutStore:
@@ -70,7 +89,15 @@ class CutStore:
         newest = self._files.latest()
         if newest is None:
             return None
-        number, body = newest
+        return self._cut(*newest)
+
+    def newest_first(self) -> Iterator[Cut]:
+        """Yield the kept cuts, each read when it is asked for. Raises CorruptTableError for one that cannot be read."""
+        for number in reversed(self._files.numbers()):
+            with suppress(FileNotFoundError):  # a sync may remove the oldest ones at the same time
+                yield self._cut(number, self._files.read(number))
+
+    def _cut(self, number: int, body: dict[str, Any]) -> Cut:
         try:
             tables = {name: TablePlace(**values) for name, values in body.pop("tables").items()}
             behind = {name: Behind(**values) for name, values in body.pop("behind").items()}

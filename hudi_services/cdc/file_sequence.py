@@ -29,14 +29,15 @@ class FileSequence:
 
         Raises CorruptTableError for one that cannot be read.
         """
-        numbers = self._numbers()
-        if not numbers:
-            return None
+        numbers = self.numbers()
+        return (numbers[-1], self.read(numbers[-1])) if numbers else None
+
+    def read(self, number: int) -> dict[str, Any]:
+        """Return a document. Raises CorruptTableError for one that cannot be read, FileNotFoundError for one that is gone."""
         try:
-            document = json.loads(self.storage.read(self._path(numbers[-1])))
-            return numbers[-1], dict(document)
+            return dict(json.loads(self.storage.read(self._path(number))))
         except (ValueError, TypeError) as error:
-            raise self.unreadable(numbers[-1], error) from error
+            raise self.unreadable(number, error) from error
 
     def put(self, number: int, document: dict[str, Any]) -> None:
         """Store a document, and remove those that are old. Raises PendingInstantError where another process took the number."""
@@ -49,7 +50,7 @@ class FileSequence:
                 found=f"it stored {self._path(number)} in {self.storage.base_path}",
                 fix="let one process follow a server. Run again, it goes on from there",
             ) from None
-        for old in self._numbers()[: -self.kept]:
+        for old in self.numbers()[: -self.kept]:
             self.storage.delete(self._path(old))
 
     def unreadable(self, number: int, error: Exception) -> CorruptTableError:
@@ -61,7 +62,8 @@ class FileSequence:
             fix=f"delete the file {join(self.storage.base_path, path)}: each table knows its own position",
         )
 
-    def _numbers(self) -> list[int]:
+    def numbers(self) -> list[int]:
+        """Return the numbers of the documents, the oldest first."""
         names = (_FILE.fullmatch(file.name) for file in self.storage.list(self._place).files)
         return sorted(int(match["number"]) for match in names if match is not None)
 

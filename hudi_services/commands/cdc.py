@@ -8,6 +8,7 @@ from dataclasses import asdict
 import click
 
 from hudi_services.commandline.flags import CONTEXT, json_flag, registry_flag, verbose_flag, with_examples
+from hudi_services.commands.cdc_cuts import cuts
 from hudi_services.commands.cdc_plan import plan
 from hudi_services.commands.cdc_status import status
 from hudi_services.commands.cdc_sync import sync
@@ -71,6 +72,7 @@ cdc = click.Group(
         plan,
         sync,
         status,
+        cuts,
         click.Command(
             "check",
             callback=_check,

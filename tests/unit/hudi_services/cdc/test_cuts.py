@@ -33,6 +33,29 @@ def test_the_newest_cut_comes_back(store):
     assert store.latest() == replace(CUT, number=10)
 
 
+def test_all_cuts_come_back_the_newest_first(store):
+    for number in (1, 2, 10):
+        store.put(replace(CUT, number=number))
+    cuts = store.newest_first()
+    assert next(cuts) == replace(CUT, number=10)
+    store.storage.delete("shop/cuts/0000000002.json")  # as a sync removes it at the same time
+    assert [cut.number for cut in cuts] == [1]
+
+
+@pytest.mark.parametrize(
+    ("log", "server", "gtid"),
+    [
+        ("server 5, transactions 0-1-7,1-2-9, file of 17", "5", "0-1-7,1-2-9"),
+        ("server 5, transactions , file of 17", "5", ""),
+        ("server 3e11fa47-71ca, file of 17", "3e11fa47-71ca", ""),
+        ("something else", "", ""),
+    ],
+)
+def test_a_cut_says_its_server_and_gtid(log, server, gtid):
+    cut = replace(CUT, log=log)
+    assert (cut.server_id, cut.gtid) == (server, gtid)
+
+
 def test_a_number_is_stored_once(store):
     store.put(CUT)
     with pytest.raises(PendingInstantError, match="Another process follows the server shop"):

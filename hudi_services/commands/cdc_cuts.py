@@ -1,0 +1,55 @@
+"""The command `cdc cuts`: the places of a server's log at which its tables can be read together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hudi_services.commandline.flags import CONTEXT, json_flag, registry_flag, verbose_flag, with_examples
+from hudi_services.registry.find import registry_file
+from hudi_services.registry.load import read_registry
+
+if TYPE_CHECKING:
+    from hudi_services.cdc.cuts import Cut
+
+
+def _cuts(server: str, registry: str | None, as_json: bool) -> int:
+    from hudi_services.databases.registered import cut_store
+    from hudi_services.show.page import Column, Listing, Page
+    from hudi_services.show.render import print_page
+
+    store = cut_store(server, read_registry(registry_file(registry)))
+    rows = [_row(cut) for cut in store.newest_first()]
+    columns = (
+        Column("cut", "cut", right=True),
+        Column("time", "server's time"),
+        Column("position", "position"),
+        Column("gtid", "GTID"),
+        Column("tables", "tables", right=True),
+        Column("behind", "behind", lambda names: f"{len(names):,}", right=True),
+    )
+    listing = Listing(columns, rows, server, "no cut: `hudi-services cdc sync` has not run to its end")
+    return print_page(Page({"server": server, "cuts": rows}, [listing]), as_json=as_json)
+
+
+def _row(cut: Cut) -> dict[str, Any]:
+    return {
+        "cut": cut.number,
+        "position": cut.position,
+        "gtid": cut.gtid,
+        "time": cut.time,
+        "tables": len(cut.tables),
+        "behind": sorted(cut.behind),
+    }
+
+
+cuts = click.Command(
+    "cuts",
+    callback=_cuts,
+    params=[click.Argument(["server"]), registry_flag(), json_flag(), verbose_flag()],
+    help="List the cuts of a server that are kept, the newest first. At a cut all its tables have all changes up to one place of "
+    "the server's log. It asks the lake only, not the server.",
+    epilog=with_examples(("hudi-services cdc cuts shop --registry tables.yaml",)),
+    context_settings=CONTEXT,
+)
