@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -102,7 +103,9 @@ def plan(
     `stored` are the paths by sources of the plan that runs: such a table stays where it is, or is refused by name. `own` are the
     paths of tables with an entry of their own, by their sources or names. No rule takes these sources.
     """
-    there = {table.full_name: table for table in tables if table.full_name not in own}
+    listed = [table for table in tables if table.full_name not in own and _taking(table, rules, None)]
+    there = {table.full_name: table for table in listed}
+    names = Counter(table.full_name for table in listed)
     gone = {name: _absent(name) for name in stored if name not in there and name not in own}
     candidates: list[_Candidate] = []
     refusals: list[Refusal] = []
@@ -111,7 +114,7 @@ def plan(
         before = stored.get(table.full_name)
         taking = _taking(table, rules, before)
         matched.update(map(id, taking))
-        taken = _taken(table, taking, before)
+        taken = _taken(table, taking, before, is_alone=names[table.full_name] < 2)
         if isinstance(taken, Refusal):
             refusals.append(taken)
         elif taken is not None:
@@ -159,8 +162,13 @@ def _taking(table: CatalogTable, rules: Sequence[DatabaseRule], before: str | No
     return staying if len(staying) == 1 else taking
 
 
-def _taken(table: CatalogTable, rules: Sequence[DatabaseRule], before: str | None) -> _Candidate | Refusal | None:
-    """Check what concerns one table alone. `rules` are those that take it, `before` is its path in the plan that runs."""
+def _taken(
+    table: CatalogTable, rules: Sequence[DatabaseRule], before: str | None, *, is_alone: bool
+) -> _Candidate | Refusal | None:
+    """Check what concerns one table alone. `rules` are those that take it, `before` is its path in the plan that runs.
+
+    `is_alone`: no other table has its full name.
+    """
     name = table.full_name
     if not rules:
         return _left(name, before) if before is not None else None
@@ -171,6 +179,9 @@ def _taken(table: CatalogTable, rules: Sequence[DatabaseRule], before: str | Non
         return Refusal(
             name, path, "clash", reason, "write `excluding` in one of them, so that one rule takes the table"
         )
+    if not is_alone:
+        reason = "two tables have this name, since a dot is a part of the name of a database or a table"
+        return Refusal(name, path, "clash", reason, "exclude one of them, or rename it at the server")
     if before is not None and identity(before) != place:
         fix = "write the path that it had, or accept the new one: `hudi-services cdc plan SERVER --accept`"
         return Refusal(name, path, "moved", f"it was loaded into {before} until now", fix)

@@ -63,6 +63,19 @@ def test_tables_that_cannot_be_loaded_are_refused_and_the_others_go(rules, names
     assert (paths, kinds) == ({"b1.u": "/lake/u"}, refused)
 
 
+def test_two_tables_of_one_full_name_are_refused():
+    two = [
+        CatalogTable("a.b", "c", columns=COLUMNS, key=("id",)),
+        CatalogTable("a", "b.c", columns=COLUMNS, key=("id",)),
+    ]
+    every = rule("a.*", "/lake/{database}/{table}")
+    for stored in ({}, {"a.b.c": "/lake/a.b/c"}):
+        _, paths, refused = planned([every], [*two, "a.u"], stored)
+        assert (paths, refused) == ({"a.u": "/lake/a/u"}, {"a.b.c": "clash"})
+    for tables in (two, two[::-1]):
+        assert planned([rule("a[.]b"), rule("a", tables="u")], tables)[1:] == ({"a.b.c": "/lake/c"}, {})
+
+
 def test_of_two_in_the_way_of_each_other_the_one_that_runs_stays():
     for names in (["b1.t", "b2.t"], ["b1.t", "b1.T"]):
         result, paths, refused = planned([rule("b[12]")], names, stored={"b1.t": "/lake/t"})
