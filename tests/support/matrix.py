@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from inspect import signature
 from itertools import combinations, product
 from zlib import crc32
 
@@ -64,6 +65,7 @@ def sample(rows: Iterable[object], *places: int) -> list[object]:
     return [pytest.param(*_flat([row]), marks=() if number in places else other) for number, row in enumerate(rows)]
 
 
+_KINDS = ("cow", "mor")
 _TYPES = ({"COPY_ON_WRITE", "cow"}, {"MERGE_ON_READ", "mor"})
 _VERSIONS = ({"6"}, {"9"})
 
@@ -86,6 +88,24 @@ def leave_out_crosses(items: Iterable[pytest.Item]) -> None:
                 row.add_marker(pytest.mark.deep("each table type and each version meets the other parameters"))
 
 
+def leave_out_types(items: Iterable[pytest.Item]) -> None:
+    """Mark one of two rows deep that differ only in the table type, of tests that do not ask for the type by name, as `kind`.
+
+    Their name chooses it, so that each type meets half of them. A row that is deep already stays with its pair as it is.
+    """
+    pairs: dict[str, dict[str, pytest.Item]] = {}
+    for item in items:
+        types = [value for value in _parameters(item).values() if isinstance(value, str) and value in _KINDS]
+        if len(types) == 1 and "kind" not in _asked(item):
+            name, _, values = item.nodeid.partition("[")
+            values = values.replace("cow", "").replace("mor", "")
+            pairs.setdefault(f"{name}[{values}", {})[types[0]] = item
+    for name, pair in pairs.items():
+        if len(pair) == 2 and not any(row.get_closest_marker("deep") for row in pair.values()):
+            left = pair["cow" if crc32(name.encode()) % 2 else "mor"]
+            left.add_marker(pytest.mark.deep("statements are planned before a table of either type gets the rows"))
+
+
 def _place(item: pytest.Item) -> tuple[int, int] | None:
     """The table type and the table version of a row; None where it does not have one of each."""
     given = [value for value in _parameters(item).values() if isinstance(value, str)]
@@ -97,6 +117,11 @@ def _place(item: pytest.Item) -> tuple[int, int] | None:
 def _parameters(item: pytest.Item) -> dict[str, object]:
     called = getattr(item, "callspec", None)
     return {} if called is None else called.params
+
+
+def _asked(item: pytest.Item) -> Iterable[str]:
+    """The arguments of the test's own function, without those of its fixtures."""
+    return signature(item.function).parameters if isinstance(item, pytest.Function) else ()
 
 
 def _flat(parts: Iterable[object]) -> tuple[object, ...]:

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.matrix import leave_out_crosses
+from tests.support.matrix import leave_out_crosses, leave_out_types
 
 QUICK_CASES = 3  # parameters of a test, at most: of `make quick`, while CI takes all
 UNIT = Path(__file__).parent
 AIRFLOW = UNIT / "hoodie_airflow"
+SQL = UNIT / "sql"
 
 
 @pytest.fixture(autouse=True)
@@ -33,11 +34,12 @@ def levels_of_the_log():
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Tests that load Airflow or reach the S3 server are marked as such, so that none is forgotten. Half of the rows
-    of both table types and versions are deep. `make quick` takes a few parameters of each test."""
+    of both table types are deep, of tests of both versions and of statements. `make quick` takes a few rows of each test."""
     for item in items:
         if AIRFLOW in item.path.parents or "s3" in getattr(item, "fixturenames", ()):
             item.add_marker("process")
     leave_out_crosses(item for item in items if UNIT in item.path.parents)
+    leave_out_types(item for item in items if SQL in item.path.parents)
     if config.getoption("--hypothesis-profile") == "quick":
         cases: dict[str, list[pytest.Item]] = {}
         for item in items:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from itertools import combinations, product
 from types import SimpleNamespace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.matrix import covering, diagonal, leave_out_crosses, pairwise, sample
+from tests.support.matrix import covering, diagonal, leave_out_crosses, leave_out_types, pairwise, sample
 
 rows = st.lists(st.tuples(*[st.sampled_from("abc")] * 3), min_size=1, max_size=20)
 
@@ -57,7 +58,8 @@ class Row:
     """A collected test with its parameters."""
 
     def __init__(self, name, **given):
-        self.nodeid, self.callspec, self.marks = f"{name}[x]", SimpleNamespace(params=given), []
+        self.nodeid, self.callspec = f"{name}[{'-'.join(given.values())}]", SimpleNamespace(params=given)
+        self.marks = []
 
     def get_closest_marker(self, name):
         return next((mark for mark in self.marks if mark.name == name), None)
@@ -82,3 +84,29 @@ def test_what_does_not_have_all_four_rows_stays():
         tests = [Row("one", kind=kind, version=version) for kind, version in axes]
         leave_out_crosses(tests)
         assert not any(test.marks for test in tests)
+
+
+def test_each_statement_runs_on_one_type_and_each_type_has_statements():
+    statements = [f"more {number}" for number in range(9)]
+    tests = [Row("one", statement=text, db=kind) for text in statements for kind in ("cow", "mor")]
+    tests.append(Row("other", db="mor"))
+    leave_out_types(tests)
+    kept = [test.callspec.params for test in tests if not test.marks]
+    assert [given["statement"] for given in kept[:-1]] == statements
+    assert {given["db"] for given in kept[:-1]} == {"cow", "mor"}
+    assert kept[-1] == {"db": "mor"}
+    deep = Row("two", db="cow"), Row("two", db="mor")
+    deep[0].add_marker(pytest.mark.deep("why"))
+    leave_out_types(deep)
+    assert not deep[1].marks
+
+
+def test_what_asks_for_the_type_by_name_runs_on_both(request):
+    def asks(db, kind):
+        pass
+
+    tests = [pytest.Function.from_parent(request.node.parent, name="asks", callobj=asks) for _ in range(2)]
+    for test, kind in zip(tests, ("cow", "mor"), strict=True):
+        test.callspec, test._nodeid = SimpleNamespace(params={"kind": kind}), f"asks[{kind}]"
+    leave_out_types(tests)
+    assert not any(test.get_closest_marker("deep") for test in tests)
