@@ -277,6 +277,10 @@ class TargetTable:
         known = schema if schema is not None else changes_schema(self.schema)
         self.write_parts(parts, known, None, before, after, emptied, size=size)
 
+    def check_text(self, columns: pa.Schema) -> None:
+        """Raise ConfigError for columns that are text in the table and dates or bytes here, or the other way round."""
+        check_text_columns(self.schema, self.masks.schema(columns))
+
     def write_parts(
         self,
         parts: Iterator[pa.Table],
