@@ -80,6 +80,8 @@ def _sql(
             else:
                 if not as_json:
                     print_table(result)
+                if result.note is not None:
+                    echo(result.note, err=True)
                 last = result
         if as_json and last is not None:
             print_json(last)

@@ -23,6 +23,7 @@ from hudi_services.entry.database_rules import TABLE, DatabaseRule
 from hudi_services.entry.words import told
 from hudi_services.registry.load import Reading
 from hudi_services.sql.catalog_queries import CatalogQueries
+from hudi_services.sql.moment_queries import MomentQueries
 from hudi_services.sql.replication import CreateCatalog, Replicate, read_statement
 from hudi_services.sql.route_statements import RouteStatements
 from hudi_services.sql.server_catalog import LakeCatalog, ServerCatalog, created_catalog, state_folder
@@ -53,6 +54,8 @@ class DatabaseStatements:
 
     def run(self, session: Session, statement: Statement) -> Result | None:
         """Run a statement about catalogs or whole databases, None for another one. Raises HoodieError."""
+        if statement.source_moment is not None:
+            return MomentQueries(self.catalogs, self.reading).run(session, statement, statement.source_moment)
         if _SHOW.fullmatch(statement.text):
             return Result(pa.table({"catalog": pa.array(sorted(self.catalogs), pa.string())}))
         if (drop := _DROP.fullmatch(statement.text)) is not None:

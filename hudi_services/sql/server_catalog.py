@@ -17,7 +17,7 @@ from hudi_services.entry.words import told
 from hudi_services.registry.load import Reading
 from hudi_services.sql.replication import CreateCatalog
 
-_STATES = ".servers"
+STATES = ".servers"
 """The folder of states in a warehouse, for servers that name none."""
 _FLINK = ("hostname", "port", "username", "password", "base-url", "default-database")
 _SERVER = {"connection": "connection", "server-id": "server_id", "tls": "tls", "ca": "ca", "state": "state"}
@@ -72,7 +72,7 @@ def created_catalog(statement: CreateCatalog, reading: Reading | None) -> Server
 
 def state_folder(source: ServerCatalog, lake: LakeCatalog) -> Storage:
     """Return the folder of states of a server that statements load into `lake`."""
-    return open_storage(source.server.state or join(lake.catalog.path, _STATES))
+    return open_storage(source.server.state or join(lake.catalog.path, STATES))
 
 
 def _declared(statement: CreateCatalog, options: Mapping[str, str]) -> DatabaseServer:

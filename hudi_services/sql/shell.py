@@ -96,6 +96,8 @@ class Shell:
                 echo(result.message)
             else:
                 print_table(result)
+                if result.note is not None:
+                    echo(result.note)
         if self._timed:
             echo(f"{time.perf_counter() - begun:.2f} s")
 

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from hoodie.calls import call
 from hoodie.engine import Engine
-from hoodie.errors import ArgumentError
+from hoodie.errors import ArgumentError, SqlError
 from hoodie.sql.catalog import Catalog
 from hoodie.sql.duck import DuckEngine
 from hoodie.sql.engine import QueryEngine
@@ -94,6 +94,11 @@ class Connection:
                 result = extension.run(self._session, statement)
                 if result is not None:
                     return result
+            if statement.source_moment is not None:
+                raise SqlError(
+                    "AS OF SOURCE needs the cuts of a database server, which this session does not know",
+                    fix="run the query by `hudi-services sql`",
+                )
             return run_statement(self._session, statement)
 
     def __enter__(self) -> Connection:

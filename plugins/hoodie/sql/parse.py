@@ -44,6 +44,7 @@ _FORMAT = ("USING", "ORG", ".", "APACHE", ".", "HUDI")
 _TABLE = re.compile(rf"TABLE\s+({_WORD}(?:\.{_WORD})*)", re.IGNORECASE)
 """All rows of a table, as Spark also writes it."""
 _LAST_HINT = re.compile(r"\s*/\*\+(?:[^*]|\*(?!/))*\*/")
+_SOURCE_MOMENT = re.compile(r"\bAS\s+OF\s+SOURCE\b", re.IGNORECASE)
 _CALL = re.compile(r"CALL\s+(.*)", re.IGNORECASE | re.DOTALL)
 
 # It says of statements that it does not know that it keeps them as text, which is what is wanted here.
@@ -63,6 +64,8 @@ class Statement:
     text: str
     tree: exp.Expression
     parameters: tuple[object, ...] = ()
+    source_moment: str | None = None
+    """The text of AS OF SOURCE '…' at its end: a moment of the database server from which its tables are loaded."""
 
 
 def statements(text: str) -> Iterator[Statement]:
@@ -71,7 +74,17 @@ def statements(text: str) -> Iterator[Statement]:
     Raises SqlError for text that is no SQL.
     """
     for part, marked in _parts(text):
-        yield Statement(part, parsed(marked))
+        query, moment = _without_source_moment(marked)
+        yield Statement(part, parsed(query), source_moment=moment)
+
+
+def _without_source_moment(text: str) -> tuple[str, str | None]:
+    """A statement without AS OF SOURCE '…' at its end, and the text there."""
+    found = tokens(text)[-4:] if _SOURCE_MOMENT.search(text) else []
+    words = [token.text.upper() for token in found[:-1]]
+    if words != ["AS", "OF", "SOURCE"] or found[-1].token_type is not TokenType.STRING:
+        return text, None
+    return text[: found[0].start], str(found[-1].text)
 
 
 def first_statement(text: str) -> tuple[str, str] | None:

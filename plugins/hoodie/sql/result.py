@@ -25,6 +25,9 @@ class Result(Shows):
     services: tuple[ServiceOutcome, ...] = ()
     """What ran after the commits of the statement, as options asked. One that failed undoes no commit; the message tells it."""
 
+    note: str | None = None
+    """More about the rows of a query, such as the moment of which they are."""
+
     @classmethod
     def told(cls, message: str, services: tuple[ServiceOutcome, ...] = ()) -> Result:
         """Of a statement that gives no rows."""

@@ -25,6 +25,15 @@ def test_a_table_that_names_no_format_is_one_of_hudi(db, tmp_path):
     assert HoodieTable.open(tmp_path / "w").schema.names == ["id"]
 
 
+def test_a_moment_of_a_server_needs_its_cuts(db):
+    for text in ("select * from t as of source 'cut 1'", "delete from t As Of\nSource 'cut 1' -- that"):
+        with pytest.raises(SqlError, match="AS OF SOURCE needs the cuts of a database server"):
+            db.sql(text)
+    assert rows(db, "select count(*) from t where name <> ' as of source ' and name <> 'as of source'") == [(3,)]
+    with pytest.raises(SqlError, match="cannot be read"):
+        db.sql("select * from t as of source cut")
+
+
 def test_queries(db):
     assert rows(db) == [(1, "a", 10.5, 1, "x"), (2, "b", 20.0, 1, "x"), (3, "c", 30.0, 1, "y")]
     assert rows(db, "select dt, sum(ts), count(*) from t group by dt order by 1") == [("x", 2, 2), ("y", 1, 1)]
