@@ -18,6 +18,8 @@ from hoodie.sql.functions import MACROS as FUNCTION_MACROS
 from hoodie.sql.functions import known_aggregate, translate_function
 from hoodie.sql.pattern import MACROS as PATTERN_MACROS
 from hoodie.sql.pattern import escaped_like
+from hoodie.sql.rounding import MACROS as ROUNDING_MACROS
+from hoodie.sql.rounding import whole_number
 from hoodie.sql.time_text import MACROS as TIME_MACROS
 from hoodie.sql.time_text import complete_time, without_completion
 
@@ -45,6 +47,7 @@ MACROS = (
     *CONDITION_MACROS,
     *PATTERN_MACROS,
     *FUNCTION_MACROS,
+    *ROUNDING_MACROS,
     *TIME_MACROS,
     # A cast to a whole number cuts the fraction off, DuckDB's would round; times are seconds since 1970.
     f"CREATE MACRO {_WHOLE}(x DOUBLE) AS trunc(x), (x DECIMAL(38, 10)) AS trunc(x), "
@@ -112,6 +115,7 @@ def duckdb_text(tree: exp.Expression) -> str:
         read_numeral(node)
         complete_time(node)
         translate_function(node)
+        whole_number(node)
         if isinstance(node, exp.Literal) and not node.is_string:
             _check_number(node)
         elif isinstance(node, exp.Cast) and node.to.this in _INTEGERS and not _is_whole(node.this):
