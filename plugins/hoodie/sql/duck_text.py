@@ -16,6 +16,7 @@ from hoodie.sql.conditions import MACROS as CONDITION_MACROS
 from hoodie.sql.conditions import check_conditions
 from hoodie.sql.functions import MACROS as FUNCTION_MACROS
 from hoodie.sql.functions import known_aggregate, translate_function
+from hoodie.sql.membership import membership_value
 from hoodie.sql.pattern import MACROS as PATTERN_MACROS
 from hoodie.sql.pattern import escaped_like
 from hoodie.sql.rounding import MACROS as ROUNDING_MACROS
@@ -116,6 +117,7 @@ def duckdb_text(tree: exp.Expression) -> str:
         complete_time(node)
         translate_function(node)
         whole_number(node)
+        membership_value(node)
         if isinstance(node, exp.Literal) and not node.is_string:
             _check_number(node)
         elif isinstance(node, exp.Cast) and node.to.this in _INTEGERS and not _is_whole(node.this):
