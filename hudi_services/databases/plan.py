@@ -15,7 +15,7 @@ from hoodie.model.place import identity
 from hudi_services.cdc.mysql.binlog.decoding import Choices, may_be_text
 from hudi_services.cdc.mysql.catalog import CatalogTable
 from hudi_services.cdc.mysql.table_source import DATABASE_COLUMN, TABLE_COLUMN
-from hudi_services.entry.database_rules import DatabaseRule
+from hudi_services.entry.database_rules import DATABASE, TABLE, DatabaseRule
 
 Kind = Literal["unfit", "clash", "moved", "left"]
 """Reasons for which a table is not loaded: it cannot be, its target is that of another table, it had another target before, no
@@ -173,6 +173,10 @@ def _taken(
     if not rules:
         return _left(name, before) if before is not None else None
     path = rules[0].path_of(table.database, table.name)
+    if before is None and _leads_elsewhere(table, rules[0]):
+        reason = "the name of the table or of its database leads to another folder in the path"
+        fix = "exclude it, and load it by a rule whose base_path is without this name"
+        return Refusal(name, rules[0].base_path, "unfit", reason, fix)
     place = identity(path)
     if len(rules) > 1:
         reason = f"two rules take it: {rules[0].shown}, and {rules[1].shown}"
@@ -192,6 +196,12 @@ def _taken(
         fix = f"give it a key at the server, or a rule of its own with `hoodie: {{{RECORD_KEY_FIELDS.name}: …}}`"
         return Refusal(name, path, "unfit", "it has neither a primary key nor a unique index without nulls", fix)
     return _Candidate(rules[0], table, path, place, before is not None)
+
+
+def _leads_elsewhere(table: CatalogTable, rule: DatabaseRule) -> bool:
+    """True if the path of a table is not the one folder that the rule says: names of a server may be `..` and `a/b`."""
+    names = {DATABASE: table.database, TABLE: table.name}
+    return any(part in rule.base_path and (name in (".", "..") or "/" in name) for part, name in names.items())
 
 
 def _left(name: str, path: str) -> Refusal:

@@ -76,6 +76,14 @@ def test_two_tables_of_one_full_name_are_refused():
         assert planned([rule("a[.]b"), rule("a", tables="u")], tables)[1:] == ({"a.b.c": "/lake/c"}, {})
 
 
+def test_a_name_that_leads_to_another_folder_is_refused_alone():
+    names = ("..", ".", "a/b", "../x", "u")
+    tables = [CatalogTable("b1", name, columns=COLUMNS, key=("id",)) for name in names]
+    _, paths, refused = planned([rule()], tables)
+    assert (paths, refused) == ({"b1.u": "/lake/u"}, {f"b1.{name}": "unfit" for name in names[:-1]})
+    assert len(planned([rule(base_path="/lake/all", merge=True)], tables)[1]) == len(names)
+
+
 def test_of_two_in_the_way_of_each_other_the_one_that_runs_stays():
     for names in (["b1.t", "b2.t"], ["b1.t", "b1.T"]):
         result, paths, refused = planned([rule("b[12]")], names, stored={"b1.t": "/lake/t"})
