@@ -50,8 +50,9 @@ class PlannedSync:
     def run(self, *, resume: Collection[str] = ()) -> SyncResult:
         """Plan, store the plan, and bring the tables to the end of the log, as `ServerSync` says.
 
-        Parked tables that users asked to resume are tried again, as those in `resume`. Tables that the plan refuses are results,
-        too. Raises ConfigError where no table is left, and for a name in `resume` that nothing loads.
+        Parked tables that users asked to resume are tried again, as those in `resume`, and those that they asked to skip are left
+        out. Tables that the plan refuses are results, too. Raises ConfigError where no table is left, and for a name in `resume`
+        that nothing loads.
         """
         current, name = self.current(), self.planner.name
         refusals = current.plan.refusals if current is not None else ()
@@ -70,11 +71,14 @@ class PlannedSync:
         report = ProgressReport(ProgressStore(self.cuts.storage, name), clock)
         sync = ServerSync(name, planner.server, planner.environ, targets, self.cuts, clock, report)
         requests = RequestStore(self.cuts.storage, name)
-        requested = requests.latest().resumed
-        result = sync.run(resume={*resume, *requested})
-        requests.done(requested)
+        if resume:
+            requests.resume(frozenset(resume))
+        request = requests.latest()
+        result = sync.run(resume=request.resumed, skip={source: _left_out(name, source) for source in request.skipped})
+        requests.done(request.resumed)
         refused = {one.source: TableResult("refused", LoadResult(), one.reason, one.fix) for one in refusals}
-        return replace(result, tables={**result.tables, **refused})
+        skipped = {source: TableResult("skipped", LoadResult()) for source in request.skipped & set(result.tables)}
+        return replace(result, tables={**result.tables, **refused, **skipped})
 
     @property
     def all_rules(self) -> tuple[DatabaseRule, ...]:
@@ -153,4 +157,11 @@ def _nothing(name: str, rules: Sequence[DatabaseRule], refusals: Sequence[Refusa
     return ConfigError(
         f"The registry has no table that is loaded from the server {name!r}",
         fix=f"give a table `source: {{server: {name}, table: DATABASE.TABLE}}`, or write a rule below `databases`",
+    )
+
+
+def _left_out(server: str, source: str) -> ConfigError:
+    return ConfigError(
+        f"A user asked to leave the table {source} out",
+        fix=f"`hudi-services cdc sync {server} --resume {source}`, or RESUME TABLE, loads it again",
     )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from hoodie.config.table_keys import VERSION
 from hoodie.display import some
@@ -18,6 +19,7 @@ from hudi_services.cdc.mysql.target_table import TargetTable, load_engine
 from hudi_services.databases.plan_store import PlanStore, StoredPlan
 from hudi_services.databases.plan_sync import PlannedSync, source_masks
 from hudi_services.databases.planner import Planner
+from hudi_services.databases.requests import RequestStore
 from hudi_services.databases.server import database_server
 from hudi_services.databases.status import LoadedTable
 from hudi_services.entry.new_table import options_of_new
@@ -79,7 +81,14 @@ def loaded_tables(name: str, reading: Reading) -> tuple[LoadedTable, ...]:
     """Return the tables that are loaded from the server `name`, by entries and by the plan of the last run, and refused ones."""
     own = database_tables(reading.registry, name)
     entries = {source.table: LoadedTable(table.name, source.table, table.base_path) for table, source in own}
-    return tuple({**planned_tables(name, plan_store(name, reading).latest()), **entries}.values())
+    store = plan_store(name, reading)
+    skipped = RequestStore(store.storage, name).latest().skipped
+    return with_skipped({**planned_tables(name, store.latest()), **entries}.values(), skipped)
+
+
+def with_skipped(tables: Iterable[LoadedTable], skipped: Collection[str]) -> tuple[LoadedTable, ...]:
+    """Return the tables, with a note at those that users asked to skip."""
+    return tuple(replace(table, skipped=True) if table.table in skipped else table for table in tables)
 
 
 def planned_tables(name: str, stored: StoredPlan) -> dict[str, LoadedTable]:

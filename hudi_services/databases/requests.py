@@ -15,10 +15,14 @@ _TRIES = 5
 
 @dataclass(frozen=True)
 class Requests:
-    """Parked tables that the next run tries again, by their names at the server. Number 0 is stored nowhere."""
+    """Tables by their names at the server. Number 0 is stored nowhere.
+
+    `resumed` are parked ones that the next run tries again, `skipped` ones that runs leave out until a user resumes them.
+    """
 
     number: int = 0
     resumed: frozenset[str] = frozenset()
+    skipped: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,8 @@ class RequestStore:
             return Requests()
         number, body = newest
         try:
-            return Requests(number, frozenset(map(str, body["resumed"])))
+            resumed, skipped = (frozenset(map(str, body[key])) for key in ("resumed", "skipped"))
+            return Requests(number, resumed, skipped)
         except (TypeError, KeyError) as error:
             raise self._files.unreadable(number, error) from error
 
@@ -50,7 +55,8 @@ class RequestStore:
             if after == before:
                 return
             try:
-                self._files.put(before.number + 1, {"resumed": sorted(after.resumed)})
+                document = {"resumed": sorted(after.resumed), "skipped": sorted(after.skipped)}
+                self._files.put(before.number + 1, document)
             except PendingInstantError:
                 if last:
                     raise
@@ -58,12 +64,16 @@ class RequestStore:
                 return
 
     def resume(self, tables: frozenset[str]) -> None:
-        """Ask the next run to try parked tables again. Raises as `change`."""
-        self.change(lambda before: replace(before, resumed=before.resumed | tables))
+        """Ask the next run to try tables again that are parked or left out. Raises as `change`."""
+        self.change(lambda before: replace(before, resumed=before.resumed | tables, skipped=before.skipped - tables))
 
-    def done(self, tables: frozenset[str]) -> None:
-        """Drop requests after a run that took them. Raises as `change`."""
-        self.change(lambda before: replace(before, resumed=before.resumed - tables))
+    def skip(self, tables: frozenset[str]) -> None:
+        """Ask runs to leave tables out until they are resumed. Raises as `change`."""
+        self.change(lambda before: replace(before, resumed=before.resumed - tables, skipped=before.skipped | tables))
+
+    def done(self, resumed: frozenset[str]) -> None:
+        """Drop requests after a run that tried these tables again. Raises as `change`."""
+        self.change(lambda before: replace(before, resumed=before.resumed - resumed))
 
     @property
     def _files(self) -> FileSequence:

@@ -11,19 +11,24 @@ from hoodie.model.place import same_table
 from hudi_services.cdc.cuts import Cut
 from hudi_services.cdc.sync_progress import Loading, SyncProgress
 
-TableState = Literal["refused", "parked", "failed", "loading", "new", "current"]
-"""The gravest first. `refused`: by the plan. `failed`: the next run tries again. `new`: no run has loaded it yet."""
+TableState = Literal["refused", "parked", "failed", "skipped", "loading", "new", "current"]
+"""The gravest first. `refused`: by the plan. `failed`: the next run tries again. `skipped`: left out by a user. `new`: no run
+has loaded it yet."""
 
 
 @dataclass(frozen=True)
 class LoadedTable:
-    """A table by its `name`, loaded from the server's `table`. With a `reason` it is refused."""
+    """A table by its `name`, loaded from the server's `table`. With a `reason` it is refused.
+
+    Runs leave it out where it is `skipped`.
+    """
 
     name: str
     table: str
     base_path: str
     reason: str = ""
     fix: str = ""
+    skipped: bool = False
 
 
 @dataclass(frozen=True)
@@ -135,6 +140,9 @@ def _table(
         return TableStatus(table.name, name, table.base_path, "refused", reason=table.reason, fix=table.fix)
     behind = cut.behind.get(name) if cut is not None else None
     place = cut.tables.get(name) if cut is not None else None
+    if table.skipped:
+        position, since = (behind.position, behind.since) if behind is not None else ("", "")
+        return TableStatus(table.name, name, table.base_path, "skipped", position, since=since)
     if loading is not None:
         return TableStatus(table.name, name, table.base_path, "loading", loading=loading)
     if behind is not None:

@@ -17,7 +17,7 @@ _REPLICATE = re.compile(
     r"\s*(EXPLAIN\s+)?CREATE\s+(DATABASE\b.*\bAS\s+DATABASE|TABLE\b.*\bAS\s+TABLE)\b", re.IGNORECASE | re.DOTALL
 )
 _ROUTES = re.compile(r"\s*SHOW\s+ROUTES\b", re.IGNORECASE)
-_ACTION = re.compile(r"\s*(?:RESUME|VERIFY|RESYNC)\s+TABLE\b", re.IGNORECASE)
+_ACTION = re.compile(r"\s*(?:RESUME|SKIP|VERIFY|RESYNC)\s+TABLE\b", re.IGNORECASE)
 _HINT = re.compile(r"/\*\+\s*OPTIONS\s*(\(.*\))\s*\*/\s*$", re.IGNORECASE | re.DOTALL)
 
 
@@ -59,7 +59,7 @@ class ShowRoutes:
 
 @dataclass(frozen=True)
 class TableAction:
-    """RESUME, VERIFY or RESYNC TABLE `name`."""
+    """RESUME, SKIP, VERIFY or RESYNC TABLE `name`."""
 
     verb: str
     name: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Statements about tables that servers load: SHOW ROUTES, and RESUME, VERIFY and RESYNC of a table."""
+"""Statements about tables that servers load: SHOW ROUTES, and RESUME, SKIP, VERIFY and RESYNC of a table."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ _COMPARED = {
     **{name: name for name in ("missing", "surplus", "changed", "copied", "written")},
 }
 """Columns of the result of a comparison, and what a report calls them."""
+_WAITING = ("parked", "skipped")
+"""States of tables that wait until a user resumes them."""
 _COLUMNS = ("source", "target", "state", "position", "reason")
 
 
@@ -42,6 +44,8 @@ class RouteStatements:
         routes = SessionRoutes(self.catalogs, self.reading)
         if isinstance(said, ShowRoutes):
             return _shown(routes, said.server)
+        if said.verb == "SKIP":
+            return _skipped(routes, said.name)
         return _resumed(routes, said.name) if said.verb == "RESUME" else self._compared(routes, said)
 
     def _compared(self, routes: SessionRoutes, said: TableAction) -> Result:
@@ -80,14 +84,25 @@ def _resumed(routes: SessionRoutes, name: tuple[str, ...]) -> Result:
     for one, tables in routes.named(name):
         names = {table.table for table in tables}
         status = [table for table in one.status() if table.table in names]
-        parked = [table.table for table in status if table.state == "parked"]
+        parked = [table.table for table in status if table.state in _WAITING]
         if parked:
             one.requests.resume(frozenset(parked))
         resumed += parked
-        others += [f"{table.table} is {table.state}" for table in status if table.state != "parked"]
+        others += [f"{table.table} is {table.state}" for table in status if table.state not in _WAITING]
     if not resumed:
         return Result.told(f"nothing to resume: {some(others)}")
     return Result.told(f"the next run tries {some(resumed)} again")
+
+
+def _skipped(routes: SessionRoutes, name: tuple[str, ...]) -> Result:
+    skipped: list[str] = []
+    for one, tables in routes.named(name):
+        names = [table.table for table in tables]
+        one.requests.skip(frozenset(names))
+        skipped += names
+    return Result.told(
+        f"runs leave {some(skipped)} out until RESUME TABLE. The server has to keep its log for that long"
+    )
 
 
 def _reason(table: TableStatus) -> str:

@@ -15,7 +15,7 @@ from hudi_services.cdc.sync_progress import ProgressStore
 from hudi_services.databases.plan_store import PlanStore
 from hudi_services.databases.plan_sync import PlannedSync
 from hudi_services.databases.planner import Planner
-from hudi_services.databases.registered import cut_store, loaded_tables, planned_tables, registered_sync
+from hudi_services.databases.registered import cut_store, loaded_tables, planned_tables, registered_sync, with_skipped
 from hudi_services.databases.requests import RequestStore
 from hudi_services.databases.status import LoadedTable, TableStatus, server_status
 from hudi_services.entry.server import DatabaseServer
@@ -128,8 +128,9 @@ class SessionRoutes:
             )
         folders = {(states := state_folder(catalog, lake)).base_path: states for lake in lakes}
         for states in folders.values():
-            stored = PlanStore(states, catalog.name).latest()
-            yield ServerRoutes(name, catalog, states, tuple(planned_tables(catalog.name, stored).values()))
+            planned = planned_tables(catalog.name, PlanStore(states, catalog.name).latest())
+            skipped = RequestStore(states, catalog.name).latest().skipped
+            yield ServerRoutes(name, catalog, states, with_skipped(planned.values(), skipped))
 
     def _names(self, routes: ServerRoutes, table: LoadedTable) -> Iterator[str]:
         for name, lake in self._lakes.items():

@@ -40,14 +40,14 @@ if TYPE_CHECKING:
     from pymysql.connections import Connection
 
 _log = logging.getLogger(__name__)
-State = Literal["current", "failed", "parked", "refused"]
+State = Literal["current", "failed", "parked", "refused", "skipped"]
 
 
 @dataclass(frozen=True)
 class TableResult:
     """A table after a run. The next run tries `failed` tables again, `parked` ones wait until a user resumes them.
 
-    `refused` ones are not loaded, by the plan of the server.
+    `refused` ones are not loaded, by the plan of the server, nor are `skipped` ones, by a user.
     """
 
     state: State
@@ -107,25 +107,28 @@ class ServerSync:
     clock: Clock
     report: SyncReport = field(default_factory=NoReport)
 
-    def run(self, *, resume: Collection[str] = ()) -> SyncResult:
+    def run(self, *, resume: Collection[str] = (), skip: Mapping[str, HoodieError] | None = None) -> SyncResult:
         """Bring all tables to the end of the log as it is when new ones are loaded, and store a cut there.
 
-        A table that fails leaves the others alone. `resume` names parked tables that are tried again. Raises HoodieError
-        where the server does not answer, its log cannot be read, or another process follows it.
+        A table that fails leaves the others alone. `resume` names parked tables that are tried again, `skip` those that are
+        parked now, and why. Raises HoodieError where the server does not answer, its log cannot be read, or another process
+        follows it.
         """
         self.report.began()
         try:
-            return self._run(resume)
+            return self._run(resume, skip or {})
         finally:
             self.report.ended()
 
-    def _run(self, resume: Collection[str]) -> SyncResult:
+    def _run(self, resume: Collection[str], skip: Mapping[str, HoodieError]) -> SyncResult:
         before = self.cuts.latest()
         positions = LogPositions(self.name, self.server, self.environ)
         commits = [TargetCommits(target, None) for target in self.targets]
         followers = [_Follower(each, source) for each in commits for source in each.target.source.tables]
         with closing(Session(self._connected)) as session:
             _find_places(followers, before, resume)
+            for follower in followers:
+                follower.error = follower.error or skip.get(follower.name)
             self._check(session.opened(), followers)
             new = [follower for follower in followers if follower.goes_on and _lacks_rows(follower)]
             if new:

@@ -10,7 +10,7 @@ import { ago, count, counted, moment, span } from "./words.js";
 const STATES = {
   refused: ["✕", "refused by the plan", "bad"],
   parked: ["✕", "parked", "bad"], failed: ["▲", "behind", "warn"], loading: ["◆", "loading", "soft"],
-  new: ["○", "not loaded yet", "soft"], current: ["●", "current", "good"],
+  skipped: ["◌", "left out by a user", "soft"], new: ["○", "not loaded yet", "soft"], current: ["●", "current", "good"],
 }; // the gravest first
 const RANKS = Object.keys(STATES);
 const EVERY = 5000; // ms between looks at a run that goes on
@@ -99,7 +99,7 @@ function state(row, found, tell) {
     row.reason ? h("div", { class: "about" }, row.reason) : null,
     row.fix ? h("div", { class: "about" }, row.fix) : null,
     row.since ? h("div", { class: "about" }, "since ", ago(row.since, found.now)) : null,
-    row.state === "parked" && found.dag
+    ["parked", "skipped"].includes(row.state) && found.dag
       ? starter(tell, `Resume ${row.table}`, found.dag, { resume: [row.table] }) : null,
   ];
 }

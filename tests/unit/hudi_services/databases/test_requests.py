@@ -23,6 +23,16 @@ def test_requests_stay_until_a_run_took_them(tmp_path):
     assert store.latest().number == 3
 
 
+def test_a_table_is_skipped_until_it_is_resumed(tmp_path):
+    store = RequestStore(open_storage(str(tmp_path)), "shop")
+    store.resume(frozenset({"a.b"}))
+    store.skip(frozenset({"a.b", "a.c"}))
+    store.done(frozenset({"a.c"}))
+    assert store.latest() == Requests(2, frozenset(), frozenset({"a.b", "a.c"}))
+    store.resume(frozenset({"a.b"}))
+    assert store.latest() == Requests(3, frozenset({"a.b"}), frozenset({"a.c"}))
+
+
 def test_a_request_of_another_process_at_the_same_time_stays(tmp_path):
     store = RequestStore(open_storage(str(tmp_path)), "shop")
     others = ["x.a", "x.b"]

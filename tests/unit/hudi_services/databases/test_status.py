@@ -57,6 +57,16 @@ def test_each_table_has_a_state_a_place_and_a_lag(tables):
     assert (status.log.seconds, status.log.position) == (1800, "bin.000001:4")
 
 
+def test_a_skipped_table_says_since_when_and_is_no_lag(tables):
+    tables = [replace(table, skipped=table.name in "ac") for table in tables]
+    status = server_status("shop", tables, CUT, PROGRESS, NOW)
+    assert [(table.state, table.position, table.since, table.reason) for table in status.tables][::2][:2] == [
+        ("skipped", "", "", ""),
+        ("skipped", "bin.000001:4", iso(90), ""),
+    ]
+    assert status.lag.p99 == 60
+
+
 def test_a_run_that_ended_or_was_killed_loads_nothing(tables):
     for change in ({"ended": iso(0)}, {"noted": iso(15)}):
         status = server_status("shop", tables, CUT, replace(PROGRESS, **change), NOW)

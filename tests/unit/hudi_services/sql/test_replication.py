@@ -48,7 +48,7 @@ def test_the_statements_of_the_talk_become_values():
 def test_statements_about_routes_become_values():
     assert (said("show routes"), said("SHOW ROUTES FROM `Shop`;")) == (ShowRoutes(None), ShowRoutes("shop"))
     assert said("resume table lake.`d b`.t") == TableAction("RESUME", ("lake", "d b", "t"))
-    assert [said(f"{verb} TABLE t").verb for verb in ("Verify", "RESYNC")] == ["VERIFY", "RESYNC"]
+    assert [said(f"{verb} TABLE t").verb for verb in ("Verify", "RESYNC", "skip")] == ["VERIFY", "RESYNC", "SKIP"]
 
 
 @pytest.mark.parametrize(

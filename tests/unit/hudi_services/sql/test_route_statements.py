@@ -47,3 +47,10 @@ def test_only_parked_tables_are_resumed(run, states):
     assert RequestStore(states, "shop").latest().number == 0
     assert "tries b.x again" in run(TableAction("RESUME", ("shop", "b", "x"))).message
     assert RequestStore(states, "shop").latest().resumed == {"b.x"}
+
+
+def test_a_table_is_left_out_until_it_is_resumed(run, states):
+    assert "runs leave b.y out" in run(TableAction("SKIP", ("shop", "b", "y"))).message
+    assert [row[2] for row in run(ShowRoutes("shop")).rows()] == ["parked", "skipped", "new"]
+    assert "tries b.y again" in run(TableAction("RESUME", ("shop", "b", "y"))).message
+    assert [row[2] for row in run(ShowRoutes("shop")).rows()] == ["parked", "current", "new"]

@@ -137,6 +137,28 @@ def test_a_table_of_a_statement_is_verified_and_made_equal(server, lake, tmp_pat
     assert "Several tables of shop" in run(merged + "RESYNC TABLE lake.demo.cs;")[2]
 
 
+def test_a_skipped_table_is_left_out_until_it_is_resumed(server, lake, tmp_path):
+    name, run = lake
+    text = f"CREATE DATABASE IF NOT EXISTS lake.demo AS DATABASE shop.{name} EXCLUDING TABLE 'c.*';"
+    assert run(text)[0] == 0
+    run("SKIP TABLE lake.demo.a;")
+    change = f"INSERT INTO {name}.{{0}} SELECT COALESCE(MAX(id), 0) + 1, 'q' FROM {name}.{{0}}"
+    for _ in range(2):
+        server.run(change.format("a"), change.format("b"))
+        code, counts, _ = run(text)
+        assert (code, [(row["state"], row["tables"], row["changes"]) for row in counts]) == (
+            0,
+            [("current", 1, 1), ("skipped", 1, 0)],
+        )
+    skipped, current = run("SHOW ROUTES;")[1]
+    assert (skipped["state"], current["state"]) == ("skipped", "current")
+    assert skipped["position"] < current["position"]
+    assert len(lake_rows(f"{tmp_path}/lake/demo.db/a")) == 2
+    run("RESUME TABLE lake.demo.a;")
+    assert [(row["state"], row["changes"]) for row in run(text)[1]] == [("current", 2)]
+    assert lake_rows(f"{tmp_path}/lake/demo.db/a") == server_rows(server, name, "a")
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

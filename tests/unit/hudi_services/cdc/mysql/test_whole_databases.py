@@ -7,8 +7,10 @@ import json
 import pytest
 
 from hoodie import HoodieTable
+from hoodie.storage import open_storage
 from hoodie_airflow.databases import HudiDatabaseOperator
 from hudi_services.cli import main
+from hudi_services.databases.requests import RequestStore
 from tests.support.airflow_task import context
 from tests.unit.hudi_services.cdc.mysql.test_table_load import lake_rows, server_rows
 
@@ -132,3 +134,17 @@ def test_a_table_of_a_rule_is_loaded_and_verified_by_its_name(server, shop, tmp_
     assert "own is not loaded from a database server" in run("load", "--table", "own")[1]["what"]
     server.run(f"CREATE TABLE {name}.nokey (id INT)")
     assert "neither a primary key" in run("load", "--table", f"shop.{name}.nokey")[1]["found"]
+
+
+def test_a_new_table_that_is_skipped_waits_for_resume_of_the_command(server, shop, tmp_path):
+    name, rules, run = shop
+    rules(f"database: {name}, base_path: '{tmp_path}/lake/{{table}}'")
+    RequestStore(open_storage(f"{tmp_path}/state"), "shop").skip(frozenset({f"{name}.a"}))
+    code, synced = run("sync", "shop")
+    assert (code, states(synced)) == (0, {"a": "skipped", "b": "current"})
+    code, status = run("status", "shop")
+    assert (code, states(status)) == (0, {"a": "skipped", "b": "current"})
+    code, synced = run("sync", "shop", "--resume", f"{name}.a")
+    assert (code, states(synced)) == (0, {"a": "current", "b": "current"})
+    assert lake_rows(f"{tmp_path}/lake/a") == server_rows(server, name, "a")
+    assert states(run("status", "shop")[1]) == {"a": "current", "b": "current"}
