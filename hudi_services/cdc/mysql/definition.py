@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal
 
 from hudi_services.cdc.mysql.binlog.tokens import Token, tokens, words
@@ -19,6 +20,7 @@ Effect = Literal["truncate", "drop", "rename", "alter"]
 name. `alter`: anything else that row events do not say, also where it is not clear if the statement names the table."""
 Fold = Callable[[str], str]
 
+_DATABASES = frozenset(("database", "schema"))
 _BEFORE_NAME = {"IF", "EXISTS", "NOT"}
 _HARMLESS = re.compile(
     r"(ADD (UNIQUE |FULLTEXT |SPATIAL )?(INDEX|KEY)\b|ADD (CONSTRAINT|FOREIGN|UNIQUE|CHECK)\b(?!.*\bPRIMARY\b)"
@@ -59,9 +61,14 @@ class LoadedTable:
 
 
 def names_table(statement: Statement, database: str, table: str) -> bool:
-    """Return True if the statement has the name of the table or of its database."""
-    found = {value.lower() for _, value in tokens(statement.text, statement.mode)}
-    return bool(found & {database.lower(), table.lower()}) or _may_be_ours(statement, database, table)
+    """Return True if the statement has the name of the table, or that of its database and is about databases.
+
+    No other statement has an effect on the table. A pass asks this of every table at every statement.
+    """
+    found = _words(statement.text, statement.mode)
+    if table.lower() in found or (database.lower() in found and not _DATABASES.isdisjoint(found)):
+        return True
+    return _may_be_ours(statement, database, table)
 
 
 def effect_on(statement: Statement, table: LoadedTable) -> Effect | None:
@@ -73,6 +80,12 @@ def effect_on(statement: Statement, table: LoadedTable) -> Effect | None:
         return "alter"
     effect = _effect(statement, table, str)
     return "alter" if effect is None and _effect(statement, table, str.lower) is not None else effect
+
+
+@lru_cache(maxsize=16)
+def _words(text: str, mode: int) -> frozenset[str]:
+    """The words and names of a statement in lower case."""
+    return frozenset(value.lower() for _, value in tokens(text, mode))
 
 
 def _effect(statement: Statement, table: LoadedTable, fold: Fold) -> Effect | None:

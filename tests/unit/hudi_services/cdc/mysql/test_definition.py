@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from hudi_services.cdc.mysql.binlog.tokens import ANSI_QUOTES, NO_BACKSLASH_ESCAPES
+from hudi_services.cdc.mysql import definition
+from hudi_services.cdc.mysql.binlog.tokens import ANSI_QUOTES, NO_BACKSLASH_ESCAPES, tokens
 from hudi_services.cdc.mysql.binlog.transactions import Statement
 from hudi_services.cdc.mysql.definition import LoadedTable, effect_on, names_table
 from hudi_services.cdc.mysql.position import LogPosition
@@ -81,7 +82,10 @@ def stops(text, current="shop", database="shop", table="orders", mode=0, **of_lo
 
 
 def effect(text, current="shop", database="shop", table="orders", mode=0, **of_load):
-    return effect_on(Statement(LogPosition("bin", 4), 0, current, text, mode), LoadedTable(database, table, **of_load))
+    statement = Statement(LogPosition("bin", 4), 0, current, text, mode)
+    found = effect_on(statement, LoadedTable(database, table, **of_load))
+    assert found is None or names_table(statement, database, table), text
+    return found
 
 
 def test_what_a_statement_may_have_done_has_a_kind():
@@ -205,3 +209,12 @@ def test_a_statement_names_a_table_by_whole_names():
     statement = Statement(LogPosition("bin", 4), 0, "", "TRUNCATE `a``b` /* orders */")
     assert names_table(statement, "shop", "A`B")
     assert not names_table(statement, "shop", "orders")
+
+
+def test_a_statement_about_another_table_of_the_database_is_read_once_for_all_tables(monkeypatch):
+    """A thousand tables that get a column each, in one database, are a million questions."""
+    read = []
+    monkeypatch.setattr(definition, "tokens", lambda text, mode: read.append(text) or tokens(text, mode))
+    statement = Statement(LogPosition("bin", 4), 0, "", "ALTER TABLE shop.items ADD COLUMN another_one INT")
+    assert [names_table(statement, "shop", name) for name in ("orders", "items", "database")] == [False, True, False]
+    assert len(read) == 1
