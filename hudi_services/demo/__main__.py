@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -90,6 +91,7 @@ def database(tables: int, rows: int, folder: Path) -> None:
     """Load two databases of a MariaDB server by nine lines of SQL, follow their changes, and compare all rows."""
     from hudi_services.demo.database.run import run as run_database
 
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # the server of the demo ends, too
     run_database(folder, tables, rows)
 
 
