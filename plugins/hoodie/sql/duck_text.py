@@ -16,6 +16,8 @@ from hoodie.sql.conditions import MACROS as CONDITION_MACROS
 from hoodie.sql.conditions import check_conditions
 from hoodie.sql.functions import MACROS as FUNCTION_MACROS
 from hoodie.sql.functions import known_aggregate, translate_function
+from hoodie.sql.letters import MACROS as LETTER_MACROS
+from hoodie.sql.letters import spell
 from hoodie.sql.membership import membership_value
 from hoodie.sql.pattern import MACROS as PATTERN_MACROS
 from hoodie.sql.pattern import escaped_like
@@ -48,6 +50,7 @@ MACROS = (
     *CONDITION_MACROS,
     *PATTERN_MACROS,
     *FUNCTION_MACROS,
+    *LETTER_MACROS,
     *ROUNDING_MACROS,
     *TIME_MACROS,
     # A cast to a whole number cuts the fraction off, DuckDB's would round; times are seconds since 1970.
@@ -116,6 +119,7 @@ def duckdb_text(tree: exp.Expression) -> str:
         read_numeral(node)
         complete_time(node)
         translate_function(node)
+        spell(node)
         whole_number(node)
         membership_value(node)
         if isinstance(node, exp.Literal) and not node.is_string:
@@ -149,9 +153,6 @@ def duckdb_text(tree: exp.Expression) -> str:
             for of in ("this", "expression"):
                 if node.args.get(of) is not None:
                     node.set(of, exp.Anonymous(this=_POSITIVE, expressions=[node.args[of].copy()]))
-        elif isinstance(node, exp.Upper):  # the one letter that becomes two
-            long = [exp.Literal.string("ß"), exp.Literal.string("SS")]
-            node.set("this", exp.Anonymous(this="replace", expressions=[node.this.copy(), *long]))
         elif isinstance(node, exp.Anonymous) and _name(node) in ("isnull", "isnotnull"):  # words of DuckDB's grammar
             nothing = exp.paren(exp.Is(this=node.expressions[0].copy(), expression=exp.null()), copy=False)
             node.replace(nothing if _name(node) == "isnull" else exp.paren(exp.Not(this=nothing), copy=False))
