@@ -70,15 +70,17 @@ def test_every_file_is_inside(wheel):
 def test_it_runs_from_the_archive(wheel, tmp_path):
     archive = tmp_path / "library.zip"
     archive.write_bytes(wheel.read_bytes())
-    shown = python(str(archive), "-m", "hudi_services", "options")
-    assert "hoodie.table.name" in shown
-    where = python(str(archive), "-c", "import hoodie, hudi_services; print(hoodie.__file__, hudi_services.__file__)")
-    assert where.count(str(archive)) == 2
     everything = "import pkgutil, hoodie, hudi_services as h\n"
     everything += "for p in (hoodie, h):\n"
     everything += "    for m in pkgutil.walk_packages(p.__path__, p.__name__ + '.'):\n"
     everything += "        if not m.name.endswith('__main__'): __import__(m.name)\n"
-    python(str(archive), "-c", everything)
+    everything += "print(hoodie.__file__, h.__file__, flush=True)\n"
+    everything += (
+        "import runpy, sys; sys.argv = ['', 'options']; runpy.run_module('hudi_services', run_name='__main__')"
+    )
+    where, _, shown = python(str(archive), "-c", everything).partition("\n")
+    assert where.count(str(archive)) == 2
+    assert "hoodie.table.name" in shown
 
 
 def test_pip_makes_it_and_it_installs(tmp_path):
@@ -92,8 +94,7 @@ def test_pip_makes_it_and_it_installs(tmp_path):
     subprocess.run(
         [*pip, "install", "--no-deps", "--no-compile", "--target", str(installed), str(wheel)], cwd="/", check=True
     )
-    assert "hoodie.table.name" in python(str(installed), "-m", "hudi_services", "options")
-    assert "ingest" in python(str(installed), str(installed / "bin" / "hudi-services"), "--help")
+    assert "hoodie.table.name" in python(str(installed), str(installed / "bin" / "hudi-services"), "options")
     home = tmp_path / "airflow"
     home.mkdir()
     (home / "tables.yaml").write_text(

@@ -41,7 +41,7 @@ hear("go")
 with engine.begin() as connection:
     connection.execute(text("insert into runs values ('long')"))
     say("writing")
-    time.sleep(3)
+    time.sleep(1)
 say(connection.engine.raw_connection().execute("pragma busy_timeout").fetchone()[0])
 """
 
@@ -82,7 +82,7 @@ def test_a_backfill_and_a_long_write_wait_for_each_other(home: AirflowHome) -> N
     backfill.hear("looked")
     long.hear("ready")
     long.say("go")
-    time.sleep(1)  # it would write now, and what the other has read would be old
+    time.sleep(0.3)  # it would write now, and what the other has read would be old
     backfill.say("go on")
     backfill.hear("backfilled")
     long.hear("writing")

@@ -84,7 +84,7 @@ def test_commits_are_told_after_it_was_deleted(registry, table, tmp_path):
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=PROJECT) as watcher:
         assert watcher.stdout is not None
         try:
-            for step in range(2, 5):
+            for step in (2, 3):
                 wait_for_a_round(file)
                 done = table.write(batch([("a", "p", step, step)]), "upsert", SMALL_BLOOM).instant
                 assert json.loads(watcher.stdout.readline())["instant"] == done.time
