@@ -54,12 +54,12 @@ def source_moment(text: str) -> Moment:
 def cut_at(moment: Moment, server: str, newest_first: Iterable[Cut]) -> Cut:
     """Return the newest cut of `server` at or before a moment. A number is that of the cut itself.
 
-    Raises SqlError where there is no such cut. Files of the log count as those of the server and log of the newest cut.
+    Raises SqlError where there is no such cut. Places of a log and GTIDs are those of the log of the newest cut.
     """
     newest: Cut | None = None
     oldest: Cut | None = None
     for cut in newest_first:
-        if newest is not None and oldest is not None and isinstance(moment, LogPosition) and _is_other_log(cut, oldest):
+        if oldest is not None and _is_of_other_log(moment, cut, oldest):
             break
         newest, oldest = newest or cut, cut
         if _is_reached(moment, cut):
@@ -103,11 +103,16 @@ def _is_reached(moment: Moment, cut: Cut) -> bool:
     return all(number <= moment.domains.get(domain, -1) for domain, number in _domains(cut.gtid).items())
 
 
-def _is_other_log(earlier: Cut, later: Cut) -> bool:
-    """Return True where the log of the later cut began after the earlier one: after a failover, or RESET MASTER."""
-    return earlier.server_id != later.server_id or log_position(earlier.position) > log_position(later.position)
+def _is_of_other_log(moment: Moment, earlier: Cut, later: Cut) -> bool:
+    """Return True where a log began between the cuts: by RESET MASTER, and for places in files also by a failover."""
+    if isinstance(moment, LogPosition):
+        return earlier.server_id != later.server_id or log_position(earlier.position) > log_position(later.position)
+    if isinstance(moment, Transactions) and later.gtid:
+        domains = _domains(later.gtid)
+        return any(number > domains.get(domain, -1) for domain, number in _domains(earlier.gtid).items())
+    return False
 
 
 def _domains(gtid: str) -> dict[int, int]:
-    parts = (one.strip().split("-") for one in gtid.split(","))
+    parts = (one.strip().split("-") for one in gtid.split(",") if one.strip())
     return {int(domain): int(number) for domain, _, number in parts}

@@ -45,6 +45,18 @@ def test_a_moment_between_two_cuts_takes_the_earlier_one():
         assert cut_at(source_moment(text), "shop", CUTS[1:]).number == number, text
 
 
+def test_a_log_that_was_reset_hides_cuts_of_the_one_before():
+    cuts = [
+        cut(3, "bin.000001:50", "0-5-9", 40),
+        cut(2, "bin.000009:4", "0-5-99", 30),
+        cut(1, "bin.000001:10", "0-5-2", 20),
+    ]
+    for text in ("bin.000001:49", "0-5-8"):
+        with pytest.raises(SqlError, match="the oldest is cut 3"):
+            cut_at(source_moment(text), "shop", cuts)
+    assert cut_at(source_moment("2026-01-31 12:25:00"), "shop", cuts).number == 1
+
+
 def test_moments_without_a_cut_are_refused_by_name():
     mysql = Cut(1, "bin.000001:4", "server 3e11-71ca, file of 17", "2026-01-31T12:00:00+00:00")
     for text, cuts, words in (
