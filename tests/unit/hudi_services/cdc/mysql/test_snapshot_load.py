@@ -18,6 +18,7 @@ from hudi_services.cdc.mysql.table_source import TableSource
 from hudi_services.cdc.mysql.target_table import TargetTable
 from tests.support.binlog import DECLARED, log_end
 from tests.support.faulty import FaultyStorage, Killed
+from tests.support.matrix import sample
 from tests.support.tables import SMALL_BLOOM
 
 pytestmark = pytest.mark.process
@@ -108,7 +109,7 @@ def changes_between_statements(server, database, draw, monkeypatch):
     writer.close()
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", sample(range(4), 0, 1))  # of each table type one
 def test_changes_between_statements_and_kills_leave_the_rows_of_the_server(server, small, tmp_path, monkeypatch, seed):
     draw = random.Random(seed)
     database = f"chunked_{seed}"

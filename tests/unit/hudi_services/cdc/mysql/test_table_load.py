@@ -23,6 +23,7 @@ from hudi_services.cdc.mysql.target_table import TargetTable
 from tests.support.binlog import DECLARED
 from tests.support.faulty import FaultyStorage, Killed
 from tests.support.mariadb import MariaDB
+from tests.support.matrix import DEEP
 from tests.support.tables import SMALL_BLOOM
 
 pytestmark = pytest.mark.process
@@ -94,7 +95,7 @@ def test_a_run_that_is_killed_goes_on_where_it_was(server, database, tmp_path):
         server.run(f"USE {database}", *random_transaction(draw))
     expected = server_rows(server, database)
     for origin in (empty, loaded):
-        for fail_at in range(1, 400, 4):
+        for fail_at in range(1, 400, 4 if DEEP else 7):
             path = tmp_path / "run"
             shutil.rmtree(path, ignore_errors=True)
             shutil.copytree(origin, path)

@@ -93,7 +93,7 @@ def damage(draw, target, copies):
     return {kind: sorted((row["a"], row["b"]) for row in rows) for kind, rows in kinds.items()}
 
 
-SEEDS = [0, 1, 2, *(pytest.param(seed, marks=pytest.mark.deep) for seed in range(3, 40))]
+SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.deep("the same path with other damage")) for seed in range(1, 40))]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
