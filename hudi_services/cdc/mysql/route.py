@@ -56,13 +56,18 @@ class Route:
         return self.source.database, self.source.name
 
     def take(self, changes: Changes) -> None:
-        """Hold changes. A commit has changes of one shape of the table, and whole transactions.
+        """Hold changes. A commit has whole transactions, and of a table with one source changes of one shape.
 
         Raises HoodieError where the Hudi table cannot take them.
         """
         if changes.position <= self.since:
             return  # another table is behind, so the log is read from before
-        if not self.batch.is_within(changes.end) and (self._shape not in (None, changes.shape) or self.batch.is_full):
+        is_other = self._shape not in (None, changes.shape)
+        if is_other:
+            self._key_asked_at = -1  # the table may be another one by now
+        # Changes of several sources have several shapes anyway: a commit joins their columns.
+        is_due = self.batch.is_full or (is_other and not self.batch.target.is_merged)
+        if is_due and not self.batch.is_within(changes.end):
             self.batch.commit()
         self.batch.reach(changes.end)
         try:

@@ -181,6 +181,22 @@ def test_columns_that_shards_get_one_after_the_other(shards):
     assert shards.states(shards.sync()) == {"s1": "current", "s2": "parked", "s3": "current"}
 
 
+def test_shards_that_change_their_columns_while_rows_change_share_a_commit(shards):
+    shards.run(*(f"ALTER TABLE {name} ADD w INT, ADD gone INT" for name in shards.names))
+    shards.sync()
+    before = shards.commits
+    for name in shards.names:
+        shards.run(
+            f"INSERT INTO {name} VALUES (5, 'x', 7, 1)",
+            f"ALTER TABLE {name} ADD n_{name} INT, MODIFY w BIGINT, DROP gone",
+            f"INSERT INTO {name} VALUES (6, 'y', 5000000000, 8)",
+            f"UPDATE {name} SET w = 6000000000, n_{name} = 9 WHERE id = 5",
+        )
+    assert set(shards.states(shards.sync()).values()) == {"current"}
+    assert shards.commits == before + 1
+    shards.assert_equal("id", "v", "w", *(f"n_{name}" for name in shards.names))
+
+
 def test_statements_about_one_shard_touch_its_rows_only(shards):
     shards.sync()
     shards.run(
