@@ -12,14 +12,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hoodie import ARCHIVE, HoodieTable
-from hoodie.engine import LocalEngine
-from hoodie.spark.stream.columns import stream_columns
-from hoodie.spark.stream.options import stream_options
-from hoodie.spark.stream.reader import StreamReader
 from tests.support.changes import apply, counted
 from tests.support.examples import examples
 from tests.support.faulty import FaultyStorage, Killed
 from tests.support.history import ACTIONS, AT_COMMIT, FIRST, KEYS, MERGE_LOGS, REPLACING, History, Step
+from tests.support.streams import FaultyReader
 from tests.support.tables import content
 
 pytestmark = pytest.mark.histories
@@ -36,15 +33,6 @@ STEPS = st.lists(
     min_size=5,
     max_size=12,
 )
-
-
-class Reader(StreamReader):
-    """A reader whose calls of the storage may fail."""
-
-    storage = None
-
-    def _state(self):
-        return HoodieTable(self.storage, LocalEngine(1)).state()
 
 
 @dataclass
@@ -66,9 +54,7 @@ class Query:
             return
 
     def _run(self, storage, available):
-        options = stream_options({"path": self.table.base_path, **self.options})
-        reader = Reader(options, stream_columns(HoodieTable(storage, LocalEngine(1)).state(), options))
-        reader.storage = storage
+        reader = FaultyReader(storage, self.options)
         if available:
             reader.prepareForTriggerAvailableNow()
         if not self.offsets:

@@ -15,9 +15,6 @@ from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
 from hoodie.spark.stream.batch_writer import SinkWrites
 from hoodie.spark.stream.batches import KEY, StreamBatch
-from hoodie.spark.stream.columns import stream_columns
-from hoodie.spark.stream.options import stream_options
-from hoodie.spark.stream.reader import StreamReader
 from hoodie.spark.stream.sink import StreamSink
 from hoodie.write.change_rows import ChangeColumns
 from tests.support.changes import apply, counted
@@ -25,20 +22,12 @@ from tests.support.clock import FakeClock
 from tests.support.examples import HUNT_SEED, fixed_seeds
 from tests.support.faulty import FaultyStorage, Killed
 from tests.support.history import AT_COMMIT, FIRST, History, random_steps
+from tests.support.streams import FaultyReader
 from tests.support.tables import SMALL_BLOOM, create
 
 KILLS = 1_000 if HUNT_SEED else 10  # in each case
 CALLS = 60  # a part dies at one of its first calls: an average run of it makes as many
 ACTIONS = ("upsert", "upsert", "delete", "schedule", "compact", "insert_overwrite")
-
-
-class Reader(StreamReader):
-    """A reader whose calls of the storage may fail."""
-
-    storage = None
-
-    def _state(self):
-        return HoodieTable(self.storage, LocalEngine(1)).state()
 
 
 @dataclass
@@ -69,9 +58,7 @@ class Query:
     def run(self, reads, writes):
         """Apply all changes that there are, through these storages of the source and of the target."""
         self.runs += 1
-        options = stream_options({"path": self.source.base_path, "hoodie.datasource.query.incremental.format": "cdc"})
-        reader = Reader(options, stream_columns(HoodieTable(reads, LocalEngine(1)).state(), options))
-        reader.storage = reads
+        reader = FaultyReader(reads, {"hoodie.datasource.query.incremental.format": "cdc"})
         sink = StreamSink(SinkWrites(writes, "upsert", SMALL_BLOOM, changes=ChangeColumns()), None, 1_000)
         if not self.offsets:
             self.offsets.append(reader.initialOffset())
