@@ -7,9 +7,10 @@ them, up to the last one (`SnapshotProgress`). A table is read whole, in one tra
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
@@ -84,7 +85,7 @@ class MergedLoad:
             return
         final = self._schema(planned) if planned else self.commits.target.schema
         with closing(self._reads(planned, final)) as reads:
-            for group in _groups(_chained(absent, reads)):
+            for group in _groups(chain(absent, reads)):
                 self._commit(group, final, again=again)
 
     @property
@@ -121,15 +122,14 @@ class MergedLoad:
         target = self.commits.target
         known = target.schema if self.commits.stored is not None else None
         common = Counter((plan.table.schema, plan.table.key) for plan in planned)
-        kept = set()
+        joinable = []
         for plan in sorted(planned, key=lambda plan: -common[plan.table.schema, plan.table.key]):
             try:
                 known = widest(known, target.masks.schema(schema_with_source(plan.table.schema)))
-                kept.add(plan.source.full_name)
+                joinable.append(plan)
             except HoodieError as error:
                 self.fail(plan.source, error)
-        ordered = sorted(planned, key=lambda plan: -common[plan.table.schema, plan.table.key])
-        return [plan for plan in ordered if plan.source.full_name in kept]
+        return joinable
 
     def _schema(self, planned: Sequence[_Planned]) -> pa.Schema:
         schema: pa.Schema | None = None
@@ -139,13 +139,12 @@ class MergedLoad:
 
     def _keyed(self, planned: Sequence[_Planned], schema: pa.Schema) -> Iterator[_Planned]:
         """The tables whose key fits the Hudi table, which is made for the first one where it is not there."""
-        target, is_open = self.commits.target, False
+        target, properties = self.commits.target, None
         for plan in planned:
             try:
-                if not is_open:
-                    target.opened(schema, plan.table.key, plan.table.full_name)
-                    is_open = True
-                yield replace(plan, key=target.key(plan.keys))
+                if properties is None:
+                    properties = target.opened(schema, plan.table.key, plan.table.full_name).properties
+                yield replace(plan, key=target.key_by(properties, plan.keys))
             except HoodieError as error:
                 self.fail(plan.source, error)
 
@@ -211,11 +210,6 @@ def _read(connection: Connection[Any], plan: _Planned, schema: pa.Schema) -> _Re
     except pymysql.err.MySQLError:
         connection.close()
         return gone_meanwhile(source.full_name)
-
-
-def _chained(first: Iterable[_Read], then: Iterable[_Read]) -> Iterator[_Read]:
-    yield from first
-    yield from then
 
 
 def _groups(reads: Iterator[_Read]) -> Iterator[list[_Read]]:

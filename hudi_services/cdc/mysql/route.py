@@ -72,7 +72,7 @@ class Route:
         self.batch.reach(changes.end)
         try:
             if changes.shape != self._shape:
-                self.batch.target.check_text(changes.shape.schema)
+                self.batch.check_text(changes.shape.schema)
             key = self._checked_key()
             for image in (BEFORE, AFTER):
                 check_key_values(changes.changes[image], key)

@@ -23,6 +23,7 @@ from hudi_services.cdc.mysql.source_columns import (
     widest,
 )
 from hudi_services.cdc.mysql.table_source import TableSource
+from hudi_services.cdc.mysql.target import check_text_columns
 from hudi_services.cdc.mysql.target_table import TargetTable
 
 ROWS, BYTES = 500_000, 256 << 20  # changes in a commit
@@ -70,6 +71,7 @@ class TargetBatch:
     _results: dict[str, LoadResult] = field(default_factory=dict)
     _emptied: dict[str, TableSource] = field(default_factory=dict)
     _left: dict[str, tuple[TableSource, LogPosition]] = field(default_factory=dict)
+    _schema: pa.Schema | None = None
     _images: pa.Schema | None = None
     _end: LogPosition | None = None
     _before: LogPosition | None = None
@@ -77,6 +79,13 @@ class TargetBatch:
     @property
     def target(self) -> TargetTable:
         return self.commits.target
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The data columns of the table. They are read once for each commit, not for each of a thousand sources."""
+        if self._schema is None:
+            self._schema = self.target.schema
+        return self._schema
 
     @property
     def memory(self) -> int:
@@ -101,9 +110,10 @@ class TargetBatch:
         piece = changes.changes
         if self.target.is_merged:
             schema = schema_with_source(changes.shape.schema)
-            known = self._images or self.target.images()
-            images = widest(known, schema) if known is not None else schema
-            self.target.check_columns(schema)
+            masks = self.target.masks
+            # With masks the columns have other types in the table.
+            images = widest(self._images or (None if masks.columns else self.schema), schema)
+            widest(self.schema, masks.schema(schema))
             self._images = images
             piece = changes_with_source(piece, member.source)
         else:
@@ -133,8 +143,7 @@ class TargetBatch:
         stored = self._stored()
         after = self._position_of(member, self.positions(member.source.source, place), place)
         self.target.write_no_rows(stored, after)
-        self.commits.stored = after
-        self.count += 1
+        self._committed(after)
         member.result.committed(after)
 
     def leave(self, member: Member) -> None:
@@ -176,18 +185,25 @@ class TargetBatch:
             self.target.write_position(stored, after)
         for name, result in self._results_of({*rows, *self._emptied}, tables):
             result.committed(tables.get(name, after), changes=rows.get(name, 0))
-        self.commits.stored = after
-        self.count += 1
+        self._committed(after)
         self._held.clear()
         self._emptied.clear()
         self._left.clear()
         self._images = None
 
+    def _committed(self, after: StoredPosition) -> None:
+        self.commits.stored = after
+        self.count += 1
+        self._schema = None
+
+    def check_text(self, columns: pa.Schema) -> None:
+        """Raise ConfigError for columns that are text in the table and dates or bytes here, or the other way round."""
+        check_text_columns(self.schema, self.target.masks.schema(columns))
+
     def columns(self) -> pa.Schema:
         """The data columns of the table, with those of changes that wait."""
-        stored = self.target.schema
-        names = set(stored.names)
-        return pa.schema([*stored, *(field for field in self._images or () if field.name not in names)])
+        names = set(self.schema.names)
+        return pa.schema([*self.schema, *(field for field in self._images or () if field.name not in names)])
 
     def filled(self, source: TableSource, names: list[str]) -> set[str]:
         """Return which of the columns may have values in rows of a source: in a table of one source all of them."""

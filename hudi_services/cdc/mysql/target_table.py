@@ -27,7 +27,7 @@ from hudi_services.cdc import masks
 from hudi_services.cdc.masks import NO_MASKS, Masks
 from hudi_services.cdc.mysql.log_identity import KEY, StoredPosition, joined_position, stored_position
 from hudi_services.cdc.mysql.snapshot import Snapshot
-from hudi_services.cdc.mysql.source_columns import as_changes, changes_schema, widest
+from hudi_services.cdc.mysql.source_columns import as_changes, changes_schema
 from hudi_services.cdc.mysql.table_source import DATABASE_COLUMN, TABLE_COLUMN, MergedSource, Origin, TableSource
 from hudi_services.cdc.mysql.target import (
     UniqueKey,
@@ -148,9 +148,13 @@ class TargetTable:
 
         None: the server no longer has the table, whose key an earlier commit has checked.
         """
-        properties = HoodieTable.open(self.base_path).state().properties
+        properties = self.properties
         if keys is None:
             return UniqueKey("", tuple(properties.record_key_fields))
+        return self.key_by(properties, keys)
+
+    def key_by(self, properties: TableProperties, keys: tuple[UniqueKey, ...]) -> UniqueKey | None:
+        """Return which of the server's keys makes record keys differ in a table of these properties. Raises as `key`."""
         return key_of_target(properties, keys, named=RECORD_KEY_FIELDS.name in self.options)
 
     @property
@@ -195,14 +199,6 @@ class TargetTable:
             return joined_position(self.source.source, {**(before.tables if before is not None else {}), **tables})
         [position] = tables.values()
         return position
-
-    def images(self) -> pa.Schema | None:
-        """Return the columns of changes that the table has. None with masks, whose columns have other types there."""
-        return None if self.masks.columns else self.schema
-
-    def check_columns(self, schema: pa.Schema) -> None:
-        """Raise SchemaConflictError for columns that the table cannot take."""
-        widest(self.schema, self.masks.schema(schema))
 
     def filled(self, source: TableSource, names: list[str]) -> set[str]:
         """Return which of the columns have a value in rows of a source. It reads these columns."""
@@ -276,10 +272,6 @@ class TargetTable:
         """
         known = schema if schema is not None else changes_schema(self.schema)
         self.write_parts(parts, known, None, before, after, emptied, size=size)
-
-    def check_text(self, columns: pa.Schema) -> None:
-        """Raise ConfigError for columns that are text in the table and dates or bytes here, or the other way round."""
-        check_text_columns(self.schema, self.masks.schema(columns))
 
     def write_parts(
         self,

@@ -257,7 +257,7 @@ def test_a_run_that_is_killed_at_any_call_loses_and_doubles_nothing(shards, tmp_
         shards.run("ALTER TABLE s3 ADD n INT DEFAULT 7", "DELETE FROM s1 WHERE id = 1", "UPDATE s3 SET v = 'w'")
         shutil.move(shards.path, tmp_path / "loaded")
     killed = 0
-    for fail_at in range(1, 900, 37):
+    for fail_at in range(1, 900, 25):
         shutil.rmtree(shards.path, ignore_errors=True)
         shutil.rmtree(tmp_path / "state", ignore_errors=True)
         if statements:
