@@ -16,7 +16,7 @@ from tests.support.changes import apply, counted
 from tests.support.examples import examples
 from tests.support.faulty import FaultyStorage, Killed
 from tests.support.history import ACTIONS, AT_COMMIT, FIRST, KEYS, MERGE_LOGS, REPLACING, History, Step
-from tests.support.streams import FaultyReader
+from tests.support.streams import Checkpoint, FaultyReader
 from tests.support.tables import content
 
 pytestmark = pytest.mark.histories
@@ -37,12 +37,11 @@ STEPS = st.lists(
 
 @dataclass
 class Query:
-    """A query with its checkpoint, as Spark runs it. The target takes each batch once, by its number."""
+    """A query with its checkpoint. The target takes each batch once, by its number."""
 
     table: HoodieTable
     options: dict
-    offsets: list = field(default_factory=list)  # where batch n begins
-    done: int = 0  # batches that are complete
+    checkpoint: Checkpoint = field(default_factory=Checkpoint)
     target: list = field(default_factory=list)
 
     def run(self, dies=None, available=False):
@@ -57,20 +56,13 @@ class Query:
         reader = FaultyReader(storage, self.options)
         if available:
             reader.prepareForTriggerAvailableNow()
-        if not self.offsets:
-            self.offsets.append(reader.initialOffset())
-        while True:
-            if len(self.offsets) == self.done + 1:
-                end = reader.latestOffset(self.offsets[-1], reader.getDefaultReadLimit())
-                if end == self.offsets[-1]:
-                    return
-                self.offsets.append(end)
-            parts = reader.partitions(*self.offsets[-2:])
-            batches = [batch for part in parts for batch in reader.read(part)]
-            if len(self.target) == self.done:
+
+        def deliver(number, batches):
+            if len(self.target) == number:
                 self.target.append(pa.Table.from_batches(batches).to_pylist() if batches else [])
-            reader.reportLatestOffset()  # dies here, too: the target has the batch, and the checkpoint does not say so
-            self.done += 1
+            reader.reportLatestOffset()  # dies here, too
+
+        self.checkpoint.run(reader, deliver)
 
 
 def _in_order(change):

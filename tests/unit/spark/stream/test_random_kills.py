@@ -22,7 +22,7 @@ from tests.support.clock import FakeClock
 from tests.support.examples import HUNT_SEED, fixed_seeds
 from tests.support.faulty import FaultyStorage, Killed
 from tests.support.history import AT_COMMIT, FIRST, History, random_steps
-from tests.support.streams import FaultyReader
+from tests.support.streams import Checkpoint, FaultyReader
 from tests.support.tables import SMALL_BLOOM, create
 
 KILLS = 1_000 if HUNT_SEED else 10  # in each case
@@ -46,35 +46,26 @@ class Batch:
 
 @dataclass
 class Query:
-    """A query from one table into another. `offsets` and `done` are its checkpoint, a run of it may die."""
+    """A query from one table into another, a run of which may die."""
 
     source: HoodieTable
     target: HoodieTable
     dice: random.Random
-    offsets: list = field(default_factory=list)
-    done: int = 0
+    checkpoint: Checkpoint = field(default_factory=Checkpoint)
     runs: int = 0
 
     def run(self, reads, writes):
         """Apply all changes that there are, through these storages of the source and of the target."""
         self.runs += 1
-        reader = FaultyReader(reads, {"hoodie.datasource.query.incremental.format": "cdc"})
         sink = StreamSink(SinkWrites(writes, "upsert", SMALL_BLOOM, changes=ChangeColumns()), None, 1_000)
-        if not self.offsets:
-            self.offsets.append(reader.initialOffset())
-        while True:
-            if len(self.offsets) == self.done + 1:
-                end = reader.latestOffset(self.offsets[-1], reader.getDefaultReadLimit())
-                if end == self.offsets[-1]:
-                    return
-                self.offsets.append(end)
-            batches = [batch for part in reader.partitions(*self.offsets[-2:]) for batch in reader.read(part)]
+
+        def deliver(number, batches):
             if batches:
-                rows = pa.Table.from_batches(batches)
-                sink._write(Batch(rows), StreamBatch("query", self.done, f"run {self.runs}"))
+                sink._write(Batch(pa.Table.from_batches(batches)), StreamBatch("query", number, f"run {self.runs}"))
             if self.dice.random() < 0.2:
-                raise Killed  # the target has the batch, and the checkpoint does not say so
-            self.done += 1
+                raise Killed
+
+        self.checkpoint.run(FaultyReader(reads, {"hoodie.datasource.query.incremental.format": "cdc"}), deliver)
 
 
 @dataclass
@@ -143,9 +134,9 @@ def test_every_change_is_applied_and_handed_out_once(tmp_path, kind, version, mo
             if step.dies == AT_COMMIT:
                 history.run(FIRST)  # takes back what the killed write has left
             executioner.step(query.run, history.table, target)
-            assert counted(target.read()) == counted(history.table.read()), (seed, query.done)
+            assert counted(target.read()) == counted(history.table.read()), (seed, query.checkpoint.done)
             executioner.step(program.run, target)
-            assert program.rows == counted(target.read()), (seed, query.done)
+            assert program.rows == counted(target.read()), (seed, query.checkpoint.done)
         assert len(batches_of(target)) == len(set(batches_of(target))), seed
         kills += executioner.kills
         if kills >= KILLS:
