@@ -19,7 +19,6 @@ _ROWS = 100_000  # of the tables in which changes are handed out
 @dataclass(frozen=True)
 class _Piece:
     position: LogPosition
-    schema: pa.Schema
     rows: int
     size: int
     changes: pa.Table | Path
@@ -37,19 +36,20 @@ class HeldChanges:
 
     def __init__(self) -> None:
         self._pieces: list[_Piece] = []
-        self._memory = 0
+        # Counted along: a batch of a thousand shards has tens of thousands of pieces, and asks at each of them.
+        self._rows = self._size = self._memory = 0
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._files = 0
 
     @property
     def rows(self) -> int:
         """How many changes wait."""
-        return sum(piece.rows for piece in self._pieces)
+        return self._rows
 
     @property
     def size(self) -> int:
         """How many bytes of Arrow they have, those in files too."""
-        return sum(piece.size for piece in self._pieces)
+        return self._size
 
     @property
     def memory(self) -> int:
@@ -72,7 +72,7 @@ class HeldChanges:
         """Add a piece of transactions of `source` up to `position`. Raises OSError where the disk of temporary files is full."""
         stays = self._memory + changes.nbytes <= _MEMORY
         place = changes if stays else self._file_of(changes)
-        self._keep([*self._pieces, _Piece(position, changes.schema, changes.num_rows, changes.nbytes, place, source)])
+        self._count(_Piece(position, changes.num_rows, changes.nbytes, place, source))
 
     def drop(self, position: LogPosition, source: str = "") -> None:
         """Forget the pieces of a source that end at `position`."""
@@ -90,8 +90,16 @@ class HeldChanges:
             self._folder = None
 
     def _keep(self, pieces: list[_Piece]) -> None:
-        self._pieces = pieces
-        self._memory = sum(piece.size for piece in pieces if isinstance(piece.changes, pa.Table))
+        self._pieces = []
+        self._rows = self._size = self._memory = 0
+        for piece in pieces:
+            self._count(piece)
+
+    def _count(self, piece: _Piece) -> None:
+        self._pieces.append(piece)
+        self._rows += piece.rows
+        self._size += piece.size
+        self._memory += piece.size if isinstance(piece.changes, pa.Table) else 0
 
     def tables(self, fitted: Callable[[pa.Table], pa.Table] = lambda piece: piece) -> Iterator[pa.Table]:
         """Yield all changes, some at a time. `fitted` gives them the columns that they share."""

@@ -36,6 +36,7 @@ def test_it_is_a_list_of_pieces_wherever_they_are(monkeypatch, memory):
             n for _, piece in model for n in piece
         ]
         assert held.rows == sum(len(piece) for _, piece in model)
+        assert held.size == 8 * held.rows
         assert held.position == (LogPosition("bin.000001", model[-1][0]) if model else None)
         assert held.memory <= memory
     held.clear()
