@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from hoodie.config import own_options
-from hoodie.config.archive_keys import MAX_COMMITS, MIN_COMMITS
 from hoodie.config.groups import ARCHIVE_OPTIONS
+from hoodie.config.keys.archive import MAX_COMMITS, MIN_COMMITS
 from hudi_services.entry.begun import not_begun
 from hudi_services.entry.call import Call, Task
 from hudi_services.entry.dag import OPERATION, Arguments, Asked, Field, Outlook, Run, Step, Trigger, WhenDue

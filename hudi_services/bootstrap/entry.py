@@ -8,11 +8,11 @@ from typing import Annotated, Literal
 import click
 from pydantic import AfterValidator
 
-from hoodie.config import bootstrap_keys as keys
 from hoodie.config import own_options, select_keys
 from hoodie.config.groups import BOOTSTRAP_OPTIONS
 from hoodie.config.key import regex
-from hoodie.config.table_keys import CREATE_KEYS, VERSION
+from hoodie.config.keys import bootstrap as keys
+from hoodie.config.keys.table import CREATE_KEYS, VERSION
 from hoodie.errors import ConfigError, RegistryError
 from hudi_services.entry.call import Call, Task
 from hudi_services.entry.dag import Approval, Arguments, Asked, Run, Step, SwitchOn

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from hoodie.clock import SystemClock
-from hoodie.config.bootstrap_keys import FULL_RECORD, METADATA_ONLY
+from hoodie.config.keys.bootstrap import FULL_RECORD, METADATA_ONLY
 from hoodie.display import counted
 from hoodie.engine import Engine
 from hoodie.errors import SourceError

@@ -9,9 +9,9 @@ import click
 from pydantic import Field as Limit
 
 from hoodie.config import own_options, select_keys
-from hoodie.config.clean_keys import COMMITS_RETAINED, FILE_VERSIONS_RETAINED, HOURS_RETAINED, POLICY
 from hoodie.config.groups import CLEAN_OPTIONS
 from hoodie.config.key import ConfigKey, resolve
+from hoodie.config.keys.clean import COMMITS_RETAINED, FILE_VERSIONS_RETAINED, HOURS_RETAINED, POLICY
 from hoodie.errors import DeleteCapError
 from hudi_services.entry.begun import not_begun
 from hudi_services.entry.call import Call, Task

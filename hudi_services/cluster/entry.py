@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from hoodie.config import laid_over, own_options
-from hoodie.config.clustering_keys import (
+from hoodie.config.groups import CLUSTER_OPTIONS
+from hoodie.config.keys.clustering import (
     MAX_COMMITS,
     NONE,
     PARTITION_FILTER,
@@ -17,7 +18,6 @@ from hoodie.config.clustering_keys import (
     PARTITION_SELECTED,
     SORT_COLUMNS,
 )
-from hoodie.config.groups import CLUSTER_OPTIONS
 from hudi_services.entry.call import Call, Task
 from hudi_services.entry.dag import Arguments, Asked, Field, Outlook
 from hudi_services.entry.planned import (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from hoodie.config.clustering_keys import CLUSTERING_KEYS
 from hoodie.config.key import resolve
+from hoodie.config.keys.clustering import CLUSTERING_KEYS
 from hoodie.display import counted
 from hoodie.engine import Engine
 from hoodie.errors import PendingInstantError

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from hoodie.config.java_properties import parse_properties
 from hoodie.config.key import PlacedText
+from hoodie.config.properties.java_properties import parse_properties
 from hoodie.errors import ConfigError
 
 _INCLUDE = "include"  # a key of Hudi's properties files

@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from hoodie.config import own_options
-from hoodie.config.compaction_keys import DELTA_COMMITS
 from hoodie.config.groups import COMPACT_OPTIONS
+from hoodie.config.keys.compaction import DELTA_COMMITS
 from hudi_services.entry.call import Call, Task
 from hudi_services.entry.dag import UNSCHEDULE, Arguments, Asked, Outlook
 from hudi_services.entry.digest import ONLY

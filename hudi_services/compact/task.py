@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from hoodie.config import COMPACTION_KEYS, own_options
-from hoodie.config.compaction_keys import LOG_COMPACTION_ENABLED
 from hoodie.config.key import resolve
+from hoodie.config.keys.compaction import LOG_COMPACTION_ENABLED
 from hoodie.display import counted
 from hoodie.engine import Engine
 from hoodie.errors import PendingInstantError

@@ -9,7 +9,7 @@ from typing import Literal
 
 import pyarrow as pa
 
-from hoodie.config.table_keys import RECORD_KEY_FIELDS
+from hoodie.config.keys.table import RECORD_KEY_FIELDS
 from hoodie.display import some
 from hoodie.model.place import identity
 from hudi_services.cdc.mysql.binlog.decoding import Choices, may_be_text

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from hoodie.config.table_keys import VERSION
+from hoodie.config.keys.table import VERSION
 from hoodie.display import some
 from hoodie.errors import ConfigError
 from hoodie.storage import Storage, open_storage

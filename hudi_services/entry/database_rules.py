@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from hoodie.config.table_keys import RECORD_KEY_FIELDS, VERSION
+from hoodie.config.keys.table import RECORD_KEY_FIELDS, VERSION
 from hudi_services.entry.source import ReadingOptions
 from hudi_services.entry.table import Options
 from hudi_services.feed.model import Texts

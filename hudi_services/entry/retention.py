@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hoodie.config.archive_keys import ARCHIVE_KEYS
-from hoodie.config.concurrency_keys import COMMON_KEYS
-from hoodie.config.own import declared, laid_over
+from hoodie.config.keys.archive import ARCHIVE_KEYS
+from hoodie.config.keys.concurrency import COMMON_KEYS
+from hoodie.config.service_options import declared, laid_over
 from hudi_services.entry.table import ServiceSection, Table
 
 _ARCHIVE = "archive"

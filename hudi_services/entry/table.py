@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from hoodie.config import select_keys
-from hoodie.config.concurrency_keys import COMMON_KEYS
+from hoodie.config.keys.concurrency import COMMON_KEYS
 from hudi_services.entry.dag import BY_OBJECTIVES
 from hudi_services.entry.objectives import Objectives
 from hudi_services.entry.sizes import bytes_of

@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from hoodie.config import select_keys
+from hoodie.config.keys.write import DUP_POLICY
 from hoodie.config.operations import Operation
-from hoodie.config.write_keys import DUP_POLICY
 from hoodie.errors import ConfigError
 from hudi_services.entry.dag import Field
 

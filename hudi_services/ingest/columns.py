@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from hoodie.config.operations import Operation
-from hoodie.config.table import TableProperties
+from hoodie.config.properties.table import TableProperties
 from hoodie.errors import SourceError
 from hoodie.schema import find_field
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import click
 
-from hoodie.config.after_write_keys import AFTER_WRITE_KEYS
-from hoodie.config.clean_keys import CLEAN_KEYS
-from hoodie.config.compaction_keys import COMPACTION_KEYS
 from hoodie.config.groups import INGEST_OPTIONS, WRITE_OPTIONS
-from hoodie.config.ingest_keys import SOURCE_ROOT
-from hoodie.config.sync_keys import SYNC_KEYS
-from hoodie.config.write_keys import OPERATION as WRITE_OPERATION
-from hoodie.config.write_keys import OPERATIONS, WRITE_KEYS
+from hoodie.config.keys.clean import CLEAN_KEYS
+from hoodie.config.keys.compaction import COMPACTION_KEYS
+from hoodie.config.keys.ingest import SOURCE_ROOT
+from hoodie.config.keys.inline import AFTER_WRITE_KEYS
+from hoodie.config.keys.sync import SYNC_KEYS
+from hoodie.config.keys.write import OPERATION as WRITE_OPERATION
+from hoodie.config.keys.write import OPERATIONS, WRITE_KEYS
 from hoodie.errors import ConfigError, RegistryError
 from hudi_services.entry.call import Call, Task
 from hudi_services.entry.dag import (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hoodie.config import select_keys
+from hoodie.config.keys.write import COMBINE_BEFORE_INSERT
 from hoodie.config.operations import operation_named
-from hoodie.config.write_keys import COMBINE_BEFORE_INSERT
 from hoodie.errors import ConfigError
 from hudi_services.ingest.request import IngestRequest
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from hoodie.config import CREATE_KEYS, select_keys
 from hoodie.config.create import new_table_properties
 from hoodie.config.key import resolve
-from hoodie.config.timebased import TimestampOptions, options_for
+from hoodie.config.properties.timebased import TimestampOptions, options_for
 from hoodie.errors import HoodieError
 from hudi_services.entry.new_table import options_of_new
 from hudi_services.entry.source import FolderSource

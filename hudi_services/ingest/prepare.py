@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hoodie.config.groups import INGEST_OPTIONS
+from hoodie.config.keys.write import PARTITIONS_TO_DELETE
 from hoodie.config.operations import Operation
-from hoodie.config.table import TableProperties
-from hoodie.config.write_keys import PARTITIONS_TO_DELETE
+from hoodie.config.properties.table import TableProperties
 from hoodie.engine import Engine
 from hoodie.errors import ConfigError
 from hoodie.services.after_write import AfterWrite

@@ -13,10 +13,10 @@ import pyarrow as pa
 
 from hoodie.config import CREATE_KEYS
 from hoodie.config.key import Options
+from hoodie.config.keygen_checks import with_keygen_options
 from hoodie.config.operations import Operation
-from hoodie.config.same_keygen import with_keygen_options
-from hoodie.config.same_table import check_same_table
-from hoodie.config.table import TableProperties
+from hoodie.config.properties.table import TableProperties
+from hoodie.config.table_checks import check_same_table
 from hoodie.engine import Engine
 from hoodie.errors import ConfigError, PendingInstantError, TableNotFoundError
 from hoodie.new_table import NewTable

@@ -9,10 +9,10 @@ from math import isinf
 from typing import Any
 
 from hoodie.config import select_keys
-from hoodie.config.ingest_keys import SOURCE_ROOT
 from hoodie.config.key import resolve
-from hoodie.config.table_keys import VERSION
-from hoodie.config.write_keys import OPERATION
+from hoodie.config.keys.ingest import SOURCE_ROOT
+from hoodie.config.keys.table import VERSION
+from hoodie.config.keys.write import OPERATION
 from hoodie.engine import Engine
 from hoodie.errors import ConfigError
 from hoodie.services.decision import Decision

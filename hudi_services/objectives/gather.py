@@ -10,7 +10,7 @@ from itertools import chain
 from hoodie.clock import Clock
 from hoodie.config import own_options, select_keys
 from hoodie.config.key import resolve
-from hoodie.config.write_keys import SMALL_FILE_LIMIT
+from hoodie.config.keys.write import SMALL_FILE_LIMIT
 from hoodie.model.files import BaseFile
 from hoodie.services.clean.service import CLEAN
 from hoodie.timeline import WRITE_ACTIONS, Action, Instant, parse_time

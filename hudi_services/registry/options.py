@@ -6,11 +6,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from hoodie.config.concurrency_keys import COMMON_KEYS
 from hoodie.config.groups import GROUPS, WRITE_OPTIONS, OptionGroup
 from hoodie.config.key import ConfigKey, resolve
-from hoodie.config.own import check_option, declared
-from hoodie.config.table_keys import (
+from hoodie.config.keys.concurrency import COMMON_KEYS
+from hoodie.config.keys.table import (
     CREATE_KEYS,
     NAME,
     ORDERING_FIELDS,
@@ -19,6 +18,7 @@ from hoodie.config.table_keys import (
     TYPE,
     VERSION,
 )
+from hoodie.config.service_options import check_option, declared
 from hoodie.errors import ConfigError
 from hudi_services.entries import ENTRIES, Entries
 

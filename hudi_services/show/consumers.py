@@ -7,8 +7,8 @@ from typing import Any
 from hoodie.changes.consumer_lag import lag
 from hoodie.changes.consumer_position import Position, positions
 from hoodie.config import select_keys
-from hoodie.config.consumer_keys import RETENTION_HOURS
 from hoodie.config.key import resolve
+from hoodie.config.keys.consumer import RETENTION_HOURS
 from hoodie.times import span
 from hudi_services.show.look import Look
 from hudi_services.show.page import Column, Listing, Page

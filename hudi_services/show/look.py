@@ -10,7 +10,7 @@ from functools import cached_property
 from hoodie.clock import Clock, SystemClock
 from hoodie.config import select_keys
 from hoodie.config.key import resolve
-from hoodie.config.lock_keys import LOCK_KEYS
+from hoodie.config.keys.lock import LOCK_KEYS
 from hoodie.config.partitions import partition_path
 from hoodie.display import counted
 from hoodie.errors import ConfigError, TimeTravelError

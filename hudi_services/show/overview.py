@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from hoodie.config.own import own_options
+from hoodie.config.service_options import own_options
 from hoodie.display import counted
 from hoodie.errors import HoodieError
 from hoodie.markers.read import read_markers

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from hoodie.config.groups import INGEST_OPTIONS, WRITE_OPTIONS
-from hoodie.config.write_keys import OPERATION as WRITE_OPERATION
+from hoodie.config.keys.write import OPERATION as WRITE_OPERATION
 from hoodie.errors import RegistryError
 from hudi_services.entry.call import Call, Task
 from hudi_services.entry.dag import OPERATION, Arguments, Asked, Field, Outlook, Run, Step, Trigger, WhenDue

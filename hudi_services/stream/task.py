@@ -8,8 +8,8 @@ from datetime import timedelta
 from typing import Any
 
 from hoodie.config.groups import INGEST_OPTIONS
-from hoodie.config.table import TableProperties
-from hoodie.config.write_keys import EMPTY_OVERWRITE
+from hoodie.config.keys.write import EMPTY_OVERWRITE
+from hoodie.config.properties.table import TableProperties
 from hoodie.engine import Engine
 from hoodie.errors import ConfigError
 from hoodie.services.after_write import AfterWrite

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hoodie.config import own_options
 from hoodie.config.groups import SYNC_OPTIONS
-from hoodie.config.sync_keys import BASE_PATH, JDBC_URL, METASTORE_URIS, PASSWORD, USERNAME
+from hoodie.config.keys.sync import BASE_PATH, JDBC_URL, METASTORE_URIS, PASSWORD, USERNAME
 from hudi_services.entry.begun import not_begun
 from hudi_services.entry.call import Call, Task
 from hudi_services.entry.dag import OPERATION, Arguments, Asked, Outlook, Run, Step, Trigger, WhenDue

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hoodie.config.marker_keys import BATCH_INTERVAL_MS, BATCH_THREADS, SERVER_PORT, SERVER_SECRET
+from hoodie.config.keys.marker import BATCH_INTERVAL_MS, BATCH_THREADS, SERVER_PORT, SERVER_SECRET
 from hoodie.display import counted
 from hoodie.errors import missing_extra
 from hudi_services.commandline.flags import CONTEXT, chosen_table, json_flag, table_flags, verbose_flag, with_examples

@@ -8,7 +8,7 @@ import click
 
 from hoodie.config import own_options, select_keys
 from hoodie.config.groups import TTL_OPTIONS
-from hoodie.config.ttl_keys import DAYS_RETAINED
+from hoodie.config.keys.ttl import DAYS_RETAINED
 from hoodie.errors import DeleteCapError
 from hudi_services.entry.begun import not_begun
 from hudi_services.entry.call import Call, Task

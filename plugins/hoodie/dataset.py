@@ -104,7 +104,7 @@ class HoodieDataset(TableDataset):
         state: TableState | None = None,
         meta_columns: bool = False,
     ) -> None:
-        """`kind` is what is asked of the table (None: its rows now), `options` are the keys of `hoodie.config.read_keys`, `state`
+        """`kind` is what is asked of the table (None: its rows now), `options` are the keys of `hoodie.config.keys.read`, `state`
         is the table as it was looked at before.
 
         Raises TimeTravelError, and what `HoodieTable.plan_read` raises; StaleSnapshotError when a file of `state` is gone.

@@ -12,7 +12,7 @@ from hoodie.config import CREATE_KEYS, select_keys
 from hoodie.config.groups import WRITE_OPTIONS
 from hoodie.config.operations import Operation
 from hoodie.config.options import Given, options_for
-from hoodie.config.table import TableProperties
+from hoodie.config.properties.table import TableProperties
 from hoodie.services.after_write import AfterWrite
 from hoodie.transaction.create import new_properties
 from hoodie.write.plan import Stored, WritePlan, chosen_operation, plan_rows

@@ -74,7 +74,7 @@ class HoodieTable(TableReader):
         engine: Engine | None = None,
         clock: Clock | None = None,
     ) -> HoodieTable:
-        """Create an empty table. `options` are the `hoodie.*` keys of `hoodie.config.table_keys`.
+        """Create an empty table. `options` are the `hoodie.*` keys of `hoodie.config.keys.table`.
 
         With a `schema` the table knows its columns at once; without, the first write decides. Raises TableExistsError,
         ConfigError or SchemaConflictError, and then nothing was created.
@@ -104,7 +104,7 @@ class HoodieTable(TableReader):
         polars, a relation of DuckDB. What is long and not a Table is read in pieces (see `hoodie.write.input`). Or it is what
         the engine takes as input, together with its Arrow `schema`. For a delete the key and partition columns are enough. Of an
         upsert `deletions` names a boolean column, which is not stored: where it is true the row's key is deleted.
-        `options` are any of Hudi's: those of `hoodie.config.write_keys`, those of the table, which are compared with it, and
+        `options` are any of Hudi's: those of `hoodie.config.keys.write`, those of the table, which are compared with it, and
         those that ask for services after the commit (`hoodie.services.after_write`), whose outcome is in the result.
 
         Raises HoodieError of many kinds; whatever it is, nothing of the write is visible and the next write starts clean.

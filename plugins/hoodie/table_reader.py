@@ -13,7 +13,7 @@ from hoodie.clock import Clock, SystemClock
 from hoodie.config import given_options
 from hoodie.config.key import Given
 from hoodie.config.operations import Operation
-from hoodie.config.table import TableProperties
+from hoodie.config.properties.table import TableProperties
 from hoodie.display import Shown, Shows
 from hoodie.doctor.diagnose import diagnose
 from hoodie.doctor.finding import Diagnosis
@@ -143,7 +143,7 @@ class TableReader(Shows):
 
         The filter is an expression of `pyarrow.compute`, or a condition of SQL as text, such as
         `"day >= '2026-01-01' and city in ('x')"` (see `hoodie.read.filters.text`). `as_of` is an instant, an ISO time or a
-        datetime. `options` are the keys of `hoodie.config.read_keys`. Raises TimeTravelError, ConfigError, MissingFileError …
+        datetime. `options` are the keys of `hoodie.config.keys.read`. Raises TimeTravelError, ConfigError, MissingFileError …
         """
         query = Query(columns, filter, Snapshot(as_of, read_optimized), options=given_options(options))
         return read_rows(self.state(), query, self.engine)
@@ -161,7 +161,7 @@ class TableReader(Shows):
     ) -> pa.Table:
         """The rows that commits completed after `start`, and not after `end`, wrote, as they are at the end of the range.
 
-        `options` are the keys of `hoodie.config.read_keys`. `hoodie.read.query.Incremental` says what counts as after, and what
+        `options` are the keys of `hoodie.config.keys.read`. `hoodie.read.query.Incremental` says what counts as after, and what
         `full_scan` is for. Raises TimeTravelError when files that were current at `end` are cleaned.
         """
         query = Query(columns, filter, Incremental(start, end, full_scan), options=given_options(options))

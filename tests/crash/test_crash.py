@@ -218,7 +218,7 @@ def test_creating_a_table_that_dies(tmp_path):
 
 
 def test_switching_off_the_metadata_table_that_dies(tmp_path, version):
-    from hoodie.config.store import load_properties, update_properties
+    from hoodie.config.properties.store import load_properties, update_properties
 
     def prepare(path):
         table = create(path, FakeClock(), **{"hoodie.write.table.version": version})

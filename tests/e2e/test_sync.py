@@ -6,7 +6,7 @@ import pytest
 
 from hoodie import HoodieTable
 from hoodie.config.key import resolve
-from hoodie.config.sync_keys import SYNC_KEYS
+from hoodie.config.keys.sync import SYNC_KEYS
 from hoodie.sync.connect import open_catalog
 from hoodie.sync.plan import same_place
 from hudi_services.demo.steps import wait_for_run

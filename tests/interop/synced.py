@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 from hoodie import HoodieTable
 from hoodie.clock import SystemClock
 from hoodie.config.key import resolve
-from hoodie.config.sync_keys import SYNC_KEYS
+from hoodie.config.keys.sync import SYNC_KEYS
 from hoodie.engine import LocalEngine
 from hoodie.services.bootstrap import BootstrapRequest, run_bootstrap
 from hoodie.sync.connect import open_catalog

@@ -14,7 +14,7 @@ from impala.error import Error
 
 from hoodie import SYNC
 from hoodie.config.key import resolve
-from hoodie.config.sync_keys import SYNC_KEYS
+from hoodie.config.keys.sync import SYNC_KEYS
 from hoodie.errors import ConfigError
 from hoodie.sync.connect import open_catalog
 from hoodie.sync.model import CatalogPartition, DropPartitions, MovePartitions, ReplaceColumns

@@ -7,7 +7,7 @@ import pytest
 
 from hoodie import SYNC, HoodieTable
 from hoodie.config.key import resolve
-from hoodie.config.sync_keys import SYNC_KEYS
+from hoodie.config.keys.sync import SYNC_KEYS
 from hoodie.errors import SchemaConflictError
 from hoodie.sync.connect import open_catalog
 from tests.interop.hive_services import hudi_sync_tool

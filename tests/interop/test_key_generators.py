@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from hoodie import HoodieTable
-from hoodie.config.table_keys import KEYGEN_KEYS
+from hoodie.config.keys.table import KEYGEN_KEYS
 from tests.support.matrix import sample
 
 pytestmark = pytest.mark.interop

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from hoodie import ARCHIVE, CLEAN, CLUSTERING, COMPACTION, LOG_COMPACTION, HoodieTable, Restore, Rollback
-from hoodie.config.store import update_properties
+from hoodie.config.properties.store import update_properties
 from hoodie.services.bootstrap import BootstrapRequest, run_bootstrap
 from hoodie.table import WriteHooks
 from hoodie.timeline import Action

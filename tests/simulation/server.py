@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest import mock
 
-from hoodie.config.marker_keys import SERVER_SECRET
+from hoodie.config.keys.marker import SERVER_SECRET
 from hoodie.errors import HoodieError, PendingInstantError
 from hoodie.markers import Batching, served
 from hoodie.markers.server import ServerAddress, SilentServerError

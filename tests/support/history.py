@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from hoodie import CLEAN, COMPACTION, LOG_COMPACTION, HoodieTable
-from hoodie.config.store import update_properties
+from hoodie.config.properties.store import update_properties
 from hoodie.engine import LocalEngine
 from hoodie.errors import PendingInstantError
 from hoodie.formats.stitched import open_base_file

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hoodie.clock import SystemClock
 from hoodie.config.key import resolve
-from hoodie.config.lock_keys import LOCK_KEYS
+from hoodie.config.keys.lock import LOCK_KEYS
 from hoodie.transaction.locks import Locking, found_locks
 
 

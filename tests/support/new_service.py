@@ -10,8 +10,8 @@ import click
 from pydantic import Field as Limit
 
 from hoodie.config import own_options
-from hoodie.config.clean_keys import POLICY
 from hoodie.config.groups import CLEAN_OPTIONS
+from hoodie.config.keys.clean import POLICY
 from hoodie.engine import Engine
 from hoodie.services.decision import Decision, Item, Items
 from hudi_services.entries import ENTRIES

@@ -11,7 +11,7 @@ from pkgutil import resolve_name
 import click
 
 from hoodie.config.catalogue import find
-from hoodie.config.own import declared
+from hoodie.config.service_options import declared
 from hoodie.errors import rollback_fix, unschedule_fix
 from hudi_services.cli import cli
 from tests.support.faults import assert_no_faults

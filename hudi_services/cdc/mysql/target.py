@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hoodie.config.merging import EVENT
-from hoodie.config.table import TableProperties
-from hoodie.config.table_keys import RECORD_KEY_FIELDS
+from hoodie.config.keys.table import RECORD_KEY_FIELDS
+from hoodie.config.properties.merge import EVENT
+from hoodie.config.properties.table import TableProperties
 from hoodie.errors import ConfigError, SourceError
 from hudi_services.cdc.mysql.connection import rows_of
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hoodie.config.keys.table import RECORD_KEY_FIELDS
+from hoodie.config.keys.write import DUP_POLICY, EMPTY_OVERWRITE
 from hoodie.config.operations import operation_named
-from hoodie.config.table import TableProperties
-from hoodie.config.table_keys import RECORD_KEY_FIELDS
-from hoodie.config.write_keys import DUP_POLICY, EMPTY_OVERWRITE
+from hoodie.config.properties.table import TableProperties
 from hoodie.dataset import HoodieDataset
 from hoodie.engine import Engine, LocalEngine
 from hoodie.errors import ConfigError, PendingInstantError, TableNotFoundError

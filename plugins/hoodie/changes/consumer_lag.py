@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from hoodie.changes.consumer_position import Position, positions, reset_command
 from hoodie.changes.range import completed_after, with_archived
-from hoodie.config.consumer_keys import RETENTION_HOURS
+from hoodie.config.keys.consumer import RETENTION_HOURS
 from hoodie.errors import CorruptTableError
 from hoodie.model.time import BEGINNING, Time
 from hoodie.read.incremental import time_in_range

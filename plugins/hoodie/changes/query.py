@@ -29,7 +29,7 @@ class ChangeQuery:
     net: bool = False
     """One change for each row over the whole range, and no change for a row that ends as it began."""
     options: Mapping[str, object] = field(default_factory=dict)
-    """The keys of `hoodie.config.read_keys`."""
+    """The keys of `hoodie.config.keys.read`."""
     current_columns: bool = False
     """The images have the columns that the table has now, and not at the end of the range."""
 

@@ -16,9 +16,9 @@ from hoodie.changes.slices import ReadGroupChanges
 from hoodie.changes.summary import NetChanges
 from hoodie.config.groups import READ_OPTIONS
 from hoodie.config.key import resolve
-from hoodie.config.memory_keys import MergeMemory
-from hoodie.config.own import own_options
-from hoodie.config.read_keys import CHECK_FILES, READ_KEYS
+from hoodie.config.keys.memory import MergeMemory
+from hoodie.config.keys.read import CHECK_FILES, READ_KEYS
+from hoodie.config.service_options import own_options
 from hoodie.engine.base import Engine
 from hoodie.errors import ConfigError
 from hoodie.merge import MergeRules, merge_rules

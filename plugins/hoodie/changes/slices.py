@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from hoodie.changes.plan import GroupChange
 from hoodie.changes.query import keyed_schema
-from hoodie.config.memory_keys import MergeMemory
+from hoodie.config.keys.memory import MergeMemory
 from hoodie.formats.stitched import open_base_file
 from hoodie.merge.base import Places
 from hoodie.merge.difference import Difference, difference

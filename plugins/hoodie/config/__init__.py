@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from hoodie.config.bootstrap_keys import BOOTSTRAP_KEYS
-from hoodie.config.clean_keys import CLEAN_KEYS
-from hoodie.config.compaction_keys import COMPACTION_KEYS
-from hoodie.config.own import given_options, laid_over, own_options, select_keys
-from hoodie.config.sync_keys import SYNC_KEYS
-from hoodie.config.table_keys import CREATE_KEYS, KEYGEN_KEYS
-from hoodie.config.write_keys import WRITE_KEYS
+from hoodie.config.keys.bootstrap import BOOTSTRAP_KEYS
+from hoodie.config.keys.clean import CLEAN_KEYS
+from hoodie.config.keys.compaction import COMPACTION_KEYS
+from hoodie.config.keys.sync import SYNC_KEYS
+from hoodie.config.keys.table import CREATE_KEYS, KEYGEN_KEYS
+from hoodie.config.keys.write import WRITE_KEYS
+from hoodie.config.service_options import given_options, laid_over, own_options, select_keys
 
 __all__ = [
     "BOOTSTRAP_KEYS",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from hoodie.config import table_keys as keys
 from hoodie.config.create_keygen import check_keygen
-from hoodie.config.create_merging import merging_properties
+from hoodie.config.create_merge import merging_properties
 from hoodie.config.key import Options
-from hoodie.config.restrictions import cdc_flaw, virtual_keys_flaw
-from hoodie.config.table import (
+from hoodie.config.keys import table as keys
+from hoodie.config.properties.restrictions import cdc_flaw, virtual_keys_flaw
+from hoodie.config.properties.table import (
     CDC,
     CDC_MODE,
     KEYGEN_CLASSES,
@@ -16,7 +16,7 @@ from hoodie.config.table import (
     TYPED_PARTITION_FIELDS,
     TableProperties,
 )
-from hoodie.config.timebased import PARSER, TIMEBASED_KEYS
+from hoodie.config.properties.timebased import PARSER, TIMEBASED_KEYS
 from hoodie.errors import ConfigError
 
 _EXTRACTORS = "org.apache.hudi.hive."

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from hoodie.config import table_keys as keys
 from hoodie.config.key import Options
-from hoodie.config.restrictions import slash_dates_flaw
-from hoodie.config.table import (
+from hoodie.config.keys import table as keys
+from hoodie.config.properties.restrictions import slash_dates_flaw
+from hoodie.config.properties.table import (
     KEYGEN_CLASSES,
     PARTITION_TYPES,
     infer_keygen_type,
     keygen_type_of_class,
 )
-from hoodie.config.timebased import TIMEBASED_KEYS, check_timebased
+from hoodie.config.properties.timebased import TIMEBASED_KEYS, check_timebased
 from hoodie.errors import ConfigError
 
 # SIMPLE and TIMESTAMP take one column of each

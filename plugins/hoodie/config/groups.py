@@ -5,23 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from hoodie.config.after_write_keys import AFTER_WRITE_KEYS
-from hoodie.config.archive_keys import ARCHIVE_KEYS
-from hoodie.config.bootstrap_keys import BOOTSTRAP_KEYS
-from hoodie.config.clean_keys import CLEAN_KEYS
-from hoodie.config.clustering_keys import CLUSTERING_KEYS
-from hoodie.config.compaction_keys import COMPACTION_KEYS
-from hoodie.config.concurrency_keys import COMMON_KEYS
-from hoodie.config.delete_keys import DELETE_KEYS
-from hoodie.config.ingest_keys import INGEST_KEYS
 from hoodie.config.key import ConfigKey
-from hoodie.config.lock_keys import LOCK_KEYS
-from hoodie.config.read_keys import READ_KEYS
-from hoodie.config.stream_keys import STREAM_KEYS
-from hoodie.config.sync_keys import SYNC_KEYS
-from hoodie.config.table_keys import CREATE_KEYS
-from hoodie.config.ttl_keys import TTL_KEYS
-from hoodie.config.write_keys import OPERATION, WRITE_KEYS
+from hoodie.config.keys.archive import ARCHIVE_KEYS
+from hoodie.config.keys.bootstrap import BOOTSTRAP_KEYS
+from hoodie.config.keys.clean import CLEAN_KEYS
+from hoodie.config.keys.clustering import CLUSTERING_KEYS
+from hoodie.config.keys.compaction import COMPACTION_KEYS
+from hoodie.config.keys.concurrency import COMMON_KEYS
+from hoodie.config.keys.delete import DELETE_KEYS
+from hoodie.config.keys.ingest import INGEST_KEYS
+from hoodie.config.keys.inline import AFTER_WRITE_KEYS
+from hoodie.config.keys.lock import LOCK_KEYS
+from hoodie.config.keys.read import READ_KEYS
+from hoodie.config.keys.stream import STREAM_KEYS
+from hoodie.config.keys.sync import SYNC_KEYS
+from hoodie.config.keys.table import CREATE_KEYS
+from hoodie.config.keys.ttl import TTL_KEYS
+from hoodie.config.keys.write import OPERATION, WRITE_KEYS
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from hoodie.config import write_keys as keys
 from hoodie.config.key import ConfigKey
+from hoodie.config.keys import write as keys
 from hoodie.errors import ConfigError
 
 DELETE_PARTITION = "delete_partition"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hoodie.config.groups import OptionGroup
 from hoodie.config.key import Given, Options, resolve
-from hoodie.config.own import own_options
+from hoodie.config.service_options import own_options
 
 __all__ = ["Given", "Options", "options_for"]
 

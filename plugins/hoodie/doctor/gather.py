@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 
 from hoodie.clock import Clock
 from hoodie.config import own_options, select_keys
-from hoodie.config.concurrency_keys import SHARING_KEYS
 from hoodie.config.key import resolve
-from hoodie.config.store import BACKUP, PROPERTIES, load_properties, properties_flaw
+from hoodie.config.keys.concurrency import SHARING_KEYS
+from hoodie.config.properties.store import BACKUP, PROPERTIES, load_properties, properties_flaw
 from hoodie.doctor.facts import Facts, PropertiesFiles, Unreadable
 from hoodie.errors import CorruptTableError, HoodieError, MissingFileError, NoInstantError
 from hoodie.index.complex_keys import bare_key

@@ -9,9 +9,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from hoodie.config import select_keys
-from hoodie.config.concurrency_keys import COMMON_KEYS
 from hoodie.config.key import Options, resolve
-from hoodie.config.store import PROPERTIES
+from hoodie.config.keys.concurrency import COMMON_KEYS
+from hoodie.config.properties.store import PROPERTIES
 from hoodie.display import counted
 from hoodie.doctor import archive, catalogue
 from hoodie.doctor.checks import files, metadata

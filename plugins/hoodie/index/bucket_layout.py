@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
-from hoodie.config.index_keys import BUCKET_FIELDS, BUCKETS, INDEX_TYPE
+from hoodie.config.keys.index import BUCKET_FIELDS, BUCKETS, INDEX_TYPE
 from hoodie.errors import ConfigError, UnsupportedTableError
 from hoodie.formats.stitched import open_base_file
 from hoodie.index.buckets import Buckets, bucket_of

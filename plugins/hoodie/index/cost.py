@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hoodie.config import index_keys as keys
+from hoodie.config.keys import index as keys
 from hoodie.display import counted
 
 _WORTH = 8  # file slices from which on another index would make a difference

@@ -13,8 +13,8 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
-from hoodie.config.memory_keys import MergeMemory
-from hoodie.config.table import TableProperties
+from hoodie.config.keys.memory import MergeMemory
+from hoodie.config.properties.table import TableProperties
 from hoodie.formats.stitched import open_base_file
 from hoodie.index.tagging import NOWHERE
 from hoodie.keygen import stored_keys

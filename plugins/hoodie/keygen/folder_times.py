@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hoodie.config.timebased import TimestampOptions
+from hoodie.config.properties.timebased import TimestampOptions
 from hoodie.keygen.joda import Pattern, PatternError, Zone, compile_pattern, parse, print_times, zone_of
 from hoodie.keygen.joda.fields import DAY, HOUR
 from hoodie.keygen.joda.pattern import Element, Literal, Name, Number, TwoDigitYear

@@ -18,8 +18,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hoodie.config.table import TableProperties
-from hoodie.config.timebased import TimestampOptions
+from hoodie.config.properties.table import TableProperties
+from hoodie.config.properties.timebased import TimestampOptions
 from hoodie.errors import ConfigError, UnsupportedTableError
 from hoodie.keygen.folder_times import FolderTimes
 from hoodie.keygen.partition_path import DEFAULT_PARTITION

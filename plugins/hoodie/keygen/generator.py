@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from hoodie.config.table import TableProperties
-from hoodie.config.timebased import OUTPUT_FORMAT, TimestampOptions
+from hoodie.config.properties.table import TableProperties
+from hoodie.config.properties.timebased import OUTPUT_FORMAT, TimestampOptions
 from hoodie.errors import ConfigError, RecordKeyError
 from hoodie.keygen.partition_path import PartitionPaths
 from hoodie.keygen.record_key import RecordKeys

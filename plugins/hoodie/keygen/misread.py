@@ -9,7 +9,7 @@ from datetime import date, datetime
 
 import pyarrow as pa
 
-from hoodie.config.timebased import options_for
+from hoodie.config.properties.timebased import options_for
 from hoodie.errors import ConfigError
 from hoodie.keygen.partition_path import PartitionPaths
 from hoodie.schema import find_field

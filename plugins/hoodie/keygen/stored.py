@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from hoodie.config.table import TableProperties
+from hoodie.config.properties.table import TableProperties
 from hoodie.keygen.generator import record_keys
 from hoodie.keygen.record_key import RecordKeys
 from hoodie.model.meta_columns import RECORD_KEY

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hoodie.config.timebased import INPUT_FORMAT, OUTPUT_FORMAT, TimestampOptions
+from hoodie.config.properties.timebased import INPUT_FORMAT, OUTPUT_FORMAT, TimestampOptions
 from hoodie.errors import ConfigError, RecordKeyError
 from hoodie.keygen.joda import (
     UTC_ZONE,

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hoodie.config.merging import Deletion
-from hoodie.config.table import TableProperties
+from hoodie.config.properties.merge import Deletion
+from hoodie.config.properties.table import TableProperties
 from hoodie.errors import SchemaConflictError
 from hoodie.merge.batch import IDENTITY, latest_per_key
 from hoodie.merge.partial import PartialUpdate, folded_per_key

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hoodie.config.table import TableProperties
+from hoodie.config.properties.table import TableProperties
 from hoodie.errors import ConfigError, UnsupportedTableError
 from hoodie.keygen import StoredKeys, stored_keys
 from hoodie.model.meta_columns import META_COLUMNS, RECORD_KEY

@@ -9,7 +9,7 @@ from functools import cached_property, partial
 import numpy as np
 import pyarrow as pa
 
-from hoodie.config.memory_keys import MergeMemory
+from hoodie.config.keys.memory import MergeMemory
 from hoodie.formats.base_file import BaseFileReader
 from hoodie.formats.log import (
     BlockType,

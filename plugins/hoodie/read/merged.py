@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hoodie.config.memory_keys import MergeMemory
+from hoodie.config.keys.memory import MergeMemory
 from hoodie.formats.base_file import BaseFileReader
 from hoodie.formats.coded import coded, coded_columns
 from hoodie.formats.murmur import murmur2

@@ -10,9 +10,9 @@ import pyarrow.compute as pc
 
 from hoodie.config.groups import READ_OPTIONS
 from hoodie.config.key import Options, resolve
-from hoodie.config.memory_keys import MergeMemory
-from hoodie.config.own import own_options
-from hoodie.config.read_keys import CHECK_FILES, READ_KEYS, USE_POSITIONS
+from hoodie.config.keys.memory import MergeMemory
+from hoodie.config.keys.read import CHECK_FILES, READ_KEYS, USE_POSITIONS
+from hoodie.config.service_options import own_options
 from hoodie.keygen import StoredKeys
 from hoodie.merge import MergeRules, merge_rules
 from hoodie.model.files import FileSlice

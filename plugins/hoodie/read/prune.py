@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hoodie.config.table import TableProperties
+from hoodie.config.properties.table import TableProperties
 from hoodie.formats.base_file import BaseFileReader
 from hoodie.formats.stitched import StitchedReader
 from hoodie.keygen import FolderValues, folder_values

@@ -47,7 +47,7 @@ class Query:
     partitions: Sequence[str] | None = None
     """Paths of the only partitions that are looked at."""
     options: Mapping[str, object] = field(default_factory=dict)
-    """The keys of `hoodie.config.read_keys`."""
+    """The keys of `hoodie.config.keys.read`."""
     meta_columns: bool = False
     """Where no columns are named the meta columns come first, unless keys are virtual."""
     current_columns: bool = False

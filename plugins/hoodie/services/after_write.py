@@ -11,14 +11,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hoodie.config import after_write_keys as keys
 from hoodie.config import select_keys
-from hoodie.config.clustering_keys import MAX_COMMITS
 from hoodie.config.groups import WRITE_OPTIONS, OptionGroup
 from hoodie.config.key import ConfigKey, Given, Options, resolve
-from hoodie.config.lock_keys import WAIT_MS
+from hoodie.config.keys import inline as keys
+from hoodie.config.keys.clustering import MAX_COMMITS
+from hoodie.config.keys.lock import WAIT_MS
+from hoodie.config.keys.sync import ENABLE
 from hoodie.config.options import options_for
-from hoodie.config.sync_keys import ENABLE
 from hoodie.errors import ConfigError, HoodieError, LockHeldError
 from hoodie.model.outcome import ServiceOutcome
 from hoodie.services.archive.plan import checked

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from hoodie.config import delete_keys as keys
 from hoodie.config.key import Options
+from hoodie.config.keys import delete as keys
 from hoodie.errors import DeleteCapError
 
 _FEW = 1_000  # files: a share says little about a small table
@@ -26,7 +26,7 @@ class Caps:
 
     @staticmethod
     def of(options: Options) -> Caps:
-        """From resolved options, `hoodie.config.delete_keys` among them."""
+        """From resolved options, `hoodie.config.keys.delete` among them."""
         few = 0 if options.given(keys.MAX_SHARE) else _FEW
         return Caps(options[keys.MAX_FILES], options[keys.MAX_BYTES], options[keys.MAX_SHARE], few)
 

@@ -37,7 +37,7 @@ class Asked:
 
     kind: Snapshot | Incremental | ChangeQuery
     options: Mapping[str, object]
-    """What is left for the library: the keys of `hoodie.config.read_keys`, and whatever else was given."""
+    """What is left for the library: the keys of `hoodie.config.keys.read`, and whatever else was given."""
 
 
 def asked_of(given: Mapping[str, str]) -> Asked:

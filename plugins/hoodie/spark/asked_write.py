@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from hoodie.config import CREATE_KEYS, select_keys
 from hoodie.config.key import resolve
+from hoodie.config.keys.write import COMBINE_BEFORE_INSERT, OPERATION
 from hoodie.config.operations import DELETE_PARTITION
-from hoodie.config.write_keys import COMBINE_BEFORE_INSERT, OPERATION
 from hoodie.engine import Engine
 from hoodie.errors import ConfigError, TableNotFoundError
 from hoodie.services.after_write import AfterWrite

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 
 import pyarrow as pa
 
-from hoodie.config.store import STAGED
+from hoodie.config.properties.store import STAGED
 from hoodie.storage import Storage
 from hoodie.storage.base import closing_input
 from hoodie.transaction.guard import delete_metadata_folder

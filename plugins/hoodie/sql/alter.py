@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from hoodie.config.groups import WRITE_OPTIONS
-from hoodie.config.own import own_options
+from hoodie.config.service_options import own_options
 from hoodie.errors import SqlError, TableExistsError
 from hoodie.schema.changes import AddColumn, RenameColumn
 from hoodie.sql.alter_text import Altering, altering

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 from sqlglot import exp
 
-from hoodie.config.merging import EVENT
-from hoodie.config.table import TableProperties
+from hoodie.config.properties.merge import EVENT
+from hoodie.config.properties.table import TableProperties
 from hoodie.errors import SqlError
 from hoodie.schema import top_level
 from hoodie.sql.changed import CLAUSE, VALUE, Changes, value_name

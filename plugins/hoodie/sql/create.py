@@ -11,10 +11,10 @@ from sqlglot import exp
 
 from hoodie.clock import SystemClock
 from hoodie.config import CREATE_KEYS, own_options, select_keys
-from hoodie.config.concurrency_keys import SHARING_KEYS
 from hoodie.config.groups import WRITE_OPTIONS
 from hoodie.config.key import resolve
-from hoodie.config.lock_keys import LOCK_KEYS
+from hoodie.config.keys.concurrency import SHARING_KEYS
+from hoodie.config.keys.lock import LOCK_KEYS
 from hoodie.errors import SqlError, TableExistsError
 from hoodie.sql.catalog import Entry
 from hoodie.sql.declared import declared, is_of_hudi, is_temporary

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import pyarrow as pa
 from sqlglot import exp
 
-from hoodie.config.concurrency_keys import CONFLICT_RETRIES, MODE, NON_BLOCKING, OPTIMISTIC
 from hoodie.config.key import resolve
-from hoodie.config.own import select_keys
+from hoodie.config.keys.concurrency import CONFLICT_RETRIES, MODE, NON_BLOCKING, OPTIMISTIC
+from hoodie.config.service_options import select_keys
 from hoodie.dataset import HoodieDataset
 from hoodie.display import counted
 from hoodie.errors import SqlError, StaleRowsError, StaleSnapshotError

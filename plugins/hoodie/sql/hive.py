@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from hoodie.config import select_keys, sync_keys
+from hoodie.config import select_keys
 from hoodie.config.groups import WRITE_OPTIONS
 from hoodie.config.key import resolve
+from hoodie.config.keys import sync as sync_keys
 from hoodie.errors import CatalogError, SqlError, missing_extra
 from hoodie.model.meta_columns import COMMIT_TIME
 from hoodie.sql.catalog import Entry

@@ -7,7 +7,7 @@ name, and a CREATE TABLE makes a new table of it.
 from __future__ import annotations
 
 from hoodie.clock import SystemClock
-from hoodie.config.store import load_properties
+from hoodie.config.properties.store import load_properties
 from hoodie.errors import TableNotFoundError
 from hoodie.storage import Storage
 from hoodie.transaction.create import is_left_behind

@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hoodie.config import CREATE_KEYS
-from hoodie.config.index_keys import GLOBAL_TYPES, INDEX_TYPE
 from hoodie.config.key import resolve
-from hoodie.config.own import select_keys
-from hoodie.config.same_keygen import with_keygen_options
-from hoodie.config.table import TableProperties
+from hoodie.config.keygen_checks import with_keygen_options
+from hoodie.config.keys.index import GLOBAL_TYPES, INDEX_TYPE
+from hoodie.config.properties.table import TableProperties
+from hoodie.config.service_options import select_keys
 from hoodie.keygen import key_generator
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
 from hoodie.schema import find_field, top_level, values_of

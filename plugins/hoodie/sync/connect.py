@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from hoodie.config import sync_keys as keys
 from hoodie.config.key import Options
+from hoodie.config.keys import sync as keys
 from hoodie.errors import ConfigError, missing_extra
 from hoodie.sync.catalog import Catalog
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from hoodie.config import sync_keys as keys
 from hoodie.config.key import Options
-from hoodie.config.table import TableProperties
+from hoodie.config.keys import sync as keys
+from hoodie.config.properties.table import TableProperties
 from hoodie.errors import ConfigError, SchemaConflictError
 from hoodie.schema.meta import with_meta_columns
 from hoodie.sync.columns import hive_columns, partition_columns, spark_schema

@@ -11,7 +11,7 @@ from typing import Any, Self
 from pymetastore.hive_metastore import ttypes as hive
 from thrift.Thrift import TException
 
-from hoodie.config.sync_keys import METASTORE_URIS
+from hoodie.config.keys.sync import METASTORE_URIS
 from hoodie.errors import CatalogError
 from hoodie.keygen.partition_path import escape_path_name
 from hoodie.metastore import Connection, words

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
 
-from hoodie.config import sync_keys as keys
 from hoodie.config.key import Options, resolve
+from hoodie.config.keys import sync as keys
 from hoodie.config.options import Given
 from hoodie.errors import CatalogError, ConfigError
 from hoodie.model.time import Time

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from hoodie.clock import Clock
-from hoodie.config.store import recover_properties
+from hoodie.config.properties.store import recover_properties
 from hoodie.errors import PendingInstantError
 from hoodie.model.time import Time
 from hoodie.storage.base import Storage

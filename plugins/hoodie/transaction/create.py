@@ -10,9 +10,9 @@ import pyarrow as pa
 from hoodie.clock import Clock
 from hoodie.config.create import new_table_properties
 from hoodie.config.key import Given, resolve
-from hoodie.config.store import PROPERTIES, create_properties, update_properties
-from hoodie.config.table import TableProperties
-from hoodie.config.table_keys import CREATE_KEYS
+from hoodie.config.keys.table import CREATE_KEYS
+from hoodie.config.properties.store import PROPERTIES, create_properties, update_properties
+from hoodie.config.properties.table import TableProperties
 from hoodie.errors import PendingInstantError, RecordKeyError, TableExistsError, check_argument
 from hoodie.keygen import check_key_generator
 from hoodie.model.names import PARTITION_METAFILE

@@ -10,7 +10,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from hoodie.clock import Clock
-from hoodie.config.concurrency_keys import (
+from hoodie.config.key import Options
+from hoodie.config.keys.concurrency import (
     DETECTOR_DELAY_MS,
     DETECTOR_PERIOD_MS,
     EARLY_COMMITS,
@@ -21,8 +22,7 @@ from hoodie.config.concurrency_keys import (
     OF_DIRECT_MARKERS,
     OPTIMISTIC,
 )
-from hoodie.config.key import Options
-from hoodie.config.marker_keys import MARKERS_TYPE, TIMELINE_SERVER_BASED
+from hoodie.config.keys.marker import MARKERS_TYPE, TIMELINE_SERVER_BASED
 from hoodie.errors import ConfigError, EarlyConflictError
 from hoodie.markers.names import MarkerType, batch_number, marker_folder, noted_file
 from hoodie.markers.read import read_batch, read_markers

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from threading import Event, Thread
 
 from hoodie.clock import Clock
-from hoodie.config.concurrency_keys import MODE, OPTIMISTIC
+from hoodie.config.keys.concurrency import MODE, OPTIMISTIC
 from hoodie.errors import PendingInstantError
 from hoodie.model.time import Time
 from hoodie.storage.base import Storage

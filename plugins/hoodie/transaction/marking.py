@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from hoodie.config.key import Options
-from hoodie.config.marker_keys import (
+from hoodie.config.keys.marker import (
     BATCH_INTERVAL_MS,
     BATCH_THREADS,
     DELETE_PARALLELISM,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from hoodie.config.store import update_properties
-from hoodie.config.table import METADATA_PARTITIONS, METADATA_PARTITIONS_INFLIGHT
+from hoodie.config.properties.store import update_properties
+from hoodie.config.properties.table import METADATA_PARTITIONS, METADATA_PARTITIONS_INFLIGHT
 from hoodie.errors import UnsupportedTableError
 from hoodie.model.names import METADATA_TABLE
 from hoodie.storage.base import Storage

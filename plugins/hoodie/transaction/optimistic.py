@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 
 from hoodie.clock import Clock
-from hoodie.config.store import recover_properties
+from hoodie.config.properties.store import recover_properties
 from hoodie.errors import MissingFileError, UnclearCommitError
 from hoodie.model.time import Time
 from hoodie.storage.base import Storage

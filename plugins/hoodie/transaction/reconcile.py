@@ -6,7 +6,7 @@ import logging
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
-from hoodie.config.marker_keys import DELETE_PARALLELISM
+from hoodie.config.keys.marker import DELETE_PARALLELISM
 from hoodie.markers import marker_folder, read_markers
 from hoodie.model.time import Time
 from hoodie.storage.base import Storage

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hoodie.clock import Clock
-from hoodie.config.store import recover_properties
+from hoodie.config.properties.store import recover_properties
 from hoodie.storage.base import Storage
 from hoodie.transaction.heartbeat import living_writers
 from hoodie.transaction.metadata_table import switch_off_metadata_table

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Self
 
-from hoodie.config.concurrency_keys import (
+from hoodie.config.key import Options
+from hoodie.config.keys.concurrency import (
     EAGER,
     FAILED_WRITES,
     HEARTBEAT_INTERVAL_MS,
@@ -14,7 +15,6 @@ from hoodie.config.concurrency_keys import (
     NON_BLOCKING,
     OPTIMISTIC,
 )
-from hoodie.config.key import Options
 from hoodie.errors import ConfigError
 
 

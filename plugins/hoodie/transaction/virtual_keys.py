@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from hoodie.config.store import update_properties
-from hoodie.config.table import POPULATE_META_FIELDS
+from hoodie.config.properties.store import update_properties
+from hoodie.config.properties.table import POPULATE_META_FIELDS
 from hoodie.transaction.locks import verify_held
 from hoodie.transaction.transaction import Transaction
 

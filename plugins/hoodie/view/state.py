@@ -10,8 +10,8 @@ from datetime import timedelta, tzinfo
 from functools import cached_property
 
 from hoodie.clock import Clock
-from hoodie.config.store import load_properties
-from hoodie.config.table import TableProperties
+from hoodie.config.properties.store import load_properties
+from hoodie.config.properties.table import TableProperties
 from hoodie.errors import MissingFileError
 from hoodie.model.clean import CleanResult
 from hoodie.model.commit import CommitMetadata

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from hoodie.config.key import Options
-from hoodie.config.same_table import check_same_table
-from hoodie.config.table import TableProperties
+from hoodie.config.properties.table import TableProperties
+from hoodie.config.table_checks import check_same_table
 from hoodie.errors import ArgumentError, SchemaConflictError
 from hoodie.merge import merge_rules
 from hoodie.model.commit import ALTER_SCHEMA, LATEST_SCHEMA_KEY, SCHEMA_KEY, CommitMetadata

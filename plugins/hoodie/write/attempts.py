@@ -6,8 +6,8 @@ import logging
 from collections.abc import Callable
 from typing import TypeVar
 
-from hoodie.config.concurrency_keys import CONFLICT_RETRIES
 from hoodie.config.key import Options
+from hoodie.config.keys.concurrency import CONFLICT_RETRIES
 from hoodie.errors import EarlyConflictError, WriteConflictError
 from hoodie.transaction.early import wait_for_others
 from hoodie.transaction.locks import Locking

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hoodie.config.index_keys import BUCKETS
+from hoodie.config.keys.index import BUCKETS
 from hoodie.errors import UnsupportedTableError
 from hoodie.index.bucket import BucketIndex
 from hoodie.index.bucket_layout import check_buckets, homes_of_rings

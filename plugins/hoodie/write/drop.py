@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from hoodie.config.concurrency_keys import MODE, NON_BLOCKING
 from hoodie.config.key import Options
+from hoodie.config.keys.concurrency import MODE, NON_BLOCKING
+from hoodie.config.keys.write import PARTITIONS_TO_DELETE
 from hoodie.config.operations import Operation, operation_named
 from hoodie.config.partitions import check_uncut, partition_path
-from hoodie.config.same_table import check_same_table
-from hoodie.config.write_keys import PARTITIONS_TO_DELETE
+from hoodie.config.table_checks import check_same_table
 from hoodie.display import counted
 from hoodie.errors import ArgumentError, ConfigError, SchemaConflictError
 from hoodie.index.hashing_files import refuse_replacing

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from hoodie.config import concurrency_keys
 from hoodie.config.key import Options
+from hoodie.config.keys import concurrency as concurrency_keys
 from hoodie.config.operations import Operation
 from hoodie.display import Shown, Shows, counted
 from hoodie.engine.spooled import OnceSplit

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from hoodie.config.key import Options
-from hoodie.config.memory_keys import SPILL_FOLDER
+from hoodie.config.keys.memory import SPILL_FOLDER
 from hoodie.config.operations import Operation
 from hoodie.engine.base import Engine
 from hoodie.engine.splits import arrow_splits

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from hoodie.config.concurrency_keys import MODE, NON_BLOCKING, OPTIMISTIC
-from hoodie.config.index_keys import BUCKET, BUCKET_ENGINE, CONSISTENT_HASHING, INDEX_TYPE
 from hoodie.config.key import Options
+from hoodie.config.keys.concurrency import MODE, NON_BLOCKING, OPTIMISTIC
+from hoodie.config.keys.index import BUCKET, BUCKET_ENGINE, CONSISTENT_HASHING, INDEX_TYPE
 from hoodie.config.operations import Operation
 from hoodie.errors import ConfigError
 from hoodie.view.state import TableState

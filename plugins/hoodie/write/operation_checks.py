@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from hoodie.config import write_keys as keys
+from hoodie.config.keys import write as keys
 from hoodie.config.operations import Operation
-from hoodie.config.table import TableProperties
+from hoodie.config.properties.table import TableProperties
 from hoodie.errors import ConfigError
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from hoodie.config.keys.write import EMPTY_OVERWRITE
 from hoodie.config.operations import Operation, Replaces
-from hoodie.config.write_keys import EMPTY_OVERWRITE
 from hoodie.errors import DataError, PendingInstantError
 from hoodie.model.files import GroupId
 from hoodie.timeline import Action, Instant

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
-from hoodie.config.index_keys import INDEX_TYPE, PRUNE_BY_RANGES
-from hoodie.config.memory_keys import MergeMemory
+from hoodie.config.keys.index import INDEX_TYPE, PRUNE_BY_RANGES
+from hoodie.config.keys.memory import MergeMemory
+from hoodie.config.keys.write import EMPTY_OVERWRITE
 from hoodie.config.operations import Replaces
-from hoodie.config.write_keys import EMPTY_OVERWRITE
 from hoodie.engine.base import Engine, Exchanged
 from hoodie.index.base import Index
 from hoodie.index.bloom import FooterLook, Look

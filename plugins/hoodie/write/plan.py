@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from hoodie.config import write_keys as keys
-from hoodie.config.concurrency_keys import MODE, NON_BLOCKING
-from hoodie.config.index_keys import (
+from hoodie.config.key import Options
+from hoodie.config.keygen_checks import with_keygen_options
+from hoodie.config.keys import write as keys
+from hoodie.config.keys.concurrency import MODE, NON_BLOCKING
+from hoodie.config.keys.index import (
     BLOOM_MOVES,
     BLOOM_TYPES,
     BUCKET,
@@ -21,13 +23,11 @@ from hoodie.config.index_keys import (
     INDEX_TYPE,
     SIMPLE_MOVES,
 )
-from hoodie.config.key import Options
-from hoodie.config.memory_keys import SPILL_FOLDER
+from hoodie.config.keys.memory import SPILL_FOLDER
+from hoodie.config.keys.write import OPERATION
 from hoodie.config.operations import Operation, operation_named
-from hoodie.config.same_keygen import with_keygen_options
-from hoodie.config.same_table import check_same_table
-from hoodie.config.table import TableProperties
-from hoodie.config.write_keys import OPERATION
+from hoodie.config.properties.table import TableProperties
+from hoodie.config.table_checks import check_same_table
 from hoodie.errors import ConfigError, RecordKeyError, SchemaConflictError, check_argument
 from hoodie.formats.base_file import BaseFileOptions
 from hoodie.formats.file_format import FileFormat

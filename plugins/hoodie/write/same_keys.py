@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hoodie.config.concurrency_keys import CHECK_NEW_KEYS
+from hoodie.config.keys.concurrency import CHECK_NEW_KEYS
 from hoodie.errors import DuplicateKeyError
 from hoodie.index.new_keys import NewKeys
 from hoodie.model.commit import WriteStat

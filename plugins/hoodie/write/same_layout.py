@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from hoodie.config.concurrency_keys import MODE, NON_BLOCKING
-from hoodie.config.index_keys import BUCKET, BUCKET_ENGINE, BUCKET_FIELDS, BUCKETS, CONSISTENT_HASHING, INDEX_TYPE
 from hoodie.config.key import Options
+from hoodie.config.keys.concurrency import MODE, NON_BLOCKING
+from hoodie.config.keys.index import BUCKET, BUCKET_ENGINE, BUCKET_FIELDS, BUCKETS, CONSISTENT_HASHING, INDEX_TYPE
+from hoodie.config.keys.write import DUP_POLICY
 from hoodie.config.operations import Operation, Replaces
-from hoodie.config.table import TableProperties
-from hoodie.config.write_keys import DUP_POLICY
+from hoodie.config.properties.table import TableProperties
 from hoodie.errors import ConfigError
 from hoodie.index.bucket_layout import is_bucketed
 from hoodie.index.complex_keys import refuse_bare_keys

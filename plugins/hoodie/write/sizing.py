@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from hoodie.config import write_keys as keys
 from hoodie.config.key import Options
+from hoodie.config.keys import write as keys
 from hoodie.config.operations import Operation
 
 _INPUT_BYTES = 128 * 1024 * 1024  # bytes of input that a task tags and sorts in memory

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hoodie.config.table import CDC_MODES
+from hoodie.config.properties.table import CDC_MODES
 from hoodie.formats.log import scan_blocks
 from hoodie.formats.log.rows import read_rows
 from tests.support.changes import Follower, apply, counted

@@ -16,7 +16,7 @@ from hoodie.config import own_options
 from hoodie.config.catalogue import Entry, Verdict, catalogue, find
 from hoodie.config.groups import CLEAN_OPTIONS, GROUPS, INGEST_OPTIONS, WRITE_OPTIONS
 from hoodie.config.key import ConfigKey, resolve, shown
-from hoodie.config.own import check_option, declared
+from hoodie.config.service_options import check_option, declared
 from hoodie.errors import ConfigError
 from tests.support.faults import assert_no_faults
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from hoodie.config import CLEAN_KEYS, CREATE_KEYS, WRITE_KEYS, laid_over, own_options
-from hoodie.config.clean_keys import COMMITS_RETAINED, POLICY
 from hoodie.config.groups import CLEAN_OPTIONS, WRITE_OPTIONS
 from hoodie.config.key import ConfigKey, resolve
-from hoodie.config.lock_keys import WAIT_MS
-from hoodie.config.table_keys import HIVE_STYLE, MERGE_MODE, NAME, ORDERING_FIELDS, RECORD_KEY_FIELDS
-from hoodie.config.write_keys import BLOOM_FPP, MAX_FILE_SIZE
+from hoodie.config.keys.clean import COMMITS_RETAINED, POLICY
+from hoodie.config.keys.lock import WAIT_MS
+from hoodie.config.keys.table import HIVE_STYLE, MERGE_MODE, NAME, ORDERING_FIELDS, RECORD_KEY_FIELDS
+from hoodie.config.keys.write import BLOOM_FPP, MAX_FILE_SIZE
 from hoodie.errors import ConfigError
 from tests.support.faults import assert_no_faults
 

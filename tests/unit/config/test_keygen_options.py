@@ -6,9 +6,9 @@ import pytest
 
 from hoodie.config.create import new_table_properties
 from hoodie.config.key import resolve
-from hoodie.config.same_keygen import with_keygen_options
-from hoodie.config.table import TableProperties
-from hoodie.config.table_keys import CREATE_KEYS, KEYGEN_KEYS
+from hoodie.config.keygen_checks import with_keygen_options
+from hoodie.config.keys.table import CREATE_KEYS, KEYGEN_KEYS
+from hoodie.config.properties.table import TableProperties
 from hoodie.errors import ConfigError, UnsupportedTableError
 
 NEW, OLD = "hoodie.keygen.timebased.", "hoodie.deltastreamer.keygen.timebased."

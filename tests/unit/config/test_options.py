@@ -8,11 +8,11 @@ import pyarrow as pa
 import pytest
 
 from hoodie import CLEAN, COMPACTION, HoodieTable
-from hoodie.config.clean_keys import COMMITS_RETAINED, POLICY
 from hoodie.config.groups import CLEAN_OPTIONS, WRITE_OPTIONS
 from hoodie.config.key import PlacedText
+from hoodie.config.keys.clean import COMMITS_RETAINED, POLICY
+from hoodie.config.keys.table import ORDERING_FIELDS
 from hoodie.config.options import options_for
-from hoodie.config.table_keys import ORDERING_FIELDS
 from hoodie.errors import ConfigError
 from hoodie.schema.changes import AddColumn
 from tests.support.resolved import resolved

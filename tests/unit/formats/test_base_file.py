@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from hoodie.config.write_keys import COMPRESSION
+from hoodie.config.keys.write import COMPRESSION
 from hoodie.errors import CorruptFileError, UnsupportedTableError
 from hoodie.formats.base_file import BaseFileReader
 from hoodie.storage import LocalStorage, walk_files

@@ -7,7 +7,7 @@ import pytest
 
 from hoodie.config.create import new_table_properties
 from hoodie.config.key import resolve
-from hoodie.config.table_keys import CREATE_KEYS
+from hoodie.config.keys.table import CREATE_KEYS
 from hoodie.keygen import key_generator
 from tests.support.documented_keygens import EXAMPLES, P
 

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from hoodie import COMPACTION, HoodieTable
-from hoodie.config.merging import Deletion
+from hoodie.config.properties.merge import Deletion
 from hoodie.errors import SchemaConflictError
 from hoodie.merge.rules import MergeRules
 from tests.support.tables import batch, create

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hoodie.read.logs as module
-from hoodie.config.memory_keys import MergeMemory
+from hoodie.config.keys.memory import MergeMemory
 from hoodie.keygen import stored_keys
 from hoodie.merge import merge_rules
 from hoodie.read.logs import LogReader

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hoodie import CLEAN, HoodieTable
-from hoodie.config.table import TableProperties
+from hoodie.config.properties.table import TableProperties
 from hoodie.engine import LocalEngine
 from hoodie.keygen import folder_values
 from hoodie.view import StorageFiles

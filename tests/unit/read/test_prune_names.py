@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hoodie.config.table import TableProperties
+from hoodie.config.properties.table import TableProperties
 from hoodie.keygen import folder_values
 from hoodie.read.prune import PartitionFilter
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from hoodie.config.store import update_properties
+from hoodie.config.properties.store import update_properties
 from hoodie.engine import LocalEngine
 from hoodie.errors import (
     ConfigError,

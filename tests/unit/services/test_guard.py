@@ -8,8 +8,8 @@ import pickle
 import pytest
 
 from hoodie import CLEAN
-from hoodie.config.delete_keys import DELETE_KEYS
 from hoodie.config.key import resolve
+from hoodie.config.keys.delete import DELETE_KEYS
 from hoodie.errors import DeleteCapError
 from hoodie.services.clean.service import Clean
 from hoodie.services.decision import Decision, Item, Items

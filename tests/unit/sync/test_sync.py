@@ -7,7 +7,7 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 
-from hoodie.config.sync_keys import SYNC_KEYS
+from hoodie.config.keys.sync import SYNC_KEYS
 from hoodie.errors import CatalogError, ConfigError, SchemaConflictError, TableExistsError
 from hoodie.sync.model import AddPartitions, CatalogPartition, Column
 from hoodie.sync.plan import same_place

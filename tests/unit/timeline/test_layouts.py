@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from hoodie.config.table import TableProperties
+from hoodie.config.properties.table import TableProperties
 from hoodie.model.files import FileSlice, LogFile
 from hoodie.model.names import LogFileName
 from hoodie.storage import FileInfo

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hoodie import HoodieTable
-from hoodie.config.store import PROPERTIES
+from hoodie.config.properties.store import PROPERTIES
 from hoodie.storage import LocalStorage
 from hoodie.transaction.create import create_table, recreate_table
 from tests.support.clock import FakeClock

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import pytest
 
-from hoodie.config.store import update_properties
+from hoodie.config.properties.store import update_properties
 from hoodie.errors import PendingInstantError, UnclearCommitError
 from hoodie.markers import DirectMarkers, MarkerType, read_markers
 from hoodie.model.commit import CommitMetadata, WriteStat

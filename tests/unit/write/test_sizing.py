@@ -7,8 +7,8 @@ import logging
 import pytest
 
 from hoodie.config.key import resolve
+from hoodie.config.keys.write import WRITE_KEYS
 from hoodie.config.operations import operation_named
-from hoodie.config.write_keys import WRITE_KEYS
 from hoodie.engine import LocalEngine
 from hoodie.write.sizing import input_tasks, memory_advice, shuffle_tasks, too_many_tasks
 from tests.support.tables import SMALL_BLOOM, batch, create

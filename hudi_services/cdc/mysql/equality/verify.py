@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hoodie.clock import SystemClock
-from hoodie.config.memory_keys import SPILL_FOLDER
+from hoodie.config.keys.memory import SPILL_FOLDER
 from hoodie.errors import ConfigError, CorruptTableError, PendingInstantError, SourceError
 from hoodie.services.after_write import AfterWrite
 from hoodie.view import TableState

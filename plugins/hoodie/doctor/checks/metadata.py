@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hoodie.config.store import BACKUP, PROPERTIES
+from hoodie.config.properties.store import BACKUP, PROPERTIES
 from hoodie.display import counted
 from hoodie.doctor import catalogue
 from hoodie.doctor.facts import Facts, Unreadable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hoodie.config.write_keys import SMALL_FILE_LIMIT
+from hoodie.config.keys.write import SMALL_FILE_LIMIT
 from hoodie.display import counted
 from hoodie.doctor import catalogue
 from hoodie.doctor.facts import Facts

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from hoodie.config import archive_keys as keys
 from hoodie.config.key import Options
+from hoodie.config.keys import archive as keys
 from hoodie.config.options import Given
-from hoodie.config.store import load_properties
+from hoodie.config.properties.store import load_properties
 from hoodie.display import Shown, Shows, counted
 from hoodie.errors import MissingFileError
 from hoodie.model.time import Time

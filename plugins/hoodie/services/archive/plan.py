@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from hoodie.changes.consumer_lag import Claims, claims
 from hoodie.clock import Clock
-from hoodie.config import archive_keys as keys
-from hoodie.config.consumer_keys import RETENTION_HOURS
 from hoodie.config.key import Options, resolve
+from hoodie.config.keys import archive as keys
+from hoodie.config.keys.consumer import RETENTION_HOURS
 from hoodie.config.options import Given
 from hoodie.display import counted
 from hoodie.errors import ConfigError
@@ -47,7 +47,7 @@ def decide_archive(
     most: int | None = None,
     partitions: Partitions | None = None,
 ) -> Decision[ArchivePlan]:
-    """Plan an archival with the options of `hoodie.config.archive_keys`. Changes nothing. Lists all partitions when a
+    """Plan an archival with the options of `hoodie.config.keys.archive`. Changes nothing. Lists all partitions when a
     commit is to go, or takes what a run has listed (`partitions`).
 
     A run that has `begun` goes on to the fewest commits, and takes `most` instants at once. Raises ConfigError, and

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 
-from hoodie.config import archive_keys as keys
-from hoodie.config.clean_keys import COMMITS_RETAINED, HOURS_RETAINED, POLICY
-from hoodie.config.compaction_keys import DELTA_COMMITS, TRIGGER
 from hoodie.config.key import Options
+from hoodie.config.keys import archive as keys
+from hoodie.config.keys.clean import COMMITS_RETAINED, HOURS_RETAINED, POLICY
+from hoodie.config.keys.compaction import DELTA_COMMITS, TRIGGER
 from hoodie.model.time import BEGINNING, Time
 from hoodie.timeline import WRITE_ACTIONS, Action, Instant, Timeline, format_time
 

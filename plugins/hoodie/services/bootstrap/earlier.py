@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hoodie.clock import Clock
-from hoodie.config import bootstrap_keys as keys
-from hoodie.config.store import PROPERTIES
+from hoodie.config.keys import bootstrap as keys
+from hoodie.config.properties.store import PROPERTIES
 from hoodie.errors import TableExistsError, rollback_fix
 from hoodie.model.commit import CommitMetadata
 from hoodie.model.names import FULL_BOOTSTRAP, METADATA_BOOTSTRAP

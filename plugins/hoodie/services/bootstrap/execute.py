@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from hoodie.clock import Clock
-from hoodie.config import bootstrap_keys as keys
+from hoodie.config.keys import bootstrap as keys
+from hoodie.config.keys.write import WRITE_KEYS
 from hoodie.config.operations import operation_named
-from hoodie.config.write_keys import WRITE_KEYS
 from hoodie.engine.base import Engine
 from hoodie.engine.pack import packed
 from hoodie.errors import SourceError

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from hoodie.config import bootstrap_keys as keys
 from hoodie.config.key import Options
-from hoodie.config.table import TableProperties
+from hoodie.config.keys import bootstrap as keys
+from hoodie.config.properties.table import TableProperties
 from hoodie.display import some
 from hoodie.errors import HoodieError
 from hoodie.keygen import key_generator

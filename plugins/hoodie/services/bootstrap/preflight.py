@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from hoodie.config import bootstrap_keys as keys
+from hoodie.config.keys import bootstrap as keys
 from hoodie.engine.base import Engine
 from hoodie.errors import ConfigError, HoodieError
 from hoodie.formats.key_index import footer_bytes

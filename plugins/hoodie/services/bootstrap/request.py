@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from hoodie.config import bootstrap_keys as keys
 from hoodie.config.create import new_table_properties
 from hoodie.config.key import Options, resolve
-from hoodie.config.table import TableProperties
-from hoodie.config.table_keys import CREATE_KEYS
+from hoodie.config.keys import bootstrap as keys
+from hoodie.config.keys.table import CREATE_KEYS
+from hoodie.config.properties.table import TableProperties
 from hoodie.storage import open_storage
 from hoodie.storage.base import Storage
 
 
 @dataclass(frozen=True)
 class BootstrapRequest:
-    """`table` are options of the new table, `options` those of `hoodie.config.bootstrap_keys`."""
+    """`table` are options of the new table, `options` those of `hoodie.config.keys.bootstrap`."""
 
     base_path: str | Storage
     table: Mapping[str, object]

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hoodie.clock import Clock
-from hoodie.config import bootstrap_keys as keys
+from hoodie.config.keys import bootstrap as keys
 from hoodie.engine.base import Engine
 from hoodie.errors import SourceError
 from hoodie.keygen import PartitionPaths, key_generator

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from hoodie.clock import Clock
-from hoodie.config.bootstrap_keys import SOURCE
-from hoodie.config.clean_keys import CLEAN_KEYS
 from hoodie.config.key import resolve
+from hoodie.config.keys.bootstrap import SOURCE
+from hoodie.config.keys.clean import CLEAN_KEYS
 from hoodie.config.options import Given
 from hoodie.display import Shown, Shows, counted
 from hoodie.engine.base import Engine

@@ -11,10 +11,10 @@ from datetime import timedelta
 
 from hoodie.changes.consumer_lag import claims
 from hoodie.clock import Clock
-from hoodie.config import clean_keys as keys
-from hoodie.config import delete_keys
-from hoodie.config.consumer_keys import RETENTION_HOURS
 from hoodie.config.key import Options, resolve
+from hoodie.config.keys import clean as keys
+from hoodie.config.keys import delete as delete_keys
+from hoodie.config.keys.consumer import RETENTION_HOURS
 from hoodie.config.options import Given
 from hoodie.display import counted
 from hoodie.errors import ConfigError
@@ -61,7 +61,7 @@ CONSUMER_FROM = (
 
 @looked_at_again
 def decide_clean(state: TableState, given: Given, clock: Clock) -> Decision[CleanPlan]:
-    """Plan a clean with the options of `hoodie.config.clean_keys`. Lists partitions, changes nothing.
+    """Plan a clean with the options of `hoodie.config.keys.clean`. Lists partitions, changes nothing.
 
     Raises ConfigError for options; CorruptTableError when a commit that is to be retained cannot be read;
     MissingFileError (see `TableView.check`).

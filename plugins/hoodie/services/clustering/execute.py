@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from hoodie.config.clustering_keys import CLUSTERING_KEYS, CURVE_SAMPLE
 from hoodie.config.key import resolve
+from hoodie.config.keys.clustering import CLUSTERING_KEYS, CURVE_SAMPLE
+from hoodie.config.keys.write import ROW_GROUP_SIZE
 from hoodie.config.options import Given
-from hoodie.config.write_keys import ROW_GROUP_SIZE
 from hoodie.display import Shown, Shows, counted
 from hoodie.engine.base import Engine
 from hoodie.errors import PendingInstantError, WriteConflictError

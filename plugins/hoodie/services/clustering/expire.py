@@ -10,8 +10,8 @@ import logging
 from datetime import timedelta
 
 from hoodie.clock import Clock
-from hoodie.config.clustering_keys import CLUSTERING_KEYS, EXPIRES, EXPIRES_AFTER
 from hoodie.config.key import resolve
+from hoodie.config.keys.clustering import CLUSTERING_KEYS, EXPIRES, EXPIRES_AFTER
 from hoodie.config.options import Given
 from hoodie.errors import LockHeldError, PendingInstantError, UnsupportedTableError
 from hoodie.model.clustering import ClusteringPlan

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hoodie.config import clustering_keys as keys
 from hoodie.config.key import ConfigKey, Options
-from hoodie.config.table import TableProperties
+from hoodie.config.keys import clustering as keys
+from hoodie.config.properties.table import TableProperties
 from hoodie.errors import ConfigError
 from hoodie.schema import with_meta_columns
 from hoodie.services.clustering.curves import hilbert, ordered_bits, ranks, z_order

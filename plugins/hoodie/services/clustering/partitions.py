@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from datetime import datetime
 
-from hoodie.config import clustering_keys as keys
 from hoodie.config.key import Options
+from hoodie.config.keys import clustering as keys
 from hoodie.errors import ConfigError
 
 _HOURS = 24

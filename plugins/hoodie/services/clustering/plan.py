@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from hoodie.clock import Clock
-from hoodie.config import clustering_keys as keys
 from hoodie.config.key import Options, resolve
+from hoodie.config.keys import clustering as keys
 from hoodie.config.options import Given
 from hoodie.display import counted, some
 from hoodie.model.clustering import ClusteringGroup, ClusteringPlan, ClusteringSlice
@@ -35,7 +35,7 @@ _MB = 1024 * 1024  # bytes; Hudi's plans count in megabytes
 def decide_clustering(
     state: TableState, given: Given, clock: Clock, *, force: bool = False
 ) -> Decision[ClusteringPlan]:
-    """Plan a clustering with the options of `hoodie.config.clustering_keys`; `force` does not ask whether it is due.
+    """Plan a clustering with the options of `hoodie.config.keys.clustering`; `force` does not ask whether it is due.
 
     File groups that another plan has taken are left out, and in version 6 those with logs that a living writer has marked: they
     may be taken back. Lists partitions, changes nothing. Raises ConfigError, also for columns that rows cannot be sorted by,

@@ -17,7 +17,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from hoodie.config import clustering_keys as keys
+from hoodie.config.keys import clustering as keys
 from hoodie.engine.base import Engine
 from hoodie.formats.data_file import telling_missing
 from hoodie.model.clustering import ClusteringPlan

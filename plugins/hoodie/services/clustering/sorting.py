@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from hoodie.config.memory_keys import MergeMemory
+from hoodie.config.keys.memory import MergeMemory
 from hoodie.services.clustering.order import SortOrder
 
 _COPIES = 3  # the rows of a run, those in order, and the keys

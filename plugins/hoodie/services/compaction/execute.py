@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
-from hoodie.config.compaction_keys import MEMORY
 from hoodie.config.key import Options
+from hoodie.config.keys.compaction import MEMORY
 from hoodie.config.options import Given
 from hoodie.markers import read_markers
 from hoodie.model.commit import WriteStat

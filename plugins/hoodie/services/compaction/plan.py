@@ -7,8 +7,8 @@ from dataclasses import replace
 from datetime import datetime
 
 from hoodie.clock import Clock
-from hoodie.config import compaction_keys as keys
 from hoodie.config.key import Options, resolve
+from hoodie.config.keys import compaction as keys
 from hoodie.config.options import Given
 from hoodie.model.compaction import CompactionOperation, CompactionPlan
 from hoodie.model.files import FileSlice
@@ -35,7 +35,7 @@ from hoodie.view.missing import looked_at_again
 def decide_compaction(
     state: TableState, given: Given, clock: Clock, *, force: bool = False
 ) -> Decision[CompactionPlan]:
-    """Plan a compaction with the options of `hoodie.config.compaction_keys`; `force` does not ask whether it is due.
+    """Plan a compaction with the options of `hoodie.config.keys.compaction`; `force` does not ask whether it is due.
 
     In version 6 a log does not tell whether its writer is still at work: a group with logs that a living writer has marked
     waits, as they may be taken back. Lists partitions, changes nothing. Raises ConfigError, or UnsupportedTableError for a

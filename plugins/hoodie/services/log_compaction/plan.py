@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from hoodie.clock import Clock
-from hoodie.config import compaction_keys as keys
 from hoodie.config.key import resolve
+from hoodie.config.keys import compaction as keys
 from hoodie.config.options import Given
 from hoodie.errors import UnsupportedTableError
 from hoodie.formats.log import LogBlock

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from hoodie.config.compaction_keys import COMPACTION_KEYS
 from hoodie.config.key import Options, resolve
+from hoodie.config.keys.compaction import COMPACTION_KEYS
 from hoodie.config.options import Given
 from hoodie.display import Shown, Shows, counted
 from hoodie.model.commit import SCHEMA_KEY, CommitMetadata, WriteStat

@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 import pyarrow as pa
 
 from hoodie.config.key import Options
-from hoodie.config.memory_keys import MergeMemory
+from hoodie.config.keys.memory import MergeMemory
 from hoodie.formats.file_format import FileFormat
 from hoodie.keygen import stored_keys
 from hoodie.merge import merge_rules

@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 
 from hoodie.clock import Clock
-from hoodie.config import ttl_keys as keys
 from hoodie.config.key import Options, resolve
+from hoodie.config.keys import ttl as keys
 from hoodie.config.options import Given
 from hoodie.config.partitions import check_uncut
 from hoodie.display import counted
@@ -56,7 +56,7 @@ class TtlPlan:
 
 @looked_at_again
 def decide_ttl(state: TableState, given: Given, clock: Clock) -> Decision[TtlPlan]:
-    """Which partitions are to be dropped now, with the options of `hoodie.config.ttl_keys`. Changes nothing.
+    """Which partitions are to be dropped now, with the options of `hoodie.config.keys.ttl`. Changes nothing.
 
     Those for which a compaction or clustering waits are left for a later run. Raises ConfigError, MissingFileError (see
     `TableView.check`): without its newest file a partition would look older than it is.

@@ -9,8 +9,8 @@ from hoodie.clock import Clock
 from hoodie.config import select_keys
 from hoodie.config.groups import TTL_OPTIONS, OptionGroup
 from hoodie.config.key import resolve
+from hoodie.config.keys.write import WRITE_KEYS
 from hoodie.config.options import Given
-from hoodie.config.write_keys import WRITE_KEYS
 from hoodie.display import counted
 from hoodie.services.decision import Decision
 from hoodie.services.ttl.plan import TtlPlan, decide_ttl

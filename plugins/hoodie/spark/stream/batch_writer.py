@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from hoodie.clock import SystemClock
-from hoodie.config.write_keys import OPERATION
+from hoodie.config.keys.write import OPERATION
 from hoodie.engine import Engine
 from hoodie.errors import ConfigError
 from hoodie.model.internal_columns import DELETION

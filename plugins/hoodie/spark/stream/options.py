@@ -33,7 +33,7 @@ class StreamOptions:
     max_bytes: int | None
     on_data_loss: str
     read: Mapping[str, str]
-    """The keys of `hoodie.config.read_keys`."""
+    """The keys of `hoodie.config.keys.read`."""
 
 
 def is_stream(given: Mapping[str, str]) -> bool:

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from hoodie.config.after_write_keys import TABLE_SERVICES
+from hoodie.config.keys.inline import TABLE_SERVICES
 from hoodie.engine import LocalEngine
 from hoodie.errors import HoodieError
 from hoodie.services.after_write import AfterWrite

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from hoodie.config import select_keys
-from hoodie.config import stream_keys as keys
 from hoodie.config.key import resolve
-from hoodie.config.stream_keys import STREAM_KEYS
+from hoodie.config.keys import stream as keys
+from hoodie.config.keys.stream import STREAM_KEYS
 from hoodie.errors import ConfigError
 from hoodie.services.after_write import AfterWrite
 from hoodie.spark.asked_write import AskedWrite

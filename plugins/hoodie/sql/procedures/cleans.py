@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from hoodie.config import clean_keys as keys
+from hoodie.config.keys import clean as keys
 from hoodie.errors import SqlError
 from hoodie.model.clean import CleanResult
 from hoodie.services.clean.service import CLEAN

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from hoodie.config import clustering_keys as keys
+from hoodie.config.keys import clustering as keys
 from hoodie.errors import SqlError
 from hoodie.services.clustering.service import CLUSTERING
 from hoodie.sql.procedures.planned import BOTH, EXECUTE, named_in, operation_of, run_plans

@@ -7,7 +7,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from hoodie.clock import SystemClock
-from hoodie.config import archive_keys, bootstrap_keys, clean_keys, sync_keys, ttl_keys
+from hoodie.config.keys import archive as archive_keys
+from hoodie.config.keys import bootstrap as bootstrap_keys
+from hoodie.config.keys import clean as clean_keys
+from hoodie.config.keys import sync as sync_keys
+from hoodie.config.keys import ttl as ttl_keys
 from hoodie.engine import LocalEngine
 from hoodie.errors import SqlError
 from hoodie.services.archive.service import ARCHIVE

@@ -36,7 +36,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class ArchiveSettings:
-    """How an archive is laid out; see `hoodie.config.archive_keys`."""
+    """How an archive is laid out; see `hoodie.config.keys.archive`."""
 
     block_entries: int = 10
     level_files: int = 10

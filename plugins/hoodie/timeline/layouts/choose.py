@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hoodie.config.table import TableProperties
+from hoodie.config.properties.table import TableProperties
 from hoodie.timeline.layouts.base import Layout
 from hoodie.timeline.layouts.v1 import LayoutV1
 from hoodie.timeline.layouts.v2 import LayoutV2

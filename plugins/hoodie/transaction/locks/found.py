@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hoodie.clock import Clock
-from hoodie.config.lock_keys import FILE_SYSTEM, STORAGE
+from hoodie.config.keys.lock import FILE_SYSTEM, STORAGE
 from hoodie.display import one_line
 from hoodie.errors import CorruptTableError
 from hoodie.storage.base import Storage

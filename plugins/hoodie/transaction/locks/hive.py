@@ -24,7 +24,7 @@ from thrift.Thrift import TApplicationException, TException
 from thrift.transport.TTransport import TTransportException
 
 from hoodie.clock import Clock
-from hoodie.config.lock_keys import HEARTBEAT_INTERVAL_MS, HIVE, HIVE_DATABASE, HIVE_TABLE, HIVE_URIS
+from hoodie.config.keys.lock import HEARTBEAT_INTERVAL_MS, HIVE, HIVE_DATABASE, HIVE_TABLE, HIVE_URIS
 from hoodie.display import one_line
 from hoodie.errors import ConfigError, LockHeldError, LockLostError, StorageError
 from hoodie.metastore import Connection, words

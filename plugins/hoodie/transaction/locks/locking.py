@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from hoodie.config.key import Options
-from hoodie.config.lock_keys import (
+from hoodie.config.keys.lock import (
     FILE_SYSTEM_PATH,
     PROVIDER,
     RENEWAL_S,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Protocol
 
 from hoodie.clock import Clock
-from hoodie.config import lock_keys
 from hoodie.config.key import Options
+from hoodie.config.keys import lock as lock_keys
 from hoodie.errors import missing_extra
 from hoodie.transaction.locks.base import LockProvider
 from hoodie.transaction.locks.found import FoundLock

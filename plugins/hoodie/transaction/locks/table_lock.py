@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from hoodie.clock import Clock
-from hoodie.config import lock_keys
+from hoodie.config.keys import lock as lock_keys
 from hoodie.display import one_line
 from hoodie.errors import ConfigError
 from hoodie.model.place import same_table

@@ -8,8 +8,8 @@ import os
 import pytest
 
 from hoodie import HoodieTable
-from hoodie.config.clustering_keys import MAX_COMMITS
-from hoodie.config.ttl_keys import DAYS_RETAINED
+from hoodie.config.keys.clustering import MAX_COMMITS
+from hoodie.config.keys.ttl import DAYS_RETAINED
 from hoodie.engine import LocalEngine
 from hudi_services.cli import cli, main, program
 from hudi_services.commandline.registered import registered, spark_settings

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hoodie.config.clean_keys import COMMITS_RETAINED
 from hoodie.config.groups import CLEAN_OPTIONS
+from hoodie.config.keys.clean import COMMITS_RETAINED
 from hoodie.config.options import options_for
 from hoodie.errors import ConfigError
 from hudi_services.commandline.properties import merged_options

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from hoodie.config.archive_keys import ARCHIVE_KEYS
 from hoodie.config.key import resolve
+from hoodie.config.keys.archive import ARCHIVE_KEYS
 from hoodie.model.time import Time
 from hoodie.services.archive.retained import Hold, archivable, holds, kept_at_least
 from hoodie.timeline import Action, Timeline

@@ -167,7 +167,7 @@ def test_a_write_does_not_grow_a_group_that_waits(table):
 
 def test_a_metadata_table_that_another_writer_made_meanwhile_is_switched_off(table):
     """It does not know the new base files: its readers would see the slices without them."""
-    from hoodie.config.store import update_properties
+    from hoodie.config.properties.store import update_properties
 
     update(table, "a")
     time = table.schedule(COMPACTION, force=True)

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from hoodie import COMPACTION
-from hoodie.config.memory_keys import MergeMemory
+from hoodie.config.keys.memory import MergeMemory
 from hoodie.engine import LocalEngine
 from hoodie.keygen import stored_keys
 from hoodie.merge import merge_rules

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from hoodie.config.table import TableProperties
+from hoodie.config.properties.table import TableProperties
 from hoodie.errors import ConfigError, SourceError
 from hudi_services.cdc.mysql.target import UniqueKey, check_key_values, key_of_target, unique_keys
 from tests.support.binlog import connect

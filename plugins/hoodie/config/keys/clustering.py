@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from hoodie.config.concurrency_keys import SHARING_KEYS
 from hoodie.config.key import ConfigKey, boolean, choice, columns, integer, regex
-from hoodie.config.lock_keys import LOCK_KEYS
-from hoodie.config.marker_keys import MARKER_KEYS
-from hoodie.config.memory_keys import MEMORY_KEYS
-from hoodie.config.partitions import partition_bound, partition_names
-from hoodie.config.write_keys import (
+from hoodie.config.keys.concurrency import SHARING_KEYS
+from hoodie.config.keys.lock import LOCK_KEYS
+from hoodie.config.keys.marker import MARKER_KEYS
+from hoodie.config.keys.memory import MEMORY_KEYS
+from hoodie.config.keys.write import (
     BLOOM_ENTRIES,
     BLOOM_FPP,
     BLOOM_MAX_ENTRIES,
     COMPRESSION,
     ROW_GROUP_SIZE,
 )
+from hoodie.config.partitions import partition_bound, partition_names
 
 _MIB = 1024 * 1024
 NONE, RECENT_DAYS, SELECTED_PARTITIONS, DAY_ROLLING = "NONE", "RECENT_DAYS", "SELECTED_PARTITIONS", "DAY_ROLLING"

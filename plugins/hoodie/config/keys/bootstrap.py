@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hoodie.config.key import ConfigKey, boolean, choice, integer, regex, text
-from hoodie.config.write_keys import WRITE_KEYS
+from hoodie.config.keys.write import WRITE_KEYS
 
 METADATA_ONLY, FULL_RECORD = "METADATA_ONLY", "FULL_RECORD"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from hoodie.config.key import ConfigKey, boolean, choice, columns, text
-from hoodie.config.table import CDC, CDC_MODE, CDC_MODES, KEYGEN_CLASSES, POPULATE_META_FIELDS, SLASH_DATES
-from hoodie.config.timebased import TIMEBASED_KEYS
+from hoodie.config.properties.table import CDC, CDC_MODE, CDC_MODES, KEYGEN_CLASSES, POPULATE_META_FIELDS, SLASH_DATES
+from hoodie.config.properties.timebased import TIMEBASED_KEYS
 
 
 def _keygen_type(value: str) -> str:

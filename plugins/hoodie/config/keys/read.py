@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hoodie.config.key import ConfigKey, boolean
-from hoodie.config.memory_keys import MEMORY_KEYS
+from hoodie.config.keys.memory import MEMORY_KEYS
 
 USE_POSITIONS = ConfigKey[bool](
     "hoodie.merge.use.record.positions",

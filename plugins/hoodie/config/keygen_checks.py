@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from hoodie.config import table_keys as keys
-from hoodie.config.bootstrap_keys import SOURCE
 from hoodie.config.key import ConfigKey, Options, resolve, shown
-from hoodie.config.table import TYPED_PARTITION_FIELDS, TableProperties, keygen_type_of_class
-from hoodie.config.timebased import TIMEBASED_KEYS, TYPE
+from hoodie.config.keys import table as keys
+from hoodie.config.keys.bootstrap import SOURCE
+from hoodie.config.properties.table import TYPED_PARTITION_FIELDS, TableProperties, keygen_type_of_class
+from hoodie.config.properties.timebased import TIMEBASED_KEYS, TYPE
 from hoodie.errors import ConfigError
 
 

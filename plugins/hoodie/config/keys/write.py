@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from hoodie.config.concurrency_keys import CHECK_NEW_KEYS, CONFLICT_RETRIES, EARLY_KEYS, SHARING_KEYS
-from hoodie.config.index_keys import INDEX_KEYS
 from hoodie.config.key import ConfigKey, boolean, choice, fraction, integer
-from hoodie.config.lock_keys import LOCK_KEYS
-from hoodie.config.marker_keys import MARKER_KEYS
-from hoodie.config.memory_keys import SPILL_FOLDER
+from hoodie.config.keys.concurrency import CHECK_NEW_KEYS, CONFLICT_RETRIES, EARLY_KEYS, SHARING_KEYS
+from hoodie.config.keys.index import INDEX_KEYS
+from hoodie.config.keys.lock import LOCK_KEYS
+from hoodie.config.keys.marker import MARKER_KEYS
+from hoodie.config.keys.memory import SPILL_FOLDER
 from hoodie.config.partitions import partition_names
 
 _MIB = 1024 * 1024

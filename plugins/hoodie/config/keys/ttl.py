@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from hoodie.config.concurrency_keys import CONFLICT_RETRIES, SHARING_KEYS
-from hoodie.config.delete_keys import DELETE_KEYS
 from hoodie.config.key import ConfigKey, choice, integer
-from hoodie.config.lock_keys import LOCK_KEYS
+from hoodie.config.keys.concurrency import CONFLICT_RETRIES, SHARING_KEYS
+from hoodie.config.keys.delete import DELETE_KEYS
+from hoodie.config.keys.lock import LOCK_KEYS
 from hoodie.config.partitions import partition_names
 
 KEEP_BY_TIME, KEEP_BY_CREATION_TIME = "KEEP_BY_TIME", "KEEP_BY_CREATION_TIME"

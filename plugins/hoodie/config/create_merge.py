@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hoodie.config import merging
-from hoodie.config import table_keys as keys
 from hoodie.config.key import ConfigKey, Options
-from hoodie.config.merging import COMMIT, EVENT, FILL_UNAVAILABLE, IGNORE_DEFAULTS, Deletion, Merging
+from hoodie.config.keys import table as keys
+from hoodie.config.properties import merge as merging
+from hoodie.config.properties.merge import COMMIT, EVENT, FILL_UNAVAILABLE, IGNORE_DEFAULTS, Deletion, Merging
 from hoodie.errors import ConfigError
 
 _MODEL = "org.apache.hudi.common.model."

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from hoodie.config.clean_keys import COMMITS_RETAINED, HOURS_RETAINED, POLICY
-from hoodie.config.compaction_keys import DELTA_COMMITS, TRIGGER
-from hoodie.config.consumer_keys import RETENTION_HOURS
 from hoodie.config.key import ConfigKey, boolean, integer
-from hoodie.config.lock_keys import LOCK_KEYS
+from hoodie.config.keys.clean import COMMITS_RETAINED, HOURS_RETAINED, POLICY
+from hoodie.config.keys.compaction import DELTA_COMMITS, TRIGGER
+from hoodie.config.keys.consumer import RETENTION_HOURS
+from hoodie.config.keys.lock import LOCK_KEYS
 
 MIN_COMMITS = ConfigKey[int](
     "hoodie.keep.min.commits", integer(1), 20, "commits that an archival leaves on the active timeline"

@@ -11,9 +11,9 @@ from importlib.util import find_spec
 from types import MappingProxyType
 
 from hoodie.clock import MACHINE_ZONE
-from hoodie.config.features import FEATURES, Features
-from hoodie.config.merging import EVENT, Merging, merging_of
-from hoodie.config.restrictions import cdc_flaw, slash_dates_flaw, virtual_keys_flaw
+from hoodie.config.properties.features import FEATURES, Features
+from hoodie.config.properties.merge import EVENT, Merging, merging_of
+from hoodie.config.properties.restrictions import cdc_flaw, slash_dates_flaw, virtual_keys_flaw
 from hoodie.errors import CorruptTableError, UnsupportedTableError, missing_extra
 
 METADATA_PARTITIONS = "hoodie.table.metadata.partitions"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from hoodie.config.concurrency_keys import SHARING_KEYS
 from hoodie.config.key import ConfigKey, boolean, choice, integer
-from hoodie.config.lock_keys import LOCK_KEYS
-from hoodie.config.marker_keys import MARKER_KEYS
-from hoodie.config.memory_keys import MEMORY_KEYS
-from hoodie.config.write_keys import (
+from hoodie.config.keys.concurrency import SHARING_KEYS
+from hoodie.config.keys.lock import LOCK_KEYS
+from hoodie.config.keys.marker import MARKER_KEYS
+from hoodie.config.keys.memory import MEMORY_KEYS
+from hoodie.config.keys.write import (
     BLOOM_ENTRIES,
     BLOOM_FPP,
     BLOOM_MAX_ENTRIES,

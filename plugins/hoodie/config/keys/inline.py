@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hoodie.config.key import ConfigKey, boolean, integer
-from hoodie.config.sync_keys import ENABLE
+from hoodie.config.keys.sync import ENABLE
 
 CLEAN = ConfigKey[bool](
     "hoodie.clean.automatic",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from hoodie.clock import Clock
-from hoodie.config.java_properties import format_properties, parse_properties
-from hoodie.config.table import TableProperties
+from hoodie.config.properties.java_properties import format_properties, parse_properties
+from hoodie.config.properties.table import TableProperties
 from hoodie.errors import CorruptTableError, HoodieError, TableNotFoundError
 from hoodie.storage.base import Storage
 from hoodie.storage.once import create_own

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hoodie.config.java_properties import format_properties, parse_properties
+from hoodie.config.properties.java_properties import format_properties, parse_properties
 
 
 @given(st.dictionaries(st.text(max_size=8), st.text(max_size=12), max_size=5))

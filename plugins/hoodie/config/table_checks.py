@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from hoodie.config import table_keys as keys
 from hoodie.config.key import ConfigKey, Options, shown
-from hoodie.config.merging import LEGACY_PAYLOAD_KEY, PAYLOAD_KEY
-from hoodie.config.table import TableProperties
+from hoodie.config.keys import table as keys
+from hoodie.config.properties.merge import LEGACY_PAYLOAD_KEY, PAYLOAD_KEY
+from hoodie.config.properties.table import TableProperties
 from hoodie.errors import ConfigError
 
 

@@ -6,9 +6,9 @@ import pytest
 
 from hoodie.config.create import new_table_properties
 from hoodie.config.key import resolve
-from hoodie.config.merging import COMMIT, EVENT, FILL_UNAVAILABLE, IGNORE_DEFAULTS, Deletion, Merging
-from hoodie.config.table import TableProperties
-from hoodie.config.table_keys import CREATE_KEYS
+from hoodie.config.keys.table import CREATE_KEYS
+from hoodie.config.properties.merge import COMMIT, EVENT, FILL_UNAVAILABLE, IGNORE_DEFAULTS, Deletion, Merging
+from hoodie.config.properties.table import TableProperties
 from hoodie.errors import ConfigError, UnsupportedTableError
 
 MODEL = "org.apache.hudi.common.model."

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hoodie.config import stream_keys as keys
 from hoodie.config.key import resolve
+from hoodie.config.keys import stream as keys
 from hoodie.errors import ConfigError
 
 

@@ -10,8 +10,8 @@ import pytest
 from hoodie import HoodieTable
 from hoodie.config.create import new_table_properties
 from hoodie.config.key import resolve
-from hoodie.config.table import TableProperties
-from hoodie.config.table_keys import CREATE_KEYS
+from hoodie.config.keys.table import CREATE_KEYS
+from hoodie.config.properties.table import TableProperties
 from hoodie.errors import ConfigError, UnsupportedTableError
 from tests.support.tables import create
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from hoodie.config.concurrency_keys import SHARING_KEYS
-from hoodie.config.consumer_keys import RETENTION_HOURS
-from hoodie.config.delete_keys import DELETE_KEYS, GRACE_HOURS
 from hoodie.config.key import ConfigKey, boolean, choice, integer
-from hoodie.config.lock_keys import LOCK_KEYS
+from hoodie.config.keys.concurrency import SHARING_KEYS
+from hoodie.config.keys.consumer import RETENTION_HOURS
+from hoodie.config.keys.delete import DELETE_KEYS, GRACE_HOURS
+from hoodie.config.keys.lock import LOCK_KEYS
 
 POLICY = ConfigKey[str](
     "hoodie.clean.policy",

@@ -7,8 +7,8 @@ import zlib
 
 import pytest
 
-from hoodie.config.java_properties import format_properties
-from hoodie.config.store import (
+from hoodie.config.properties.java_properties import format_properties
+from hoodie.config.properties.store import (
     BACKUP,
     PROPERTIES,
     create_properties,
@@ -16,7 +16,7 @@ from hoodie.config.store import (
     recover_properties,
     update_properties,
 )
-from hoodie.config.table import TableProperties
+from hoodie.config.properties.table import TableProperties
 from hoodie.errors import CorruptTableError, TableNotFoundError
 from hoodie.storage import LocalStorage
 from tests.support.clock import FakeClock

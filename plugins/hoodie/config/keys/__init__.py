@@ -1,0 +1,1 @@
+"""Keys of options, one module a service."""

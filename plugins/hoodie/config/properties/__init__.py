@@ -1,0 +1,1 @@
+"""The properties of a table: `hoodie.properties` as typed values."""
