@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hoodie.clock import SystemClock
-from hoodie.doctor.mend import decide_mending, mend
+from hoodie.doctor.repair import decide_mending, mend
 from hoodie.engine import LocalEngine
 from hoodie.storage import open_storage
 from hoodie.view.access import TableAccess

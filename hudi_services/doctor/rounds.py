@@ -10,7 +10,7 @@ from typing import Any
 
 from hoodie.clock import Clock, SystemClock
 from hoodie.doctor import catalogue
-from hoodie.doctor.diagnose import diagnose
+from hoodie.doctor.diagnosis import diagnose
 from hoodie.doctor.finding import Diagnosis, Finding
 from hoodie.engine import Progress
 from hoodie.engine.progress import Counter

@@ -7,7 +7,7 @@ from typing import Any
 
 from hoodie.errors import ConfigError
 from hoodie.formats.base_file import BaseFileReader
-from hoodie.formats.stitched import open_file
+from hoodie.formats.bootstrap_file import open_file
 from hoodie.model.meta_columns import COMMIT_TIME
 from hudi_services.show.look import Look
 from hudi_services.show.page import Column, Facts, Listing, Page

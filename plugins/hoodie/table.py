@@ -16,7 +16,7 @@ from hoodie.config.operations import Operation
 from hoodie.config.options import Given, options_for
 from hoodie.consumer import Consumer
 from hoodie.doctor.finding import Diagnosis
-from hoodie.doctor.mend import decide_mending, mend
+from hoodie.doctor.repair import decide_mending, mend
 from hoodie.engine import Engine
 from hoodie.errors import ConfigError
 from hoodie.model.savepoint import Savepoint
@@ -213,7 +213,7 @@ class HoodieTable(TableReader):
     def mend(self, diagnosis: Diagnosis, options: Mapping[str, object] | None = None) -> list[str]:
         """Mend what a diagnosis found and the library can mend, and no more (docs/doctor.md); returns what was done.
 
-        `hoodie.doctor.mend.decide_mending` explains it. `options` are those of the table's lock. Raises LockHeldError,
+        `hoodie.doctor.repair.decide_mending` explains it. `options` are those of the table's lock. Raises LockHeldError,
         PendingInstantError when a writer is at work that shares the table with nobody.
         """
         plan = decide_mending(diagnosis).plan

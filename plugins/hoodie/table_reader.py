@@ -15,7 +15,7 @@ from hoodie.config.key import Given
 from hoodie.config.operations import Operation
 from hoodie.config.properties.table import TableProperties
 from hoodie.display import Shown, Shows
-from hoodie.doctor.diagnose import diagnose
+from hoodie.doctor.diagnosis import diagnose
 from hoodie.doctor.finding import Diagnosis
 from hoodie.engine import Engine, LocalEngine
 from hoodie.errors import SchemaConflictError, check_argument

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from hoodie import HoodieTable
-from hoodie.doctor import diagnose
+from hoodie.doctor import diagnosis
 from hoodie.doctor.catalogue import CHECKS, METADATA_EXTRA
 from hoodie.doctor.finding import Severity
-from hoodie.doctor.mend import decide_mending
+from hoodie.doctor.repair import decide_mending
 from hoodie.timeline.codecs.clean import decode_clean_result
 from tests.support.metadata_tables import ALL, FILES, newest_log, tell
 
@@ -283,7 +283,7 @@ def test_only_what_two_looks_agree_on_is_told(table, monkeypatch):
 
     def seen(*looks):
         rest = iter(looks)
-        monkeypatch.setattr(diagnose.metadata_table, "metadata_table", lambda facts: next(rest))
+        monkeypatch.setattr(diagnosis.metadata_table, "metadata_table", lambda facts: next(rest))
         return {each.path for each in table_.diagnose().findings if each.check == METADATA_EXTRA.name}
 
     table_ = table("cow_np")

@@ -11,7 +11,7 @@ import pytest
 from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
 from hoodie.markers import read_markers
-from hoodie.markers.served import note_alone
+from hoodie.markers.remote import note_alone
 from hoodie.model.names import is_data_file
 from hoodie.storage import LocalStorage, walk_files
 from tests.interop.rows import rows

@@ -10,7 +10,7 @@ from unittest import mock
 
 from hoodie.config.keys.marker import SERVER_SECRET
 from hoodie.errors import HoodieError, PendingInstantError
-from hoodie.markers import Batching, served
+from hoodie.markers import Batching, remote
 from hoodie.markers.server import ServerAddress, SilentServerError
 from hoodie.model.time import Time
 from hoodie.transaction import marking
@@ -102,5 +102,5 @@ def simulated_server(world: World) -> Iterator[None]:
             mock.patch.dict(os.environ, {SERVER_SECRET: "of the simulated server, which asks for none"})
         )
         patches.enter_context(mock.patch.object(marking, "begin_on_server", begin))
-        patches.enter_context(mock.patch.object(served, "note_on_server", note))
+        patches.enter_context(mock.patch.object(remote, "note_on_server", note))
         yield

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
-from hoodie.markers import batches, served
+from hoodie.markers import batches, remote
 from hoodie.transaction import early, heartbeat
 from hoodie.transaction.locks import lease
 from hudi_services.timeline_server import tables
@@ -130,8 +130,8 @@ def simulated_threads(world: World) -> Iterator[None]:
         waiting = SimpleNamespace(Condition=Condition, Thread=Thread)
         for name, fake in (("threading", waiting), ("Future", Future), ("ThreadPoolExecutor", Pool)):
             patches.enter_context(mock.patch.object(batches, name, fake))
-        patches.enter_context(mock.patch.object(served, "random", world.dice))
-        patches.enter_context(mock.patch.object(served, "_given_up", set()))
+        patches.enter_context(mock.patch.object(remote, "random", world.dice))
+        patches.enter_context(mock.patch.object(remote, "_given_up", set()))
         defaults: Any = (seconds,)
         patches.enter_context(mock.patch.object(heartbeat.Heartbeat.__init__, "__defaults__", defaults))
         yield

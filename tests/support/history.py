@@ -12,7 +12,7 @@ from hoodie import CLEAN, COMPACTION, LOG_COMPACTION, HoodieTable
 from hoodie.config.properties.store import update_properties
 from hoodie.engine import LocalEngine
 from hoodie.errors import PendingInstantError
-from hoodie.formats.stitched import open_base_file
+from hoodie.formats.bootstrap_file import open_base_file
 from hoodie.services.service import execute_waiting, waiting
 from hoodie.table import WriteHooks
 from hoodie.timeline import WRITE_ACTIONS, Action

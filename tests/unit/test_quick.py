@@ -9,7 +9,7 @@ import pytest
 from tests.runner.quick import NEAREST, SAMPLE, changed_files, choose, imported_modules, importers, module_name
 
 NEAR, FAR, OTHER = (f"tests/unit/{name}/test_it.py" for name in ("merge", "read", "sync"))
-IMPORTERS = {"hoodie.merge.meeting": {"hoodie.read.logs", NEAR}, "hoodie.read.logs": {FAR}, "hoodie.sync.plan": {OTHER}}
+IMPORTERS = {"hoodie.merge.match": {"hoodie.read.logs", NEAR}, "hoodie.read.logs": {FAR}, "hoodie.sync.plan": {OTHER}}
 TESTS = dict.fromkeys((NEAR, FAR, OTHER), "")
 
 
@@ -49,14 +49,14 @@ def test_without_a_branch_main_the_work_tree_counts(repository, tmp_path):
 
 
 def test_the_nearest_come_first_and_the_rest_is_a_sample():
-    chosen = choose({"plugins/hoodie/merge/meeting.py"}, TESTS, IMPORTERS)
+    chosen = choose({"plugins/hoodie/merge/match.py"}, TESTS, IMPORTERS)
     assert (chosen.changed, chosen.nearest, chosen.sample) == ((), (NEAR, FAR), (OTHER,))
 
 
 def test_the_test_file_of_a_changed_module_comes_first():
-    own = "tests/unit/merge/test_meeting.py"
+    own = "tests/unit/merge/test_match.py"
     chosen = choose(
-        {"plugins/hoodie/merge/meeting.py"}, {**TESTS, own: ""}, {**IMPORTERS, "hoodie.read.logs": {FAR, own}}
+        {"plugins/hoodie/merge/match.py"}, {**TESTS, own: ""}, {**IMPORTERS, "hoodie.read.logs": {FAR, own}}
     )
     assert chosen.nearest == (own, NEAR, FAR)
 
@@ -80,7 +80,7 @@ def test_other_tests_that_start_programs_do_not_run():
 
 def test_many_near_tests_are_cut_to_those_of_the_changed_package():
     many = {f"tests/unit/sql/test_{number}.py": "" for number in range(200)}
-    chosen = choose({"plugins/hoodie/merge/meeting.py"}, {**TESTS, **many}, {"hoodie.merge.meeting": {NEAR, *many}})
+    chosen = choose({"plugins/hoodie/merge/match.py"}, {**TESTS, **many}, {"hoodie.merge.match": {NEAR, *many}})
     assert len(chosen.nearest) == NEAREST
     assert chosen.nearest[0] == NEAR
     assert len(chosen.sample) == SAMPLE
@@ -103,7 +103,7 @@ def test_modules_of_files_and_of_imports():
     text = (
         "import hoodie.clock\nfrom hoodie.merge import meeting\ndef f():\n    from hoodie.errors import HoodieError\n"
     )
-    modules = {"hoodie.clock", "hoodie.merge", "hoodie.merge.meeting", "hoodie.errors"}
+    modules = {"hoodie.clock", "hoodie.merge", "hoodie.merge.match", "hoodie.errors"}
     assert imported_modules(text, modules) == modules - {"hoodie.merge"}
 
 

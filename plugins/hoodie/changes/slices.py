@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from hoodie.changes.plan import GroupChange
 from hoodie.changes.query import keyed_schema
 from hoodie.config.keys.memory import MergeMemory
-from hoodie.formats.stitched import open_base_file
+from hoodie.formats.bootstrap_file import open_base_file
 from hoodie.merge.base import Places
 from hoodie.merge.difference import Difference, difference
 from hoodie.model.changes import DELETE, INSERT, UPDATE
@@ -19,7 +19,7 @@ from hoodie.model.files import FileSlice
 from hoodie.model.internal_columns import POSITION
 from hoodie.model.meta_columns import RECORD_KEY
 from hoodie.read.logs import LogReader
-from hoodie.read.merged import SliceMerger
+from hoodie.read.slice_reader import SliceMerger
 from hoodie.schema.nested import as_structs
 from hoodie.timeline import Timeline
 

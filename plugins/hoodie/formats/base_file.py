@@ -15,15 +15,15 @@ import pyarrow.parquet as pq
 
 from hoodie.errors import CorruptFileError, UnsupportedTableError, rollback_fix
 from hoodie.formats.bloom import BloomFilter
-from hoodie.formats.coded import coded, coded_columns, one_dictionary, small_dictionaries
 from hoodie.formats.data_file import telling_missing
 from hoodie.formats.dictionaries import dictionary_columns
+from hoodie.formats.dictionary_columns import coded, coded_columns, one_dictionary, small_dictionaries
 from hoodie.formats.int96 import open_parquet
 from hoodie.formats.key_range import java_greatest, java_least, key_range
 from hoodie.formats.row_groups import matching_row_groups
 from hoodie.formats.source_file import Interval, read_intervals
 from hoodie.model.meta_columns import META_COLUMNS
-from hoodie.schema.renaming import NO_RENAMING, Renaming
+from hoodie.schema.column_mapping import NO_RENAMING, Renaming
 from hoodie.storage.base import File, Storage
 
 _BLOOM, _BLOOM_TYPE = "org.apache.hudi.bloomfilter", "hoodie_bloom_filter_type_code"

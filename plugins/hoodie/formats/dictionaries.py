@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hoodie.formats.coded import coded_columns
+from hoodie.formats.dictionary_columns import coded_columns
 from hoodie.model.meta_columns import COMMIT_SEQNO, RECORD_KEY
 
 _SAMPLES = (256, 4096)  # rows whose distinct values are counted; the second where the first leaves it open

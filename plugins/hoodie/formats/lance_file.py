@@ -19,7 +19,7 @@ from hoodie.errors import missing_extra
 from hoodie.formats.base_file import BATCH_BYTES, BaseFileReader
 from hoodie.formats.data_file import telling_missing
 from hoodie.formats.source_file import Interval
-from hoodie.schema.renaming import NO_RENAMING, Renaming
+from hoodie.schema.column_mapping import NO_RENAMING, Renaming
 from hoodie.storage.base import Storage, closing_input
 
 LANCE = ".lance"

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hoodie.schema.renaming import NO_RENAMING, Renaming
+from hoodie.schema.column_mapping import NO_RENAMING, Renaming
 from hoodie.storage.base import File
 
 _MOST_FLOATS = 4  # in a filter that is asked with and without NaN in each of them

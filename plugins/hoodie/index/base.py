@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from hoodie.index.tagging import Tagged
+from hoodie.index.locations import Tagged
 from hoodie.model.files import FileSlice
 from hoodie.view import TableState
 

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from hoodie.formats.base_file import BaseFileReader
-from hoodie.formats.stitched import StitchedReader, open_base_file
-from hoodie.index.wanted import KeysInOrder
+from hoodie.formats.bootstrap_file import StitchedReader, open_base_file
+from hoodie.index.key_filter import KeysInOrder
 from hoodie.model.files import FileSlice
 from hoodie.storage.base import Storage
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hoodie.index.buckets import Homes
-from hoodie.index.tagging import NOWHERE, Tagged
+from hoodie.index.locations import NOWHERE, Tagged
 from hoodie.model.files import FileSlice
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
 from hoodie.view import TableState

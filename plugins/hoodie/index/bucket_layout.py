@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from hoodie.config.keys.index import BUCKET_FIELDS, BUCKETS, INDEX_TYPE
 from hoodie.errors import ConfigError, UnsupportedTableError
-from hoodie.formats.stitched import open_base_file
+from hoodie.formats.bootstrap_file import open_base_file
 from hoodie.index.buckets import Buckets, bucket_of
 from hoodie.index.hashing import Rings
 from hoodie.index.simple import base_file_keys, log_keys

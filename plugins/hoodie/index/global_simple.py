@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from hoodie.index.global_locations import Across
 from hoodie.index.live_keys import LiveKeys, StoredRows
-from hoodie.index.shares import shares
-from hoodie.index.tagging import Tagged
-from hoodie.index.tagging_globally import Across
+from hoodie.index.locations import Tagged
+from hoodie.index.work_split import shares
 from hoodie.model.files import FileSlice
 from hoodie.view import TableState
 

@@ -15,15 +15,15 @@ import pyarrow as pa
 
 from hoodie.config.keys.memory import MergeMemory
 from hoodie.config.properties.table import TableProperties
-from hoodie.formats.stitched import open_base_file
-from hoodie.index.tagging import NOWHERE
+from hoodie.formats.bootstrap_file import open_base_file
+from hoodie.index.locations import NOWHERE
 from hoodie.keygen import stored_keys
 from hoodie.merge import merge_rules
 from hoodie.model.files import FileSlice
 from hoodie.model.internal_columns import GROUP, POSITION
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
 from hoodie.read.logs import LogReader
-from hoodie.read.merged import SliceMerger
+from hoodie.read.slice_reader import SliceMerger
 from hoodie.schema import conform, with_meta_columns
 from hoodie.schema.history import StoredColumns
 from hoodie.view import TableState

@@ -16,9 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hoodie.formats.base_file import BaseFileReader
+from hoodie.formats.bootstrap_file import StitchedReader, open_base_file
 from hoodie.formats.log import BlockType, read_deletes, read_rows, scan_blocks
 from hoodie.formats.murmur import murmur2_twice
-from hoodie.formats.stitched import StitchedReader, open_base_file
 from hoodie.index.simple import base_file_keys, log_keys
 from hoodie.keygen import StoredKeys
 from hoodie.model.commit import NO_PREVIOUS_COMMIT, WriteStat

@@ -14,10 +14,10 @@ import numpy as np
 import pyarrow as pa
 
 from hoodie.formats.base_file import BaseFileReader
+from hoodie.formats.bootstrap_file import StitchedReader, open_base_file
 from hoodie.formats.log import BlockType, read_rows
-from hoodie.formats.stitched import StitchedReader, open_base_file
-from hoodie.index.shares import shares
-from hoodie.index.tagging import NOWHERE, Tagged, tag
+from hoodie.index.locations import NOWHERE, Tagged, tag
+from hoodie.index.work_split import shares
 from hoodie.keygen import StoredKeys
 from hoodie.model.files import FileSlice
 from hoodie.model.internal_columns import GROUP, POSITION

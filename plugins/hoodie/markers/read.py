@@ -9,7 +9,7 @@ from hoodie.storage.base import Storage, walk_files
 def read_markers(storage: Storage, instant: str) -> set[str]:
     """The data files that were noted for an instant, relative to the base path.
 
-    Both types are read: a folder may hold direct markers beside files of markers (see `hoodie.markers.served`).
+    Both types are read: a folder may hold direct markers beside files of markers (see `hoodie.markers.remote`).
     """
     folder = marker_folder(instant)
     found: set[str | None] = set()

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from hoodie.formats.coded import coded, coded_columns
-from hoodie.merge.meeting import Incoming
+from hoodie.formats.dictionary_columns import coded, coded_columns
+from hoodie.merge.match import Incoming
 from hoodie.merge.partial import PartialUpdate, replaced
 from hoodie.model.internal_columns import LACKS
 from hoodie.model.meta_columns import COMMIT_SEQNO, COMMIT_TIME

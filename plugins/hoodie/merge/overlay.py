@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from hoodie.merge.meeting import Incoming, Meeting
+from hoodie.merge.match import Incoming, Meeting
 from hoodie.model.meta_columns import RECORD_KEY
 
 

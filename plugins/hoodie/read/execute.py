@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from hoodie.engine.base import Engine
-from hoodie.formats.stitched import open_base_file
+from hoodie.formats.bootstrap_file import open_base_file
 from hoodie.model.files import FileSlice
 from hoodie.model.meta_columns import RECORD_KEY
 from hoodie.read.logs import LogReader
-from hoodie.read.merged import SliceMerger
 from hoodie.read.plan import ReadPlan, plan_read
 from hoodie.read.query import Query
+from hoodie.read.slice_reader import SliceMerger
 from hoodie.schema import conform
 from hoodie.storage.base import Storage
 from hoodie.view import TableState

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from hoodie.config.properties.table import TableProperties
 from hoodie.formats.base_file import BaseFileReader
-from hoodie.formats.stitched import StitchedReader
+from hoodie.formats.bootstrap_file import StitchedReader
 from hoodie.keygen import FolderValues, folder_values
 from hoodie.read.columns import ReadColumns
 from hoodie.schema import top_level

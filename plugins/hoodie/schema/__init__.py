@@ -2,8 +2,8 @@
 
 from hoodie.schema.avro import arrow_to_avro, avro_to_arrow
 from hoodie.schema.conform import conform
-from hoodie.schema.dotted import column_of, find_field, find_fields, top_level, values_of
 from hoodie.schema.evolution import reconcile
+from hoodie.schema.field_paths import column_of, find_field, find_fields, top_level, values_of
 from hoodie.schema.meta import META_FIELDS, data_columns, with_meta_columns
 from hoodie.schema.normalise import normalise
 from hoodie.schema.ordering import check_ordering

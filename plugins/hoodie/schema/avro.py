@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from hoodie.errors import CorruptTableError, SchemaConflictError, rollback_fix
 from hoodie.model.internal_columns import is_internal
-from hoodie.schema.documented import comment_of, commented
+from hoodie.schema.comments import comment_of, commented
 
 _PRIMITIVES: dict[str, pa.DataType] = {
     "null": pa.null(),

@@ -9,8 +9,8 @@ from functools import lru_cache
 
 import pyarrow as pa
 
+from hoodie.schema.column_mapping import NO_RENAMING, Renaming, renaming
 from hoodie.schema.internal import Column, InternalSchema
-from hoodie.schema.renaming import NO_RENAMING, Renaming, renaming
 from hoodie.schema.timestamp_units import millis_columns
 
 

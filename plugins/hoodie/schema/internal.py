@@ -17,7 +17,7 @@ import pyarrow as pa
 from hoodie.errors import CorruptTableError, rollback_fix
 from hoodie.model.meta_columns import META_COLUMNS
 from hoodie.schema.avro import decimal_bytes
-from hoodie.schema.documented import comment_of
+from hoodie.schema.comments import comment_of
 
 RECORD, ARRAY, MAP = "record", "array", "map"
 _ELEMENT, _KEY, _VALUE = "element", "key", "value"

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from hoodie.errors import SchemaConflictError
 from hoodie.model.meta_columns import IS_DELETED, OPERATION
-from hoodie.schema.documented import comment_of, commented
+from hoodie.schema.comments import comment_of, commented
 from hoodie.schema.nesting import refuse_deep
 
 _LETTERS, _DIGIT = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo"}), "Nd"  # Java's Character.isLetter and isDigit

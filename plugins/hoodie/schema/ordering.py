@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import pyarrow as pa
 
 from hoodie.errors import SchemaConflictError
-from hoodie.schema.dotted import find_field
+from hoodie.schema.field_paths import find_field
 
 
 def check_ordering(columns: pa.Schema, names: Iterable[str], *, logged: bool) -> None:

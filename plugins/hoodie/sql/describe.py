@@ -9,7 +9,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from hoodie.errors import SqlError
-from hoodie.schema.documented import comment_of
+from hoodie.schema.comments import comment_of
 from hoodie.sql.catalog import Entry
 from hoodie.sql.names import checked_name
 from hoodie.sql.parse import DESCRIBE_COLUMN, Statement

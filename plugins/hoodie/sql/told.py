@@ -8,7 +8,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from hoodie.config import CREATE_KEYS
-from hoodie.schema.documented import comment_of
+from hoodie.schema.comments import comment_of
 from hoodie.sql.catalog import Entry
 from hoodie.sql.parse import DIALECT
 from hoodie.sql.types import simple_type

@@ -12,7 +12,7 @@ from hoodie.clock import Clock
 from hoodie.model.commit import LATEST_SCHEMA_KEY, SCHEMA_KEY
 from hoodie.model.time import Time
 from hoodie.schema import avro_to_arrow, data_columns
-from hoodie.schema.documented import documented
+from hoodie.schema.comments import documented
 from hoodie.schema.history import schema_at
 from hoodie.schema.internal import InternalSchema, first_schema, history_text
 from hoodie.transaction.change import Change

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from hoodie.formats.stitched import open_base_file
+from hoodie.formats.bootstrap_file import open_base_file
 from hoodie.model.time import Time
 from hoodie.schema import avro_to_arrow, data_columns
 from hoodie.view.state import TableState

@@ -15,7 +15,7 @@ from hoodie.merge import merge_rules
 from hoodie.model.commit import ALTER_SCHEMA, LATEST_SCHEMA_KEY, SCHEMA_KEY, CommitMetadata
 from hoodie.model.meta_columns import IS_DELETED, OPERATION
 from hoodie.schema import arrow_to_avro
-from hoodie.schema.altering import altered
+from hoodie.schema.alter import altered
 from hoodie.schema.changes import DropColumn, RenameColumn, SchemaChange
 from hoodie.schema.internal import InternalSchema, first_schema
 from hoodie.schema.nesting import refuse_deep

@@ -12,7 +12,7 @@ from hoodie.config.key import Options
 from hoodie.config.keys import concurrency as concurrency_keys
 from hoodie.config.operations import Operation
 from hoodie.display import Shown, Shows, counted
-from hoodie.engine.spooled import OnceSplit
+from hoodie.engine.stream_spool import OnceSplit
 from hoodie.errors import (
     ArgumentError,
     HoodieError,

@@ -18,7 +18,7 @@ from hoodie.config.keys.memory import SPILL_FOLDER
 from hoodie.config.operations import Operation
 from hoodie.engine.base import Engine
 from hoodie.engine.splits import arrow_splits
-from hoodie.engine.spooled import OnceSplit, spooled
+from hoodie.engine.stream_spool import OnceSplit, spooled
 from hoodie.errors import ArgumentError, DataError, HoodieError, SchemaConflictError, check_argument
 from hoodie.view.access import TableAccess
 from hoodie.write.plan import plan_write

@@ -17,16 +17,16 @@ from hoodie.index.base import Index
 from hoodie.index.bloom import FooterLook, Look
 from hoodie.index.bucket import BucketIndex
 from hoodie.index.cost import IndexCost
+from hoodie.index.duplicate_policy import UnknownOnly
+from hoodie.index.global_locations import Across
 from hoodie.index.global_simple import GlobalSimpleIndex
-from hoodie.index.known import UnknownOnly
+from hoodie.index.key_filter import WantedKeys
 from hoodie.index.live_keys import StoredRows
 from hoodie.index.new_keys import NewKeys
 from hoodie.index.none import NoIndex
-from hoodie.index.shares import shares
 from hoodie.index.simple import SimpleIndex
 from hoodie.index.sketch import KeySketch, sketch_power
-from hoodie.index.tagging_globally import Across
-from hoodie.index.wanted import WantedKeys
+from hoodie.index.work_split import shares
 from hoodie.model.commit import WriteStat
 from hoodie.model.files import FileSlice, GroupId
 from hoodie.schema import top_level

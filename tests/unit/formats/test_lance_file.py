@@ -13,7 +13,7 @@ import pytest
 from hoodie import ARCHIVE, CLEAN, HoodieTable, Rollback
 from hoodie.errors import ConfigError, CorruptFileError, UnsupportedTableError
 from hoodie.formats import lance_file
-from hoodie.formats.stitched import open_file
+from hoodie.formats.bootstrap_file import open_file
 from hoodie.storage import LocalStorage
 from tests.support.lance import as_lance
 from tests.support.long_timelines import SHORT

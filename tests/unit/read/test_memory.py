@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import hoodie.read.merged as module
+import hoodie.read.slice_reader as module
 from hoodie import COMPACTION, LOG_COMPACTION
 from tests.support.clock import FakeClock
 from tests.support.examples import examples

@@ -9,7 +9,7 @@ import pytest
 
 from hoodie import HoodieTable
 from hoodie.schema import arrow_to_avro, avro_to_arrow, normalise
-from hoodie.schema.documented import comment_of
+from hoodie.schema.comments import comment_of
 from hoodie.sql import connect
 
 CREATE = (

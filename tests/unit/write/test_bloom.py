@@ -11,7 +11,7 @@ import pytest
 
 from hoodie.errors import ConfigError
 from hoodie.formats.murmur import murmur2
-from hoodie.index import wanted
+from hoodie.index import key_filter
 from tests.support.clock import FakeClock
 from tests.support.counting import CountingStorage
 from tests.support.engines import OtherProcesses
@@ -115,7 +115,7 @@ def test_keys_that_logs_brought_are_found(tmp_path, version):
 
 def test_more_keys_than_are_held(tmp_path, kind, monkeypatch):
     table, _ = filled(tmp_path / "t", kind, files=2, rows=20)
-    monkeypatch.setattr(wanted, "_MOST_BYTES", 50)
+    monkeypatch.setattr(key_filter, "_MOST_BYTES", 50)
     before = content(table)
     rows = [(key, part, 2, 2) for key, (part, _, _) in before.items()]
     for index in (BLOOM, GLOBAL):
@@ -124,7 +124,7 @@ def test_more_keys_than_are_held(tmp_path, kind, monkeypatch):
 
 
 def test_keys_in_order():
-    keys = wanted.KeysInOrder.of(pa.array(["b", "a", "ключ", "c", "a", "~"]))
+    keys = key_filter.KeysInOrder.of(pa.array(["b", "a", "ключ", "c", "a", "~"]))
     assert keys.within("a", "b").to_pylist() == ["a", "b", "ключ"]
     assert keys.within("aa", "az").to_pylist() == ["ключ"]
     assert keys.within("d", "a").to_pylist() == ["ключ"]

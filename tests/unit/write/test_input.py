@@ -71,7 +71,7 @@ def test_keys_are_deleted_from_a_stream(tmp_path, form):
 def pieces(monkeypatch):
     """Every stream is a long one."""
     monkeypatch.setattr(write_input, "_HELD_BYTES", 1)
-    monkeypatch.setattr("hoodie.engine.spooled._FILE_BYTES", 2000)
+    monkeypatch.setattr("hoodie.engine.stream_spool._FILE_BYTES", 2000)
 
 
 @pytest.mark.usefixtures("pieces")

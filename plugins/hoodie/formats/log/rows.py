@@ -17,7 +17,7 @@ from hoodie.formats.hfile import decode_records, open_hfile
 from hoodie.formats.int96 import open_parquet
 from hoodie.formats.log.blocks import BlockType, Header, LogBlock, read_content
 from hoodie.schema import avro_to_arrow
-from hoodie.schema.renaming import NO_RENAMING, Renaming
+from hoodie.schema.column_mapping import NO_RENAMING, Renaming
 from hoodie.storage.base import Storage
 
 _RECORD_VERSION = 3

@@ -13,7 +13,7 @@ from hoodie.formats.file_format import FileFormat
 from hoodie.keygen import stored_keys
 from hoodie.merge import merge_rules
 from hoodie.read.logs import LogReader
-from hoodie.read.merged import SliceMerger
+from hoodie.read.slice_reader import SliceMerger
 from hoodie.schema.history import StoredColumns
 from hoodie.transaction.writing import Writing
 from hoodie.view import TableState

@@ -11,7 +11,7 @@ from typing import Any
 
 from hoodie.config.partitions import partition_path
 from hoodie.errors import CorruptFileError, SqlError
-from hoodie.formats.stitched import open_file
+from hoodie.formats.bootstrap_file import open_file
 from hoodie.model.files import FileSlice, LogFile
 from hoodie.model.names import BaseFileName
 from hoodie.sql.procedures.procedure import (

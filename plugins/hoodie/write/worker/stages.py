@@ -18,10 +18,10 @@ import pyarrow.compute as pc
 from hoodie.engine.base import Block
 from hoodie.formats.murmur import murmur2
 from hoodie.index.base import Index
+from hoodie.index.key_filter import WantedKeys
+from hoodie.index.locations import NOWHERE, Tagged
 from hoodie.index.new_keys import NewKeys
 from hoodie.index.sketch import KeySketch
-from hoodie.index.tagging import NOWHERE, Tagged
-from hoodie.index.wanted import WantedKeys
 from hoodie.merge import MergeRules, combined_batch
 from hoodie.model.commit import WriteStat
 from hoodie.model.internal_columns import DELETE, GROUP, POSITION

@@ -9,9 +9,9 @@ from dataclasses import replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hoodie.formats.coded import coded, coded_columns
+from hoodie.formats.bootstrap_file import open_base_file
+from hoodie.formats.dictionary_columns import coded, coded_columns
 from hoodie.formats.key_index import KeyIndexBuilder
-from hoodie.formats.stitched import open_base_file
 from hoodie.merge import BaseAddition, BaseMerger, combined_batch
 from hoodie.model.commit import WriteStat
 from hoodie.model.files import BaseFile

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 
 from hoodie.errors import CorruptTableError
+from hoodie.schema.column_mapping import renaming
 from hoodie.schema.history import NAMED_ALIKE, StoredColumns, schema_at
 from hoodie.schema.internal import Column, InternalSchema, first_schema, history_text, parse_history, walked
-from hoodie.schema.renaming import renaming
 
 STRUCT = pa.struct([("x", pa.int32()), ("y", pa.string())])
 SCHEMA = pa.schema(

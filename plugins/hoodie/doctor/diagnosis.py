@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 from hoodie.clock import Clock
-from hoodie.doctor import archive, catalogue, deep, deep_keys, deep_logs, deep_schema
-from hoodie.doctor.checks import files, metadata, metadata_table, services, shape, unfinished
+from hoodie.doctor import archive, catalogue, footer_checks, key_checks, log_checks, schema_checks
+from hoodie.doctor.checks import files, leftovers, metadata, metadata_table, services, shape
 from hoodie.doctor.facts import Facts
 from hoodie.doctor.finding import Diagnosis, Finding, worst_first
 from hoodie.doctor.gather import gather
@@ -25,10 +25,10 @@ CHECKS: tuple[Callable[[Facts], Iterator[Finding]], ...] = (
     files.folders,
     files.orphans,
     files.replaced,
-    unfinished.pending,
-    unfinished.markers,
-    unfinished.heartbeats,
-    unfinished.locks,
+    leftovers.pending,
+    leftovers.markers,
+    leftovers.heartbeats,
+    leftovers.locks,
     shape.bare_keys,
     shape.small_files,
     shape.log_ratio,
@@ -37,13 +37,13 @@ CHECKS: tuple[Callable[[Facts], Iterator[Finding]], ...] = (
     services.held_back,
 )
 DEEP = (
-    deep.footers,
-    deep_schema.schemas,
-    deep_logs.logs,
-    deep.unknown,
+    footer_checks.footers,
+    schema_checks.schemas,
+    log_checks.logs,
+    footer_checks.unknown,
     archive.strays,
     archive.sizes,
-    deep_keys.duplicates,
+    key_checks.duplicates,
 )
 _OF_FILES = frozenset({catalogue.MISSING_FILE.name})
 _TOO_MANY = frozenset({catalogue.ORPHAN.name, catalogue.UNCOMMITTED_FILE.name})

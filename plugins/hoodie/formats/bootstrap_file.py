@@ -18,9 +18,9 @@ from hoodie.formats.row_groups import matching_row_groups
 from hoodie.formats.source_file import Interval, SourceFile
 from hoodie.model.files import BaseFile, SourceRows
 from hoodie.model.meta_columns import META_COLUMNS, RECORD_KEY
+from hoodie.schema.column_mapping import NO_RENAMING, Renaming
 from hoodie.schema.history import NAMED_ALIKE, StoredColumns
 from hoodie.schema.meta import META_FIELDS
-from hoodie.schema.renaming import NO_RENAMING, Renaming
 from hoodie.storage.base import Storage
 
 

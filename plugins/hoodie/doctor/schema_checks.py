@@ -14,7 +14,7 @@ from hoodie.doctor import catalogue
 from hoodie.doctor.facts import Facts
 from hoodie.doctor.finding import Finding
 from hoodie.errors import CorruptFileError, MissingFileError, SchemaConflictError
-from hoodie.formats.stitched import open_file
+from hoodie.formats.bootstrap_file import open_file
 from hoodie.model.files import BaseFile
 from hoodie.model.meta_columns import META_COLUMNS, RECORD_KEY
 from hoodie.model.names import METADATA_BOOTSTRAP

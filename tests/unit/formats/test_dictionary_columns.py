@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hoodie import COMPACTION, HoodieTable
-from hoodie.formats.coded import coded, coded_columns, one_dictionary, small_dictionaries
+from hoodie.formats.dictionary_columns import coded, coded_columns, one_dictionary, small_dictionaries
 
 OPTIONS = {
     "hoodie.table.name": "t",

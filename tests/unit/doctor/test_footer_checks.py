@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hoodie.doctor import deep_keys, deep_schema
+from hoodie.doctor import key_checks, schema_checks
 from hoodie.errors import HoodieError
 from hoodie.formats.log import scan_blocks
 from tests.support.archive import archive_before
@@ -193,8 +193,8 @@ def test_a_column_that_may_not_be_null(nulls, flawed):
     pq.write_table(pa.table({"n": pa.array(nulls, pa.int64())}), footer)
     metadata = pq.ParquetFile(pa.BufferReader(footer.getvalue())).metadata
     stored = pa.schema([("n", pa.int64())])
-    assert (deep_schema._flaw(stored, metadata, field) is not None) is flawed
-    assert "no column 'n'" in deep_schema._flaw(pa.schema([]), metadata, field)
+    assert (schema_checks._flaw(stored, metadata, field) is not None) is flawed
+    assert "no column 'n'" in schema_checks._flaw(pa.schema([]), metadata, field)
 
 
 GLOBAL = {"hoodie.index.type": "GLOBAL_SIMPLE"}
@@ -223,10 +223,10 @@ ROWS = st.lists(st.tuples(st.integers(0, 2), st.sampled_from("abcdefgh")), max_s
 def test_rows_of_a_key_come_together_whatever_is_held(rows, step, limit):
     """In memory, or by way of local files."""
     tables = [
-        pa.table([[p for p, _ in some], [0] * len(some), [k for _, k in some]], schema=deep_keys._KEYS)
+        pa.table([[p for p, _ in some], [0] * len(some), [k for _, k in some]], schema=key_checks._KEYS)
         for some in (rows[start : start + step] for start in range(0, len(rows), step))
     ]
-    seen, piles = [], [pile.to_pylist() for pile in deep_keys._piles(tables, limit)]
+    seen, piles = [], [pile.to_pylist() for pile in key_checks._piles(tables, limit)]
     for pile in piles:
         seen += [(row["partition"], row["key"]) for row in pile]
     assert sorted(seen) == sorted(rows)
@@ -238,7 +238,7 @@ def test_doubled_keys_are_the_same_by_way_of_local_files(tmp_path, monkeypatch):
     for _ in range(2):
         table.write(batch([(f"k{n}", "p", 9, 9) for n in range(50)]), "bulk_insert", SEVERAL)
     before = found(table)
-    monkeypatch.setattr(deep_keys._piles, "__defaults__", (100,))
+    monkeypatch.setattr(key_checks._piles, "__defaults__", (100,))
     assert found(table) == before
     assert before["duplicate-keys"].found.startswith("50 keys: 'k0', 'k1', 'k10' …; 'k0' in file groups ")
 

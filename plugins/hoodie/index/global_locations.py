@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hoodie.index.tagging import Tagged
+from hoodie.index.locations import Tagged
 from hoodie.merge import incoming_wins
 from hoodie.model.internal_columns import DELETE, GROUP, POSITION
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from hoodie.errors import ArgumentError, SchemaConflictError
-from hoodie.schema.altering import altered
+from hoodie.schema.alter import altered
 from hoodie.schema.changes import (
     FIRST,
     AddColumn,
@@ -18,8 +18,8 @@ from hoodie.schema.changes import (
     RenameColumn,
     WidenColumn,
 )
+from hoodie.schema.column_mapping import renaming
 from hoodie.schema.internal import InternalSchema, first_schema, walked
-from hoodie.schema.renaming import renaming
 from hoodie.schema.widening import arrow_columns, widens
 
 STRUCT = pa.struct([("x", pa.int32()), pa.field("y", pa.string(), nullable=False)])

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from hoodie.errors import KnownKeyError
 from hoodie.index.base import Index
-from hoodie.index.tagging import Tagged
+from hoodie.index.locations import Tagged
 from hoodie.model.files import FileSlice
 from hoodie.model.internal_columns import GROUP
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY

@@ -10,7 +10,7 @@ import pytest
 
 from hoodie import CLEAN, COMPACTION, HoodieTable
 from hoodie.doctor.catalogue import CHECKS
-from hoodie.doctor.mend import _DONE, decide_mending
+from hoodie.doctor.repair import _DONE, decide_mending
 from hoodie.errors import LockHeldError, LockLostError, PendingInstantError
 from hoodie.timeline import Action
 from hoodie.transaction import instants
@@ -84,7 +84,7 @@ def test_nothing_is_moved_once_the_lock_is_lost(tmp_path, monkeypatch):
             raise LockLostError("The lock is lost", fix="run it again")
 
     with monkeypatch.context() as patched:
-        patched.setattr("hoodie.doctor.mend.ensure_held", held)
+        patched.setattr("hoodie.doctor.repair.ensure_held", held)
         with pytest.raises(LockLostError):
             table.mend(diagnosis)
     assert asked == [True, False]

@@ -19,9 +19,9 @@ import pyarrow.compute as pc
 
 from hoodie.config.keys.memory import MergeMemory
 from hoodie.formats.base_file import BaseFileReader
-from hoodie.formats.coded import coded, coded_columns
+from hoodie.formats.bootstrap_file import StitchedReader, open_base_file
+from hoodie.formats.dictionary_columns import coded, coded_columns
 from hoodie.formats.murmur import murmur2
-from hoodie.formats.stitched import StitchedReader, open_base_file
 from hoodie.merge import BaseMerger, MergedBatch, Overlay
 from hoodie.merge.spill import Spill
 from hoodie.model.files import BaseFile, FileSlice

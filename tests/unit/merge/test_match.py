@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from hoodie.merge.meeting import Incoming
+from hoodie.merge.match import Incoming
 from hoodie.model.internal_columns import DELETE, POSITION, RESET
 from hoodie.model.meta_columns import RECORD_KEY
 
