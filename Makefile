@@ -3,11 +3,12 @@ PYTHON ?= python3
 VENV := .venv/bin
 export PYTHONPATH := $(CURDIR)/plugins:$(CURDIR)
 PYTEST := $(VENV)/python -m pytest
+SITE := NO_MKDOCS_2_WARNING=1 $(VENV)/python -m mkdocs
 # What Python and pytest compile is kept, also where an image forbids it: else each run rewrites the assertions of all tests anew.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo demo-stream demo-database airflow needs test test-deep durations hunt mutants hooks quick lint unit histories process crash simulate load kill-matrix golden spark cluster interop recordings e2e bench screenshots cli-docs package docs tour lock peer clean
+.PHONY: help setup demo demo-stream demo-database airflow needs test test-deep durations hunt mutants hooks quick lint unit histories process crash simulate load kill-matrix golden spark cluster interop recordings e2e bench screenshots cli-docs package docs docs-serve tour lock peer clean
 
 help: ## list the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 12
@@ -77,7 +78,7 @@ simulate: setup ## many processes at one table, drawn from seeds and killed at a
 load: setup ## writers, services and readers in processes that are killed at random, for 40 seconds (SECONDS=600)
 	SECONDS=$(SECONDS) $(PYTEST) -s tests/load $(ARGS)
 
-kill-matrix: peer ## each action killed at each storage call; who carries on is us, then Hudi; into docs/reliability.md (EVERY=3 HUDI=3 ONLY=restore SAMPLED=1)
+kill-matrix: peer ## each action killed at each storage call; who carries on is us, then Hudi; into docs/contributing/reliability.md (EVERY=3 HUDI=3 ONLY=restore SAMPLED=1)
 	@$(VENV)/python -m tests.kills.matrix
 
 golden: setup ## tables that Apache Hudi wrote are read right
@@ -107,7 +108,7 @@ bench: peer ## the same work here, on Apache Hudi's bundle and with delta-rs, as
 screenshots: setup ## the pictures of the README, from what `make demo` left
 	@$(VENV)/python docs/make_screenshots.py
 
-cli-docs: setup ## docs/cli.md from the help of the commands, docs/procedures.md from the procedures of SQL
+cli-docs: setup ## docs/reference/cli.md from the help of the commands, docs/reference/procedures.md from the procedures of SQL
 	@$(VENV)/python docs/make_cli.py
 	@$(VENV)/python docs/make_procedures.py
 
@@ -115,10 +116,14 @@ package: setup ## the library as a wheel and as an archive for spark-submit --py
 	@rm -rf dist && $(VENV)/python -m hatchling build -t wheel -d dist
 	@for wheel in dist/*.whl; do cp $$wheel $${wheel%-py3-none-any.whl}.zip; done
 
-docs: setup ## the reference of the Python library, from its docstrings, in build/docs
-	@$(VENV)/python docs/make_api.py
+docs: setup ## the docs site, with the reference of the Python library, in build/site: a broken link fails
+	@$(SITE) build
+	@echo "open build/site/index.html"
 
-tour: setup ## run the notebook docs/tour.ipynb and write what its cells show
+docs-serve: setup ## the docs site on http://127.0.0.1:8000, built again whenever you save a page
+	@$(SITE) serve
+
+tour: setup ## run the notebook docs/get-started/tour.ipynb and write what its cells show
 	@$(VENV)/python docs/make_tour.py
 
 lock: setup ## compile requirements/*.in into hashed lock files

@@ -1,9 +1,8 @@
-"""Builds the reference of the Python library from its docstrings, in build/docs: `make docs`. A warning is an error."""
+"""Builds the reference of the Python library from its docstrings, for the docs site. A warning is an error."""
 
 from __future__ import annotations
 
 import re
-import sys
 import warnings
 from pathlib import Path
 
@@ -41,9 +40,3 @@ def build(folder: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         pdoc.pdoc(*own, no_others, output_directory=folder)
-
-
-if __name__ == "__main__":
-    target = Path(sys.argv[1] if len(sys.argv) > 1 else "build/docs")
-    build(target)
-    print(f"open {target / 'index.html'}")

@@ -1,4 +1,4 @@
-"""Writes docs/cli.md from the commands themselves: `make cli-docs`."""
+"""Writes docs/reference/cli.md from the commands themselves: `make cli-docs`."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import click
 from hudi_services.cli import cli
 from hudi_services.commands.completion import PROGRAM
 
-PAGE = Path(__file__).with_name("cli.md")
+PAGE = Path(__file__).parent / "reference" / "cli.md"
 _WIDTH = 110  # characters of a line
 _HEAD = """\
 # Command line
 
-An [installation](guide.md#from-a-shell) gives the program `hudi-services`; in a checkout it is `.venv/bin/python -m
+An [installation](../how-to/guide.md#from-a-shell) gives the program `hudi-services`; in a checkout it is `.venv/bin/python -m
 hudi_services`. This page is made from the commands' own help by `make cli-docs`.
 
 **Which table.** `--table NAME` names a table of the registry: `--registry FILE`, else the file of the environment

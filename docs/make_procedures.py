@@ -1,4 +1,4 @@
-"""Writes docs/procedures.md from the declared procedures: `make cli-docs`."""
+"""Writes docs/reference/procedures.md from the declared procedures: `make cli-docs`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hoodie.sql.procedures.catalogue import ABSENT, PROCEDURES
 from hoodie.sql.procedures.procedure import Parameter, Procedure
 from hoodie.sql.types import sql_type
 
-PAGE = Path(__file__).with_name("procedures.md")
+PAGE = Path(__file__).parent / "reference" / "procedures.md"
 
 HEAD = """# Procedures of SQL
 
@@ -23,7 +23,7 @@ CALL help(cmd => 'run_compaction');
 
 Values are literals, by name or by place. A table is named as in other statements, or by its `path` where there is that parameter.
 Services take the options of the table, those that were `SET`, and `options => 'key=value,key=value'`. A `filter` is a condition
-on the columns of the result, and comes before the `limit`. How much a run may delete is [limited](deletes.md).
+on the columns of the result, and comes before the `limit`. How much a run may delete is [limited](../how-to/deletes.md).
 """
 
 

@@ -1,4 +1,4 @@
-"""Runs docs/tour.ipynb and writes what its cells show into it: `make tour`."""
+"""Runs docs/get-started/tour.ipynb and writes what its cells show into it: `make tour`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-NOTEBOOK = Path(__file__).with_name("tour.ipynb")
+NOTEBOOK = Path(__file__).parent / "get-started" / "tour.ipynb"
 _PLACE = "/data/lake"  # what the pages call the folder of the tables
 _VARYING = [
     (re.compile(r"(?<!\d)\d{17}(?!\d)"), "20260131120000000"),  # instants

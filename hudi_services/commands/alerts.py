@@ -27,7 +27,7 @@ def _alerts(registry: str | None, store: str | None, test: bool, as_json: bool) 
         if reading.mistakes:
             raise as_error(str(file), reading.mistakes)
         raise ConfigError(
-            f"The registry {file} has no section alerts", fix="say whom to tell of what: docs/alerts.md has an example"
+            f"The registry {file} has no section alerts", fix="add the section: docs/how-to/alerts.md has an example"
         )
     if test:
         return print_page(_tested(reading.registry.alerts), as_json=as_json)

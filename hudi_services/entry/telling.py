@@ -25,6 +25,6 @@ def has_deadline(table: Table) -> bool:
 def warnings(alerts: Alerts, tables: Sequence[Table]) -> Iterator[str]:
     """What was hardly meant: hooks that would be told of nothing, runs that no history keeps."""
     if not told_of(alerts, tables):
-        yield "hooks are told of nothing: say of what, such as `tasks: true` (docs/alerts.md)"
+        yield "hooks are told of nothing: say of what, such as `tasks: true` (docs/how-to/alerts.md)"
     if alerts.runs and all(table.history is None for table in tables):
-        yield "runs: true tells nothing without a history of any table (docs/history.md); `tasks: true` needs none"
+        yield "runs: true tells nothing without a history of any table (docs/how-to/history.md); `tasks: true` needs none"

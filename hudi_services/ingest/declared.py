@@ -13,7 +13,7 @@ from hudi_services.entry.marks import Marked, read_marked
 from hudi_services.entry.words import told
 from hudi_services.feed.model import Feed, contradictions
 
-_FIX = "correct it as docs/feeds.md says"
+_FIX = "correct it as docs/how-to/feeds.md says"
 
 
 def read_feed(said: str | None, file_format: str) -> Feed:

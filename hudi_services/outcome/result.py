@@ -39,8 +39,9 @@ class Gain:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a run took: seconds of processors, and the bytes that were held at once. What is counted where: docs/history.md. None
-    where nobody measured it."""
+    """What a run took: seconds of processors, and the bytes that were held at once. None where it was not measured.
+
+    docs/how-to/history.md says what is counted where."""
 
     cpu_seconds: float | None = None
     peak_memory: int | None = None

@@ -149,8 +149,8 @@ class HoodieTable(TableReader):
 
     @call("altering a table", changes=True)
     def alter(self, changes: Sequence[SchemaChange], options: Given | None = None) -> WriteResult:
-        """Change the columns in one commit (`hoodie.schema.changes`, docs/schema.md). No file is rewritten: from then on columns
-        are found by ids, as Hudi does with `hoodie.schema.on.read.enable`.
+        """Change the columns in one commit (`hoodie.schema.changes`, docs/how-to/schema.md). No file is rewritten: from
+        then on columns are found by ids, as Hudi does with `hoodie.schema.on.read.enable`.
 
         `options` are those of a write. Raises SchemaConflictError for what would lose something, LockHeldError.
         """
@@ -205,13 +205,14 @@ class HoodieTable(TableReader):
         return service.decide(self.state(), options_for(options, service.options), self.clock)
 
     def consumer(self, name: str) -> Consumer:
-        """A named reader of the table's changes, whose position is kept with the table (docs/changes.md). Raises ConfigError for
-        a name that a consumer cannot have."""
+        """A named reader of the table's changes, whose position is kept with the table (docs/how-to/changes.md).
+
+        Raises ConfigError for a name that a consumer cannot have."""
         return Consumer(self.access, name)
 
     @call("mending a table", changes=True)
     def mend(self, diagnosis: Diagnosis, options: Mapping[str, object] | None = None) -> list[str]:
-        """Mend what a diagnosis found and the library can mend, and no more (docs/doctor.md); returns what was done.
+        """Mend what a diagnosis found and the library can mend, and no more (docs/how-to/doctor.md); returns what was done.
 
         `hoodie.doctor.repair.decide_mending` explains it. `options` are those of the table's lock. Raises LockHeldError,
         PendingInstantError when a writer is at work that shares the table with nobody.

@@ -215,7 +215,7 @@ class TableReader(Shows):
 
     @call("looking at a table")
     def diagnose(self, options: Mapping[str, object] | None = None, *, deep: bool = False) -> Diagnosis:
-        """Find what is wrong with the table, and what helps (docs/doctor.md). Changes nothing. Data files (footers, keys) are
+        """Find what is wrong with the table, and the fix (docs/how-to/doctor.md). Changes nothing. Data files (footers, keys) are
         only read when it is asked to look `deep`.
 
         `options` are those of clean, compaction and archive, with which these decide whether they are due. Raises

@@ -36,7 +36,9 @@ def run(command, cwd, **environment):
 
 def documented():
     """The command of the guide."""
-    (command,) = re.findall(r"```sh\n(PYSPARK_PYTHON=.*?)```", (ROOT / "docs" / "guide.md").read_text(), re.DOTALL)
+    (command,) = re.findall(
+        r"```sh\n(PYSPARK_PYTHON=.*?)```", (ROOT / "docs" / "how-to" / "guide.md").read_text(), re.DOTALL
+    )
     return command
 
 

@@ -1,7 +1,7 @@
 """A real process is killed at the storage calls of each action: who carries on finds no wrong row and leaves no file.
 
 One in 18 of the calls that write for each table version, a third in `make test-deep`. `make kill-matrix` takes all, and Hudi
-too (docs/reliability.md). The other tests of this folder fail at every call, inside one process.
+too (docs/contributing/reliability.md). The other tests of this folder fail at every call, inside one process.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""docs/quickstart.md, step by step as it stands there."""
+"""docs/get-started/quickstart.md, step by step as it stands there."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ from hudi_services.folders import PROJECT
 
 pytestmark = pytest.mark.e2e
 
-BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", (PROJECT / "docs" / "quickstart.md").read_text(), re.M | re.S)
+BLOCKS = re.findall(
+    r"^```(\w+)\n(.*?)^```", (PROJECT / "docs" / "get-started" / "quickstart.md").read_text(), re.M | re.S
+)
 TEN_MINUTES = 600  # seconds
 
 

@@ -1,4 +1,4 @@
-"""Log files that Hudi wrote, byte by byte: what docs/format.md walks through."""
+"""Log files that Hudi wrote, byte by byte: what docs/contributing/format.md walks through."""
 
 from __future__ import annotations
 

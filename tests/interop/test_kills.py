@@ -1,6 +1,6 @@
 """Apache Hudi 1.2.0 carries on after our process was killed: no wrong row, no data file of no commit, nothing pending.
 
-A few points of each action; `make kill-matrix` takes every call (docs/reliability.md).
+A few points of each action; `make kill-matrix` takes every call (docs/contributing/reliability.md).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Each merge rule, both ways: the same history written by Hudi and by us, then read by both, before and after a compaction.
 
-The ids of the tests name the row of docs/format.md, section 7, that they prove.
+The ids of the tests name the row of format notes, section 7, that they prove.
 """
 
 from __future__ import annotations

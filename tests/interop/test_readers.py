@@ -1,4 +1,4 @@
-"""daft, Ray and ClickHouse read our tables as docs/readers.md says: right, as of the last compaction, or not at all."""
+"""daft, Ray and ClickHouse read our tables as docs/reference/readers.md says: right, as of the last compaction, or not at all."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_daft(tables):
 
 @other_server
 def test_ray(tables):
-    """Of logs it knows nothing: a merge-on-read table is as of its last compaction, without a word (docs/readers.md)."""
+    """It reads no logs: a merge-on-read table is as of its last compaction, without a word (docs/reference/readers.md)."""
     found = summed(answers("ray", {name: tables / name for name in (*NAMES, MAPPED)}))
     assert "has a dictionary but is not an integer type" in found.pop(MAPPED)
     for name in NAMES:

@@ -62,7 +62,7 @@ def test_copy_on_write(tmp_path, trino, synced, version, fields, hive_style):
 @other_server
 @pytest.mark.parametrize("version", ["6", "9"])
 def test_merge_on_read_is_as_of_the_last_compaction(tmp_path, trino, synced, version):
-    """So Trino answers also for tables that Hudi writes: its connector reads no logs (docs/readers.md)."""
+    """So Trino answers also for tables that Hudi writes: its connector reads no logs (docs/reference/readers.md)."""
     name = f"mor_{version}"
     table = make(tmp_path, name, "MERGE_ON_READ", "part", "true", version)
     table.write(rows(["a"], Price=pa.array([9.5])), "upsert")

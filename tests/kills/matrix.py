@@ -1,4 +1,4 @@
-"""`make kill-matrix`: every action is killed at every storage call, and its table of counts goes into docs/reliability.md.
+"""`make kill-matrix`: kills every action at every storage call. Its table of counts is in docs/contributing/reliability.md.
 
 `EVERY=3` takes each third call only. Hudi carries on after a share of the kills that differ in what they leave: each third, or as
 `HUDI=1` says. `SAMPLED=1` takes the kills of `make test-deep`. `ONLY=restore,archive` takes these actions and leaves the other
@@ -21,7 +21,7 @@ from tests.kills.hudi import hudi_can, hudi_carries_on, hudi_is_sampled
 from tests.kills.process import KillPoint
 from tests.kills.recovery import Kills
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "reliability.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "contributing" / "reliability.md"
 _TABLE = re.compile(r"(?<=<!-- make kill-matrix -->\n).*?(?=<!-- end -->)", re.DOTALL)
 _HEAD = "| action | table version | storage calls | kills, we carry on | kills, Hudi 1.2.0 carries on |\n|---|---|---|---|---|\n"
 

@@ -81,7 +81,7 @@ def test_rows_written_to_clustered_groups_are_noticed(plot):
 
 
 def test_listings_that_lag_are_noticed():
-    """Of the folders with data files: the protocol takes listings to be whole, and says so (docs/reliability.md)."""
+    """Of the folders with data files: the protocol takes listings to be whole, and says so (docs/contributing/reliability.md)."""
     plot = replace(PLOTS["COPY_ON_WRITE-9"], chances=Chances(late=0.2))
     assert any(_fails(plot, seed) for seed in range(MOST_SEEDS))
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from hoodie import HoodieTable
 
-GUIDE = (Path(__file__).resolve().parents[2] / "docs" / "guide.md").read_text()
+GUIDE = (Path(__file__).resolve().parents[2] / "docs" / "how-to" / "guide.md").read_text()
 BLOCKS = [block for block in re.findall(r"^```python\n(.*?)^```", GUIDE, re.M | re.S) if "spark" in block]
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.support.faults import assert_no_faults
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "change-data-cases.md"
+PAGE = ROOT / "docs" / "reference" / "change-data-cases.md"
 _TEST = re.compile(r"`(tests/[\w/]+\.py)::(\w+)`")
 _TESTS = re.compile(rf"{_TEST.pattern}(, {_TEST.pattern})*")
 _NO_TEST = "no test: "

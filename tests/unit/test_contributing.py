@@ -35,7 +35,7 @@ def test_paths_exist() -> None:
 
 
 def test_there_are_paths_to_check() -> None:
-    assert {"write/plan.py", ".ci/run", "tests/support", "docs/format.md", "tests/unit/storage"} <= paths()
+    assert {"write/plan.py", ".ci/run", "tests/support", "docs/contributing/format.md", "tests/unit/storage"} <= paths()
 
 
 def test_make_targets_exist() -> None:

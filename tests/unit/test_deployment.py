@@ -193,7 +193,7 @@ def test_the_image_has_the_versions_that_are_tested() -> None:
     assert {name: version for name, version in image.items() if version != tested.get(name, version)} == {}
     assert {"apache-airflow", "pyspark", "s3fs", "psycopg2-binary", "asyncpg"} <= set(image)
     assert image["pyspark"] == image["pyspark-client"]
-    text = (PROJECT / "docs" / "deployment.md").read_text()
+    text = (PROJECT / "docs" / "how-to" / "deployment.md").read_text()
     assert f"Airflow {image['apache-airflow']}" in text
     assert f"Spark {image['pyspark']}" in text
 

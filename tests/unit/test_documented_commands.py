@@ -1,4 +1,4 @@
-"""The commands in the documentation: each exists with its flags, those of the README run, and docs/cli.md is up to date."""
+"""Commands in the documentation exist with their flags, those of the README run, docs/reference/cli.md is up to date."""
 
 from __future__ import annotations
 

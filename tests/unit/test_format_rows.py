@@ -14,7 +14,7 @@ def documented() -> list[str]:
     """Ids at the start of list items and table rows; a subsection without any (a walkthrough) is one row."""
     found: list[str] = []
     section = None
-    for line in (ROOT / "docs" / "format.md").read_text().splitlines():
+    for line in (ROOT / "docs" / "contributing" / "format.md").read_text().splitlines():
         heading = re.match(r"##+ (\d+(?:\.\d+)?)\.? ", line)
         if heading or line.startswith("## "):
             section = heading[1] if heading else None

@@ -14,7 +14,7 @@ from hoodie import CLEAN, HoodieTable
 ROOT = Path(__file__).resolve().parents[2]
 BLOCKS = [
     (page, number, block)
-    for page in ("README.md", "docs/guide.md")
+    for page in ("README.md", "docs/how-to/guide.md")
     for number, block in enumerate(re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(), re.M | re.S))
     if "spark" not in block
 ]
@@ -39,7 +39,7 @@ def _orders(total):
 
 
 def test_there_are_examples():
-    assert {page for page, _, _ in BLOCKS} == {"README.md", "docs/guide.md"}
+    assert {page for page, _, _ in BLOCKS} == {"README.md", "docs/how-to/guide.md"}
     assert len(BLOCKS) >= 3
 
 

@@ -26,7 +26,7 @@ def test_import_hoodie_gives_its_parts_on_use():
 
 
 def test_importing_the_library_imports_neither_pandas_nor_arrow_s_data_sets():
-    """A third of a second in each driver and worker (docs/decisions/0009)."""
+    """A third of a second in each driver and worker (decision 9)."""
     code = "import sys\nfor module in ('hoodie.table', 'hoodie.spark'):\n    __import__(module)\n"
     code += "    found = {'pandas', 'pyarrow.dataset'} & set(sys.modules)\n    assert not found, (module, found)"
     done = run(["-c", code])
@@ -93,6 +93,6 @@ def test_every_benchmark_that_runs_by_itself_is_asked_for_its_help():
     by_itself = {path.stem for path in (PROJECT / "benchmarks").glob("*.py") if "__main__" in path.read_text()}
     asked = set(MODULES)
     assert by_itself - asked == {"delta_side"}, "which needs the peer's environment"
-    for path in [*(PROJECT / "docs").glob("*.md"), *(PROJECT / "benchmarks").glob("*.py")]:
+    for path in [*(PROJECT / "docs").rglob("*.md"), *(PROJECT / "benchmarks").glob("*.py")]:
         named = set(re.findall(r"python -m benchmarks\.(\w+)", path.read_text()))
         assert named <= by_itself, path

@@ -84,8 +84,8 @@ def test_a_table_and_a_heading_have_words_but_no_sentences(rules_of) -> None:
 
 
 def test_a_how_to_page_says_you(rules_of) -> None:
-    assert rules_of("docs/quickstart.md", "word " * 500 + ".") == ["long_sentence", "you", "you"]
-    assert rules_of("docs/quickstart.md", "You read your table.") == []
+    assert rules_of("docs/get-started/quickstart.md", "word " * 500 + ".") == ["long_sentence", "you", "you"]
+    assert rules_of("docs/get-started/quickstart.md", "You read your table.") == []
 
 
 def test_python_is_read_by_docstrings_comments_and_messages(rules_of) -> None:
@@ -178,6 +178,6 @@ def test_a_new_file_and_a_higher_count_are_above_the_baseline() -> None:
 
 def test_every_kind_of_file_is_checked() -> None:
     assert {Path(name).suffix for name in files()} == {".py", ".md", ".js", ".html"}
-    assert {"README.md", "CONTRIBUTING.md", "docs/guide.md"} <= set(files())
-    assert "docs/cli.md" not in files()
-    assert isinstance(findings("docs/guide.md", ROOT)[0], Finding)
+    assert {"README.md", "CONTRIBUTING.md", "docs/how-to/guide.md"} <= set(files())
+    assert "docs/reference/cli.md" not in files()
+    assert isinstance(findings("docs/how-to/guide.md", ROOT)[0], Finding)

@@ -12,7 +12,7 @@ MAKE = script("docs/make_tour.py")
 
 
 def test_cells_show_what_the_notebook_says(tmp_path):
-    notebook = json.loads((ROOT / "docs" / "tour.ipynb").read_text())
+    notebook = json.loads((ROOT / "docs" / "get-started" / "tour.ipynb").read_text())
     cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
     assert len(cells) > 10
     for cell, shown in zip(cells, MAKE.run(notebook, tmp_path.resolve()), strict=True):

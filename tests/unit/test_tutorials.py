@@ -13,7 +13,7 @@ from hudi_services.folders import PROJECT
 from tests.support.mariadb import MariaDB
 from tests.support.pages import blocks, words
 
-PAGES = sorted((PROJECT / "docs" / "tutorials").glob("*.md"))
+PAGES = sorted((PROJECT / "docs" / "get-started" / "tutorials").glob("*.md"))
 _COMMAND = "hudi-services "
 
 

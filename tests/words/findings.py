@@ -18,14 +18,15 @@ from tests.words.rules import Hit, address, hits, semicolons
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("benchmarks", "dags", "docs", "hudi_services", "plugins", "spark_apps", "tests")
 PAGES = ("README.md", "CONTRIBUTING.md")
-GENERATED = {"docs/cli.md", "docs/procedures.md"}  # by `make cli-docs`, from help texts, which are checked
+# By `make cli-docs`, from help texts, which are checked.
+GENERATED = {"docs/reference/cli.md", "docs/reference/procedures.md"}
 HOW_TO = {
     "README.md",
     "CONTRIBUTING.md",
-    "docs/quickstart.md",
-    "docs/guide.md",
-    "docs/airflow.md",
-    "docs/deployment.md",
+    "docs/get-started/quickstart.md",
+    "docs/how-to/guide.md",
+    "docs/how-to/airflow.md",
+    "docs/how-to/deployment.md",
 }
 DATA = {"tests/unit/test_plain_english.py"}  # its sentences are examples of what is found
 

@@ -32,7 +32,7 @@ class Rejected:
 class Statement:
     """A message that changes the table as a whole, such as TRUNCATE or ALTER TABLE.
 
-    Changes with a lower `number` come before it, others after it. A load stops there (docs/decisions/0069).
+    Changes with a lower `number` come before it, others after it. A load stops there (decision 69).
     """
 
     number: int

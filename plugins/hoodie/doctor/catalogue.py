@@ -1,4 +1,4 @@
-"""The checks by name: how bad what they find is, and whether `--fix` mends it. docs/doctor.md is held to it by a test."""
+"""The checks by name: how bad what they find is, and whether `--fix` mends it. docs/how-to/doctor.md is held to it by a test."""
 
 from __future__ import annotations
 

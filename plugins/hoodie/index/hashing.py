@@ -1,7 +1,7 @@
 """The metadata of consistent hashing: which file group of a partition a hash belongs to (`hoodie.index.bucket.engine`).
 
 Nodes lie on a ring of hashes; a key belongs to the first node that is not before its hash, and each node is one file group,
-`<prefix>-0`. Source: Hudi's `HoodieConsistentHashingMetadata`; as measured with 1.2.0 (docs/decisions/0055).
+`<prefix>-0`. Source: Hudi's `HoodieConsistentHashingMetadata`; as measured with 1.2.0 (decision 55).
 """
 
 from __future__ import annotations

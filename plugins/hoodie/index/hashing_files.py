@@ -2,7 +2,7 @@
 
 A resizing writes a new version before it commits, and Hudi marks those that count when it next looks. It goes by the timeline
 and, where that is archived, by the base files; this comes to the same answer from the same files, and marks none (Hudi's
-`ConsistentBucketIndexUtils`, docs/decisions/0055).
+`ConsistentBucketIndexUtils`, decision 55).
 """
 
 from __future__ import annotations

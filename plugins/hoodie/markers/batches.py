@@ -1,4 +1,4 @@
-"""The markers of an instant in batches: what the timeline server does with them, without the network (docs/decisions/0038).
+"""The markers of an instant in batches: what the timeline server does with them, without the network (decision 38).
 
 Requests wait together for some milliseconds; then one of the files `MARKERS0` … takes them all. Each is rewritten whole, by
 one thread at a time. A request is answered when its marker is on the storage: who comes after a process that was killed finds

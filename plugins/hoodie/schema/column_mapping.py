@@ -1,4 +1,4 @@
-"""What the columns of a table are called in an older file of it, told by their ids (docs/decisions/0052)."""
+"""What the columns of a table are called in an older file of it, told by their ids (decision 52)."""
 
 from __future__ import annotations
 

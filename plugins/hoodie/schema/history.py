@@ -1,4 +1,4 @@
-"""The schemas that a table has had, and what its files call its columns of now (docs/decisions/0052)."""
+"""The schemas that a table has had, and what its files call its columns of now (decision 52)."""
 
 from __future__ import annotations
 

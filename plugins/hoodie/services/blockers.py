@@ -1,4 +1,4 @@
-"""What keeps a service from going on: which instant or plan, since when, whose, and what can be done (docs/decisions/0041).
+"""What keeps a service from going on: which instant or plan, since when, whose, and what can be done (decision 41).
 
 A planner says what is held and by whom (`Hold`), from what it looked at anyway. Age, owner and remedy are looked up only when
 there is something to tell.

@@ -1,4 +1,4 @@
-"""What a table service is: a value that decides, and carries out what it decided (docs/decisions/0030).
+"""What a table service is: a value that decides, and carries out what it decided (decision 30).
 
 A service acts at once (`Service`), or puts a plan on the timeline that it or another process carries out later (`Scheduled`).
 """

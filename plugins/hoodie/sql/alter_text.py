@@ -150,7 +150,7 @@ class _Reader:
         return SqlError(
             f"A statement cannot be read: {shortened(self._text)}",
             found=f"{there!r:.60} where {wanted} should be",
-            fix="write it as Spark's SQL has it (docs/sql.md)",
+            fix="write it as Spark's SQL has it (docs/reference/sql.md)",
         )
 
 

@@ -1,7 +1,7 @@
 """Whether a change may be completed beside what others have done since it began: pure, but for commits and plans that it reads.
 
 Two changes conflict when they touch one file group, and the first to complete wins, as in Hudi's
-`SimpleConcurrentFileWritesConflictResolutionStrategy` (docs/decisions/0035). Where Hudi looks at the times at which instants
+`SimpleConcurrentFileWritesConflictResolutionStrategy` (decision 35). Where Hudi looks at the times at which instants
 began, this looks at what is complete in one state and was not in the other: clocks have no say in it.
 """
 

@@ -1,4 +1,4 @@
-"""Optimistic concurrency control: the lock is held for a moment at the beginning and at the completion (docs/decisions/0035).
+"""Optimistic concurrency control: the lock is held for a moment at the beginning and at the completion (decision 35).
 
 lock -> repair -> instant, heartbeat -> release -> files, a beat a minute -> look for conflicts -> lock -> look again -> completed
 """

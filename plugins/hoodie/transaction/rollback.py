@@ -1,7 +1,7 @@
 """Undoing a write that did not complete (format notes, section 11): plan from markers and listing, then act.
 
 A log file of ours holds blocks of one instant only, so it is deleted, in every table version. One of version 6 that holds blocks
-of others too stays, and a command block hides those of the instant (docs/decisions/0010).
+of others too stays, and a command block hides those of the instant (decision 10).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The history of a table's schemas, carried on by each commit (docs/decisions/0052).
+"""The history of a table's schemas, carried on by each commit (decision 52).
 
 Hudi takes the schema with ids from the last commit alone, and the history from `.hoodie/.schema`: a commit without them would
 make it forget which column is which.

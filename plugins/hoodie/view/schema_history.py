@@ -1,4 +1,4 @@
-"""The history of a table's schemas that `hoodie.schema.on.read.enable` keeps in `.hoodie/.schema` (docs/decisions/0052)."""
+"""The history of a table's schemas that `hoodie.schema.on.read.enable` keeps in `.hoodie/.schema` (decision 52)."""
 
 from __future__ import annotations
 

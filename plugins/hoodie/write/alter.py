@@ -1,4 +1,4 @@
-"""A table's columns changed, without writing any row (docs/decisions/0052): Hudi's ALTER TABLE with
+"""A table's columns changed, without writing any row (decision 52): Hudi's ALTER TABLE with
 `hoodie.schema.on.read.enable`."""
 
 from __future__ import annotations

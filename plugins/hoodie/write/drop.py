@@ -1,4 +1,4 @@
-"""Partitions dropped, or all rows of a table, without writing any (docs/decisions/0048)."""
+"""Partitions dropped, or all rows of a table, without writing any (decision 48)."""
 
 from __future__ import annotations
 

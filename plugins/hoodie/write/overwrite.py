@@ -1,6 +1,6 @@
 """What an overwrite, or a drop of partitions, takes out of a table: whole file groups, which a clean deletes later.
 
-They stand in a replacecommit, with the files that take their place (format notes, section 2.6; docs/decisions/0048).
+They stand in a replacecommit, with the files that take their place (format notes, section 2.6; decision 48).
 """
 
 from __future__ import annotations

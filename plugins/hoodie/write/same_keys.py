@@ -1,4 +1,4 @@
-"""A write whose new keys another writer has inserted meanwhile: file groups do not show it (docs/decisions/0035)."""
+"""A write whose new keys another writer has inserted meanwhile: file groups do not show it (decision 35)."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ def test_a_typing_error_is_an_error(name):
         own_options({name: "true"}, *GROUPS)
 
 
-# On in Hudi and off here, or another value: docs/options.md says why.
+# On in Hudi and off here, or another value: docs/reference/options.md says why.
 DIFFERENT = {
     "hoodie.write.markers.type": "DIRECT",
     "hoodie.clean.automatic": "false",
@@ -123,7 +123,7 @@ DIFFERENT = {
 
 def test_defaults_are_hudis_or_are_said_to_differ():
     """A key without a default is inferred or required, so it has nothing to compare."""
-    page = (ROOT / "docs/options.md").read_text()
+    page = (ROOT / "docs/reference/options.md").read_text()
     compared = [key for key in KEYS if key.name in ENTRIES and key.default is not None]
     assert len(compared) > 100
     assert_no_faults(fault for key in compared for fault in _faults_of_default(key, page))
@@ -136,7 +136,7 @@ def _faults_of_default(key: ConfigKey, page: str) -> Iterator[str]:
         if shown(key.default) != DIFFERENT[key.name]:
             yield f"{key.name}: {shown(key.default)} here, {DIFFERENT[key.name]} in DIFFERENT"
         if f"| `{key.name}` |" not in page:
-            yield f"{key.name}: it has no row in docs/options.md"
+            yield f"{key.name}: it has no row in docs/reference/options.md"
     elif hudis and key.default != resolve({key.name: hudis}, [key])[key]:
         yield f"{key.name}: {shown(key.default)} here, {hudis} in Hudi"
 

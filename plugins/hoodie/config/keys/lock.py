@@ -1,4 +1,4 @@
-"""Options of the table's lock. Names and defaults are Hudi's, but for the provider (docs/decisions/0034)."""
+"""Options of the table's lock. Names and defaults are Hudi's, but for the provider (decision 34)."""
 
 from __future__ import annotations
 

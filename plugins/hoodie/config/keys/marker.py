@@ -1,4 +1,4 @@
-"""Options of markers. Names and defaults are Hudi's, but for the type (docs/decisions/0038)."""
+"""Options of markers. Names and defaults are Hudi's, but for the type (decision 38)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options of a write. Names and defaults are Hudi's, but for the codec (docs/decisions)."""
+"""Options of a write. Names and defaults are Hudi's, but for the codec (docs/contributing/decisions)."""
 
 from __future__ import annotations
 

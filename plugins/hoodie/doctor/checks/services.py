@@ -26,7 +26,9 @@ def overdue(facts: Facts) -> Iterator[Finding]:
             continue
         if isinstance(decided, HoodieError):
             yield catalogue.UNCHECKED.found(
-                f"what {service} would do cannot be told", decided.fix or "see docs/doctor.md", found=decided.what
+                f"what {service} would do cannot be told",
+                decided.fix or "see docs/how-to/doctor.md",
+                found=decided.what,
             )
         elif decided.plan is not None and (passed := _passed(facts, service, decided)) >= _OVERDUE:
             yield catalogue.OVERDUE.found(

@@ -73,7 +73,7 @@ def are_retained(named: str, count: int) -> str:
 def earliest_by_hours(timeline: Timeline, hours: int, now: datetime, zone: tzinfo) -> Retention:
     """The first commit, by requested time, of those that were complete in the last `hours`, or were not yet.
 
-    What a commit superseded could be read until it was complete, so its hours count from then (docs/decisions/0018). A commit
+    What a commit superseded could be read until it was complete, so its hours count from then (decision 18). A commit
     of version 6 was complete when its file changed last.
     """
     try:

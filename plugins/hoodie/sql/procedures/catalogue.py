@@ -1,4 +1,4 @@
-"""All procedures by name, those that are there and those of Hudi's that are not. docs/procedures.md is made of it."""
+"""All procedures by name, those that are there and those of Hudi's that are not. docs/reference/procedures.md is made of it."""
 
 from __future__ import annotations
 

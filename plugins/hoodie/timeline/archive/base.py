@@ -1,4 +1,4 @@
-"""What an archived timeline answers, whichever way it is stored (docs/format.md, section 3)."""
+"""What an archived timeline answers, whichever way it is stored (format notes, section 3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writing the archive of timeline layout 1 (docs/format.md, section 3.1)."""
+"""Writing the archive of timeline layout 1 (format notes, section 3.1)."""
 
 from __future__ import annotations
 

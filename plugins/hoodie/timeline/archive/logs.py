@@ -1,5 +1,5 @@
 """The archive of timeline layout 1: log files of Avro blocks, an entry for each state of an instant
-(docs/format.md, section 3.1)."""
+(format notes, section 3.1)."""
 
 from __future__ import annotations
 

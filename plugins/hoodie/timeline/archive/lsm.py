@@ -1,5 +1,5 @@
 """The history of timeline layout 2: Parquet files named by the instants they hold, and a manifest of those that count
-(docs/format.md, section 3.2)."""
+(format notes, section 3.2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writing the history of timeline layout 2: a file of level 0 each time, levels merged (docs/format.md, section 3.2)."""
+"""Writing the history of timeline layout 2: a file of level 0 each time, levels merged (format notes, section 3.2)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Which files make up the history of timeline layout 2: manifests, and the number of the one that counts
-(docs/format.md, section 3.2)."""
+(format notes, section 3.2)."""
 
 from __future__ import annotations
 

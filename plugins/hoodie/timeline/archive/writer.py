@@ -1,4 +1,4 @@
-"""What is archived, and what archives it, whichever way it is stored (docs/format.md, section 3)."""
+"""What is archived, and what archives it, whichever way it is stored (format notes, section 3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a lock provider is: how writers of a table exclude each other (format notes, section 13; docs/decisions/0034)."""
+"""What a lock provider is: how writers of a table exclude each other (format notes, section 13; decision 34)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The registry that docs/alerts.md shows is right, and says all that there is to say."""
+"""The registry that docs/how-to/alerts.md shows is right, and says all that there is to say."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from hudi_services.entry.alerts import Alerts, Hook
 from hudi_services.registry.load import read_registry
 
-TEXT = Path(__file__).resolve().parents[4].joinpath("docs/alerts.md").read_text()
+TEXT = Path(__file__).resolve().parents[4].joinpath("docs/how-to/alerts.md").read_text()
 
 
 def test_the_registry_that_is_shown(tmp_path):

@@ -1,4 +1,4 @@
-"""What docs/feeds.md says of choosing and reading files: each example of the registry is run as it stands there."""
+"""What docs/how-to/feeds.md says of choosing and reading files: each example of the registry is run as it stands there."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hoodie import HoodieTable
 from hudi_services.cli import main
 from hudi_services.registry.load import read_registry
 
-TEXT = Path(__file__).resolve().parents[4].joinpath("docs/feeds.md").read_text()
+TEXT = Path(__file__).resolve().parents[4].joinpath("docs/how-to/feeds.md").read_text()
 SECTIONS = dict(re.findall(r"^## ([^\n]+)\n(.*?)(?=^## )", TEXT, re.M | re.S))
 KEYS = {"record_key": "order_id"}
 

@@ -42,7 +42,7 @@ def models_in(annotation: Any) -> Iterator[type[BaseModel]]:
 def told_keys() -> set[str]:
     """The keys in the first column of the tables of guide and feeds; `.name` goes on from the key before it."""
     found: set[str] = set()
-    for page in ("guide.md", "feeds.md"):
+    for page in ("how-to/guide.md", "how-to/feeds.md"):
         text = (DOCS / page).read_text()
         found |= _keys_of(text[text.index("| key | what it says |") :].partition("\n\n")[0])
     return found
@@ -73,7 +73,7 @@ def test_the_command_options_tells_every_declared_key():
     assert declared <= told
 
 
-@pytest.mark.parametrize("page", ["options.md", "guide.md"])
+@pytest.mark.parametrize("page", ["reference/options.md", "how-to/guide.md"])
 def test_the_docs_name_options_that_are_there(page):
     named = set(
         re.findall(

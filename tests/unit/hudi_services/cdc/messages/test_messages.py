@@ -16,7 +16,7 @@ def test_a_format_has_a_name_and_parameters():
 
 
 def test_the_documented_example_runs(capsys):
-    page = Path(__file__).parents[5] / "docs/messages.md"
+    page = Path(__file__).parents[5] / "docs/reference/messages.md"
     exec(re.search(r"```python\n(.*?)```", page.read_text(), re.DOTALL)[1], {})
     change = "[{'op': 'i', 'number': 0, 'before': None, 'after': {'id': 1, 'name': 'first'}}]"
     assert capsys.readouterr().out == f"{change}\n() () {{}}\n"

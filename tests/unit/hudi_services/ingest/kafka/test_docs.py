@@ -1,4 +1,4 @@
-"""The quick start of docs/kafka.md runs as it is written, and its tables name every key."""
+"""The quick start of docs/how-to/kafka.md runs as it is written, and its tables name every key."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hudi_services.entry.server import KafkaServer
 from hudi_services.entry.source import TopicSource
 from tests.support.orders import delete, insert, update
 
-TEXT = Path(__file__).resolve().parents[5].joinpath("docs/kafka.md").read_text()
+TEXT = Path(__file__).resolve().parents[5].joinpath("docs/how-to/kafka.md").read_text()
 
 
 def section(title: str) -> str:

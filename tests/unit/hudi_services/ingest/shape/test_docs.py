@@ -1,4 +1,4 @@
-"""What docs/feeds.md says of shaping, run as it stands there."""
+"""What docs/how-to/feeds.md says of shaping, run as it stands there."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hudi_services.cli import main
 from hudi_services.outcome.result import ServiceResult
 from hudi_services.registry.load import read_registry
 
-TEXT = Path(__file__).resolve().parents[5].joinpath("docs/feeds.md").read_text()
+TEXT = Path(__file__).resolve().parents[5].joinpath("docs/how-to/feeds.md").read_text()
 SECTION = TEXT.partition("## Shaping")[2]
 YAML, SHELL = (re.search(rf"```{kind}\n(.*?)```", SECTION, re.DOTALL)[1] for kind in ("yaml", "sh"))
 
