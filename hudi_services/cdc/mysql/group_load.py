@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 
-from hoodie.errors import HoodieError, SourceError
+from hoodie.errors import HoodieError
 from hudi_services.cdc.mysql.binlog.log import end_of_log
 from hudi_services.cdc.mysql.chunks import gone_meanwhile
 from hudi_services.cdc.mysql.columns import DeclaredTable, declared_table
@@ -28,6 +28,7 @@ from hudi_services.cdc.mysql.session_pool import SessionPool
 from hudi_services.cdc.mysql.snapshot import begin_snapshot, record_batches
 from hudi_services.cdc.mysql.snapshot_progress import SnapshotProgress
 from hudi_services.cdc.mysql.source_columns import as_changes, changes_schema, fitted_rows, schema_with_source, widest
+from hudi_services.cdc.mysql.stored_rows import shared_keys
 from hudi_services.cdc.mysql.table_source import TableSource
 from hudi_services.cdc.mysql.target import UniqueKey, check_key_values, keys_now
 from hudi_services.cdc.mysql.target_batch import TargetCommits
@@ -167,15 +168,21 @@ class MergedLoad:
             read.source.full_name: StoredPosition(read.source.source, at.position, at.log, progress) for read in group
         }
         after = target.joined(stored, tables)
-        batches = (read.rows for read in group if read.rows is not None)
+        tables_of_rows = [read.rows for read in group if read.rows is not None]
         if again and stored is not None:
-            parts = (as_changes(rows, "i", schema) for rows in batches)
-            target.write_batch(parts, changes_schema(schema), stored, after, [read.source for read in group])
+            target.write_batch(
+                lambda: (as_changes(rows, "i", schema) for rows in tables_of_rows),
+                changes_schema(schema),
+                stored,
+                after,
+                [read.source for read in group],
+                are_all=True,
+            )
         else:
             rows = pa.RecordBatchReader.from_batches(
-                schema, (batch for table in batches for batch in table.to_batches())
+                schema, (batch for table in tables_of_rows for batch in table.to_batches())
             )
-            if target.refuses_known:
+            if target.shares_keys:
                 _refuse_shared(group, target.properties.record_key_fields)
             target.write_rows(rows, None, stored, lambda: after)
         self.commits.stored = after
@@ -232,8 +239,4 @@ def _refuse_shared(group: Sequence[_Read], key: Sequence[str]) -> None:
     keys = pa.concat_tables(read.rows.select(list(key)) for read in group if read.rows is not None)
     distinct = keys.group_by(list(key)).aggregate([]).num_rows
     if distinct < keys.num_rows:
-        raise SourceError(
-            "Tables of the server have rows of one key, and their keys are said to be global",
-            found=f"{keys.num_rows - distinct:,} of {keys.num_rows:,} rows in {len(group):,} tables",
-            fix="load into a new path without global_keys, so that database and table are parts of the key",
-        )
+        raise shared_keys(f"{keys.num_rows - distinct:,} of {keys.num_rows:,} rows in {len(group):,} tables")

@@ -179,8 +179,8 @@ class TargetBatch:
         rows = self._held.rows_by_source()
         if rows or self._emptied:
             schema = changes_schema(self._images) if self._images is not None else None
-            parts, emptied = self._parts(schema), tuple(self._emptied.values())
-            self.target.write_batch(parts, schema, stored, after, emptied, size=self._held.size)
+            emptied = tuple(self._emptied.values())
+            self.target.write_batch(lambda: self._parts(schema), schema, stored, after, emptied, size=self._held.size)
         else:
             self.target.write_position(stored, after)
         for name, result in self._results_of({*rows, *self._emptied}, tables):

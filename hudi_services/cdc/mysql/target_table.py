@@ -7,15 +7,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from hoodie.config.keys.table import RECORD_KEY_FIELDS
 from hoodie.config.keys.write import DUP_POLICY, EMPTY_OVERWRITE
 from hoodie.config.operations import operation_named
 from hoodie.config.properties.table import TableProperties
-from hoodie.dataset import HoodieDataset
 from hoodie.engine import Engine, LocalEngine
-from hoodie.errors import ConfigError, PendingInstantError, TableNotFoundError
+from hoodie.errors import ConfigError, KnownKeyError, PendingInstantError, TableNotFoundError
 from hoodie.model.changes import AFTER, BEFORE
 from hoodie.model.internal_columns import DELETION
 from hoodie.services.after_write import AfterWrite
@@ -28,7 +26,8 @@ from hudi_services.cdc.masks import NO_MASKS, Masks
 from hudi_services.cdc.mysql.log_identity import KEY, StoredPosition, joined_position, stored_position
 from hudi_services.cdc.mysql.snapshot import Snapshot
 from hudi_services.cdc.mysql.source_columns import as_changes, changes_schema
-from hudi_services.cdc.mysql.table_source import DATABASE_COLUMN, TABLE_COLUMN, MergedSource, Origin, TableSource
+from hudi_services.cdc.mysql.stored_rows import StoredRows, owned_rows, shared_keys
+from hudi_services.cdc.mysql.table_source import MergedSource, Origin, TableSource
 from hudi_services.cdc.mysql.target import (
     UniqueKey,
     check_key_types,
@@ -42,6 +41,8 @@ _CHANGES = ChangeColumns("op", ("number",), complete=True)
 _STAGE_BYTES = 128 << 20  # of rows between the stages of a write that stay in memory
 _TASK_BYTES = 32 << 20  # of changes that a task tags in memory
 _TASKS = operation_named("upsert").parallelism
+Parts = Callable[[], Iterator[pa.Table]]
+"""Function: reads changes. Those of a commit may be read twice."""
 
 
 def load_engine() -> LocalEngine:
@@ -202,11 +203,11 @@ class TargetTable:
 
     def filled(self, source: TableSource, names: list[str]) -> set[str]:
         """Return which of the columns have a value in rows of a source. It reads these columns."""
-        state = HoodieTable.open(self.base_path).state()
+        table = HoodieTable.open(self.base_path, engine=self.engine)
         known = set(self.schema.names)
         stored = [name for name in names if name in known]
         found: set[str] = set()
-        for batch in self._rows_of(state, (source,), stored):
+        for batch in StoredRows(table, table.state()).of_sources((source,), stored):
             found |= {name for name in stored if batch[name].null_count < batch.num_rows}
         return found
 
@@ -225,13 +226,20 @@ class TargetTable:
         one after the rows when all are read. Raises PendingInstantError where the table has another one.
         """
         counted = _Counted(key, self.masks)
-        HoodieTable.open(self.base_path, engine=self.engine).write(
-            pa.RecordBatchReader.from_batches(self.masks.schema(rows.schema), counted.of(rows)),
-            "insert_overwrite_table" if replace else "insert" if self.refuses_known else "bulk_insert",
-            # The source may be empty. A key that two sources have would be there twice.
-            {**self.options, EMPTY_OVERWRITE.name: "true", **({DUP_POLICY.name: "FAIL"} if self.refuses_known else {})},
-            hooks=self._hooks(before, after),
-        )
+        try:
+            HoodieTable.open(self.base_path, engine=self.engine).write(
+                pa.RecordBatchReader.from_batches(self.masks.schema(rows.schema), counted.of(rows)),
+                "insert_overwrite_table" if replace else "insert" if self.shares_keys else "bulk_insert",
+                # The source may be empty. A key that two sources have would be there twice.
+                {
+                    **self.options,
+                    EMPTY_OVERWRITE.name: "true",
+                    **({DUP_POLICY.name: "FAIL"} if self.shares_keys else {}),
+                },
+                hooks=self._hooks(before, after),
+            )
+        except KnownKeyError as error:
+            raise shared_keys(error.what) from error
         return counted.rows
 
     def write_position(self, before: StoredPosition, after: StoredPosition) -> None:
@@ -254,28 +262,30 @@ class TargetTable:
         self, changes: pa.Table, key: UniqueKey | None, before: StoredPosition, after: StoredPosition
     ) -> None:
         """Apply changes in one commit. Raises PendingInstantError where the table has another position than `before`."""
-        self.write_parts(iter([changes]), changes.schema, key, before, after)
+        self.write_parts(lambda: iter([changes]), changes.schema, key, before, after)
 
     def write_batch(
         self,
-        parts: Iterator[pa.Table],
+        parts: Parts,
         schema: pa.Schema | None,
         before: StoredPosition,
         after: StoredPosition,
         emptied: Sequence[TableSource] = (),
         *,
         size: int = 0,
+        are_all: bool = False,
     ) -> None:
         """Apply changes in one commit, as `write_parts`, whose keys are checked. `schema` is None where there are no parts.
 
-        The rows that the table has of the sources `emptied` are deleted before.
+        The rows that the table has of the sources `emptied` are deleted before. `are_all`: the changes insert all rows that the
+        sources have now. Raises SourceError where another table has their keys.
         """
         known = schema if schema is not None else changes_schema(self.schema)
-        self.write_parts(parts, known, None, before, after, emptied, size=size)
+        self.write_parts(parts, known, None, before, after, emptied, size=size, are_all=are_all)
 
     def write_parts(
         self,
-        parts: Iterator[pa.Table],
+        parts: Parts,
         schema: pa.Schema,
         key: UniqueKey | None,
         before: StoredPosition,
@@ -283,28 +293,36 @@ class TargetTable:
         emptied: Sequence[TableSource] = (),
         *,
         size: int = 0,
+        are_all: bool = False,
     ) -> str:
         """Apply changes in one commit, as `write_changes` does, and return its instant.
 
-        They come in parts of this schema, in the order of the log: of a key in several parts the last one counts. `size` is how
-        many bytes they have, if that is known: of many, a task takes a small share, so that memory does not grow with them.
+        They come in parts of this schema, in the order of the log: of a key in several parts the last one counts. Changes of
+        shared keys count if the row belongs to their table. `size` is how many bytes they have, if that is known: of many,
+        a task takes a small share, so that memory does not grow with them.
         """
         table = HoodieTable.open(self.base_path, engine=self.engine)
         schema = self.masks.changes(schema.empty_table()).schema
         state = table.state()
         check_text_columns(table.stored_schema, pa.schema(list(schema.field(AFTER).type)))
         rows_of = change_rows(state, schema, _CHANGES, AfterWrite.of(self.options).options)
+        stored = StoredRows(table, state)
+
+        def checked() -> Iterator[pa.Table]:
+            for changes in parts():
+                for image in (BEFORE, AFTER):
+                    check_key_values(changes[image], key)
+                yield self.masks.changes(changes)
 
         def batches() -> Iterator[pa.RecordBatch]:
             images = pa.schema(list(schema.field(AFTER).type))
-            needed = [name for name in self._located_by(state) if name in images.names]
-            for batch in self._rows_of(state, emptied, needed):
+            needed = [name for name in stored.located_by if name in images.names]
+            for batch in stored.of_sources(emptied, needed):
                 deletes = as_changes(pa.Table.from_batches([batch]), "d", images).select(schema.names)
                 yield from rows_of(deletes).to_batches()
-            for changes in parts:
-                for image in (BEFORE, AFTER):
-                    check_key_values(changes[image], key)
-                yield from rows_of(self.masks.changes(changes)).to_batches()
+            shared = owned_rows(checked, rows_of, stored, emptied, are_all=are_all)
+            for rows in shared if self.shares_keys else map(rows_of, checked()):
+                yield from rows.to_batches()
 
         result = table.write(
             pa.RecordBatchReader.from_batches(rows_of.schema, batches()),
@@ -315,34 +333,9 @@ class TargetTable:
         )
         return result.instant.time
 
-    def _rows_of(
-        self, state: TableState, sources: Sequence[TableSource], names: Sequence[str]
-    ) -> Iterator[pa.RecordBatch]:
-        """Columns of the rows that the table has of these sources."""
-        if not sources:
-            return
-        databases: dict[str, list[str]] = {}
-        for source in sources:
-            databases.setdefault(source.database, []).append(source.name)
-        chosen = pc.scalar(False)
-        for database, tables in databases.items():
-            chosen = chosen | ((pc.field(DATABASE_COLUMN) == database) & pc.field(TABLE_COLUMN).isin(tables))
-        dataset = HoodieDataset(HoodieTable.open(self.base_path, engine=self.engine), state=state)
-        yield from dataset.to_batches(list(names), chosen)
-
-    @staticmethod
-    def _located_by(state: TableState) -> tuple[str, ...]:
-        """The columns that say which row one is, and where."""
-        properties = state.properties
-        return tuple(
-            dict.fromkeys(
-                name.partition(".")[0] for name in (*properties.record_key_fields, *properties.partition_fields)
-            )
-        )
-
     @property
-    def refuses_known(self) -> bool:
-        """Rows of a snapshot have no key that the table has."""
+    def shares_keys(self) -> bool:
+        """No two of its tables have a row of one key, but for the time in which a row moves."""
         return isinstance(self.source, MergedSource) and self.source.global_keys
 
     def _options(self, size: int) -> Mapping[str, object]:

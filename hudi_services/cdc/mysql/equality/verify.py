@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from hoodie.clock import SystemClock
 from hoodie.config.keys.memory import SPILL_FOLDER
 from hoodie.errors import ConfigError, CorruptTableError, PendingInstantError, SourceError
@@ -204,12 +206,17 @@ class EqualityCheck:
                 fix="load all rows again: `hudi-services cdc load … --start-fresh`",
             )
         schema = changes_schema(compared.server.schema)
-        changes = (difference.changes() for difference in compared.differences())
+
+        def changes() -> Iterator[pa.Table]:
+            return report.counted(difference.changes() for difference in compared.differences())
+
+        def restored() -> Iterator[pa.Table]:
+            return report.counted(difference.restored() for difference in compared.differences())
+
         between = before if report.copied else after
-        report.instant = self._target.write_parts(report.counted(changes), schema, key, before, between)
+        report.instant = self._target.write_parts(changes, schema, key, before, between)
         if report.copied:
-            restored = (difference.restored() for difference in compared.differences())
-            report.instant = self._target.write_parts(report.counted(restored), schema, key, between, after)
+            report.instant = self._target.write_parts(restored, schema, key, between, after)
 
     def _keep(self, state: TableState, report: EqualityReport, position: StoredPosition) -> None:
         now = SystemClock().now().isoformat()

@@ -242,6 +242,17 @@ def test_keys_that_are_global_leave_the_source_out_of_the_key(shards):
     shards.sync(resume=shards.names)
     shards.assert_equal()
     assert HoodieTable.open(shards.path).properties.record_key_fields == ("id",)
+    for steps in (
+        ["INSERT INTO s2 SELECT * FROM s1 WHERE id = 1", "UPDATE s1 SET v = 'moved' WHERE id = 1"],
+        [
+            "DELETE FROM s1 WHERE id = 1",
+            "INSERT INTO s3 SELECT * FROM s2 WHERE id = 11",
+            "DELETE FROM s2 WHERE id = 11",
+        ],
+    ):
+        shards.run(*steps)
+        assert set(shards.states(shards.sync()).values()) == {"current"}
+    shards.assert_equal()
     shards.run("CREATE TABLE s4 (id INT PRIMARY KEY, v VARCHAR(20))", "INSERT INTO s4 VALUES (11, 'x')")
     shards.names.append("s4")
     assert shards.sync()["s4"].state == "parked"
