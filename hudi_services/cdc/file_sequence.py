@@ -9,7 +9,7 @@ from typing import Any
 
 from hoodie.errors import CorruptTableError, PendingInstantError
 from hoodie.storage import Storage, join
-from hoodie.storage.once import create_own
+from hoodie.storage.idempotent import create_own
 
 _FILE = re.compile(r"(?P<number>[0-9]{10})\.json")
 

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 
 from hoodie.storage import Storage, join
 from hoodie.storage.base import ReplacingStorage
-from hoodie.storage.once import create_own, replace_own
+from hoodie.storage.idempotent import create_own, replace_own
 
 _SILENT = timedelta(minutes=10)
 """A run without a note for this time has probably ended without a word. A chunk or a small table takes seconds."""

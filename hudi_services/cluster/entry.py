@@ -59,7 +59,7 @@ def _task(call: Call, mode: str, instant: str | None, only: str | None, give_up:
     check_mode("clustering", mode, instant, only)
     options = own_options(call.options, CLUSTER_OPTIONS)
     if give_up is not None:
-        from hoodie.services.clustering.give_up import GiveUpClustering  # loads Arrow
+        from hoodie.services.clustering.unschedule import GiveUpClustering  # loads Arrow
         from hudi_services.entry.removal import RemovalTask
 
         return RemovalTask("cluster", call.base_path, options, GiveUpClustering(give_up))

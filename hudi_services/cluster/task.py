@@ -12,11 +12,11 @@ from hoodie.engine import Engine
 from hoodie.errors import PendingInstantError
 from hoodie.model.clustering import ClusteringPlan
 from hoodie.services.blockers import Blocker, with_blockers
+from hoodie.services.clustering.data_skipping import Skipping, expected_skipping
 from hoodie.services.clustering.execute import ClusteringResult
 from hoodie.services.clustering.expire import expired, schedule_clustering
 from hoodie.services.clustering.order import SortOrder
 from hoodie.services.clustering.service import CLUSTERING
-from hoodie.services.clustering.skipping import Skipping, expected_skipping
 from hoodie.services.decision import Decision
 from hoodie.services.service import carried_out, execute_waiting, schedule, waiting
 from hoodie.table import HoodieTable

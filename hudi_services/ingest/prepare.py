@@ -10,7 +10,7 @@ from hoodie.config.operations import Operation
 from hoodie.config.properties.table import TableProperties
 from hoodie.engine import Engine
 from hoodie.errors import ConfigError
-from hoodie.services.after_write import AfterWrite
+from hoodie.services.inline import AfterWrite
 from hoodie.table import HoodieTable
 from hoodie.transaction.create import never_committed
 from hudi_services.ingest.request import IngestRequest

@@ -14,7 +14,7 @@ from hoodie.clock import Clock
 from hoodie.errors import ConfigError, TablePausedError
 from hoodie.storage import Storage
 from hoodie.storage.base import ReplacingStorage
-from hoodie.storage.once import create_own, replace_own
+from hoodie.storage.idempotent import create_own, replace_own
 
 FILE = ".hoodie/.paused/pause.json"
 _MOST = 1000  # characters of a reason

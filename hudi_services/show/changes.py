@@ -8,10 +8,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from hoodie.calls import call
 from hoodie.changes import ChangeQuery, open_changes
 from hoodie.changes.counts import CommitCounts, newest_counts
 from hoodie.engine import LocalEngine
+from hoodie.error_boundary import call
 from hoodie.errors import ConfigError
 from hoodie.model.changes import AFTER, BEFORE, COMPLETION_TIME, DELETE, INSERT, OP, UPDATE
 from hoodie.model.meta_columns import COMMIT_TIME, RECORD_KEY

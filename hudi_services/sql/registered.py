@@ -7,8 +7,8 @@ from pathlib import Path
 from hoodie.config import select_keys
 from hoodie.config.groups import WRITE_OPTIONS
 from hoodie.sql.catalog import DEFAULT_DATABASE, Entry
-from hoodie.sql.listed import ListedTables
 from hoodie.sql.names import TableName
+from hoodie.sql.registry_catalog import ListedTables
 from hudi_services.entry.retention import options_of
 from hudi_services.entry.table import Table
 from hudi_services.registry.load import Reading

@@ -12,8 +12,8 @@ from hoodie.config.keys.write import EMPTY_OVERWRITE
 from hoodie.config.properties.table import TableProperties
 from hoodie.engine import Engine
 from hoodie.errors import ConfigError
-from hoodie.services.after_write import AfterWrite
 from hoodie.services.decision import Decision
+from hoodie.services.inline import AfterWrite
 from hoodie.table import HoodieTable
 from hudi_services.entry.call import Call
 from hudi_services.entry.work import Work

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from hoodie import spark
     from hoodie.services.archive.service import ARCHIVE
     from hoodie.services.clean.service import CLEAN
-    from hoodie.services.clustering.give_up import GiveUpClustering
     from hoodie.services.clustering.service import CLUSTERING
+    from hoodie.services.clustering.unschedule import GiveUpClustering
     from hoodie.services.compaction.service import COMPACTION
     from hoodie.services.compaction.unschedule import UnscheduleCompaction
     from hoodie.services.log_compaction.service import LOG_COMPACTION
@@ -54,7 +54,7 @@ _LATER = {
     "CLEAN": "hoodie.services.clean.service",
     "CLUSTERING": "hoodie.services.clustering.service",
     "COMPACTION": "hoodie.services.compaction.service",
-    "GiveUpClustering": "hoodie.services.clustering.give_up",
+    "GiveUpClustering": "hoodie.services.clustering.unschedule",
     "HoodieTable": "hoodie.table",
     "LOG_COMPACTION": "hoodie.services.log_compaction.service",
     "Restore": "hoodie.services.restore.service",

@@ -9,13 +9,13 @@ from datetime import datetime
 
 import pyarrow as pa
 
-from hoodie.calls import call
 from hoodie.changes import ChangeQuery, open_changes, read_changes
 from hoodie.changes.consumer_lag import last_completed
 from hoodie.changes.consumer_position import PositionFile, StoredPosition, reset_command
 from hoodie.changes.range import change_range, check_begun, last_begin
 from hoodie.config import given_options
 from hoodie.display import Shown, Shows
+from hoodie.error_boundary import call
 from hoodie.errors import ArgumentError, ChangeRangeError, ConfigError, StaleConsumerError
 from hoodie.model.time import BEGINNING, Time
 from hoodie.read.filters import Filter

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from hoodie.calls import call
 from hoodie.changes import ChangeQuery, ChangeStream, open_changes
+from hoodie.error_boundary import call
 from hoodie.errors import ArgumentError, HoodieError, StaleSnapshotError
 from hoodie.read.query import Incremental, Query, Snapshot
 from hoodie.read.snapshot import of_snapshot, plan_snapshot

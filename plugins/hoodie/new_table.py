@@ -13,7 +13,7 @@ from hoodie.config.groups import WRITE_OPTIONS
 from hoodie.config.operations import Operation
 from hoodie.config.options import Given, options_for
 from hoodie.config.properties.table import TableProperties
-from hoodie.services.after_write import AfterWrite
+from hoodie.services.inline import AfterWrite
 from hoodie.transaction.create import new_properties
 from hoodie.write.plan import Stored, WritePlan, chosen_operation, plan_rows
 

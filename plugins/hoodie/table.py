@@ -8,7 +8,6 @@ from typing import Any, TypeVar, overload
 
 import pyarrow as pa
 
-from hoodie.calls import call
 from hoodie.clock import Clock
 from hoodie.config import CREATE_KEYS, given_options, own_options, select_keys
 from hoodie.config.groups import SAVEPOINT_OPTIONS, WRITE_OPTIONS
@@ -18,11 +17,12 @@ from hoodie.consumer import Consumer
 from hoodie.doctor.finding import Diagnosis
 from hoodie.doctor.repair import decide_mending, mend
 from hoodie.engine import Engine
+from hoodie.error_boundary import call
 from hoodie.errors import ConfigError
 from hoodie.model.savepoint import Savepoint
 from hoodie.schema.changes import SchemaChange
-from hoodie.services.after_write import AfterWrite
 from hoodie.services.decision import Decision
+from hoodie.services.inline import AfterWrite
 from hoodie.services.savepoint.execute import delete_savepoint, make_savepoint
 from hoodie.services.savepoint.plan import SavepointRequest
 from hoodie.services.service import (
@@ -105,7 +105,7 @@ class HoodieTable(TableReader):
         the engine takes as input, together with its Arrow `schema`. For a delete the key and partition columns are enough. Of an
         upsert `deletions` names a boolean column, which is not stored: where it is true the row's key is deleted.
         `options` are any of Hudi's: those of `hoodie.config.keys.write`, those of the table, which are compared with it, and
-        those that ask for services after the commit (`hoodie.services.after_write`), whose outcome is in the result.
+        those that ask for services after the commit (`hoodie.services.inline`), whose outcome is in the result.
 
         Raises HoodieError of many kinds; whatever it is, nothing of the write is visible and the next write starts clean.
         """

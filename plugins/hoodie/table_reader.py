@@ -7,7 +7,6 @@ from datetime import datetime
 
 import pyarrow as pa
 
-from hoodie.calls import call
 from hoodie.changes import ChangeQuery, open_changes, read_changes
 from hoodie.clock import Clock, SystemClock
 from hoodie.config import given_options
@@ -18,6 +17,7 @@ from hoodie.display import Shown, Shows
 from hoodie.doctor.diagnosis import diagnose
 from hoodie.doctor.finding import Diagnosis
 from hoodie.engine import Engine, LocalEngine
+from hoodie.error_boundary import call
 from hoodie.errors import SchemaConflictError, check_argument
 from hoodie.model.files import FileSlice
 from hoodie.model.savepoint import Savepoint
@@ -26,7 +26,7 @@ from hoodie.read.filters import Filter
 from hoodie.read.plan import ReadPlan, current_slices, plan_read
 from hoodie.read.query import Incremental, Query, Snapshot
 from hoodie.read.times import resolve_as_of
-from hoodie.services.after_write import AfterWrite
+from hoodie.services.inline import AfterWrite
 from hoodie.storage import Storage
 from hoodie.timeline import Timeline
 from hoodie.view import TableState, load_state

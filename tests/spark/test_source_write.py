@@ -12,8 +12,8 @@ import hoodie.spark
 from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
 from hoodie.errors import EngineError
-from hoodie.spark.asked_write import AskedWrite
 from hoodie.spark.sink import Sink
+from hoodie.spark.sink_options import AskedWrite
 from hoodie.spark.write_server import server_of
 from tests.support.tables import OPTIONS, batch, content, create
 

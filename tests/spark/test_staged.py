@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from hoodie.errors import ConfigError
-from hoodie.spark import staged
-from hoodie.spark.asked_write import AskedWrite
+from hoodie.spark import staging
+from hoodie.spark.sink_options import AskedWrite
 from hoodie.storage import storage_of
 
 pytestmark = pytest.mark.spark
@@ -28,14 +28,14 @@ def read(splits):
 def test_all_rows_come_back(tmp_path, monkeypatch):
     storage = storage_of(tmp_path)
     batches = ROWS.to_batches(max_chunksize=1)
-    assert read(staged.stage(storage, staged.new_folder(NOW), batches, ROWS.schema)).equals(ROWS)
-    monkeypatch.setattr(staged, "_FILE_BYTES", 2 * batches[0].nbytes)
-    splits = staged.stage(storage, staged.new_folder(NOW), batches, ROWS.schema)
+    assert read(staging.stage(storage, staging.new_folder(NOW), batches, ROWS.schema)).equals(ROWS)
+    monkeypatch.setattr(staging, "_FILE_BYTES", 2 * batches[0].nbytes)
+    splits = staging.stage(storage, staging.new_folder(NOW), batches, ROWS.schema)
     assert len(splits) > 1
     assert sum(split.size for split in splits) == sum(batch.nbytes for batch in batches)
     assert read(splits).equals(ROWS)
     assert read([split.narrowed(["w", "id"]) for split in splits]).select(["w", "id"]).equals(ROWS.select(["w", "id"]))
-    assert staged.stage(storage, staged.new_folder(NOW), [], ROWS.schema) == []
+    assert staging.stage(storage, staging.new_folder(NOW), [], ROWS.schema) == []
 
 
 def test_a_file_is_whole_or_not_there(tmp_path):
@@ -44,12 +44,14 @@ def test_a_file_is_whole_or_not_there(tmp_path):
         raise OSError("lost")
 
     with pytest.raises(OSError, match="lost"):
-        staged.stage(storage_of(tmp_path), staged.new_folder(NOW), fail(), ROWS.schema)
+        staging.stage(storage_of(tmp_path), staging.new_folder(NOW), fail(), ROWS.schema)
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
 def test_a_torn_file_is_not_taken_for_a_shorter_one(tmp_path):
-    (split,) = staged.stage(storage_of(tmp_path), staged.new_folder(NOW), ROWS.to_batches(max_chunksize=1), ROWS.schema)
+    (split,) = staging.stage(
+        storage_of(tmp_path), staging.new_folder(NOW), ROWS.to_batches(max_chunksize=1), ROWS.schema
+    )
     file = tmp_path / split.path
     file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
     with pytest.raises(pa.ArrowInvalid):
@@ -58,12 +60,12 @@ def test_a_torn_file_is_not_taken_for_a_shorter_one(tmp_path):
 
 def test_only_what_is_old_is_removed(tmp_path):
     storage = storage_of(tmp_path)
-    old, young = (staged.new_folder(NOW - staged.KEPT + timedelta(minutes=minutes)) for minutes in (-1, 1))
+    old, young = (staging.new_folder(NOW - staging.KEPT + timedelta(minutes=minutes)) for minutes in (-1, 1))
     for folder in (old, young, ".hoodie/.staged/other"):
         storage.create(f"{folder}/x", b"")
-    staged.remove_old(storage, NOW)
+    staging.remove_old(storage, NOW)
     assert sorted(storage.list(".hoodie/.staged").folders) == sorted([young, ".hoodie/.staged/other"])
-    staged.remove(storage, young)
+    staging.remove(storage, young)
     assert storage.list(".hoodie/.staged").folders == (".hoodie/.staged/other",)
 
 

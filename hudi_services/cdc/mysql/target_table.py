@@ -16,7 +16,7 @@ from hoodie.engine import Engine, LocalEngine
 from hoodie.errors import ConfigError, KnownKeyError, PendingInstantError, TableNotFoundError
 from hoodie.model.changes import AFTER, BEFORE
 from hoodie.model.internal_columns import DELETION
-from hoodie.services.after_write import AfterWrite
+from hoodie.services.inline import AfterWrite
 from hoodie.table import HoodieTable
 from hoodie.view import TableState
 from hoodie.write.change_rows import ChangeColumns, change_rows

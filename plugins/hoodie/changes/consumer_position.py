@@ -17,7 +17,7 @@ from hoodie.clock import Clock
 from hoodie.errors import ConfigError, CorruptTableError, StaleConsumerError, check_argument
 from hoodie.model.time import Time
 from hoodie.storage.base import ReplacingStorage, Storage
-from hoodie.storage.once import create_own, replace_own
+from hoodie.storage.idempotent import create_own, replace_own
 from hoodie.transaction.locks.owner import user_name
 
 FOLDER, _SUFFIX = ".hoodie/.consumers", ".json"

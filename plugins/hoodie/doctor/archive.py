@@ -10,7 +10,7 @@ from hoodie.doctor.finding import Finding
 from hoodie.model.files import BaseFile, LogFile
 from hoodie.model.time import Time
 from hoodie.timeline import WRITE_ACTIONS
-from hoodie.timeline.codecs.written import written_by
+from hoodie.timeline.codecs.commit_files import written_by
 from hoodie.view.missing import shorter
 from hoodie.view.strays import archived_strays
 

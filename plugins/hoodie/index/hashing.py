@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 from hoodie.errors import CorruptTableError
 from hoodie.formats.xxhash import xxhash32
 from hoodie.index.buckets import hashed_values
-from hoodie.timeline.named import named_part, reading
+from hoodie.timeline.name_checks import named_part, reading
 
 FIRST_VERSION = "00000000000000"  # the instant of the metadata that the first write to a partition makes
 _MOST = 0x7FFF_FFFF  # the greatest hash

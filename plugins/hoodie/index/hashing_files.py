@@ -13,7 +13,7 @@ from hoodie.errors import CorruptTableError, PendingInstantError, UnsupportedTab
 from hoodie.index.hashing import FIRST_VERSION, HashingMetadata
 from hoodie.storage.base import Listing, join
 from hoodie.timeline import Action
-from hoodie.timeline.named import named_instant
+from hoodie.timeline.name_checks import named_instant
 from hoodie.transaction.rollback import is_plan
 from hoodie.view import TableState
 

@@ -27,7 +27,7 @@ from hoodie.markers.names import (
 )
 from hoodie.model.time import Time
 from hoodie.storage.base import ReplacingStorage
-from hoodie.storage.once import create_own, replace_own
+from hoodie.storage.idempotent import create_own, replace_own
 
 Check = Callable[[Sequence[str]], None]
 """Looks at markers before they are written, and raises what stands against it."""

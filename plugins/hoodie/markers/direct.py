@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hoodie.markers.names import MarkerType, marker_folder, marker_name
 from hoodie.model.time import Time
 from hoodie.storage.base import Storage
-from hoodie.storage.once import create_own
+from hoodie.storage.idempotent import create_own
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from hoodie.markers.names import BATCH_TYPE, BATCHED, MarkerType, batch_path, fi
 from hoodie.markers.server import ServerAddress, SilentServerError, note_on_server
 from hoodie.model.time import Time
 from hoodie.storage.base import Storage
-from hoodie.storage.once import create_own
+from hoodie.storage.idempotent import create_own
 
 _log = logging.getLogger(__name__)
 

@@ -22,7 +22,7 @@ from hoodie.engine.pack import packed
 from hoodie.model.changes import COMPLETION_TIME, OP
 from hoodie.model.meta_columns import COMMIT_TIME, PARTITION_PATH, RECORD_KEY
 from hoodie.read.filters import Filter
-from hoodie.spark.calls import check_session, spark_call
+from hoodie.spark.error_boundary import check_session, spark_call
 from hoodie.spark.worker import worker_task
 from hoodie.storage import BasePath
 from hoodie.table import HoodieTable

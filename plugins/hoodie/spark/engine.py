@@ -24,7 +24,7 @@ from hoodie.engine.pack import shares
 from hoodie.engine.progress import Progress, Stage, step_of
 from hoodie.spark.blocks import from_bytes, to_bytes
 from hoodie.spark.failures import raised_errors
-from hoodie.spark.meter import Meter, new_meter
+from hoodie.spark.metrics import Meter, new_meter
 from hoodie.spark.watch import watched
 from hoodie.spark.worker import worker_task
 

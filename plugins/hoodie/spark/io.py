@@ -15,9 +15,9 @@ from hoodie.errors import check_argument
 from hoodie.read.filters import Filter
 from hoodie.read.plan import plan_read, snapshot_columns
 from hoodie.read.query import Incremental, Query, Snapshot
-from hoodie.spark.calls import check_session, spark_call
 from hoodie.spark.columns import arrow_schema
 from hoodie.spark.engine import SparkEngine
+from hoodie.spark.error_boundary import check_session, spark_call
 from hoodie.spark.required import required_columns
 from hoodie.spark.scan import Scan, plan_scan
 from hoodie.storage import BasePath

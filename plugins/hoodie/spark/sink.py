@@ -1,7 +1,7 @@
 """`df.write.format("hoodie")`: the rows of a query, staged by its tasks, and written once all of them are there.
 
 Tasks of a source of Python cannot hand rows to each other, as the rows of one key must be. So they only put them into files of
-the table's storage (`hoodie.spark.staged`); Spark tells which attempts of tasks count, and with their files alone the process of
+the table's storage (`hoodie.spark.staging`); Spark tells which attempts of tasks count, and with their files alone the process of
 the session makes a write as any other (`hoodie.spark.write_server`).
 """
 
@@ -15,11 +15,11 @@ from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
-from hoodie.calls import call
 from hoodie.clock import SystemClock
+from hoodie.error_boundary import call
 from hoodie.schema import data_columns
-from hoodie.spark.asked_write import AskedWrite
-from hoodie.spark.staged import StagedSplit, new_folder, remove, remove_old, stage
+from hoodie.spark.sink_options import AskedWrite
+from hoodie.spark.staging import StagedSplit, new_folder, remove, remove_old, stage
 from hoodie.spark.write_server import StagedWrite, ask
 from hoodie.storage import storage_of
 

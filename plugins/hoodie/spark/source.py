@@ -21,20 +21,20 @@ from pyspark.sql.datasource import CaseInsensitiveDict, DataSource, DataSourceRe
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StructType
 
-from hoodie.calls import call
 from hoodie.changes import ChangeQuery, ChangeStream, open_changes
 from hoodie.engine import LocalEngine
+from hoodie.error_boundary import call
 from hoodie.errors import ConfigError, HoodieError, SchemaConflictError
 from hoodie.read.execute import ReadSlice
 from hoodie.read.query import Query
 from hoodie.read.snapshot import of_snapshot, plan_snapshot
-from hoodie.spark.asked import NO_PATH, PATH, asked_of
-from hoodie.spark.asked_write import AskedWrite
-from hoodie.spark.calls import check_session
 from hoodie.spark.changes import ChangesOfTasks, change_tasks, spark_columns
 from hoodie.spark.conditions import of_source
+from hoodie.spark.error_boundary import check_session
 from hoodie.spark.scan import WorkedSlices, tasks_of
 from hoodie.spark.sink import Sink
+from hoodie.spark.sink_options import AskedWrite
+from hoodie.spark.source_options import NO_PATH, PATH, asked_of
 from hoodie.spark.stream.columns import stream_columns
 from hoodie.spark.stream.options import is_stream, stream_options
 from hoodie.spark.stream.reader import StreamReader
@@ -74,7 +74,7 @@ def register(spark: SparkSession) -> None:
 
 
 class HoodieSource(DataSource):  # type: ignore[misc]
-    """See the module; options are those of `hoodie.spark.asked`, and of a write those of `hoodie.spark.asked_write`."""
+    """See the module; options are those of `hoodie.spark.source_options`, and of a write those of `hoodie.spark.sink_options`."""
 
     writes_at = ""
     """Where the process of the session carries out writes."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from hoodie.engine.memory_pool import use_task_pool
 from hoodie.spark.failures import carrying_errors
-from hoodie.spark.meter import Meter, metered
+from hoodie.spark.metrics import Meter, metered
 
 
 @contextmanager

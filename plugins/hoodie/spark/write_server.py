@@ -20,10 +20,10 @@ from pyspark.sql import SparkSession
 
 from hoodie.engine.splits import ArrowSplit
 from hoodie.errors import EngineError, HoodieError, as_line, of_line
-from hoodie.spark.asked_write import AskedWrite
-from hoodie.spark.calls import spark_call
 from hoodie.spark.engine import SparkEngine
-from hoodie.spark.staged import StagedSplit
+from hoodie.spark.error_boundary import spark_call
+from hoodie.spark.sink_options import AskedWrite
+from hoodie.spark.staging import StagedSplit
 
 _log = logging.getLogger(__name__)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hoodie.sql.catalog import Catalog, Entry
 from hoodie.sql.connection import Connection, connect
-from hoodie.sql.listed import ListedTables
 from hoodie.sql.names import TableName
+from hoodie.sql.registry_catalog import ListedTables
 from hoodie.sql.result import Result
 from hoodie.sql.warehouse import Warehouse
 

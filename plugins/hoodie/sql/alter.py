@@ -11,7 +11,7 @@ from hoodie.errors import SqlError, TableExistsError
 from hoodie.schema.changes import AddColumn, RenameColumn
 from hoodie.sql.alter_text import Altering, altering
 from hoodie.sql.catalog import Entry
-from hoodie.sql.declared import sorted_out
+from hoodie.sql.declaration import sorted_out
 from hoodie.sql.names import checked_name, refuse_own
 from hoodie.sql.parse import Statement
 from hoodie.sql.result import Result

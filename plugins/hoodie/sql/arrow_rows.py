@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hoodie.sql.assignment import stored
-from hoodie.sql.changed import Changes, changed
 from hoodie.sql.engine import Doubled
 from hoodie.sql.row_keys import RowKeys
+from hoodie.sql.update_rows import Changes, changed
 from hoodie.table import HoodieTable
 from hoodie.write.execute import WriteResult
 

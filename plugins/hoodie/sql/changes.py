@@ -12,9 +12,9 @@ from hoodie.config.properties.merge import EVENT
 from hoodie.config.properties.table import TableProperties
 from hoodie.errors import SqlError
 from hoodie.schema import top_level
-from hoodie.sql.changed import CLAUSE, VALUE, Changes, value_name
 from hoodie.sql.names import refuse_own
 from hoodie.sql.parse import DIALECT, shortened
+from hoodie.sql.update_rows import CLAUSE, VALUE, Changes, value_name
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from sqlglot import exp
 
-from hoodie.calls import call
 from hoodie.engine import Engine
+from hoodie.error_boundary import call
 from hoodie.errors import ArgumentError, SqlError
 from hoodie.sql.catalog import Catalog
 from hoodie.sql.duck import DuckEngine

@@ -17,7 +17,7 @@ from hoodie.config.keys.concurrency import SHARING_KEYS
 from hoodie.config.keys.lock import LOCK_KEYS
 from hoodie.errors import SqlError, TableExistsError
 from hoodie.sql.catalog import Entry
-from hoodie.sql.declared import declared, is_of_hudi, is_temporary
+from hoodie.sql.declaration import declared, is_of_hudi, is_temporary
 from hoodie.sql.inserts import fill, without_meta
 from hoodie.sql.leftovers import OF_QUERY, is_unfilled
 from hoodie.sql.names import checked_name, refuse_own

@@ -15,7 +15,7 @@ from hoodie.sql.names import checked_name
 from hoodie.sql.parse import DESCRIBE_COLUMN, Statement
 from hoodie.sql.result import Result
 from hoodie.sql.session import Session
-from hoodie.sql.told import table_properties
+from hoodie.sql.show_create import table_properties
 from hoodie.sql.types import simple_type
 from hoodie.table import HoodieTable
 from hoodie.timeline import parse_time

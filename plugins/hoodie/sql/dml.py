@@ -20,13 +20,13 @@ from hoodie.dataset import HoodieDataset
 from hoodie.display import counted
 from hoodie.errors import SqlError, StaleRowsError, StaleSnapshotError
 from hoodie.sql.catalog import Entry
-from hoodie.sql.changed import ACTION, INSERTED
 from hoodie.sql.changes import Target, delete_query, lowered_query, merge_query, source_query, update_query
 from hoodie.sql.engine import Rows
 from hoodie.sql.key_collisions import may_collide, refuse_collisions
 from hoodie.sql.result import Result
 from hoodie.sql.row_keys import AMBIGUOUS, RowKeys
 from hoodie.sql.session import Session
+from hoodie.sql.update_rows import ACTION, INSERTED
 from hoodie.sql.upserts import upsert_query
 from hoodie.table import HoodieTable
 from hoodie.timeline import WRITE_ACTIONS, Action

@@ -12,8 +12,8 @@ from sqlglot import exp
 
 from hoodie.dataset import TableDataset
 from hoodie.engine import Engine
-from hoodie.sql.changed import Changes
 from hoodie.sql.row_keys import RowKeys
+from hoodie.sql.update_rows import Changes
 from hoodie.table import HoodieTable
 from hoodie.write.execute import WriteResult
 
@@ -48,7 +48,7 @@ class Rows(Protocol):
         ...
 
     def changed(self, changes: Changes) -> Rows:
-        """As `hoodie.sql.changed.changed`: rows of a query of changes as they are written."""
+        """As `hoodie.sql.update_rows.changed`: rows of a query of changes as they are written."""
         ...
 
     def keyed(self, keys: RowKeys, also: Sequence[str] = ()) -> Rows:

@@ -18,7 +18,7 @@ from hoodie.model.meta_columns import COMMIT_TIME
 from hoodie.sql.catalog import Entry
 from hoodie.sql.names import TableName
 from hoodie.storage import storage_of
-from hoodie.sync.desired import REALTIME_FORMAT, SNAPSHOT_FORMAT
+from hoodie.sync.registration import REALTIME_FORMAT, SNAPSHOT_FORMAT
 from hoodie.sync.run import run_sync
 from hoodie.table import HoodieTable
 

@@ -7,12 +7,12 @@ from sqlglot import exp
 
 from hoodie.dataset import HoodieDataset
 from hoodie.errors import SqlError
-from hoodie.sql.changed import INSERTED
 from hoodie.sql.changes import Target, inserted_values
 from hoodie.sql.engine import Rows
 from hoodie.sql.key_comparison import compared_keys
 from hoodie.sql.row_keys import AMBIGUOUS, RowKeys
 from hoodie.sql.session import Session
+from hoodie.sql.update_rows import INSERTED
 
 _NEW, _STORED = "__hoodie_new", "__hoodie_stored"
 

@@ -19,10 +19,10 @@ from hoodie.sql.inserts import empty_partitions, insert_rows
 from hoodie.sql.literal_casts import refuse_failed_casts
 from hoodie.sql.names import checked_name, refuse_own_aliases, tables_read
 from hoodie.sql.parse import DIALECT, SETTING, Statement, shortened
-from hoodie.sql.procedures.calling import call_procedure
+from hoodie.sql.procedures.call import call_procedure
 from hoodie.sql.result import Result
 from hoodie.sql.session import Session
-from hoodie.sql.shows import show
+from hoodie.sql.show import show
 
 _TRANSACTION = re.compile(r"\s*(BEGIN|START\s+TRANSACTION|ROLLBACK|ABORT)\b", re.IGNORECASE)
 """Statements that the engine would take for its own tables, while Hudi tables keep what is written."""

@@ -17,7 +17,7 @@ from hoodie.sql.leftovers import is_unfilled
 from hoodie.sql.names import TableName
 from hoodie.storage import BasePath, storage_of
 from hoodie.storage.base import ReplacingStorage
-from hoodie.storage.once import create_own, replace_own
+from hoodie.storage.idempotent import create_own, replace_own
 
 _CATALOG = ".catalog"
 _DATABASE = ".database"

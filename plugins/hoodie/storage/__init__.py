@@ -1,8 +1,8 @@
 """Where a table lives."""
 
 from hoodie.storage.base import File, FileInfo, Listing, Storage, closing_input, join, walk_files
-from hoodie.storage.choose import BasePath, open_storage, storage_of
-from hoodie.storage.listed_once import ListedOnce
+from hoodie.storage.factory import BasePath, open_storage, storage_of
+from hoodie.storage.listing_cache import ListedOnce
 from hoodie.storage.local import LocalStorage
 from hoodie.storage.remote import FsspecStorage
 from hoodie.storage.s3 import S3Storage

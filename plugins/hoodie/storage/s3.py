@@ -11,7 +11,7 @@ from typing import Any
 
 from hoodie.errors import ConfigError
 from hoodie.storage.base import File
-from hoodie.storage.tagged import TaggedStorage
+from hoodie.storage.etag import TaggedStorage
 
 # Metadata of an object: which call made it.
 _MAKER = "made-by"

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from hoodie.errors import SchemaConflictError, TableExistsError
 from hoodie.sync.changes import PartitionChanges
-from hoodie.sync.desired import REALTIME_FORMAT, column_types
 from hoodie.sync.model import (
     Action,
     AddColumns,
@@ -22,6 +21,7 @@ from hoodie.sync.model import (
     SetProperties,
     SetSerdeProperties,
 )
+from hoodie.sync.registration import REALTIME_FORMAT, column_types
 
 _WIDER = frozenset({("int", "bigint"), ("float", "double")})
 _REMEDY = "drop the table in the catalog (its files stay: it is external) and sync again"

@@ -14,7 +14,6 @@ from hoodie.model.time import Time
 from hoodie.sync.catalog import Catalog
 from hoodie.sync.changes import ListFiles, PartitionChanges, partition_changes
 from hoodie.sync.connect import open_catalog
-from hoodie.sync.desired import Entry, database_of, desired_table, entries
 from hoodie.sync.extractors import NON_PARTITIONED, Extractor, extract, extractor_of, infer_extractor
 from hoodie.sync.model import (
     EXTRACTOR_PROPERTY,
@@ -27,6 +26,7 @@ from hoodie.sync.model import (
     SyncPlan,
 )
 from hoodie.sync.plan import TableDifference, check_ours, table_actions
+from hoodie.sync.registration import Entry, database_of, desired_table, entries
 from hoodie.view import TableState
 from hoodie.view.table_schema import table_schema
 

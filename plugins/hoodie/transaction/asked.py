@@ -13,7 +13,7 @@ from datetime import timedelta
 
 from hoodie.clock import Clock
 from hoodie.storage.base import Storage
-from hoodie.storage.once import create_own
+from hoodie.storage.idempotent import create_own
 
 FOLDER = ".hoodie/.asked"
 _MARK = 32  # bytes

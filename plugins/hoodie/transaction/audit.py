@@ -23,7 +23,7 @@ from hoodie.clock import Clock
 from hoodie.errors import CorruptTableError
 from hoodie.model.time import Time
 from hoodie.storage.base import Storage
-from hoodie.storage.once import create_own
+from hoodie.storage.idempotent import create_own
 from hoodie.transaction.locks.owner import user_name
 
 FOLDER = ".hoodie/.audit"

@@ -14,7 +14,7 @@ from hoodie.model.names import LogFileName
 from hoodie.model.rollback import SharedLogs
 from hoodie.model.time import Time
 from hoodie.storage.base import Storage, join
-from hoodie.storage.once import create_own
+from hoodie.storage.idempotent import create_own
 
 _ROLLBACK = "0"  # place in HoodieCommandBlockTypeEnum
 _TOKEN = "1-0-1"  # Hudi's own write token outside of a task

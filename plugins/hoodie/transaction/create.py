@@ -18,7 +18,7 @@ from hoodie.keygen import check_key_generator
 from hoodie.model.names import PARTITION_METAFILE
 from hoodie.schema import arrow_to_avro, check_ordering, find_field, normalise
 from hoodie.storage.base import Storage, walk_files
-from hoodie.storage.once import create_own
+from hoodie.storage.idempotent import create_own
 from hoodie.timeline import Action, layout_of
 from hoodie.transaction.locks import Locking, verify_held
 from hoodie.transaction.sharing import Sharing

@@ -8,7 +8,7 @@ from dataclasses import replace
 from hoodie.clock import Clock
 from hoodie.errors import LockLostError, NotCommittedError, PendingInstantError, UnclearCommitError
 from hoodie.model.time import Time
-from hoodie.storage.once import Outcome, create_own, look_once
+from hoodie.storage.idempotent import Outcome, create_own, look_once
 from hoodie.timeline import Action, Instant, State
 from hoodie.transaction import following
 from hoodie.transaction.fencing import withdraw_if_overtaken

@@ -18,7 +18,7 @@ from hoodie.model.time import BEGINNING, Time
 from hoodie.storage.base import join
 from hoodie.timeline import Action, Instant
 from hoodie.timeline.codecs.clean import decode_clean_plan
-from hoodie.timeline.codecs.written import LISTED, Written
+from hoodie.timeline.codecs.commit_files import LISTED, Written
 from hoodie.view.file_ends import whole_files
 from hoodie.view.files import Choice, ChosenFiles
 from hoodie.view.replaced import replaced_groups

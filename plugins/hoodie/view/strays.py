@@ -14,7 +14,7 @@ from hoodie.model.files import BaseFile, LogFile
 from hoodie.model.names import FULL_BOOTSTRAP, METADATA_BOOTSTRAP
 from hoodie.model.time import Time
 from hoodie.timeline import WRITE_ACTIONS, Instant
-from hoodie.timeline.codecs.written import Written, written_by
+from hoodie.timeline.codecs.commit_files import Written, written_by
 from hoodie.view.files import PartitionFiles
 from hoodie.view.state import TableState
 from hoodie.view.written import written_files

@@ -11,7 +11,7 @@ from threading import Lock
 
 from hoodie.errors import CorruptTableError
 from hoodie.timeline import Instant
-from hoodie.timeline.codecs.written import Written, is_large, looked_up, written_by
+from hoodie.timeline.codecs.commit_files import Written, is_large, looked_up, written_by
 from hoodie.view.state import TableState
 
 _log = logging.getLogger(__name__)

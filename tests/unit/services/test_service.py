@@ -11,8 +11,8 @@ from hoodie import COMPACTION, HoodieTable
 from hoodie.config.groups import OptionGroup
 from hoodie.config.key import ConfigKey, integer, resolve
 from hoodie.errors import ConfigError, PendingInstantError
-from hoodie.services.after_write import AfterWrite, at_once, scheduled, scheduled_and_executed
 from hoodie.services.decision import Decision, Item, Items
+from hoodie.services.inline import AfterWrite, at_once, scheduled, scheduled_and_executed
 from hoodie.services.service import Scheduled, Service
 from hoodie.timeline import Action
 from hoodie.view import TableView

@@ -11,7 +11,7 @@ from hoodie import CLUSTERING, COMPACTION
 from hoodie.errors import ConfigError, CorruptTableError, PendingInstantError, UnsupportedTableError, WriteConflictError
 from hoodie.index.hashing import HashingMetadata
 from hoodie.index.hashing_files import HASHING
-from hoodie.services.clustering.give_up import GiveUpClustering
+from hoodie.services.clustering.unschedule import GiveUpClustering
 from hoodie.timeline import Action
 from hoodie.view import TableView
 from tests.support.clock import FakeClock

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from hoodie.errors import CorruptTableError
 from hoodie.storage import BasePath, storage_of
 from hoodie.storage.base import ReplacingStorage, Storage
-from hoodie.storage.once import create_own, replace_own
+from hoodie.storage.idempotent import create_own, replace_own
 
 PATH = ".hoodie/.verified/source.json"
 

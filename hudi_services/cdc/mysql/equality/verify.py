@@ -14,7 +14,7 @@ import pyarrow as pa
 from hoodie.clock import SystemClock
 from hoodie.config.keys.memory import SPILL_FOLDER
 from hoodie.errors import ConfigError, CorruptTableError, PendingInstantError, SourceError
-from hoodie.services.after_write import AfterWrite
+from hoodie.services.inline import AfterWrite
 from hoodie.view import TableState
 from hudi_services.cdc.mysql.connection import connected
 from hudi_services.cdc.mysql.equality.chunks import digests

@@ -7,7 +7,7 @@ from hoodie.config.properties.java_properties import format_properties, parse_pr
 from hoodie.config.properties.table import TableProperties
 from hoodie.errors import CorruptTableError, HoodieError, TableNotFoundError
 from hoodie.storage.base import Storage
-from hoodie.storage.once import create_own
+from hoodie.storage.idempotent import create_own
 
 PROPERTIES = ".hoodie/hoodie.properties"
 BACKUP = ".hoodie/hoodie.properties.backup"

@@ -15,7 +15,7 @@ from hoodie.model.time import Time
 from hoodie.read.incremental import time_in_range
 from hoodie.storage import join
 from hoodie.timeline import Action, Instant
-from hoodie.timeline.codecs.written import written_by
+from hoodie.timeline.codecs.commit_files import written_by
 from hoodie.view.attempts import lost_by, with_foreign
 from hoodie.view.files import partitions_above
 from hoodie.view.missing import ExpectedFile, absent_files, refuse_external

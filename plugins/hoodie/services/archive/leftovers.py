@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from hoodie.model.files import BaseFile, GroupId, LogFile
 from hoodie.model.names import EXTERNAL
 from hoodie.model.time import BEGINNING, Time
-from hoodie.services.archive.retained import Hold
+from hoodie.services.archive.retention import Hold
 from hoodie.timeline import WRITE_ACTIONS, Action, Instant
 from hoodie.timeline.codecs.restore import restored_rollbacks
 from hoodie.timeline.codecs.rollback import decode_rollback_result

@@ -1,4 +1,4 @@
-"""Which instants go into the archive: read from the table, decided by `hoodie.services.archive.retained`."""
+"""Which instants go into the archive: read from the table, decided by `hoodie.services.archive.retention`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hoodie.errors import ConfigError
 from hoodie.model.names import METADATA_TABLE
 from hoodie.model.time import BEGINNING, Time
 from hoodie.services.archive.leftovers import LEFTOVERS, Partitions
-from hoodie.services.archive.retained import Hold, archivable, holds, kept_at_least
+from hoodie.services.archive.retention import Hold, archivable, holds, kept_at_least
 from hoodie.services.blockers import Blocker, blockers_of
 from hoodie.services.blockers import Hold as Holding
 from hoodie.services.decision import Decision, Item, Items

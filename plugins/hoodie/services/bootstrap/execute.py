@@ -27,9 +27,9 @@ from hoodie.formats.bootstrap_index import (
 from hoodie.model.commit import SCHEMA_KEY, CommitMetadata, WriteStat
 from hoodie.model.time import Time
 from hoodie.schema import top_level
-from hoodie.services.bootstrap.earlier import TIMES, already_done, check_same, check_untouched, delete_all_markers
 from hoodie.services.bootstrap.plan import BootstrapPlan
 from hoodie.services.bootstrap.preflight import preflight
+from hoodie.services.bootstrap.recovery import TIMES, already_done, check_same, check_untouched, delete_all_markers
 from hoodie.services.bootstrap.request import BootstrapRequest
 from hoodie.services.bootstrap.skeleton import SkeletonTask, WriteSkeletons, skeleton_context
 from hoodie.services.bootstrap.source import check_unchanged

@@ -22,7 +22,7 @@ from hoodie.model.clean import CleanFile, CleanPlan, CleanResult
 from hoodie.model.savepoint import Savepoint
 from hoodie.model.time import BEGINNING, Time
 from hoodie.services.blockers import Hold, blockers_of
-from hoodie.services.clean.holds import (
+from hoodie.services.clean.blockers import (
     holds_of_consumer,
     holds_of_files,
     holds_of_history,

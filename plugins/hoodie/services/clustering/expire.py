@@ -15,8 +15,8 @@ from hoodie.config.keys.clustering import CLUSTERING_KEYS, EXPIRES, EXPIRES_AFTE
 from hoodie.config.options import Given
 from hoodie.errors import LockHeldError, PendingInstantError, UnsupportedTableError
 from hoodie.model.clustering import ClusteringPlan
-from hoodie.services.clustering.give_up import GiveUpClustering
 from hoodie.services.clustering.service import CLUSTERING
+from hoodie.services.clustering.unschedule import GiveUpClustering
 from hoodie.services.decision import Decision
 from hoodie.services.service import schedule, waiting
 from hoodie.timeline import Instant, parse_time

@@ -18,7 +18,7 @@ from hoodie.services.clustering.buckets import refuse_buckets
 from hoodie.services.clustering.order import SortOrder
 from hoodie.services.clustering.partitions import chosen_partitions
 from hoodie.services.decision import Decision, Item, Items
-from hoodie.services.rewrite.holds import being_written
+from hoodie.services.rewrite.blockers import being_written
 from hoodie.services.rewrite.plan import log_bytes
 from hoodie.timeline import WRITE_ACTIONS, Action, Instant
 from hoodie.transaction.locks import Locking

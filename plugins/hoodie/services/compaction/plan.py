@@ -14,7 +14,7 @@ from hoodie.model.compaction import CompactionOperation, CompactionPlan
 from hoodie.model.files import FileSlice
 from hoodie.services.blockers import blockers_of
 from hoodie.services.decision import Decision
-from hoodie.services.rewrite.holds import being_written, holds_of_plans, holds_of_writers
+from hoodie.services.rewrite.blockers import being_written, holds_of_plans, holds_of_writers
 from hoodie.services.rewrite.plan import (
     backlog_of,
     check_merge_on_read,

@@ -17,7 +17,7 @@ from hoodie.model.compaction import CompactionPlan
 from hoodie.model.files import FileSlice, LogFile
 from hoodie.services.blockers import blockers_of
 from hoodie.services.decision import Decision
-from hoodie.services.rewrite.holds import holds_of_plans
+from hoodie.services.rewrite.blockers import holds_of_plans
 from hoodie.services.rewrite.plan import (
     backlog_of,
     check_merge_on_read,

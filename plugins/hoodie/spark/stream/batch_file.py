@@ -14,7 +14,7 @@ from hoodie.errors import CorruptTableError
 from hoodie.model.time import Time
 from hoodie.spark.stream.batches import WrittenBatch
 from hoodie.storage.base import ReplacingStorage, Storage
-from hoodie.storage.once import create_own, replace_own
+from hoodie.storage.idempotent import create_own, replace_own
 
 FOLDER = ".hoodie/.streams"
 

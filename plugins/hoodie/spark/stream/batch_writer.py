@@ -15,8 +15,8 @@ from hoodie.config.keys.write import OPERATION
 from hoodie.engine import Engine
 from hoodie.errors import ConfigError
 from hoodie.model.internal_columns import DELETION
-from hoodie.services.after_write import AfterWrite
-from hoodie.spark.staged import new_folder, remove, remove_old
+from hoodie.services.inline import AfterWrite
+from hoodie.spark.staging import new_folder, remove, remove_old
 from hoodie.spark.stream.batch_file import BatchFile
 from hoodie.spark.stream.batches import StreamBatch, WrittenBatch, check_batch
 from hoodie.spark.stream.change_exchange import staged_changes

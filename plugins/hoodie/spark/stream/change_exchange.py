@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from hoodie.engine import Engine
 from hoodie.engine.base import Block
-from hoodie.spark.staged import StagedSplit, stage
+from hoodie.spark.staging import StagedSplit, stage
 from hoodie.storage import Storage
 from hoodie.write.change_rows import ChangeRows
 from hoodie.write.worker.rows import by_key_hash, chunks

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from hoodie.errors import ConfigError
-from hoodie.spark.asked import OF_CATALOG, PATH
+from hoodie.spark.source_options import OF_CATALOG, PATH
 
 START = "hoodie.datasource.streaming.startoffset"
 FORMAT = "hoodie.datasource.query.incremental.format"

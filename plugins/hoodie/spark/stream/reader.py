@@ -18,12 +18,12 @@ from pyspark.sql.streaming.datasource import (
 )
 from pyspark.sql.types import StructType
 
-from hoodie.calls import call
 from hoodie.changes import ChangeQuery, open_changes
 from hoodie.changes.consumer_lag import last_completed
 from hoodie.changes.plan import CommitTimes, GroupChange
 from hoodie.changes.range import change_range
 from hoodie.engine import LocalEngine
+from hoodie.error_boundary import call
 from hoodie.errors import ChangeRangeError, TimeTravelError
 from hoodie.model.changes import AFTER
 from hoodie.read.execute import ReadSlice

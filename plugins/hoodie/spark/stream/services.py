@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from hoodie.config.keys.inline import TABLE_SERVICES
 from hoodie.engine import LocalEngine
 from hoodie.errors import HoodieError
-from hoodie.services.after_write import AfterWrite
+from hoodie.services.inline import AfterWrite
 from hoodie.services.sync import SYNC
 from hoodie.storage import BasePath
 from hoodie.table import HoodieTable

@@ -13,9 +13,9 @@ from hoodie.engine import Engine, LocalEngine
 from hoodie.engine.local import DEFAULT_MEMORY
 from hoodie.engine.splits import ArrowSplit
 from hoodie.errors import TableNotFoundError
-from hoodie.spark.calls import spark_call
 from hoodie.spark.engine import SparkEngine
-from hoodie.spark.staged import StagedSplit
+from hoodie.spark.error_boundary import spark_call
+from hoodie.spark.staging import StagedSplit
 from hoodie.spark.stream.batch_writer import BatchWriter
 from hoodie.spark.stream.batches import StreamBatch
 from hoodie.spark.stream.sink_options import SinkRequest

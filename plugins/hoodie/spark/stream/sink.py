@@ -14,9 +14,9 @@ from pyspark.sql import DataFrame
 from hoodie.config import given_options
 from hoodie.engine import LocalEngine
 from hoodie.errors import ConfigError, StreamBatchError, check_argument
-from hoodie.spark.calls import check_session, spark_call
 from hoodie.spark.columns import arrow_schema
 from hoodie.spark.engine import SparkEngine
+from hoodie.spark.error_boundary import check_session, spark_call
 from hoodie.spark.stream.batch_writer import BatchWriter, SinkWrites
 from hoodie.spark.stream.batches import StreamBatch
 from hoodie.storage import BasePath, storage_of

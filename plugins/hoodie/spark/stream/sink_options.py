@@ -11,8 +11,8 @@ from hoodie.config.key import resolve
 from hoodie.config.keys import stream as keys
 from hoodie.config.keys.stream import STREAM_KEYS
 from hoodie.errors import ConfigError
-from hoodie.services.after_write import AfterWrite
-from hoodie.spark.asked_write import AskedWrite
+from hoodie.services.inline import AfterWrite
+from hoodie.spark.sink_options import AskedWrite
 from hoodie.spark.stream.batch_writer import SinkWrites
 from hoodie.storage import open_storage
 from hoodie.write.change_rows import ChangeColumns

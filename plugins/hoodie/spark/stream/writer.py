@@ -15,11 +15,11 @@ from pyspark.sql.datasource import DataSourceStreamArrowWriter, WriterCommitMess
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
-from hoodie.calls import call
 from hoodie.clock import SystemClock
 from hoodie.engine.splits import ArrowSplit
+from hoodie.error_boundary import call
 from hoodie.schema import data_columns
-from hoodie.spark.staged import StagedSplit, new_folder, remove, remove_old, stage
+from hoodie.spark.staging import StagedSplit, new_folder, remove, remove_old, stage
 from hoodie.spark.stream.session_batch import StagedBatch
 from hoodie.spark.stream.sink_options import SinkRequest
 from hoodie.spark.write_server import ask

@@ -9,7 +9,7 @@ from typing import Any
 from hoodie.config.keys import clustering as keys
 from hoodie.errors import SqlError
 from hoodie.services.clustering.service import CLUSTERING
-from hoodie.sql.procedures.planned import BOTH, EXECUTE, named_in, operation_of, run_plans
+from hoodie.sql.procedures.plans import BOTH, EXECUTE, named_in, operation_of, run_plans
 from hoodie.sql.procedures.procedure import (
     FLAG,
     INT,

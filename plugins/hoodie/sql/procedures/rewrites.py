@@ -9,11 +9,11 @@ from typing import Any
 
 from hoodie.errors import SqlError
 from hoodie.model.time import Time
-from hoodie.services.clustering.give_up import GiveUpClustering
+from hoodie.services.clustering.unschedule import GiveUpClustering
 from hoodie.services.compaction.service import COMPACTION
 from hoodie.services.compaction.unschedule import UnscheduleCompaction
 from hoodie.services.rollback.service import Rollback
-from hoodie.sql.procedures.planned import EXECUTE, named_in, operation_of, run_plans
+from hoodie.sql.procedures.plans import EXECUTE, named_in, operation_of, run_plans
 from hoodie.sql.procedures.procedure import (
     FLAG,
     INT,

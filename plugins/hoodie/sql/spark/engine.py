@@ -21,8 +21,8 @@ from hoodie.dataset import ChangeDataset, HoodieDataset
 from hoodie.read.snapshot import of_snapshot, plan_snapshot
 from hoodie.schema import top_level
 from hoodie.spark import SparkEngine
-from hoodie.spark.calls import check_session
 from hoodie.spark.changes import changes_frame
+from hoodie.spark.error_boundary import check_session
 from hoodie.spark.failures import raised_errors
 from hoodie.spark.required import Required, required_of_each
 from hoodie.spark.scan import plan_scan

@@ -19,10 +19,10 @@ from hoodie.spark.columns import arrow_schema
 from hoodie.spark.failures import raised_errors
 from hoodie.spark.worker import worker_task
 from hoodie.sql.assignment import stored
-from hoodie.sql.changed import Changes, changed
 from hoodie.sql.engine import Doubled
 from hoodie.sql.row_keys import RowKeys
 from hoodie.sql.spark.failures import sql_errors
+from hoodie.sql.update_rows import Changes, changed
 from hoodie.table import HoodieTable
 from hoodie.write.execute import WriteResult
 

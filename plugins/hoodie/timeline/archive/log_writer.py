@@ -14,7 +14,7 @@ from hoodie.errors import CorruptTableError
 from hoodie.formats import avro_file
 from hoodie.formats.log import BlockType, Header, encode_block
 from hoodie.storage.base import Storage
-from hoodie.storage.once import create_own
+from hoodie.storage.idempotent import create_own
 from hoodie.timeline.archive.logs import archive_number
 from hoodie.timeline.archive.writer import ArchiveSettings, Entry, StateFile
 from hoodie.timeline.codecs.commit import load_json

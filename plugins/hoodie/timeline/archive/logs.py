@@ -26,7 +26,7 @@ from hoodie.timeline.codecs.clean import clean_result_of
 from hoodie.timeline.codecs.commit import commit_of
 from hoodie.timeline.codecs.rollback import rollback_of
 from hoodie.timeline.instant import WRITE_ACTIONS, Action, Instant, State
-from hoodie.timeline.named import reading
+from hoodie.timeline.name_checks import reading
 
 _NAME = re.compile(r"^\.commits_\.archive\.(\d+)(?:_.*)?$")
 _MERGE_PLAN = "mergeArchivePlan"

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from hoodie.formats import avro_file
 from hoodie.storage.base import Storage, closing_input
-from hoodie.storage.once import create_own
+from hoodie.storage.idempotent import create_own
 from hoodie.timeline.archive.base import missing, torn
 from hoodie.timeline.archive.manifest import HistoryFile, Manifest, Manifests
 from hoodie.timeline.archive.writer import ArchiveSettings, Entry, drop

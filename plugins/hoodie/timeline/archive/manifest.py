@@ -13,7 +13,7 @@ from functools import cached_property
 from hoodie.errors import LockLostError
 from hoodie.model.time import Time
 from hoodie.storage.base import ReplacingStorage, Storage
-from hoodie.storage.once import create_own, replace_own
+from hoodie.storage.idempotent import create_own, replace_own
 from hoodie.timeline.archive.base import missing, torn
 from hoodie.timeline.archive.writer import drop
 

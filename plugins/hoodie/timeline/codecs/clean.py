@@ -10,7 +10,7 @@ from hoodie.model.clean import CleanFile, CleanPlan, CleanResult
 from hoodie.model.names import BaseFileName, LogFileName
 from hoodie.model.time import Time
 from hoodie.storage.base import join
-from hoodie.timeline.named import named_part, named_path, named_watermark, reading
+from hoodie.timeline.name_checks import named_part, named_path, named_watermark, reading
 
 _VERSION = 2  # full paths in plans, file names in results
 

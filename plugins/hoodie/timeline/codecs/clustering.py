@@ -7,7 +7,7 @@ from typing import Any
 from hoodie.formats import avro_file
 from hoodie.model.clustering import SORT_AND_SIZE, ClusteringGroup, ClusteringPlan, ClusteringSlice
 from hoodie.storage.base import join
-from hoodie.timeline.named import named_part, named_path, reading
+from hoodie.timeline.name_checks import named_part, named_path, reading
 
 _RECORD, _OPERATION = "HoodieRequestedReplaceMetadata", "CLUSTER"
 

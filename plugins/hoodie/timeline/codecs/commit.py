@@ -10,7 +10,7 @@ from typing import Any
 from hoodie.errors import CorruptTableError
 from hoodie.formats import avro_file
 from hoodie.model.commit import NO_PREVIOUS_COMMIT, CommitMetadata, LogStat, WriteStat
-from hoodie.timeline.named import named_part, named_path, reading
+from hoodie.timeline.name_checks import named_part, named_path, reading
 
 _OPERATION = re.compile(r"[A-Za-z_]{1,64}")  # a name of Hudi's WriteOperationType
 _LONG = 1 << 63  # Hudi's counts are Java's longs

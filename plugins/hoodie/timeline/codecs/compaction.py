@@ -6,7 +6,7 @@ from typing import Any
 
 from hoodie.formats import avro_file
 from hoodie.model.compaction import CompactionOperation, CompactionPlan
-from hoodie.timeline.named import named_instant, named_part, named_path, reading
+from hoodie.timeline.name_checks import named_instant, named_part, named_path, reading
 
 _LOG_COMPACTOR = "org.apache.hudi.table.action.compact.LogCompactionExecutionHelper"
 _VERSION = 2  # file names in operations

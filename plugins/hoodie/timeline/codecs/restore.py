@@ -9,7 +9,7 @@ from hoodie.model.rollback import RollbackResult
 from hoodie.model.time import Time
 from hoodie.timeline.codecs.rollback import rollback_of, rollback_record
 from hoodie.timeline.instant import Action
-from hoodie.timeline.named import named_instant, named_watermark, reading
+from hoodie.timeline.name_checks import named_instant, named_watermark, reading
 
 _VERSION = 2  # names the savepoint
 

@@ -11,7 +11,7 @@ from hoodie.model.names import LogFileName
 from hoodie.model.rollback import RollbackPlan, RollbackResult, SharedLogs
 from hoodie.model.time import Time
 from hoodie.timeline.instant import Action
-from hoodie.timeline.named import named_instant, named_part, named_path, named_watermark, reading
+from hoodie.timeline.name_checks import named_instant, named_part, named_path, named_watermark, reading
 
 
 def encode_rollback_plan(plan: RollbackPlan, base_path: str) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hoodie.formats import avro_file
 from hoodie.model.savepoint import Savepoint
 from hoodie.model.time import BEGINNING, Time
-from hoodie.timeline.named import named_part, named_path, reading
+from hoodie.timeline.name_checks import named_part, named_path, reading
 
 
 def encode_savepoint(savepoint: Savepoint) -> bytes:

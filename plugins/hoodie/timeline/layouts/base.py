@@ -14,7 +14,7 @@ from hoodie.model.time import Time
 from hoodie.storage.base import FileInfo, Storage
 from hoodie.timeline.archive.base import ArchivedTimeline
 from hoodie.timeline.archive.writer import ArchiveSettings, ArchiveWriter
-from hoodie.timeline.codecs.written import Written
+from hoodie.timeline.codecs.commit_files import Written
 from hoodie.timeline.instant import Action, Instant, State, format_time
 
 

@@ -15,7 +15,7 @@ from hoodie.timeline.archive.log_writer import LogArchiveWriter
 from hoodie.timeline.archive.logs import LogArchive
 from hoodie.timeline.archive.writer import ArchiveSettings, ArchiveWriter
 from hoodie.timeline.codecs.commit import decode_commit_json, encode_commit_json
-from hoodie.timeline.codecs.written import Written, written_json
+from hoodie.timeline.codecs.commit_files import Written, written_json
 from hoodie.timeline.instant import Action, Instant, State
 from hoodie.timeline.layouts.base import Layout
 from hoodie.timeline.layouts.names import parse_name

@@ -15,7 +15,7 @@ from hoodie.timeline.archive.lsm import LsmArchive
 from hoodie.timeline.archive.lsm_writer import LsmArchiveWriter
 from hoodie.timeline.archive.writer import ArchiveSettings, ArchiveWriter
 from hoodie.timeline.codecs.commit import decode_commit_avro, decode_commit_json, encode_commit_avro
-from hoodie.timeline.codecs.written import Written, written_avro, written_json
+from hoodie.timeline.codecs.commit_files import Written, written_avro, written_json
 from hoodie.timeline.instant import Action, Instant, State
 from hoodie.timeline.layouts.base import Layout
 from hoodie.timeline.layouts.names import parse_name

@@ -18,7 +18,7 @@ from hoodie.clock import Clock
 from hoodie.display import one_line
 from hoodie.errors import CorruptTableError, LockHeldError, LockLostError
 from hoodie.storage.base import Storage
-from hoodie.storage.once import create_own
+from hoodie.storage.idempotent import create_own
 from hoodie.transaction.locks.base import HeldLock, Patience, held_by_another
 from hoodie.transaction.locks.owner import LockOwner
 from hoodie.transaction.recovery import recovered

@@ -19,7 +19,7 @@ from hoodie.clock import Clock
 from hoodie.display import one_line
 from hoodie.errors import CorruptTableError, LockHeldError, LockLostError
 from hoodie.storage.base import ReplacingStorage
-from hoodie.storage.once import create_own, replace_own
+from hoodie.storage.idempotent import create_own, replace_own
 from hoodie.transaction.locks.base import HeldLock, Patience, held_by_another, steady_seconds
 from hoodie.transaction.locks.files import read_lock
 from hoodie.transaction.locks.owner import LockOwner

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from hoodie import HoodieTable
-from hoodie.services import after_write
+from hoodie.services import inline
 from hoodie.services.sync import Sync
 from hudi_services.cli import main
 from tests.support.catalog import MemoryCatalog
@@ -102,7 +102,7 @@ def test_the_cleaners_file_of_hudis_documentation(path, tmp_path, capsys):
 
 def test_hive_options_of_hudis_documentation(tmp_path, land, monkeypatch, capsys):
     catalog = MemoryCatalog()
-    monkeypatch.setattr(after_write, "SYNC", Sync(catalog))
+    monkeypatch.setattr(inline, "SYNC", Sync(catalog))
     file = tmp_path / "hive.properties"
     file.write_text(
         "hoodie.datasource.hive_sync.enable=true\nhoodie.datasource.hive_sync.table=tableName\n"

@@ -10,7 +10,7 @@ import pytest
 from hoodie.engine import LocalEngine
 from hoodie.engine.splits import ArrowSplit
 from hoodie.errors import StreamBatchError
-from hoodie.spark.staged import stage
+from hoodie.spark.staging import stage
 from hoodie.spark.stream import session_batch
 from hoodie.spark.stream.session_batch import StagedBatch
 from hoodie.spark.stream.sink_options import SinkRequest

@@ -7,10 +7,10 @@ import re
 
 from hoodie.errors import ArgumentError, ConfigError
 from hoodie.storage.base import Storage
+from hoodie.storage.etag import AzureStorage, GcsStorage
 from hoodie.storage.local import LocalStorage
 from hoodie.storage.remote import FsspecStorage
 from hoodie.storage.s3 import S3Storage
-from hoodie.storage.tagged import AzureStorage, GcsStorage
 
 BasePath = str | os.PathLike[str] | Storage
 """Where a table is: a path as text or `pathlib.Path`, a URL, or a storage."""

@@ -10,7 +10,7 @@ import pytest
 from hoodie.config.key import resolve
 from hoodie.config.keys.archive import ARCHIVE_KEYS
 from hoodie.model.time import Time
-from hoodie.services.archive.retained import Hold, archivable, holds, kept_at_least
+from hoodie.services.archive.retention import Hold, archivable, holds, kept_at_least
 from hoodie.timeline import Action, Timeline
 from tests.support.made_states import done, pending
 

@@ -9,7 +9,7 @@ import pytest
 
 from hoodie import COMPACTION
 from hoodie.errors import ConfigError, PendingInstantError
-from hoodie.services import after_write
+from hoodie.services import inline
 from hoodie.services.sync import Sync
 from hoodie.storage import LocalStorage
 from hoodie.timeline import Action
@@ -178,7 +178,7 @@ def test_a_table_without_logs_has_nothing_to_compact(tmp_path):
 @pytest.mark.parametrize("key", ["hoodie.datasource.hive_sync.enable", "hoodie.datasource.meta.sync.enable"])
 def test_a_sync_after_the_commit(tmp_path, monkeypatch, key):
     catalog = MemoryCatalog()
-    monkeypatch.setattr(after_write, "SYNC", Sync(catalog))
+    monkeypatch.setattr(inline, "SYNC", Sync(catalog))
     table = create(tmp_path / "t")
     result = write(table, 1, **{key: "true"})
     assert list(catalog.tables) == ["default.trips"]
@@ -191,7 +191,7 @@ def test_one_that_fails_is_told_and_the_rest_goes_on(tmp_path, monkeypatch, capl
         raise RuntimeError("out of order")
 
     monkeypatch.setattr("hoodie.services.clean.service.run_clean", broken)
-    monkeypatch.setattr(after_write, "SYNC", Sync(MemoryCatalog()))
+    monkeypatch.setattr(inline, "SYNC", Sync(MemoryCatalog()))
     table = create(tmp_path / "t")
     with caplog.at_level(logging.ERROR):
         result = write(table, 1, **{"hoodie.clean.automatic": "true", "hoodie.datasource.meta.sync.enable": "true"})
@@ -261,7 +261,7 @@ def test_what_the_next_write_can_do_waits_for_the_lock_for_a_moment_only(tmp_pat
     ],
 )
 def test_whose_failure_counts(options, counts):
-    steps = after_write.AfterWrite.of(options).steps
+    steps = inline.AfterWrite.of(options).steps
     assert [step.counts for step in steps if step.name != "archive"] == counts
 
 

@@ -12,8 +12,8 @@ import pytest
 
 from hoodie import CLUSTERING, HoodieTable
 from hoodie.engine import LocalEngine
+from hoodie.services.clustering.data_skipping import Chunk, expected_skipping, skipping
 from hoodie.services.clustering.order import SortOrder
-from hoodie.services.clustering.skipping import Chunk, expected_skipping, skipping
 from hudi_services.cluster.task import ClusterTask
 
 ROWS = 400_000

@@ -16,7 +16,7 @@ from hoodie.model.commit import CommitMetadata
 from hoodie.model.names import LogFileName
 from hoodie.model.time import Time
 from hoodie.timeline.codecs.commit import count, load_json, refuse_empty
-from hoodie.timeline.named import named_path, reading
+from hoodie.timeline.name_checks import named_path, reading
 
 Sizes = Mapping[str, int]
 """Names of base and log files -> bytes that they have at least; 0 where the commit does not say, or `LISTED`."""

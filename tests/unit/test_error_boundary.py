@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 import hoodie
 from hoodie import CLEAN, COMPACTION, LOG_COMPACTION, SYNC, HoodieError, HoodieTable, errors
-from hoodie.calls import call
 from hoodie.engine import LocalEngine
+from hoodie.error_boundary import call
 from hoodie.errors import ArgumentError, ConfigError, DataError, MachineError, StorageError
 from tests.support.examples import examples
 from tests.support.faults import assert_no_faults

@@ -15,7 +15,7 @@ from hoodie.sql.catalog import Entry
 from hoodie.sql.parse import DIALECT
 from hoodie.sql.result import Result
 from hoodie.sql.session import Session
-from hoodie.sql.told import create_statement, table_properties
+from hoodie.sql.show_create import create_statement, table_properties
 from hoodie.table import HoodieTable
 
 _NAME = r"(?:`[^`]+`|\w+)(?:\.(?:`[^`]+`|\w+))*"

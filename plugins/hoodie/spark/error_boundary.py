@@ -10,7 +10,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from hoodie.calls import call
+from hoodie.error_boundary import call
 from hoodie.errors import ArgumentError, EngineError, check_argument
 
 _RAISED = re.compile(r"^(?:\w+\.)*\w*(?:Error|Exception): .+$", re.MULTILINE)

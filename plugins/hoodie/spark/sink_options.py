@@ -14,8 +14,8 @@ from hoodie.config.keys.write import COMBINE_BEFORE_INSERT, OPERATION
 from hoodie.config.operations import DELETE_PARTITION
 from hoodie.engine import Engine
 from hoodie.errors import ConfigError, TableNotFoundError
-from hoodie.services.after_write import AfterWrite
-from hoodie.spark.asked import NO_PATH, OF_CATALOG, PATH
+from hoodie.services.inline import AfterWrite
+from hoodie.spark.source_options import NO_PATH, OF_CATALOG, PATH
 from hoodie.storage import storage_of
 from hoodie.table import HoodieTable
 from hoodie.transaction.create import check_creation

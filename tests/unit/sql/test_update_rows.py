@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from hoodie.errors import SqlError
-from hoodie.sql.changed import ACTION, CLAUSE, INSERTED, Changes, changed, value_name
+from hoodie.sql.update_rows import ACTION, CLAUSE, INSERTED, Changes, changed, value_name
 
 SCHEMA = pa.schema([("k", pa.float64()), ("n", pa.int32()), ("name", pa.string())])
 UPDATE = Changes("t", SCHEMA, ("k",))

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from hoodie.errors import CorruptTableError, UnsafePathError
 from hoodie.model.commit import CommitMetadata, LogStat, WriteStat
 from hoodie.model.time import Time
-from hoodie.timeline.codecs import written
+from hoodie.timeline.codecs import commit_files
 from hoodie.timeline.codecs.commit import encode_commit_avro, encode_commit_json
-from hoodie.timeline.codecs.written import LISTED, written_avro, written_by, written_json
+from hoodie.timeline.codecs.commit_files import LISTED, written_avro, written_by, written_json
 
 TIME = Time("2" * 17)
 PARTITIONS = st.sampled_from(
@@ -22,7 +22,7 @@ PARTITIONS = st.sampled_from(
 @pytest.fixture(scope="module", autouse=True)
 def every_body_is_large():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(written, "_SMALL", 0)
+        patch.setattr(commit_files, "_SMALL", 0)
         yield
 
 
