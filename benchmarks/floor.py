@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from benchmarks.usage import run
-from hoodie.formats.dictionaries import dictionary_columns
+from hoodie.formats.dictionary_columns import dictionary_columns
 
 _CORES = 2
 _RUNS = 5

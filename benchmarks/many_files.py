@@ -35,7 +35,7 @@ from hoodie.schema import arrow_to_avro, with_meta_columns
 from hoodie.storage import LocalStorage
 from hoodie.timeline import Action
 from hoodie.transaction import instants
-from hoodie.transaction.times import new_time
+from hoodie.transaction.instant_generator import new_time
 from hoodie.view import load_state
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -14,7 +14,7 @@ from typing import Protocol
 from hoodie.clock import Clock, SystemClock
 from hoodie.engine import Engine
 from hoodie.timeline import Instant
-from hoodie.transaction.following import following
+from hoodie.transaction.listeners import following
 from hoodie.transaction.locks.owner import LockOwner
 from hudi_services.entry.call import Task, carried_out
 from hudi_services.entry.table import History

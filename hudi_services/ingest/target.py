@@ -22,9 +22,9 @@ from hoodie.errors import ConfigError, PendingInstantError, TableNotFoundError
 from hoodie.new_table import NewTable
 from hoodie.storage import open_storage
 from hoodie.table import HoodieTable
+from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.create import create_table, is_left_behind, never_committed, recreate_table
 from hoodie.transaction.locks import Locking
-from hoodie.transaction.sharing import Sharing
 from hoodie.view import TableState
 from hoodie.write.plan import WritePlan
 
@@ -116,7 +116,7 @@ class NewTarget:
         if left is None:
             create_table(open_storage(self.new.base_path), created, None, FIRST_LOAD)
             return HoodieTable.open(self.new.base_path, engine=self.engine)
-        locking, sharing = Locking.of(options), Sharing.of(options)
+        locking, sharing = Locking.of(options), ConcurrencyOptions.of(options)
         recreate_table(left.storage, left.clock, created, FIRST_LOAD, locking, sharing=sharing)
         return left
 

@@ -9,7 +9,7 @@ from hoodie.errors import ConfigError
 from hoodie.model.time import Time
 from hoodie.schema.history import StoredColumns
 from hoodie.view import TableState
-from hoodie.view.restoring import as_restored
+from hoodie.view.restore import as_restored
 from hoodie.view.table_schema import table_schema
 
 

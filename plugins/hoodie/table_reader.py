@@ -32,7 +32,7 @@ from hoodie.timeline import Timeline
 from hoodie.view import TableState, load_state
 from hoodie.view.access import TableAccess
 from hoodie.view.savepoints import savepoints
-from hoodie.view.shown import shown_table
+from hoodie.view.summary import shown_table
 from hoodie.view.table_schema import table_schema
 from hoodie.write.plan import WritePlan, chosen_operation, plan_write
 

@@ -6,7 +6,7 @@ import pytest
 
 from hoodie.timeline import Action
 from hoodie.transaction import instants
-from hoodie.transaction.times import new_time
+from hoodie.transaction.instant_generator import new_time
 from tests.support.clock import FakeClock
 from tests.support.crashes import reopen, run_to_failure
 from tests.support.tables import SMALL_BLOOM, batch, content, create

@@ -6,8 +6,8 @@ import pytest
 
 from hoodie import CLEAN, Undelete
 from hoodie.storage import LocalStorage, walk_files
-from hoodie.transaction.aside import FOLDER
 from hoodie.transaction.audit import audit_names, read_audit
+from hoodie.transaction.trash import FOLDER
 from tests.support.clock import FakeClock
 from tests.support.crashes import reopen, run_to_failure
 from tests.support.tables import SMALL_BLOOM, batch, content, create

@@ -10,7 +10,7 @@ import pytest
 from hoodie.errors import EarlyConflictError
 from hoodie.markers import read_markers
 from hoodie.storage import walk_files
-from hoodie.transaction.remains import marked_instants
+from hoodie.transaction.leftovers import marked_instants
 from tests.interop.peer import PeerError
 from tests.interop.shared_table import batch, create_shared, hudi_options, ids
 from tests.support.matrix import diagonal

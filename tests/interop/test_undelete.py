@@ -6,8 +6,8 @@ import pytest
 
 from hoodie import CLEAN, HoodieTable, Undelete
 from hoodie.storage import walk_files
-from hoodie.transaction.aside import asides
 from hoodie.transaction.audit import audit_names
+from hoodie.transaction.trash import asides
 from tests.interop.rows import rows
 from tests.interop.test_clean import FULL, HUDIS_FULL, batch, check_rows, files, hudi_cleans, hudi_options
 from tests.support.matrix import sample

@@ -18,8 +18,8 @@ from hoodie.clock import SystemClock
 from hoodie.errors import ConfigError, LockHeldError, LockLostError, StorageError
 from hoodie.services.blockers import Hold, blockers_of
 from hoodie.storage import LocalStorage
+from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.locks import table_lock, verify_held
-from hoodie.transaction.sharing import Sharing
 from hoodie.write.execute import WriteHooks
 from hudi_services.cli import main
 from tests.interop.lock_peer import hudis_lock
@@ -202,7 +202,7 @@ def test_blockers_name_who_holds_it(options, tmp_path):
     def asked():
         state = table.state()
         holds = [Hold(instant, "what began later", "it is pending") for instant in state.timeline.pending]
-        return blockers_of(holds, state, SystemClock(), Sharing(), given(options))
+        return blockers_of(holds, state, SystemClock(), ConcurrencyOptions(), given(options))
 
     def look():
         told.extend(asked())

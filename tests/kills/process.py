@@ -14,7 +14,7 @@ from typing import Any
 from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
 from hoodie.storage import LocalStorage
-from hoodie.view.written import memory
+from hoodie.view.committed_files import memory
 from tests.support.clock import FakeClock
 
 READS = ("list", "info", "read", "open_input", "sweep")  # after these the files are as before

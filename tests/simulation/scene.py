@@ -18,8 +18,8 @@ from hoodie.engine import LocalEngine, local
 from hoodie.errors import HoodieError, MissingFileError, PendingInstantError, UnclearCommitError
 from hoodie.index import new_keys
 from hoodie.transaction import guard
-from hoodie.view import files, written
-from hoodie.view.written import memory
+from hoodie.view import committed_files, files
+from hoodie.view.committed_files import memory
 from tests.simulation.judge import NUMBER, REPLACING, Asked, Sight, Write, judge, partition_of, rows_of
 from tests.simulation.server import simulated_server
 from tests.simulation.threads import simulated_threads
@@ -244,7 +244,7 @@ def _one_process(world: World) -> Iterator[None]:
         # Names of file groups and write tokens begin anew, so that a seed always makes the same files.
         patches.enter_context(mock.patch.object(uuid, "uuid4", names.uuid))
         patches.enter_context(mock.patch.object(local, "_ATTEMPTS", itertools.count()))
-        for module in (files, written, new_keys, guard):  # what helper threads do could not be interrupted
+        for module in (files, committed_files, new_keys, guard):  # what helper threads do could not be interrupted
             patches.enter_context(mock.patch.object(module, "ThreadPoolExecutor", _OneAfterTheOther))
         patches.enter_context(simulated_threads(world))
         patches.enter_context(simulated_server(world))

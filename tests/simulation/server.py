@@ -13,7 +13,7 @@ from hoodie.errors import HoodieError, PendingInstantError
 from hoodie.markers import Batching, remote
 from hoodie.markers.server import ServerAddress, SilentServerError
 from hoodie.model.time import Time
-from hoodie.transaction import marking
+from hoodie.transaction import marker_options
 from hudi_services.timeline_server.tables import ServedTable
 from tests.simulation.world import Actor, SimulatedClock, SimulatedStorage, World
 
@@ -101,6 +101,6 @@ def simulated_server(world: World) -> Iterator[None]:
         patches.enter_context(
             mock.patch.dict(os.environ, {SERVER_SECRET: "of the simulated server, which asks for none"})
         )
-        patches.enter_context(mock.patch.object(marking, "begin_on_server", begin))
+        patches.enter_context(mock.patch.object(marker_options, "begin_on_server", begin))
         patches.enter_context(mock.patch.object(remote, "note_on_server", note))
         yield

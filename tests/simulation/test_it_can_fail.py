@@ -13,7 +13,7 @@ from hoodie.markers import BatchedMarkers
 from hoodie.markers.names import marker_name
 from hoodie.services.clustering import execute as clustering_execute
 from hoodie.transaction import conflicts, optimistic, reconcile, repair, transaction
-from hoodie.write import bucketing, execute
+from hoodie.write import bucket_index, execute
 from hoodie.write.placement import Placement
 from tests.simulation.scene import Plot, Scene
 from tests.simulation.test_simulation import PLOTS
@@ -57,7 +57,7 @@ LEFT_OUT = {
     ),
     "a replaced file id used again": (
         "MERGE_ON_READ-9-appending-replaced",
-        bucketing,
+        bucket_index,
         "replaced_groups",
         lambda *_: {},
     ),

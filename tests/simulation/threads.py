@@ -9,7 +9,7 @@ from typing import Any
 from unittest import mock
 
 from hoodie.markers import batches, remote
-from hoodie.transaction import early, heartbeat
+from hoodie.transaction import early_conflicts, heartbeat
 from hoodie.transaction.locks import lease
 from hudi_services.timeline_server import tables
 from tests.simulation.world import Strand, World
@@ -124,7 +124,7 @@ def simulated_threads(world: World) -> Iterator[None]:
         threads = SimpleNamespace(Event=Event, Thread=Thread, Lock=Lock)
         patches.enter_context(mock.patch.object(lease, "threading", threads))
         patches.enter_context(mock.patch.object(lease, "steady_seconds", seconds))
-        for module in (batches, early):
+        for module in (batches, early_conflicts):
             patches.enter_context(mock.patch.object(module, "time", SimpleNamespace(monotonic=seconds)))
         patches.enter_context(mock.patch.object(tables, "Lock", Lock))
         waiting = SimpleNamespace(Condition=Condition, Thread=Thread)

@@ -8,7 +8,7 @@ import threading
 from contextlib import contextmanager
 
 from hoodie.storage import LocalStorage
-from hoodie.view.written import memory
+from hoodie.view.committed_files import memory
 
 
 class Killed(BaseException):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hoodie.index import new_keys
 from hoodie.transaction import guard
+from hoodie.view import committed_files as written_files
 from hoodie.view import files
-from hoodie.view import written as written_files
 from tests.support.faulty import FaultyStorage
 
 

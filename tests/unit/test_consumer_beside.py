@@ -9,7 +9,7 @@ import pytest
 
 from hoodie import CLEAN, COMPACTION, HoodieTable, Restore, Rollback
 from hoodie.errors import ChangeRangeError, LockHeldError
-from hoodie.view.written import memory
+from hoodie.view.committed_files import memory
 from tests.support.changes import apply, counted
 from tests.support.interrupted import Interrupted, without_helper_threads
 from tests.support.matrix import DEEP

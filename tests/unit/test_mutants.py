@@ -59,9 +59,11 @@ def test_each_mutant_has_a_name_of_its_own_and_tests_that_exist() -> None:
 
 
 def test_the_tests_that_the_list_names_run_first_and_then_the_nearest():
-    mutant = Mutant("it", "view", "plugins/hoodie/view/busy.py", "1", "2", "a row", ("view", "write/test_drop.py"))
+    mutant = Mutant(
+        "it", "view", "plugins/hoodie/view/pending_groups.py", "1", "2", "a row", ("view", "write/test_drop.py")
+    )
     named, others = mutant.places()
-    assert named[0] == "tests/unit/view/test_busy.py"
+    assert named[0] == "tests/unit/view/test_pending_groups.py"
     assert named[-1] == "tests/unit/write/test_drop.py"
     assert others[:2] == ("-m", FAST)
     assert len(others) == 2 + NEAREST

@@ -15,7 +15,7 @@ from hoodie.errors import ChangeRangeError
 from hoodie.model.time import Time
 from hoodie.read.incremental import time_in_range
 from hoodie.view import TableState
-from hoodie.view.missing import looked_at_again
+from hoodie.view.missing_files import looked_at_again
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from hoodie.model.time import Time
 from hoodie.timeline import Instant, Timeline
 from hoodie.view import TableState, TableView
 from hoodie.view.files import PartitionFiles
-from hoodie.view.replaced import replaced_groups
+from hoodie.view.replaced_groups import replaced_groups
 from hoodie.view.slices import groups_without
 from hoodie.view.strays import stray_paths
 

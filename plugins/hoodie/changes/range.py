@@ -15,8 +15,8 @@ from hoodie.timeline import WRITE_ACTIONS, Action, Instant, Timeline
 from hoodie.timeline.codecs.restore import restored_instants
 from hoodie.timeline.codecs.rollback import decode_rollback_result
 from hoodie.view import TableState
-from hoodie.view.missing import looked_at_again
-from hoodie.view.restoring import as_restored
+from hoodie.view.missing_files import looked_at_again
+from hoodie.view.restore import as_restored
 
 _READ = frozenset({*WRITE_ACTIONS, Action.ROLLBACK, Action.RESTORE})  # actions of the archive that a range looks at
 

@@ -32,7 +32,7 @@ from hoodie.schema import with_meta_columns
 from hoodie.schema.history import StoredColumns
 from hoodie.view import TableState
 from hoodie.view.log_blocks import log_check
-from hoodie.view.missing import looked_at_again
+from hoodie.view.missing_files import looked_at_again
 from hoodie.view.table_schema import table_schema
 
 _log = logging.getLogger(__name__)

@@ -11,7 +11,7 @@ from hoodie.model.files import BaseFile, LogFile
 from hoodie.model.time import Time
 from hoodie.timeline import WRITE_ACTIONS
 from hoodie.timeline.codecs.commit_files import written_by
-from hoodie.view.missing import shorter
+from hoodie.view.missing_files import shorter
 from hoodie.view.strays import archived_strays
 
 

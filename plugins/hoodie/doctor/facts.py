@@ -22,8 +22,8 @@ from hoodie.transaction.locks import FoundLock
 from hoodie.view import TableState
 from hoodie.view.files import PartitionFiles, sizes_by_path
 from hoodie.view.metadata_table import MetadataListing
-from hoodie.view.missing import ExpectedFile, short_files
-from hoodie.view.replaced import replaced_groups
+from hoodie.view.missing_files import ExpectedFile, short_files
+from hoodie.view.replaced_groups import replaced_groups
 from hoodie.view.slices import file_groups, latest_slices
 
 

@@ -29,15 +29,15 @@ from hoodie.timeline.codecs.clean import decode_clean_plan, decode_clean_result
 from hoodie.timeline.codecs.restore import decode_restore_plan
 from hoodie.timeline.codecs.rollback import decode_rollback_plan, decode_rollback_result
 from hoodie.timeline.codecs.savepoint import decode_savepoint
+from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.guard import relative_path
 from hoodie.transaction.heartbeat import Heartbeats
+from hoodie.transaction.leftovers import marked_instants
 from hoodie.transaction.locks import FoundLock, found_locks
-from hoodie.transaction.remains import marked_instants
-from hoodie.transaction.sharing import Sharing
 from hoodie.view import TableState
-from hoodie.view.busy import Busy, compaction_plan
 from hoodie.view.files import PartitionFiles, parse_partition
 from hoodie.view.metadata_table import FILES, MetadataListing, read_metadata_table
+from hoodie.view.pending_groups import Busy, compaction_plan
 
 _AT_ONCE = 16  # listings and reads wait for the store, not for this machine
 _PAUSE_S = 0.5
@@ -175,10 +175,10 @@ def _plan(state: TableState, instant: Instant) -> Sequence[str] | HoodieError | 
     return None
 
 
-def _sharing(options: Mapping[str, Mapping[str, object]]) -> Sharing:
+def _sharing(options: Mapping[str, Mapping[str, object]]) -> ConcurrencyOptions:
     """How writers tell that they are alive."""
     given = {name: value for each in options.values() for name, value in each.items()}
-    return Sharing.of(resolve(select_keys(given, SHARING_KEYS), SHARING_KEYS))
+    return ConcurrencyOptions.of(resolve(select_keys(given, SHARING_KEYS), SHARING_KEYS))
 
 
 def _bare_key(state: TableState) -> str | None:
@@ -213,7 +213,7 @@ def _relative(state: TableState) -> Callable[[str], str]:
 
 
 def _owners(
-    state: TableState, clock: Clock, sharing: Sharing, left_out: set[Instant]
+    state: TableState, clock: Clock, sharing: ConcurrencyOptions, left_out: set[Instant]
 ) -> dict[Instant, Blocker] | HoodieError:
     """Of each pending instant that is not told otherwise."""
     known = [i for i in state.timeline.pending if i not in left_out]

@@ -27,12 +27,12 @@ from hoodie.storage import ListedOnce, Storage, walk_files
 from hoodie.timeline import Action
 from hoodie.timeline.layouts.names import parse_name
 from hoodie.transaction.audit import Audited, AuditedFile, audited
+from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.guard import check_data_files
+from hoodie.transaction.instant_generator import new_time
 from hoodie.transaction.locks import Locking, ensure_held, table_lock
 from hoodie.transaction.quarantine import copy_aside, move_aside
 from hoodie.transaction.recovery import recovered, recoveries
-from hoodie.transaction.sharing import Sharing
-from hoodie.transaction.times import new_time
 from hoodie.transaction.transaction import transaction
 from hoodie.view.access import TableAccess
 from hoodie.view.metadata_table import FILES
@@ -110,7 +110,7 @@ def mend(access: TableAccess, mending: Mending, options: Mapping[str, Mapping[st
     when a writer is at work that shares the table with nobody, and whatever else keeps a table from being changed.
     """
     resolved = _resolved(options)
-    locking, sharing = Locking.of(resolved), Sharing.of(resolved)
+    locking, sharing = Locking.of(resolved), ConcurrencyOptions.of(resolved)
     with recoveries() as told:
         with table_lock(access.storage, access.clock, "doctor", locking):
             _make_readable(access, mending, options)

@@ -16,8 +16,13 @@ import pyarrow.parquet as pq
 from hoodie.errors import CorruptFileError, UnsupportedTableError, rollback_fix
 from hoodie.formats.bloom import BloomFilter
 from hoodie.formats.data_file import telling_missing
-from hoodie.formats.dictionaries import dictionary_columns
-from hoodie.formats.dictionary_columns import coded, coded_columns, one_dictionary, small_dictionaries
+from hoodie.formats.dictionary_columns import (
+    coded,
+    coded_columns,
+    dictionary_columns,
+    one_dictionary,
+    small_dictionaries,
+)
 from hoodie.formats.int96 import open_parquet
 from hoodie.formats.key_range import java_greatest, java_least, key_range
 from hoodie.formats.row_groups import matching_row_groups

@@ -21,7 +21,7 @@ from hoodie.keygen import StoredKeys
 from hoodie.model.files import FileSlice, GroupId
 from hoodie.model.meta_columns import RECORD_KEY
 from hoodie.view import TableState
-from hoodie.view.replaced import replaced_groups
+from hoodie.view.replaced_groups import replaced_groups
 
 _PROBED_KEYS = 64  # stored keys that are held against the number of buckets: one of two fits a wrong one at most
 _PROBED_FILES = 64

@@ -18,7 +18,7 @@ from hoodie.read.slice_reader import SliceMerger
 from hoodie.schema import conform
 from hoodie.storage.base import Storage
 from hoodie.view import TableState
-from hoodie.view.missing import looked_at_again
+from hoodie.view.missing_files import looked_at_again
 
 
 @dataclass(frozen=True)

@@ -29,8 +29,8 @@ from hoodie.schema.history import StoredColumns
 from hoodie.timeline import Instant, Timeline
 from hoodie.view import TableState, TableView
 from hoodie.view.log_blocks import LogCheck, log_check
-from hoodie.view.missing import looked_at_again
-from hoodie.view.restoring import as_restored
+from hoodie.view.missing_files import looked_at_again
+from hoodie.view.restore import as_restored
 from hoodie.view.table_schema import table_schema
 
 

@@ -18,12 +18,12 @@ from hoodie.errors import ConfigError, CorruptTableError, StorageError
 from hoodie.timeline import WRITE_ACTIONS, Action, Instant, State, parse_time
 from hoodie.times import aged, span
 from hoodie.transaction.concurrency import plan_lock_path
+from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.heartbeat import Heartbeats
 from hoodie.transaction.locks import FoundLock, Locking, found_locks
-from hoodie.transaction.locks.found import PLAN
-from hoodie.transaction.locks.held import holds_lock
+from hoodie.transaction.locks.current_lock import holds_lock
 from hoodie.transaction.locks.servers import server_lock
-from hoodie.transaction.sharing import Sharing
+from hoodie.transaction.locks.status import PLAN
 from hoodie.view import Busy, TableState
 from hoodie.view.savepoints import savepoint_of
 
@@ -79,7 +79,7 @@ def with_blockers(reason: str, blockers: Sequence[Blocker]) -> str:
 
 
 def blockers_of(
-    holds: Iterable[Hold], state: TableState, clock: Clock, sharing: Sharing, locking: Locking | None = None
+    holds: Iterable[Hold], state: TableState, clock: Clock, sharing: ConcurrencyOptions, locking: Locking | None = None
 ) -> tuple[Blocker, ...]:
     """What is told of holds. Where there are none nothing is read; else one listing of heartbeats, and the table's locks.
 
@@ -95,7 +95,7 @@ class _Owners:
 
     state: TableState
     clock: Clock
-    sharing: Sharing
+    sharing: ConcurrencyOptions
     locking: Locking | None
 
     @cached_property

@@ -17,10 +17,10 @@ from hoodie.errors import ArgumentError, PendingInstantError
 from hoodie.model.time import Time
 from hoodie.services.decision import Decision
 from hoodie.timeline import WRITE_ACTIONS, Action, Instant
+from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.heartbeat import living_writers
 from hoodie.transaction.locks import Locking
 from hoodie.transaction.rollback import failed_writes, is_plan
-from hoodie.transaction.sharing import Sharing
 from hoodie.transaction.transaction import transaction
 from hoodie.view import TableState
 from hoodie.view.access import TableAccess
@@ -123,7 +123,7 @@ def schedule(
     PlanChangedError.
     """
     resolved, seen = resolve(options, service.options.keys), dict[Any, Any]()
-    locking, sharing = Locking.of(resolved), Sharing.of(resolved)
+    locking, sharing = Locking.of(resolved), ConcurrencyOptions.of(resolved)
     decision = service.decide(access.state(), options, access.clock, force=force, seen=seen)
     decision.only(service.name, access.storage.base_path, only)
     if decision.plan is None:  # without waiting for a writer
@@ -141,7 +141,7 @@ def schedule(
         return tx.request(tx.state.layout.requested_as(service.action), service.encode(decision.plan)), decision
 
 
-def _died_meanwhile(state: TableState, clock: Clock, sharing: Sharing) -> Instant | None:
+def _died_meanwhile(state: TableState, clock: Clock, sharing: ConcurrencyOptions) -> Instant | None:
     """A writer that lived when the transaction began, and that the decision took for dead: its logs may be in the plan, and will
     be taken back. Those of version 6 do not tell who wrote them."""
     if state.layout.logs_tell_writer or not sharing.optimistic:

@@ -27,7 +27,7 @@ from hoodie.spark.worker import worker_task
 from hoodie.storage import BasePath
 from hoodie.table import HoodieTable
 from hoodie.view import TableState
-from hoodie.view.missing import looked_at_again
+from hoodie.view.missing_files import looked_at_again
 
 _ORDER = (PARTITION_PATH, RECORD_KEY, COMPLETION_TIME, COMMIT_TIME, OP)  # `d` comes before `i`, as in a commit
 

@@ -26,9 +26,9 @@ from hoodie.sql.result import Result
 from hoodie.sql.session import Session
 from hoodie.storage import storage_of
 from hoodie.table import HoodieTable
+from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.create import create_table, recreate_table
 from hoodie.transaction.locks import Locking
-from hoodie.transaction.sharing import Sharing
 
 _SHARED_KEYS = (*LOCK_KEYS, *SHARING_KEYS)
 _STORES_ROWS = ("TABLE", "VIEW")
@@ -131,7 +131,7 @@ def _make(
     storage, own = storage_of(entry.location), select_keys(own_options(options, WRITE_OPTIONS), CREATE_KEYS)
     if is_unfilled(storage):
         chosen = resolve(select_keys(session.write_options(entry), _SHARED_KEYS), _SHARED_KEYS)
-        sharing = Sharing.of(chosen)
+        sharing = ConcurrencyOptions.of(chosen)
         recreate_table(storage, SystemClock(), own, mark, Locking.of(chosen), schema, sharing=sharing)
         return
     try:

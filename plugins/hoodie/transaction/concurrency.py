@@ -17,6 +17,7 @@ from hoodie.model.time import Time
 from hoodie.storage.base import Storage
 from hoodie.timeline import Action, Instant
 from hoodie.transaction.change import Change
+from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.guard import delete_data_files
 from hoodie.transaction.locks import Locking, service_lock, table_lock, verify_held
 from hoodie.transaction.locks.table_lock import service_lock_path
@@ -24,7 +25,6 @@ from hoodie.transaction.metadata_table import switch_off_metadata_table
 from hoodie.transaction.reconcile import reconcile_markers
 from hoodie.transaction.repair import repaired
 from hoodie.transaction.rollback import roll_back_now, taken_back, tell_left
-from hoodie.transaction.sharing import Sharing
 from hoodie.transaction.window import Window
 from hoodie.view.state import TableState, load_state
 
@@ -64,7 +64,7 @@ class SingleWriter:
     clock: Clock
     purpose: str
     locking: Locking
-    sharing: Sharing
+    sharing: ConcurrencyOptions
 
     @contextmanager
     def beginning(self) -> Iterator[TableState]:

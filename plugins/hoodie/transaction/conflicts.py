@@ -22,7 +22,7 @@ from hoodie.schema import avro_to_arrow, data_columns
 from hoodie.timeline import Action, Instant
 from hoodie.transaction.change import Change
 from hoodie.transaction.window import Window
-from hoodie.view.busy import Busy
+from hoodie.view.pending_groups import Busy
 from hoodie.view.state import TableState
 from hoodie.view.table_schema import table_schema
 

@@ -20,8 +20,8 @@ from hoodie.schema import arrow_to_avro, check_ordering, find_field, normalise
 from hoodie.storage.base import Storage, walk_files
 from hoodie.storage.idempotent import create_own
 from hoodie.timeline import Action, layout_of
+from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.locks import Locking, verify_held
-from hoodie.transaction.sharing import Sharing
 from hoodie.transaction.transaction import transaction
 from hoodie.view import TableState
 from hoodie.view.table_schema import CREATE_SCHEMA
@@ -92,7 +92,7 @@ def recreate_table(
     locking: Locking,
     schema: pa.Schema | None = None,
     *,
-    sharing: Sharing | None = None,
+    sharing: ConcurrencyOptions | None = None,
 ) -> None:
     """Give a table that never had a commit the properties of a new one, under its lock. Another writer that `sharing` allows
     counts as dead when its heartbeat is as old as `sharing` says.
@@ -101,7 +101,7 @@ def recreate_table(
     LockHeldError, PendingInstantError when there is a commit or one is at work, TableExistsError when there are other files.
     """
     properties = new_properties(options, schema, more)
-    sharing = sharing or Sharing()
+    sharing = sharing or ConcurrencyOptions()
     with transaction(storage, clock, "create", locking, sharing) as tx:
         state = tx.state
         if not never_committed(state) or state.timeline.pending:

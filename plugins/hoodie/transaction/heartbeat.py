@@ -15,7 +15,7 @@ from hoodie.errors import PendingInstantError
 from hoodie.model.time import Time
 from hoodie.storage.base import Storage
 from hoodie.timeline import WRITE_ACTIONS, Instant
-from hoodie.transaction.sharing import Sharing
+from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.view.state import TableState
 
 _log = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ class Heartbeats:
         return time in self.ages and self.ages[time] < self.expiry_ms
 
 
-def living_writers(state: TableState, clock: Clock, sharing: Sharing) -> frozenset[Time]:
+def living_writers(state: TableState, clock: Clock, sharing: ConcurrencyOptions) -> frozenset[Time]:
     """The pending write instants whose writers are at work without the lock. Call it under the lock.
 
     Heartbeats of dead writers that have nothing pending are deleted. Raises PendingInstantError, naming the writer, for whoever
@@ -66,7 +66,7 @@ def living_writers(state: TableState, clock: Clock, sharing: Sharing) -> frozens
     return alive
 
 
-def refuse_living(state: TableState, clock: Clock, sharing: Sharing, time: Time) -> None:
+def refuse_living(state: TableState, clock: Clock, sharing: ConcurrencyOptions, time: Time) -> None:
     """Before one instant is taken back by hand. Raises PendingInstantError when its writer is at work."""
     if not any(i.time == time and i.action in WRITE_ACTIONS for i in state.timeline.pending):
         return
@@ -91,7 +91,11 @@ class Heartbeat:
     """
 
     def __init__(
-        self, storage: Storage, time: Time, sharing: Sharing, monotonic: Callable[[], float] = system_time.monotonic
+        self,
+        storage: Storage,
+        time: Time,
+        sharing: ConcurrencyOptions,
+        monotonic: Callable[[], float] = system_time.monotonic,
     ) -> None:
         self._storage = storage
         self._time = time

@@ -10,10 +10,10 @@ from hoodie.errors import LockLostError, NotCommittedError, PendingInstantError,
 from hoodie.model.time import Time
 from hoodie.storage.idempotent import Outcome, create_own, look_once
 from hoodie.timeline import Action, Instant, State
-from hoodie.transaction import following
+from hoodie.transaction import listeners
 from hoodie.transaction.fencing import withdraw_if_overtaken
+from hoodie.transaction.instant_generator import new_time
 from hoodie.transaction.locks import certainly_held, ensure_held, verify_held
-from hoodie.transaction.times import new_time
 from hoodie.view.state import TableState
 
 
@@ -36,7 +36,7 @@ def request(state: TableState, time: Time, action: Action, body: bytes = b"") ->
 def start(state: TableState, instant: Instant, body: bytes = b"") -> Instant:
     """Create the inflight file; nothing happens when an earlier attempt has created it."""
     inflight = replace(instant, state=State.INFLIGHT)
-    following.tell(inflight)
+    listeners.tell(inflight)
     try:
         return _create(state, inflight, body)
     except FileExistsError:
@@ -66,7 +66,7 @@ def complete(state: TableState, instant: Instant, body: bytes, clock: Clock, *, 
             raise _not_done(state, instant, path, outcome, error) from error
     if not certainly_held():
         withdraw_if_overtaken(state.storage, state.layout.path(instant), path)
-    following.tell(done)
+    listeners.tell(done)
     return done
 
 

@@ -10,7 +10,7 @@ from hoodie.storage.base import Storage
 from hoodie.transaction.guard import delete_metadata_folder
 from hoodie.transaction.locks import verify_held
 from hoodie.view import TableState, partitions_above
-from hoodie.view.missing import ExpectedFile, refuse_external
+from hoodie.view.missing_files import ExpectedFile, refuse_external
 
 
 def switch_off_metadata_table(state: TableState) -> bool:

@@ -14,13 +14,13 @@ from hoodie.errors import MissingFileError, UnclearCommitError
 from hoodie.model.time import Time
 from hoodie.storage.base import Storage
 from hoodie.transaction.change import Change
+from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.conflicts import Conflict, conflict_error, find_conflict
 from hoodie.transaction.heartbeat import Heartbeat
 from hoodie.transaction.locks import Locking, table_lock
 from hoodie.transaction.metadata_table import switch_off_metadata_table
 from hoodie.transaction.repair import repaired
 from hoodie.transaction.rollback import roll_back_instant, tell_left
-from hoodie.transaction.sharing import Sharing
 from hoodie.transaction.window import Window
 from hoodie.view.state import TableState, load_state
 
@@ -30,7 +30,9 @@ _COMPLETE_WAIT_MS = 10 * 60 * 1000  # the work is done: others hold the lock for
 class Optimistic:
     """One write beside others: before it is complete it looks whether another has changed what it is about to change."""
 
-    def __init__(self, storage: Storage, clock: Clock, purpose: str, locking: Locking, sharing: Sharing) -> None:
+    def __init__(
+        self, storage: Storage, clock: Clock, purpose: str, locking: Locking, sharing: ConcurrencyOptions
+    ) -> None:
         self._storage = storage
         self._clock = clock
         self._purpose = purpose

@@ -5,17 +5,17 @@ from __future__ import annotations
 from hoodie.clock import Clock
 from hoodie.config.properties.store import recover_properties
 from hoodie.storage.base import Storage
+from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.heartbeat import living_writers
+from hoodie.transaction.leftovers import delete_remains, marked_instants
 from hoodie.transaction.metadata_table import switch_off_metadata_table
 from hoodie.transaction.recovery import recovered
-from hoodie.transaction.remains import delete_remains, marked_instants
 from hoodie.transaction.restore import finish_restores
 from hoodie.transaction.rollback import rollback_failed_writes
-from hoodie.transaction.sharing import Sharing
 from hoodie.view.state import TableState, load_state
 
 
-def repaired(storage: Storage, clock: Clock, sharing: Sharing) -> TableState:
+def repaired(storage: Storage, clock: Clock, sharing: ConcurrencyOptions) -> TableState:
     """The state of a table that is ready to be changed. Call it under the lock.
 
     Mended are a half-done update of the properties, restores (finished), failed writes (rolled back), a metadata table that would

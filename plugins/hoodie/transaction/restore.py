@@ -1,6 +1,6 @@
 """Taking a table back to a savepoint (format notes, section 11): one instant after the other is rolled back, the newest first.
 
-From its inflight file on a restore is certain: our readers see the table as it will be (`hoodie.view.restoring`), and whoever
+From its inflight file on a restore is certain: our readers see the table as it will be (`hoodie.view.restore`), and whoever
 changes the table next finishes it.
 """
 
@@ -15,6 +15,7 @@ from hoodie.model.rollback import RollbackPlan, RollbackResult
 from hoodie.timeline import Action, Instant, State
 from hoodie.timeline.codecs.restore import encode_restore_plan, encode_restore_result, restored_instants
 from hoodie.transaction import instants
+from hoodie.transaction.instant_generator import new_time
 from hoodie.transaction.quarantine import move_aside
 from hoodie.transaction.recovery import recovered
 from hoodie.transaction.rollback import (
@@ -25,8 +26,7 @@ from hoodie.transaction.rollback import (
     requested_rollback,
     take_back,
 )
-from hoodie.transaction.times import new_time
-from hoodie.view.restoring import restore_plan
+from hoodie.view.restore import restore_plan
 from hoodie.view.state import TableState
 
 

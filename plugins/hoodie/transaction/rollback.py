@@ -30,13 +30,13 @@ from hoodie.timeline.codecs.rollback import decode_rollback_plan, encode_rollbac
 from hoodie.transaction import instants
 from hoodie.transaction.audit import Audited, AuditedFile, audited
 from hoodie.transaction.command_blocks import hide_blocks, is_shared, shared_logs
+from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.guard import check_data_files, check_of_instant, delete_data_files, relative_path
 from hoodie.transaction.heartbeat import delete_heartbeat, living_writers
+from hoodie.transaction.instant_generator import new_time
 from hoodie.transaction.quarantine import move_aside
 from hoodie.transaction.reconcile import delete_markers
 from hoodie.transaction.schemas import forget_schemas
-from hoodie.transaction.sharing import Sharing
-from hoodie.transaction.times import new_time
 from hoodie.view.files import PartitionFiles, StorageFiles
 from hoodie.view.state import TableState, load_state
 
@@ -264,7 +264,7 @@ def roll_back_instant(state: TableState, failed: Instant, clock: Clock) -> None:
     execute_rollback(state, request_rollback(state, new_time(state, clock), plan), plan, clock)
 
 
-def roll_back_now(storage: Storage, clock: Clock, sharing: Sharing) -> None:
+def roll_back_now(storage: Storage, clock: Clock, sharing: ConcurrencyOptions) -> None:
     """Undo the write that has just failed, under its lock. A storage that fails here too must not hide why the write failed:
     then the next writer undoes it."""
     try:

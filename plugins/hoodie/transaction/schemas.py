@@ -16,7 +16,7 @@ from hoodie.schema.comments import documented
 from hoodie.schema.history import schema_at
 from hoodie.schema.internal import InternalSchema, first_schema, history_text
 from hoodie.transaction.change import Change
-from hoodie.transaction.times import new_time
+from hoodie.transaction.instant_generator import new_time
 from hoodie.view.schema_history import FOLDER, SUFFIX, time_of
 from hoodie.view.state import TableState
 from hoodie.view.table_schema import table_schema

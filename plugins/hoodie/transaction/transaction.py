@@ -18,18 +18,18 @@ from hoodie.timeline import Action, Instant
 from hoodie.transaction import instants
 from hoodie.transaction.change import Change
 from hoodie.transaction.concurrency import Concurrency, PlanExecution, SingleWriter
-from hoodie.transaction.early import EarlyDetection
+from hoodie.transaction.concurrency_options import ConcurrencyOptions
+from hoodie.transaction.data_file import Writing
+from hoodie.transaction.early_conflicts import EarlyDetection
 from hoodie.transaction.guard import delete_data_files
+from hoodie.transaction.instant_generator import new_time
 from hoodie.transaction.locks import Locking
-from hoodie.transaction.marking import Marking
+from hoodie.transaction.marker_options import MarkerOptions
 from hoodie.transaction.optimistic import Optimistic
 from hoodie.transaction.reconcile import after_completion, delete_markers, reconcile_markers
 from hoodie.transaction.recovery import recovered
 from hoodie.transaction.schemas import with_history
-from hoodie.transaction.sharing import Sharing
-from hoodie.transaction.times import new_time
 from hoodie.transaction.write_tokens import own_tokens
-from hoodie.transaction.writing import Writing
 from hoodie.view.state import TableState, load_state
 
 Attempts = Callable[[TableState], Iterable[str]]
@@ -39,7 +39,7 @@ Attempts = Callable[[TableState], Iterable[str]]
 class Transaction:
     """A change under way; `state` is the table as it was when the change began, or was last looked at."""
 
-    def __init__(self, state: TableState, clock: Clock, concurrency: Concurrency, marking: Marking) -> None:
+    def __init__(self, state: TableState, clock: Clock, concurrency: Concurrency, marking: MarkerOptions) -> None:
         """Use `transaction` or `execution`."""
         self.state = state
         self._clock = clock
@@ -145,8 +145,8 @@ def transaction(
     clock: Clock,
     purpose: str,
     locking: Locking,
-    sharing: Sharing | None = None,
-    marking: Marking | None = None,
+    sharing: ConcurrencyOptions | None = None,
+    marking: MarkerOptions | None = None,
 ) -> Iterator[Transaction]:
     """A change under the table's lock, on a table that was repaired (see `repaired`).
 
@@ -154,14 +154,19 @@ def transaction(
     does that. Raises LockHeldError when another holds the lock for longer than `locking` waits, PendingInstantError when another
     writer is at work without the lock, unless `sharing` says that there may be some: then what they have begun stays.
     """
-    single = SingleWriter(storage, clock, purpose, locking, sharing or Sharing())
+    single = SingleWriter(storage, clock, purpose, locking, sharing or ConcurrencyOptions())
     with _transaction(clock, single, marking) as began:
         yield began
 
 
 @contextmanager
 def optimistic(
-    storage: Storage, clock: Clock, purpose: str, locking: Locking, sharing: Sharing, marking: Marking | None = None
+    storage: Storage,
+    clock: Clock,
+    purpose: str,
+    locking: Locking,
+    sharing: ConcurrencyOptions,
+    marking: MarkerOptions | None = None,
 ) -> Iterator[Transaction]:
     """A change beside those of other writers: the table's lock is only held to begin and to complete it.
 
@@ -174,7 +179,7 @@ def optimistic(
 
 @contextmanager
 def execution(
-    storage: Storage, clock: Clock, time: Time, action: Action, locking: Locking, marking: Marking | None = None
+    storage: Storage, clock: Clock, time: Time, action: Action, locking: Locking, marking: MarkerOptions | None = None
 ) -> Iterator[Transaction]:
     """The execution of the plan that waits at `time`; the table's lock is only taken to complete it.
 
@@ -186,9 +191,9 @@ def execution(
 
 
 @contextmanager
-def _transaction(clock: Clock, concurrency: Concurrency, marking: Marking | None) -> Iterator[Transaction]:
+def _transaction(clock: Clock, concurrency: Concurrency, marking: MarkerOptions | None) -> Iterator[Transaction]:
     with concurrency.beginning() as state:
-        began = Transaction(state, clock, concurrency, marking or Marking())
+        began = Transaction(state, clock, concurrency, marking or MarkerOptions())
         try:
             with closing(began):
                 yield began

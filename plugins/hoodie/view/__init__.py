@@ -1,7 +1,7 @@
 """Which files make up the table."""
 
-from hoodie.view.busy import Busy, clustering_plan, compaction_plan
 from hoodie.view.files import PartitionFiles, StorageFiles, partitions_above
+from hoodie.view.pending_groups import Busy, clustering_plan, compaction_plan
 from hoodie.view.state import TableState, load_state
 from hoodie.view.table_view import TableView
 

@@ -16,9 +16,9 @@ from hoodie.model.files import LogFile
 from hoodie.model.time import Time
 from hoodie.storage.base import Storage
 from hoodie.timeline import Instant
+from hoodie.view.committed_files import written_files
 from hoodie.view.files import PartitionFiles
 from hoodie.view.state import TableState
-from hoodie.view.written import written_files
 
 
 def with_foreign(

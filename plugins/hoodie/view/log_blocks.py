@@ -49,7 +49,7 @@ def valid_blocks(
     """Data and delete blocks of committed instants, not later than `as_of`, in the order in which they are applied.
 
     Blocks that were rolled back or compacted into another are left out, and so are damaged ones, which are reported. Raises
-    CorruptFileError for logs that `check` refuses. Logs of the active timeline are compared by size (see `hoodie.view.missing`).
+    CorruptFileError for logs that `check` refuses. `hoodie.view.missing_files` compares the size of logs of the active timeline.
     A cut between two blocks would be known only from the archive, which is too dear for each read: `doctor --deep` looks there.
     """
     blocks = [(log, blocks_of(storage, log)) for log in file_slice.log_files]

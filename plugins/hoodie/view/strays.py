@@ -15,9 +15,9 @@ from hoodie.model.names import FULL_BOOTSTRAP, METADATA_BOOTSTRAP
 from hoodie.model.time import Time
 from hoodie.timeline import WRITE_ACTIONS, Instant
 from hoodie.timeline.codecs.commit_files import Written, written_by
+from hoodie.view.committed_files import written_files
 from hoodie.view.files import PartitionFiles
 from hoodie.view.state import TableState
-from hoodie.view.written import written_files
 
 _log = logging.getLogger(__name__)
 

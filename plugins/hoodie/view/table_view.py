@@ -9,10 +9,10 @@ from functools import cached_property
 from hoodie.model.files import FileGroup, FileSlice, GroupId
 from hoodie.model.time import Time
 from hoodie.timeline import Instant
-from hoodie.view.busy import Busy
 from hoodie.view.files import Choice, ChosenFiles, PartitionFiles
-from hoodie.view.missing import check_files, chosen_partitions
-from hoodie.view.replaced import replaced_groups
+from hoodie.view.missing_files import check_files, chosen_partitions
+from hoodie.view.pending_groups import Busy
+from hoodie.view.replaced_groups import replaced_groups
 from hoodie.view.slices import file_groups, latest_slices
 from hoodie.view.sources import with_sources
 from hoodie.view.state import TableState

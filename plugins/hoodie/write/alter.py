@@ -21,8 +21,8 @@ from hoodie.schema.internal import InternalSchema, first_schema
 from hoodie.schema.nesting import refuse_deep
 from hoodie.schema.widening import arrow_columns
 from hoodie.transaction.change import Change
+from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.locks import Locking
-from hoodie.transaction.sharing import Sharing
 from hoodie.transaction.transaction import optimistic, transaction
 from hoodie.view import TableState
 from hoodie.view.access import TableAccess
@@ -81,7 +81,7 @@ class _Alter:
     def attempt(self) -> WriteResult:
         access = self.access
         self.planned(access.state())
-        sharing, locking = Sharing.of(self.options), Locking.of(self.options)
+        sharing, locking = ConcurrencyOptions.of(self.options), Locking.of(self.options)
         begin = optimistic if sharing.optimistic else transaction
         with begin(access.storage, access.clock, "alter", locking, sharing) as tx:
             schema = self.planned(tx.state)

@@ -9,9 +9,9 @@ from typing import TypeVar
 from hoodie.config.key import Options
 from hoodie.config.keys.concurrency import CONFLICT_RETRIES
 from hoodie.errors import EarlyConflictError, WriteConflictError
-from hoodie.transaction.early import wait_for_others
+from hoodie.transaction.concurrency_options import ConcurrencyOptions
+from hoodie.transaction.early_conflicts import wait_for_others
 from hoodie.transaction.locks import Locking
-from hoodie.transaction.sharing import Sharing
 from hoodie.view.access import TableAccess
 
 _log = logging.getLogger(__name__)
@@ -40,4 +40,4 @@ def attempts(access: TableAccess, options: Options, attempt: Callable[[], R], *,
             left -= 1
             _log.warning("Planned again on the table as it is now, %d more times if need be: %s", left, error)
             if isinstance(error, EarlyConflictError):
-                wait_for_others(access.storage, access.clock, Sharing.of(options), Locking.of(options))
+                wait_for_others(access.storage, access.clock, ConcurrencyOptions.of(options), Locking.of(options))

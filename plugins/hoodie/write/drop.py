@@ -21,8 +21,8 @@ from hoodie.index.hashing_files import refuse_replacing
 from hoodie.model.commit import SCHEMA_KEY, CommitMetadata
 from hoodie.schema import arrow_to_avro
 from hoodie.transaction.change import Change
+from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.locks import Locking
-from hoodie.transaction.sharing import Sharing
 from hoodie.transaction.transaction import optimistic, transaction
 from hoodie.view import TableState
 from hoodie.view.access import TableAccess
@@ -129,7 +129,7 @@ class _Drop:
     def attempt(self) -> WriteResult | None:
         access = self.access
         self.planned(access.state())
-        sharing, locking = Sharing.of(self.options), Locking.of(self.options)
+        sharing, locking = ConcurrencyOptions.of(self.options), Locking.of(self.options)
         begin = optimistic if sharing.optimistic else transaction
         with begin(access.storage, access.clock, self.operation.name, locking, sharing) as tx:
             schema = self.planned(tx.state)

@@ -25,24 +25,23 @@ from hoodie.model.commit import SCHEMA_KEY, CommitMetadata
 from hoodie.model.outcome import ServiceOutcome
 from hoodie.timeline import Action, Instant
 from hoodie.transaction.change import Change
+from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.conflicts import Conflict, conflict_error, find_conflict
 from hoodie.transaction.locks import Locking
-from hoodie.transaction.marking import Marking
-from hoodie.transaction.sharing import Sharing
+from hoodie.transaction.marker_options import MarkerOptions
 from hoodie.transaction.transaction import Transaction, optimistic, transaction
 from hoodie.transaction.virtual_keys import switch_on_virtual_keys
 from hoodie.transaction.window import Window
 from hoodie.view import TableState
 from hoodie.view.access import TableAccess
-from hoodie.view.missing import looked_at_again
+from hoodie.view.missing_files import looked_at_again
 from hoodie.write.attempts import attempts
 from hoodie.write.input import WriteInput
+from hoodie.write.key_conflicts import refuse_same_buckets, refuse_same_keys
 from hoodie.write.nesting import refuse_nested
 from hoodie.write.overwrite import open_replacing
 from hoodie.write.pipeline import Pipeline
 from hoodie.write.plan import commit_action, plan_write, write_context
-from hoodie.write.same_buckets import refuse_same_buckets
-from hoodie.write.same_keys import refuse_same_keys
 
 _log = logging.getLogger(__name__)
 
@@ -138,8 +137,8 @@ def execute_write(
     plan = looked_at_again(plan_write)(
         access.state(), given.schema, operation, options, given.deletions
     )  # refuse before taking the lock
-    write = _Write(access, given, operation, options, extra, hooks, Sharing.of(plan.options))
-    locking, marking = Locking.of(plan.options), Marking.of(plan.options)
+    write = _Write(access, given, operation, options, extra, hooks, ConcurrencyOptions.of(plan.options))
+    locking, marking = Locking.of(plan.options), MarkerOptions.of(plan.options)
     once = partial(write.attempt, locking, marking)
     return attempts(access, plan.options, once, readable_again=_readable_again(given.rows))
 
@@ -160,9 +159,9 @@ class _Write:
     options: Options
     extra: Mapping[str, str]
     hooks: WriteHooks
-    sharing: Sharing
+    sharing: ConcurrencyOptions
 
-    def attempt(self, locking: Locking, marking: Marking) -> WriteResult:
+    def attempt(self, locking: Locking, marking: MarkerOptions) -> WriteResult:
         access, shared = self.access, self.sharing.optimistic
         begin = optimistic if shared else transaction
         with begin(access.storage, access.clock, self.operation.name, locking, self.sharing, marking) as tx:

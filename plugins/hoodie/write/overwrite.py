@@ -16,7 +16,7 @@ from hoodie.timeline import Action, Instant
 from hoodie.timeline.codecs.clustering import encode_replace_request
 from hoodie.transaction.transaction import Transaction
 from hoodie.view import Busy, TableState, TableView
-from hoodie.view.missing import absent_files
+from hoodie.view.missing_files import absent_files
 
 
 @dataclass(frozen=True)

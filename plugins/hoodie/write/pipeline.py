@@ -31,7 +31,7 @@ from hoodie.model.commit import WriteStat
 from hoodie.model.files import FileSlice, GroupId
 from hoodie.schema import top_level
 from hoodie.view import Busy, TableState, TableView
-from hoodie.write.bucketing import bucket_index
+from hoodie.write.bucket_index import bucket_index
 from hoodie.write.overwrite import NOTHING, Replaced, refuse_empty, refuse_waiting
 from hoodie.write.placement import Placement, new_file_id
 from hoodie.write.plan import WritePlan

@@ -39,12 +39,12 @@ from hoodie.schema.history import StoredColumns
 from hoodie.schema.internal import InternalSchema
 from hoodie.timeline import Action
 from hoodie.transaction.create import never_committed
-from hoodie.transaction.writing import Writing
+from hoodie.transaction.data_file import Writing
 from hoodie.view.state import TableState
 from hoodie.view.table_schema import table_schema
 from hoodie.write.assign import SizingOptions
+from hoodie.write.layout_checks import check_layout
 from hoodie.write.operation_checks import check_generated_keys, check_partitions, check_policy
-from hoodie.write.same_layout import check_layout
 from hoodie.write.sizing import input_tasks
 from hoodie.write.worker.context import WriteContext
 

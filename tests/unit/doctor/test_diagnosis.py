@@ -18,7 +18,7 @@ from hoodie.storage import LocalStorage, walk_files
 from hoodie.table import HoodieTable
 from hoodie.timeline import Action, State, parse_time
 from hoodie.transaction import instants
-from hoodie.transaction.times import new_time
+from hoodie.transaction.instant_generator import new_time
 from tests.support.archive import archive_before
 from tests.support.clock import FakeClock
 from tests.support.counting import CountingStorage

@@ -15,8 +15,8 @@ from hoodie.errors import LockHeldError, LockLostError, PendingInstantError
 from hoodie.timeline import Action
 from hoodie.transaction import instants
 from hoodie.transaction.audit import audit_names, read_audit
+from hoodie.transaction.instant_generator import new_time
 from hoodie.transaction.locks import table_lock
-from hoodie.transaction.times import new_time
 from tests.support.locks import NO_WAIT
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 

@@ -14,7 +14,7 @@ from hoodie.errors import CorruptTableError, PendingInstantError, TimeTravelErro
 from hoodie.model.clean import CleanResult
 from hoodie.timeline import Action, Instant, State, format_time
 from hoodie.timeline.codecs.clean import encode_clean_result
-from hoodie.transaction.times import new_time
+from hoodie.transaction.instant_generator import new_time
 from tests.support.archive import archive, archive_before
 from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, batch, content, create

@@ -9,9 +9,9 @@ import pytest
 from hoodie import CLEAN, COMPACTION, Restore, Rollback
 from hoodie.errors import ConfigError, HoodieError, PendingInstantError, WriteConflictError
 from hoodie.storage import LocalStorage, walk_files
+from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.heartbeat import Heartbeat
 from hoodie.transaction.locks import table_lock, verify_held
-from hoodie.transaction.sharing import Sharing
 from tests.support.clock import FakeClock
 from tests.support.faulty import FaultyStorage
 from tests.support.locks import NO_WAIT
@@ -114,9 +114,9 @@ def test_a_heartbeat_that_cannot_be_written_begins_nothing_and_misses_are_made_g
     create(tmp_path).write(batch([("a", "p", 1, 1)]), "insert", SMALL_BLOOM)
     storage = FaultyStorage(tmp_path, 1, kind)
     with pytest.raises(OSError, match=r"No space left|Permission denied"):
-        Heartbeat(storage, "20260101000000000", Sharing(True, 10, 2)).start()
+        Heartbeat(storage, "20260101000000000", ConcurrencyOptions(True, 10, 2)).start()
     storage = FaultyStorage(tmp_path, 2, kind)
-    heartbeat = Heartbeat(storage, "20260101000000000", Sharing(True, 10, 500))
+    heartbeat = Heartbeat(storage, "20260101000000000", ConcurrencyOptions(True, 10, 500))
     heartbeat.start()
     deadline = time.monotonic() + 30
     while storage.calls < 4 and time.monotonic() < deadline:

@@ -10,13 +10,13 @@ import pytest
 from hoodie.errors import PendingInstantError
 from hoodie.storage import LocalStorage
 from hoodie.timeline import Action
+from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.heartbeat import FOLDER, Heartbeat, Heartbeats, living_writers, refuse_living
-from hoodie.transaction.sharing import Sharing
 from tests.support.made_states import pending, state_of
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
-SHARING = Sharing(optimistic=True, interval_ms=1000, misses=2)
-ALONE = Sharing(interval_ms=1000, misses=2)
+SHARING = ConcurrencyOptions(optimistic=True, interval_ms=1000, misses=2)
+ALONE = ConcurrencyOptions(interval_ms=1000, misses=2)
 
 
 class Stopped:
@@ -81,7 +81,7 @@ def test_an_instant_is_not_taken_back_while_its_writer_is_at_work(tmp_path, beat
 
 def test_a_writer_whose_heartbeat_was_not_renewed_in_time_has_expired(tmp_path):
     now = 100.0
-    slow = Sharing(optimistic=True, interval_ms=60_000, misses=2)
+    slow = ConcurrencyOptions(optimistic=True, interval_ms=60_000, misses=2)
     heartbeat = Heartbeat(LocalStorage(str(tmp_path)), "10", slow, lambda: now)
     heartbeat.start()
     assert names(tmp_path) == ["10"]

@@ -13,8 +13,8 @@ from hoodie.model.commit import CommitMetadata
 from hoodie.storage import LocalStorage
 from hoodie.timeline import Action
 from hoodie.transaction import instants
+from hoodie.transaction.locks.current_lock import holding
 from hoodie.transaction.locks.files import LOCK
-from hoodie.transaction.locks.held import holding
 from tests.support.clock import FakeClock
 from tests.support.tables import batch, content, create
 

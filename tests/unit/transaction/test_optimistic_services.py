@@ -14,7 +14,7 @@ from hoodie.formats import avro_file
 from hoodie.model.commit import CommitMetadata
 from hoodie.timeline import Action
 from hoodie.transaction import instants
-from hoodie.transaction.times import new_time
+from hoodie.transaction.instant_generator import new_time
 from tests.support.rivals import OCC, QuickClock, Rival, shared
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 

@@ -12,9 +12,9 @@ from hoodie.clock import SystemClock
 from hoodie.services.clean.service import CLEAN
 from hoodie.timeline import Action
 from hoodie.transaction import instants
+from hoodie.transaction.instant_generator import new_time
 from hoodie.transaction.locks.files import LOCK
 from hoodie.transaction.recovery import recovered, recoveries
-from hoodie.transaction.times import new_time
 from hudi_services.cli import main
 from tests.support.tables import SMALL_BLOOM, batch, create
 

@@ -18,8 +18,8 @@ from hoodie.storage.base import FileInfo
 from hoodie.timeline import Action, State
 from hoodie.timeline.codecs.rollback import encode_rollback_plan
 from hoodie.transaction import instants
+from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.rollback import plan_rollbacks, roll_back_now, rollback_failed_writes
-from hoodie.transaction.sharing import Sharing
 from hoodie.view.files import PartitionFiles
 from tests.support.clock import FakeClock
 from tests.support.made_states import base_file, done, log_file, state_of, wrote
@@ -106,7 +106,7 @@ def test_a_file_that_is_finished_while_its_write_is_rolled_back_is_deleted(tmp_p
                 made.storage.create(late, b"PAR1")
             return super().delete(path)
 
-    roll_back_now(Meanwhile(made.base_path), made.clock, Sharing())
+    roll_back_now(Meanwhile(made.base_path), made.clock, ConcurrencyOptions())
     assert not list((tmp_path / "t").rglob(f"*{LATER}*.parquet"))
     assert pending(made) == set()
 

@@ -125,7 +125,7 @@ def test_tables_without_buckets_are_refused(tmp_path, kind, monkeypatch):
         with pytest.raises(ConfigError, match="whose file groups are no buckets"):
             table.write(batch(FIRST), operation, BUCKET)
     monkeypatch.setattr(
-        "hoodie.write.same_layout.is_bucketed", lambda state: True
+        "hoodie.write.layout_checks.is_bucketed", lambda state: True
     )  # as after a write of another's elsewhere
     with pytest.raises(UnsupportedTableError, match="is no bucket"):
         table.write(batch(FIRST), "upsert", BUCKET)

@@ -223,6 +223,6 @@ def test_writers_at_once_go_by_the_metadata_that_was_first(tmp_path, monkeypatch
         files(table).mkdir(parents=True, exist_ok=True)
         (files(table) / "00000000000000.hashing_meta").write_bytes(made.encode())
 
-    monkeypatch.setattr("hoodie.write.bucketing.load_hashing", nothing_yet)
+    monkeypatch.setattr("hoodie.write.bucket_index.load_hashing", nothing_yet)
     table.write(batch([(f"n{i}", "p", 1, 1) for i in range(30)]), "upsert", OPTIONS)
     assert groups(table) == {("part=p", node.file_id) for node in made.nodes}

@@ -18,7 +18,7 @@ from hoodie.timeline import Action, Instant
 from hoodie.timeline.codecs.commit_files import written_by
 from hoodie.view.attempts import lost_by, with_foreign
 from hoodie.view.files import partitions_above
-from hoodie.view.missing import ExpectedFile, absent_files, refuse_external
+from hoodie.view.missing_files import ExpectedFile, absent_files, refuse_external
 
 _COPY = (
     "restore it from a copy of the table; a table with a savepoint can be taken back to it (`hudi-services restore`)"

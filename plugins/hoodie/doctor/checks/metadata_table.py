@@ -21,7 +21,7 @@ from hoodie.timeline import WRITE_ACTIONS, Action
 from hoodie.view.files import PartitionFiles, parse_partition, sizes_by_path
 from hoodie.view.log_blocks import blocks_of, counting
 from hoodie.view.metadata_table import FILES, MetadataListing
-from hoodie.view.replaced import replaced_groups
+from hoodie.view.replaced_groups import replaced_groups
 from hoodie.view.slices import groups_without, latest_slices
 
 _FIX = (

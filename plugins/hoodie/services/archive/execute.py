@@ -18,9 +18,9 @@ from hoodie.services.decision import Decision
 from hoodie.storage.base import Storage
 from hoodie.timeline import Action, Gaps, Instant, Timeline, layout_of, list_instants
 from hoodie.timeline.archive.writer import ArchiveSettings, ArchiveWriter, Entry, StateFile
+from hoodie.transaction.leftovers import delete_remains, marked_instants
 from hoodie.transaction.locks import Locking, ensure_held, table_lock, verify_held
 from hoodie.transaction.recovery import recovered
-from hoodie.transaction.remains import delete_remains, marked_instants
 from hoodie.view import TableState
 from hoodie.view.access import TableAccess
 

@@ -18,8 +18,8 @@ from hoodie.timeline.codecs.rollback import decode_rollback_result
 from hoodie.view import TableState
 from hoodie.view.attempts import lost_by, with_foreign
 from hoodie.view.files import PartitionFiles, StorageFiles
-from hoodie.view.missing import absent_files, short_files
-from hoodie.view.replaced import replaced_groups
+from hoodie.view.missing_files import absent_files, short_files
+from hoodie.view.replaced_groups import replaced_groups
 from hoodie.view.slices import file_groups, latest_slices
 from hoodie.view.strays import stray_paths
 

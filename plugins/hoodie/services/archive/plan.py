@@ -21,7 +21,7 @@ from hoodie.services.blockers import Blocker, blockers_of
 from hoodie.services.blockers import Hold as Holding
 from hoodie.services.decision import Decision, Item, Items
 from hoodie.timeline import Action, Instant, Timeline
-from hoodie.transaction.sharing import Sharing
+from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.view import TableState
 
 _TAKING_BACK = frozenset({Action.ROLLBACK, Action.RESTORE})
@@ -96,7 +96,7 @@ def _blockers(found: Iterable[Hold], state: TableState, clock: Clock) -> tuple[B
         for hold in found
         if hold.instant is not None
     ]
-    return blockers_of(told, state, clock, Sharing())
+    return blockers_of(told, state, clock, ConcurrencyOptions())
 
 
 def checked(given: Given) -> Options:

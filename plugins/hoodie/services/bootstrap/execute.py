@@ -37,7 +37,7 @@ from hoodie.transaction.change import Change
 from hoodie.transaction.create import create_table
 from hoodie.transaction.guard import delete_data_files
 from hoodie.transaction.locks import Locking
-from hoodie.transaction.marking import Marking
+from hoodie.transaction.marker_options import MarkerOptions
 from hoodie.transaction.transaction import Transaction, transaction
 from hoodie.view import StorageFiles, TableState
 from hoodie.write.placement import new_file_id
@@ -94,7 +94,7 @@ def run_bootstrap(request: BootstrapRequest, clock: Clock, engine: Engine) -> Bo
     storage, options = request.storage, request.chosen
     if done is None:
         create_table(storage, request.table, None, request.of_source)
-    with transaction(storage, clock, "bootstrap", Locking.of(options), marking=Marking.of(options)) as tx:
+    with transaction(storage, clock, "bootstrap", Locking.of(options), marking=MarkerOptions.of(options)) as tx:
         left = [mode for mode in modes if TIMES[mode] not in tx.state.timeline.commit_times]
         check_untouched(tx.state)
         return _Run(request, plan, tx, clock, engine).execute(left)

@@ -26,9 +26,9 @@ from hoodie.storage.base import Storage
 from hoodie.timeline import Action, Instant, State
 from hoodie.timeline.codecs.clean import decode_clean_plan, encode_clean_plan, encode_clean_result
 from hoodie.transaction import instants
-from hoodie.transaction.aside import Aside, purge, set_aside, until_of
-from hoodie.transaction.asked import keep_asked, read_asked
+from hoodie.transaction.approvals import keep_asked, read_asked
 from hoodie.transaction.audit import Audited, AuditedFile, audited
+from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.guard import (
     check_data_files,
     check_source_files,
@@ -39,8 +39,8 @@ from hoodie.transaction.guard import (
 from hoodie.transaction.locks import Locking, ensure_held
 from hoodie.transaction.locks.owner import user_name
 from hoodie.transaction.recovery import recovered
-from hoodie.transaction.sharing import Sharing
 from hoodie.transaction.transaction import transaction
+from hoodie.transaction.trash import Aside, purge, set_aside, until_of
 from hoodie.view import TableState, TableView
 from hoodie.view.access import TableAccess
 
@@ -76,7 +76,7 @@ def run_clean(access: TableAccess, options: Given, *, agreed: str | None = None,
     and HoodieError when files cannot be deleted; the clean then stays pending.
     """
     resolved = resolve(options, CLEAN_KEYS)
-    locking, sharing = Locking.of(resolved), Sharing.of(resolved)
+    locking, sharing = Locking.of(resolved), ConcurrencyOptions.of(resolved)
     access.state()  # refuse before taking the lock
     with transaction(access.storage, access.clock, "clean", locking, sharing) as tx:
         pending = _pending(tx.state)

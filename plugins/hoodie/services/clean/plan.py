@@ -45,11 +45,11 @@ from hoodie.services.clean.retention import (
 from hoodie.services.decision import Decision, Item, Items
 from hoodie.services.guard import Caps, Deletion, weighed
 from hoodie.timeline import Action, Instant
-from hoodie.transaction.aside import Aside, asides, until_text
+from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.locks import Locking
-from hoodie.transaction.sharing import Sharing
+from hoodie.transaction.trash import Aside, asides, until_text
 from hoodie.view import TableState, TableView
-from hoodie.view.missing import looked_at_again
+from hoodie.view.missing_files import looked_at_again
 from hoodie.view.savepoints import savepoints
 
 SAVEPOINTS = "savepointed_timestamps"  # Hudi's own key of a clean's extra metadata
@@ -90,7 +90,9 @@ def decide_clean(state: TableState, given: Given, clock: Clock) -> Decision[Clea
     holds = [*holds_of_history(state.timeline, retention), *held]
     if policy != KEEP_VERSIONS or retention.everything:
         holds += holds_of_consumer(state.timeline, retention)
-    return replace(decision, blockers=blockers_of(holds, state, clock, Sharing.of(options), Locking.of(options)))
+    return replace(
+        decision, blockers=blockers_of(holds, state, clock, ConcurrencyOptions.of(options), Locking.of(options))
+    )
 
 
 def _due(state: TableState, options: Options) -> tuple[bool, str]:

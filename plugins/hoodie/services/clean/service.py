@@ -12,7 +12,7 @@ from hoodie.model.clean import CleanPlan
 from hoodie.services.clean.execute import CleanRun, run_clean
 from hoodie.services.clean.plan import GRACE_UNTIL, decide_clean
 from hoodie.services.decision import Decision
-from hoodie.transaction.aside import until_of
+from hoodie.transaction.trash import until_of
 from hoodie.view import TableState
 from hoodie.view.access import TableAccess
 

@@ -32,7 +32,7 @@ from hoodie.transaction.change import Change
 from hoodie.transaction.concurrency import pending_plan
 from hoodie.transaction.conflicts import find_conflict
 from hoodie.transaction.locks import Locking
-from hoodie.transaction.marking import Marking
+from hoodie.transaction.marker_options import MarkerOptions
 from hoodie.transaction.transaction import execution
 from hoodie.transaction.window import Window
 from hoodie.view import StorageFiles, TableState, TableView, clustering_plan
@@ -73,7 +73,7 @@ def execute_clustering(access: TableAccess, time: Time, given: Given) -> Cluster
     waits then.
     """
     options = resolve(given, CLUSTERING_KEYS)
-    locking, marking = Locking.of(options), Marking.of(options)
+    locking, marking = Locking.of(options), MarkerOptions.of(options)
     action = access.state().layout.clustering
     with execution(access.storage, access.clock, time, action, locking, marking) as tx:
         instant = pending_plan(tx.state, time, action)

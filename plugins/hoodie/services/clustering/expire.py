@@ -20,8 +20,8 @@ from hoodie.services.clustering.unschedule import GiveUpClustering
 from hoodie.services.decision import Decision
 from hoodie.services.service import schedule, waiting
 from hoodie.timeline import Instant, parse_time
+from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.heartbeat import Heartbeats
-from hoodie.transaction.sharing import Sharing
 from hoodie.view import TableState
 from hoodie.view.access import TableAccess
 
@@ -37,7 +37,7 @@ def expired(state: TableState, given: Given, clock: Clock) -> list[Instant]:
     old = [plan for plan in plans if clock.now() - parse_time(plan.time, state.zone) >= age]
     if not old:
         return []
-    beats = Heartbeats.of(state.storage, clock, Sharing.of(options).expiry_ms)
+    beats = Heartbeats.of(state.storage, clock, ConcurrencyOptions.of(options).expiry_ms)
     return [plan for plan in old if not beats.alive(plan.time)]
 
 

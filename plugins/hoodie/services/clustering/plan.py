@@ -21,11 +21,11 @@ from hoodie.services.decision import Decision, Item, Items
 from hoodie.services.rewrite.blockers import being_written
 from hoodie.services.rewrite.plan import log_bytes
 from hoodie.timeline import WRITE_ACTIONS, Action, Instant
+from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.locks import Locking
 from hoodie.transaction.rollback import is_plan
-from hoodie.transaction.sharing import Sharing
 from hoodie.view import TableState, TableView
-from hoodie.view.missing import looked_at_again
+from hoodie.view.missing_files import looked_at_again
 from hoodie.view.table_schema import table_schema
 
 _MB = 1024 * 1024  # bytes; Hudi's plans count in megabytes
@@ -55,7 +55,7 @@ def decide_clustering(
         return _decision(None, reason, 0, 0)
     known = state.files.partitions()
     partitions = chosen_partitions(known, options, clock.now().astimezone(state.zone))
-    sharing = Sharing.of(options)
+    sharing = ConcurrencyOptions.of(options)
     view = TableView(state, partitions)
     latest = [each for each in view.latest() if _is_small(each, options)]
     held = dict(view.busy.holders)

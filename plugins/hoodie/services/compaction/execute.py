@@ -12,19 +12,20 @@ import pyarrow as pa
 from hoodie.config.key import Options
 from hoodie.config.keys.compaction import MEMORY
 from hoodie.config.options import Given
+from hoodie.errors import CorruptTableError, unschedule_fix
 from hoodie.markers import read_markers
 from hoodie.model.commit import WriteStat
 from hoodie.model.compaction import CompactionPlan
 from hoodie.model.files import FileSlice
 from hoodie.model.names import BaseFileName
 from hoodie.model.time import Time
-from hoodie.services.compaction.checks import check_current
 from hoodie.services.compaction.task import CompactSlice
+from hoodie.services.rewrite.checks import compacted_since
 from hoodie.services.rewrite.memory import in_turns
 from hoodie.services.rewrite.run import CompactionResult, CompactionWork, run_compaction
 from hoodie.timeline import Action, Instant
-from hoodie.transaction.writing import Writing
-from hoodie.view import StorageFiles, TableState, TableView
+from hoodie.transaction.data_file import Writing
+from hoodie.view import Busy, StorageFiles, TableState, TableView
 from hoodie.view.access import TableAccess
 
 
@@ -35,7 +36,7 @@ def execute_compaction(access: TableAccess, time: Time, options: Given) -> Compa
     """
 
     def check(view: TableView, plan: CompactionPlan, instant: Instant) -> CompactionPlan:
-        check_current(view, plan, instant)
+        _check_current(view, plan, instant)
         return plan
 
     def merge(
@@ -56,3 +57,27 @@ def _leftovers(state: TableState, instant: Instant, plan: CompactionPlan) -> Ite
             yield path
     for found in StorageFiles(state.storage).of(plan.partitions):
         yield from (base.path for base in found.base_files if base.instant == instant.time)
+
+
+def _check_current(view: TableView, plan: CompactionPlan, instant: Instant) -> None:
+    """Raises CorruptTableError when another pending plan names a group of this one, or a newer base file of a group exists.
+
+    No writer makes such plans: one that would be carried out twice hides what came between the two.
+    """
+    state = view.state
+    groups = [operation.group for operation in plan.operations]
+    other = Busy(state, but=instant).compacting
+    twice = next((group for number, group in enumerate(groups) if group in other or group in groups[:number]), None)
+    if twice is not None:
+        raise CorruptTableError(
+            f"Compaction {instant.time} of table {state.storage.base_path} was planned twice for one file group",
+            found=f"group {twice.file_id} of partition {twice.partition!r}, also in {other.get(twice, instant).time}",
+            fix=f"nothing was changed; give one of the two plans up: {unschedule_fix(instant.time)}",
+        )
+    newer = compacted_since(view, plan.operations)
+    if newer:
+        raise CorruptTableError(
+            f"Compaction {instant.time} of table {state.storage.base_path} is out of date",
+            found=f"base file {min(base.path for base in newer.values())} is newer than its plan",
+            fix=f"nothing was changed; give this plan up: {unschedule_fix(instant.time)}",
+        )

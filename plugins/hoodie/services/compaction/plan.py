@@ -25,10 +25,10 @@ from hoodie.services.rewrite.plan import (
     waiting_slices,
 )
 from hoodie.timeline import Instant, parse_time
+from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.locks import Locking
-from hoodie.transaction.sharing import Sharing
 from hoodie.view import TableState, TableView
-from hoodie.view.missing import looked_at_again
+from hoodie.view.missing_files import looked_at_again
 
 
 @looked_at_again
@@ -44,7 +44,7 @@ def decide_compaction(
     options = resolve(given, keys.COMPACTION_KEYS)
     check_merge_on_read(state)
     since = delta_commits_since_compaction(state.timeline)
-    view, sharing = TableView(state), Sharing.of(options)
+    view, sharing = TableView(state), ConcurrencyOptions.of(options)
     waiting = waiting_slices(view)
     holds = [*holds_of_plans(view)]
     if not state.layout.logs_tell_writer:  # after the listing: a marker comes before its log

@@ -25,8 +25,8 @@ from hoodie.services.rewrite.checks import compacted_since
 from hoodie.services.rewrite.memory import in_turns
 from hoodie.services.rewrite.run import CompactionResult, CompactionWork, run_compaction
 from hoodie.timeline import Action, Instant
+from hoodie.transaction.data_file import Writing
 from hoodie.transaction.rollback import check_own_log
-from hoodie.transaction.writing import Writing
 from hoodie.view import StorageFiles, TableState, TableView
 from hoodie.view.access import TableAccess
 

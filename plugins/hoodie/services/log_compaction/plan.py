@@ -26,10 +26,10 @@ from hoodie.services.rewrite.plan import (
     waiting_slices,
 )
 from hoodie.services.service import Seen
-from hoodie.transaction.sharing import Sharing
+from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.view import TableState, TableView
 from hoodie.view.log_blocks import blocks_of, counting
-from hoodie.view.missing import looked_at_again
+from hoodie.view.missing_files import looked_at_again
 
 _READERS = 16  # headers are waited for, not worked on
 
@@ -56,7 +56,7 @@ def decide_log_compaction(
     operations = tuple(planned_operation(file_slice, logs_only=True) for file_slice in chosen)
     decided = decision(CompactionPlan(operations, logs_only=True) if operations else None, reason, backlog, "logs only")
     holds = holds_of_plans(view, of_logs=True)
-    return replace(decided, blockers=blockers_of(holds, state, clock, Sharing.of(options)))
+    return replace(decided, blockers=blockers_of(holds, state, clock, ConcurrencyOptions.of(options)))
 
 
 def check_supported(state: TableState) -> None:

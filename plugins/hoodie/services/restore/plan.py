@@ -18,7 +18,7 @@ from hoodie.timeline import WRITE_ACTIONS, Action, Instant
 from hoodie.transaction.rollback import plan_rollbacks, refuse_pending_clean
 from hoodie.view import TableState, TableView
 from hoodie.view.files import sizes_by_path
-from hoodie.view.missing import looked_at_again
+from hoodie.view.missing_files import looked_at_again
 from hoodie.view.savepoints import savepoint_named
 
 

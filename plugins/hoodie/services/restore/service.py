@@ -15,9 +15,9 @@ from hoodie.services.decision import Decision, digest_of
 from hoodie.services.guard import Caps
 from hoodie.services.restore.plan import decide_restore
 from hoodie.services.service import asked_time
+from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.locks import Locking
 from hoodie.transaction.restore import execute_restore, request_restore
-from hoodie.transaction.sharing import Sharing
 from hoodie.transaction.transaction import transaction
 from hoodie.view import TableState
 from hoodie.view.access import TableAccess
@@ -68,7 +68,7 @@ class Restore:
         changes it next finishes the restore. Raises what `decide_restore` raises, LockHeldError, and DeleteCapError for a plan
         that nobody has seen."""
         resolved = resolve(options, self.options.keys)
-        locking, sharing = Locking.of(resolved), Sharing.of(resolved)
+        locking, sharing = Locking.of(resolved), ConcurrencyOptions.of(resolved)
         access.state()  # refuse before taking the lock
         with transaction(access.storage, access.clock, "restore", locking, sharing) as tx:
             decision = self.decide(tx.state, options, access.clock)

@@ -11,8 +11,8 @@ from hoodie.model.files import FileSlice, GroupId, LogFile
 from hoodie.model.names import LogFileName
 from hoodie.services.blockers import Hold
 from hoodie.timeline import WRITE_ACTIONS, Action, Instant
+from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.heartbeat import Heartbeats
-from hoodie.transaction.sharing import Sharing
 from hoodie.view import TableState, TableView
 
 _OF_EARLIER = (Action.COMPACTION, Action.LOG_COMPACTION)  # their plans take what was logged before them
@@ -34,7 +34,7 @@ def holds_of_writers(waiting: Iterable[FileSlice], written: Mapping[GroupId, Ins
         yield Hold(holder, _logs(logs), "which adds logs to the same file groups")
 
 
-def being_written(state: TableState, clock: Clock, sharing: Sharing) -> Mapping[GroupId, Instant]:
+def being_written(state: TableState, clock: Clock, sharing: ConcurrencyOptions) -> Mapping[GroupId, Instant]:
     """The groups for whose logs living writers have markers. What dead ones left is taken back before the plan is made."""
     writers = [instant for instant in state.timeline.pending if instant.action in WRITE_ACTIONS]
     if not writers:

@@ -10,9 +10,9 @@ from hoodie.model.time import Time
 from hoodie.services.decision import Decision
 from hoodie.timeline import Instant, State
 from hoodie.transaction.concurrency import plan_lock
+from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.locks import Locking
 from hoodie.transaction.rollback import drop, roll_back_instant
-from hoodie.transaction.sharing import Sharing
 from hoodie.transaction.transaction import transaction
 from hoodie.view import TableState
 from hoodie.view.access import TableAccess
@@ -28,7 +28,7 @@ def remove_plan(
     Safe to kill at any point, and to repeat: the plan goes last. Raises what `decide` raises, and LockHeldError, also while
     another process carries the plan out.
     """
-    locking, sharing = Locking.of(options), Sharing.of(options)
+    locking, sharing = Locking.of(options), ConcurrencyOptions.of(options)
     begin = transaction(access.storage, access.clock, name, locking, sharing)
     with plan_lock(access.storage, access.clock, time, locking), begin as tx:
         instant, decision = decide(tx.state)

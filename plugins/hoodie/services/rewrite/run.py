@@ -20,10 +20,10 @@ from hoodie.services.rewrite.checks import planned_slices
 from hoodie.timeline import Action, Instant
 from hoodie.transaction.change import Change
 from hoodie.transaction.concurrency import pending_plan
+from hoodie.transaction.data_file import Writing
 from hoodie.transaction.locks import Locking
-from hoodie.transaction.marking import Marking
+from hoodie.transaction.marker_options import MarkerOptions
 from hoodie.transaction.transaction import execution
-from hoodie.transaction.writing import Writing
 from hoodie.view import TableState, TableView, compaction_plan
 from hoodie.view.access import TableAccess
 from hoodie.view.table_schema import table_schema
@@ -66,7 +66,7 @@ def run_compaction(access: TableAccess, time: Time, given: Given, work: Compacti
     plan is not there, and what `work` raises.
     """
     options = resolve(given, COMPACTION_KEYS)
-    locking, marking = Locking.of(options), Marking.of(options)
+    locking, marking = Locking.of(options), MarkerOptions.of(options)
     with execution(access.storage, access.clock, time, work.action, locking, marking) as tx:
         instant = pending_plan(tx.state, time, work.action)
         planned = compaction_plan(tx.state, instant)

@@ -15,7 +15,7 @@ from hoodie.merge import merge_rules
 from hoodie.read.logs import LogReader
 from hoodie.read.slice_reader import SliceMerger
 from hoodie.schema.history import StoredColumns
-from hoodie.transaction.writing import Writing
+from hoodie.transaction.data_file import Writing
 from hoodie.view import TableState
 from hoodie.view.log_blocks import log_check
 from hoodie.write.plan import base_file_options

@@ -17,7 +17,7 @@ from hoodie.timeline import WRITE_ACTIONS, Action, Instant, State
 from hoodie.transaction.rollback import is_plan, plan_rollbacks, refuse_pending_clean
 from hoodie.view import TableState, TableView
 from hoodie.view.files import sizes_by_path
-from hoodie.view.missing import looked_at_again
+from hoodie.view.missing_files import looked_at_again
 
 _FIX = "make a savepoint before what may have to be taken back, and restore to it; nothing was changed"
 

@@ -19,11 +19,11 @@ from hoodie.services.rollback.plan import decide_rollback
 from hoodie.services.service import asked_time
 from hoodie.timeline import Action
 from hoodie.transaction.concurrency import plan_lock
+from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.heartbeat import refuse_living
+from hoodie.transaction.instant_generator import new_time
 from hoodie.transaction.locks import Locking
 from hoodie.transaction.rollback import execute_rollback, request_rollback
-from hoodie.transaction.sharing import Sharing
-from hoodie.transaction.times import new_time
 from hoodie.transaction.transaction import transaction
 from hoodie.view import TableState
 from hoodie.view.access import TableAccess
@@ -57,14 +57,14 @@ class Rollback:
     def decide(self, state: TableState, options: Given, clock: Clock) -> Decision[RollbackPlan]:
         """See `decide_rollback`. Raises PendingInstantError for the instant of a writer that lives."""
         resolved, time = resolve(options, self.options.keys), asked_time(self.instant)
-        refuse_living(state, clock, Sharing.of(resolved), time)
+        refuse_living(state, clock, ConcurrencyOptions.of(resolved), time)
         return decide_rollback(state, time, Caps.of(resolved))
 
     def run(self, access: TableAccess, options: Given) -> RollbackRun:
         """Decide, and do it. Safe to kill at any point: whoever changes the table next finishes it. Raises what `decide_rollback`
         raises, DeleteCapError, and LockHeldError, also when another process carries out the plan."""
         resolved, time = resolve(options, self.options.keys), asked_time(self.instant)
-        locking, sharing = Locking.of(resolved), Sharing.of(resolved)
+        locking, sharing = Locking.of(resolved), ConcurrencyOptions.of(resolved)
         before = self.decide(access.state(), options, access.clock)
         if before.plan is None:
             return RollbackRun(before, None, 0)

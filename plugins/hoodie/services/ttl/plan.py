@@ -19,10 +19,10 @@ from hoodie.services.blockers import Hold, blockers_of
 from hoodie.services.decision import Decision, Item, Items
 from hoodie.services.guard import Caps, weighed
 from hoodie.timeline import Instant, parse_time
+from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.locks import Locking
-from hoodie.transaction.sharing import Sharing
 from hoodie.view import TableState, TableView
-from hoodie.view.missing import looked_at_again
+from hoodie.view.missing_files import looked_at_again
 from hoodie.write.nesting import made_by
 
 _READERS = 16  # metafiles are waited for, not worked on
@@ -117,7 +117,7 @@ def _decision(
         before=(),
         after=notes,
         deletion=weighed(files, size, whole, Caps.of(options), lambda: whole),
-        blockers=blockers_of(holds, state, clock, Sharing.of(options), Locking.of(options)),
+        blockers=blockers_of(holds, state, clock, ConcurrencyOptions.of(options), Locking.of(options)),
     )
 
 

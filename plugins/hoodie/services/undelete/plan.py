@@ -15,7 +15,7 @@ from hoodie.services.decision import Decision, Item, Items
 from hoodie.storage.base import FileInfo
 from hoodie.storage.content import same_content
 from hoodie.timeline import WRITE_ACTIONS, Action
-from hoodie.transaction.aside import Aside, asides
+from hoodie.transaction.trash import Aside, asides
 from hoodie.view import TableState, TableView
 from hoodie.view.files import PartitionFiles, parse_partition
 from hoodie.view.slices import file_groups, latest_slices

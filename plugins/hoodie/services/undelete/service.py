@@ -18,10 +18,10 @@ from hoodie.services.service import asked_time
 from hoodie.services.undelete.plan import AsideFile, UndeletePlan, decide_undelete
 from hoodie.storage.base import Storage
 from hoodie.transaction.audit import Audited, AuditedFile, audited
+from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.guard import check_data_files, delete_metadata_folder
+from hoodie.transaction.instant_generator import new_time
 from hoodie.transaction.locks import Locking, ensure_held
-from hoodie.transaction.sharing import Sharing
-from hoodie.transaction.times import new_time
 from hoodie.transaction.transaction import transaction
 from hoodie.view import TableState
 from hoodie.view.access import TableAccess
@@ -59,7 +59,7 @@ class Undelete:
         The table's rows of now do not change. A metadata table, which would not know the files, is switched off first.
         """
         resolved = resolve(options, self.options.keys)
-        locking, sharing = Locking.of(resolved), Sharing.of(resolved)
+        locking, sharing = Locking.of(resolved), ConcurrencyOptions.of(resolved)
         access.state()  # refuse before taking the lock
         with transaction(access.storage, access.clock, "undelete", locking, sharing) as tx:
             decision = self.decide(tx.state, options, access.clock)

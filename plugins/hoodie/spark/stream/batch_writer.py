@@ -24,7 +24,7 @@ from hoodie.spark.stream.services import ServicesBeside
 from hoodie.storage import BasePath, Storage
 from hoodie.table import HoodieTable
 from hoodie.view import TableState
-from hoodie.view.missing import looked_at_again
+from hoodie.view.missing_files import looked_at_again
 from hoodie.write.change_rows import ChangeColumns, ChangeRows, change_rows
 from hoodie.write.execute import WriteHooks, WriteResult
 

@@ -9,8 +9,8 @@ from hoodie.config.key import Options
 from hoodie.config.keys import lock as lock_keys
 from hoodie.errors import missing_extra
 from hoodie.transaction.locks.base import LockProvider
-from hoodie.transaction.locks.found import FoundLock
 from hoodie.transaction.locks.locking import Locking
+from hoodie.transaction.locks.status import FoundLock
 
 
 class ServerLock(LockProvider, Protocol):

@@ -12,14 +12,14 @@ from hoodie.errors import ConfigError
 from hoodie.model.place import same_table
 from hoodie.storage.base import ReplacingStorage, Storage
 from hoodie.transaction.locks.base import HeldLock, LockProvider, Patience
+from hoodie.transaction.locks.current_lock import holding
 from hoodie.transaction.locks.files import LOCK, FileLock, read_lock
-from hoodie.transaction.locks.found import SERVICE_LOCKS
-from hoodie.transaction.locks.held import holding
-from hoodie.transaction.locks.in_process import InProcessLock
 from hoodie.transaction.locks.lease import TABLE_LOCK, LeaseFile, LeaseLock
 from hoodie.transaction.locks.locking import Locking
 from hoodie.transaction.locks.owner import LockOwner
+from hoodie.transaction.locks.process_lock import InProcessLock
 from hoodie.transaction.locks.servers import server_lock
+from hoodie.transaction.locks.status import SERVICE_LOCKS
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from hoodie.clock import Clock
 from hoodie.display import one_line
 from hoodie.errors import ConfigError, LockHeldError, LockLostError, StorageError
 from hoodie.transaction.locks.base import HeldLock, Patience, held_by_another, steady_seconds
-from hoodie.transaction.locks.found import FoundLock
+from hoodie.transaction.locks.status import FoundLock
 
 _log = logging.getLogger(__name__)
 

@@ -17,7 +17,7 @@ from hoodie.model.meta_columns import RECORD_KEY
 from hoodie.model.names import LogFileName
 from hoodie.schema.nested import as_structs
 from hoodie.storage.base import join
-from hoodie.transaction.writing import DataFile, Writing
+from hoodie.transaction.data_file import DataFile, Writing
 from hoodie.write.worker.assignment import FileTask
 
 

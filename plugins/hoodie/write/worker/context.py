@@ -12,7 +12,7 @@ from hoodie.formats.log.change_writer import ChangeBlocks
 from hoodie.keygen import PartitionPaths, RecordKeys, StoredKeys
 from hoodie.merge import IDENTITY, MergeRules
 from hoodie.schema.history import StoredColumns
-from hoodie.transaction.writing import Writing
+from hoodie.transaction.data_file import Writing
 
 
 @dataclass(frozen=True)

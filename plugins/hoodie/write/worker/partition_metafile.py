@@ -1,4 +1,4 @@
-"""Marking a folder as a partition (format notes, section 4.3). Runs in the workers."""
+"""MarkerOptions a folder as a partition (format notes, section 4.3). Runs in the workers."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from hoodie.timeline import Action
 from hoodie.timeline.archive.manifest import Manifest, Manifests
 from hoodie.timeline.codecs.restore import encode_restore_plan, encode_restore_result
 from hoodie.transaction import instants
-from hoodie.transaction.times import new_time
+from hoodie.transaction.instant_generator import new_time
 from hoodie.transaction.window import Window
 from tests.support.archive import archive, beyond_savepoints
 from tests.support.clock import FakeClock

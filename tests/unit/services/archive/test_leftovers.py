@@ -13,7 +13,7 @@ from hoodie.errors import CorruptFileError, MissingFileError
 from hoodie.model.names import BaseFileName
 from hoodie.timeline import Action
 from hoodie.transaction import instants
-from hoodie.transaction.times import new_time
+from hoodie.transaction.instant_generator import new_time
 from hoodie.view.files import StorageFiles
 from tests.support.clock import FakeClock
 from tests.support.long_timelines import SHORT, written

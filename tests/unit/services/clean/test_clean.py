@@ -18,7 +18,7 @@ from hoodie.timeline import Action, Instant, State
 from hoodie.timeline.codecs.clean import encode_clean_plan
 from hoodie.transaction import instants
 from hoodie.transaction.guard import delete_data_file, relative_path
-from hoodie.transaction.times import new_time
+from hoodie.transaction.instant_generator import new_time
 from hoodie.write.execute import WriteHooks
 from tests.support.clock import FakeClock
 from tests.support.counting import CountingStorage

@@ -13,11 +13,11 @@ from hoodie.storage import walk_files
 from hoodie.timeline import Action, State
 from hoodie.transaction import concurrency, instants
 from hoodie.transaction.concurrency import plan_lock
+from hoodie.transaction.instant_generator import new_time
 from hoodie.transaction.locks import Locking
 from hoodie.transaction.reconcile import delete_markers
 from hoodie.transaction.recovery import recoveries
 from hoodie.transaction.rollback import plan_rollback, request_rollback
-from hoodie.transaction.times import new_time
 from hudi_services.cli import main
 from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, batch, content, create

@@ -11,7 +11,7 @@ from hoodie.services.blockers import Hold, blockers_of
 from hoodie.timeline import Action, State
 from hoodie.timeline.codecs.restore import encode_restore_plan
 from hoodie.transaction import instants
-from hoodie.transaction.sharing import Sharing
+from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.view.savepoints import savepoints
 from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, batch, content, create
@@ -116,7 +116,7 @@ def test_one_that_is_deleted_while_a_clean_is_planned_is_none(table):
     table.delete_savepoint(saved)
     assert savepoints(state) == []
     (held,) = state.timeline.completed(Action.SAVEPOINT)
-    (blocker,) = blockers_of([Hold(held, "2 files", "which keeps them")], state, table.clock, Sharing())
+    (blocker,) = blockers_of([Hold(held, "2 files", "which keeps them")], state, table.clock, ConcurrencyOptions())
     assert blocker.owner is None
 
 

@@ -22,9 +22,9 @@ from hoodie.storage import walk_files
 from hoodie.timeline import Action
 from hoodie.timeline.codecs.clean import encode_clean_plan
 from hoodie.transaction import instants
-from hoodie.transaction.aside import FOLDER, asides
 from hoodie.transaction.audit import audit_names, read_audit
-from hoodie.transaction.times import new_time
+from hoodie.transaction.instant_generator import new_time
+from hoodie.transaction.trash import FOLDER, asides
 from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 

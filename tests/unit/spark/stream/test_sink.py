@@ -18,7 +18,7 @@ from hoodie.spark.stream.batch_writer import SinkWrites
 from hoodie.spark.stream.batches import StreamBatch
 from hoodie.spark.stream.sink import StreamSink
 from hoodie.table import HoodieTable
-from hoodie.view.written import memory
+from hoodie.view.committed_files import memory
 from hoodie.write.change_rows import ChangeColumns
 from tests.support.changes import counted, write
 from tests.support.clock import FakeClock

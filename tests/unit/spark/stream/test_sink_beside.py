@@ -10,7 +10,7 @@ from hoodie import CLUSTERING, COMPACTION, HoodieTable, Restore, Rollback
 from hoodie.errors import LockHeldError, PendingInstantError, StreamBatchError, WriteConflictError
 from hoodie.spark.stream.batch_writer import SinkWrites
 from hoodie.spark.stream.sink import StreamSink
-from hoodie.view.written import memory
+from hoodie.view.committed_files import memory
 from tests.support.changes import counted
 from tests.support.interrupted import Interrupted, without_helper_threads
 from tests.support.matrix import DEEP

@@ -11,7 +11,7 @@ from hoodie.errors import RecordKeyError
 from hoodie.markers import DirectMarkers
 from hoodie.model.internal_columns import DELETE, SEQUENCE
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
-from hoodie.transaction.writing import Writing
+from hoodie.transaction.data_file import Writing
 from hoodie.write.plan import write_context
 from hoodie.write.worker.rows import by_key_hash, chunks, keyed_rows, split_by
 from tests.support.tables import batch, create

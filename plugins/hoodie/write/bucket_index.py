@@ -15,7 +15,7 @@ from hoodie.keygen import StoredKeys
 from hoodie.model.files import FileSlice
 from hoodie.model.time import Time
 from hoodie.view import TableState
-from hoodie.view.replaced import replaced_groups
+from hoodie.view.replaced_groups import replaced_groups
 from hoodie.write.plan import WritePlan
 
 

@@ -27,13 +27,13 @@ from hoodie.markers import BatchedMarkers, Batching, DirectMarkers, MarkerBatche
 from hoodie.markers.server import ServerAddress, SilentServerError, begin_on_server, checked_secret, embedded
 from hoodie.model.time import Time
 from hoodie.storage.base import ReplacingStorage, Storage
-from hoodie.transaction.early import EarlyDetection, Looking, PeriodicDetection
+from hoodie.transaction.early_conflicts import EarlyDetection, Looking, PeriodicDetection
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Marking:
+class MarkerOptions:
     """In batches, which a server takes where tasks are in other processes, or an empty file each; who deletes them."""
 
     batching: Batching | None = None

@@ -9,7 +9,7 @@ from hoodie.model.names import BaseFileName, LogFileName
 from hoodie.model.time import Time
 from hoodie.storage.base import Storage
 from hoodie.timeline import Action, Instant, parse_name
-from hoodie.transaction.asked import FOLDER as ASKED
+from hoodie.transaction.approvals import FOLDER as ASKED
 from hoodie.transaction.audit import FOLDER as AUDIT
 from hoodie.transaction.command_blocks import is_shared
 from hoodie.transaction.guard import delete_data_files

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hoodie.view.written import Known, Memory
+from hoodie.view.committed_files import Known, Memory
 
 ONE, TWO = ("t", "1.commit", 10, 1), ("t", "2.commit", 10, 1)
 

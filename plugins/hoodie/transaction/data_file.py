@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from hoodie.markers import Markers, MarkerType
 from hoodie.model.time import Time
 from hoodie.storage.base import File, Storage
-from hoodie.transaction.early import EarlyDetection
+from hoodie.transaction.early_conflicts import EarlyDetection
 from hoodie.transaction.fencing import only_while_pending
 
 

@@ -31,10 +31,10 @@ from hoodie.model.names import BaseFileName, LogFileName
 from hoodie.model.time import Time
 from hoodie.storage.base import Storage, join
 from hoodie.timeline import WRITE_ACTIONS, Action
+from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.heartbeat import Heartbeats
+from hoodie.transaction.leftovers import marked_instants
 from hoodie.transaction.locks import Locking
-from hoodie.transaction.remains import marked_instants
-from hoodie.transaction.sharing import Sharing
 from hoodie.view.state import TableState, load_state
 
 _PLANS = (Action.COMPACTION, Action.LOG_COMPACTION, Action.CLUSTERING, Action.REPLACE_COMMIT)
@@ -70,7 +70,7 @@ class Looking:
                 found=f"{asked}, and {options[MARKERS_TYPE].lower()}",
                 fix=f"leave it out, or set {fits}",
             )
-        expiry_ms = Sharing.of(options).expiry_ms
+        expiry_ms = ConcurrencyOptions.of(options).expiry_ms
         return cls(expiry_ms, options[EARLY_COMMITS], options[DETECTOR_DELAY_MS], options[DETECTOR_PERIOD_MS])
 
 
@@ -166,7 +166,7 @@ class PeriodicDetection:
         self.detection.check_against(self._others, filter(None, map(_group, filter(None, files))))
 
 
-def wait_for_others(storage: Storage, clock: Clock, sharing: Sharing, locking: Locking) -> None:
+def wait_for_others(storage: Storage, clock: Clock, sharing: ConcurrencyOptions, locking: Locking) -> None:
     """Until no other writer is at work, for as long as a lock would be waited for: a write that has given up for one of them
     would meet it again at once."""
     waited = 0

@@ -19,7 +19,7 @@ from hoodie.errors import ConfigError
 
 
 @dataclass(frozen=True)
-class Sharing:
+class ConcurrencyOptions:
     """What was said of it (`hoodie.write.concurrency.mode` and its like). Without `optimistic` nobody else may be at work.
 
     Non-blocking concurrency control is optimistic, too: it only finds fewer conflicts (see `Change.appends`).

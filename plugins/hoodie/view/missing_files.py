@@ -19,11 +19,11 @@ from hoodie.storage.base import join
 from hoodie.timeline import Action, Instant
 from hoodie.timeline.codecs.clean import decode_clean_plan
 from hoodie.timeline.codecs.commit_files import LISTED, Written
+from hoodie.view.committed_files import written_files, written_partitions
 from hoodie.view.file_ends import whole_files
 from hoodie.view.files import Choice, ChosenFiles
-from hoodie.view.replaced import replaced_groups
+from hoodie.view.replaced_groups import replaced_groups
 from hoodie.view.state import TableState
-from hoodie.view.written import written_files, written_partitions
 
 P = ParamSpec("P")
 R = TypeVar("R")

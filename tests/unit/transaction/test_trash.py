@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from hoodie.model.time import Time
 from hoodie.storage import LocalStorage
-from hoodie.transaction.aside import FOLDER, Aside, asides, purge, set_aside, until_of, until_text
+from hoodie.transaction.trash import FOLDER, Aside, asides, purge, set_aside, until_of, until_text
 from tests.support.made_states import base_file
 
 UNTIL = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)

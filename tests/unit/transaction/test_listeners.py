@@ -5,7 +5,7 @@ from __future__ import annotations
 from threading import Thread
 
 from hoodie import CLEAN, HoodieTable
-from hoodie.transaction.following import following
+from hoodie.transaction.listeners import following
 from tests.support.tables import SMALL_BLOOM, batch, create
 
 

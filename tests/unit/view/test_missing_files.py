@@ -17,8 +17,8 @@ from hoodie.read.query import Query
 from hoodie.timeline import Action
 from hoodie.timeline.codecs.clean import encode_clean_plan
 from hoodie.transaction import instants
-from hoodie.transaction.times import new_time
-from hoodie.view.missing import absent_files
+from hoodie.transaction.instant_generator import new_time
+from hoodie.view.missing_files import absent_files
 from tests.support.clock import FakeClock
 from tests.support.faulty import FaultyStorage
 from tests.support.made_states import base_file, done, log_file, state_of, wrote
