@@ -15,7 +15,7 @@ from hoodie.model.place import identity
 from hudi_services.cdc.mysql.binlog.decoding import Choices, may_be_text
 from hudi_services.cdc.mysql.catalog import CatalogTable
 from hudi_services.cdc.mysql.table_source import DATABASE_COLUMN, TABLE_COLUMN
-from hudi_services.entry.database_rules import DATABASE, TABLE, DatabaseRule
+from hudi_services.entry.database_rules import DatabaseRule
 
 Kind = Literal["unfit", "clash", "moved", "left"]
 """Reasons for which a table is not loaded: it cannot be, its target is that of another table, it had another target before, no
@@ -103,7 +103,8 @@ def plan(
     `stored` are the paths by sources of the plan that runs: such a table stays where it is, or is refused by name. `own` are the
     paths of tables with an entry of their own, by their sources or names. No rule takes these sources.
     """
-    listed = [table for table in tables if table.full_name not in own and _taking(table, rules, None)]
+    seen = tuple(tables)
+    listed = [table for table in seen if table.full_name not in own and _taking(table, rules, None)]
     there = {table.full_name: table for table in listed}
     names = Counter(table.full_name for table in listed)
     gone = {name: _absent(name) for name in stored if name not in there and name not in own}
@@ -128,9 +129,14 @@ def plan(
             for group in _grouped(kept, lambda candidate: candidate.place)
         ),
         (*refusals, *clashes.values()),
-        tuple(rule for rule in rules if id(rule) not in matched),
+        tuple(rule for rule in rules if id(rule) not in matched and not _left_over(rule, seen)),
         frozenset(candidate.name for candidate in kept if not candidate.is_stored),
     )
+
+
+def _left_over(rule: DatabaseRule, tables: Iterable[CatalogTable]) -> bool:
+    """True if a rule names tables, and its `sources` leave them to other rules."""
+    return rule.sources is not None and any(rule.names(table.database, table.name) for table in tables)
 
 
 def _absent(name: str) -> CatalogTable:
@@ -200,8 +206,9 @@ def _taken(
 
 def _leads_elsewhere(table: CatalogTable, rule: DatabaseRule) -> bool:
     """True if the path of a table is not the one folder that the rule says: names of a server may be `..` and `a/b`."""
-    names = {DATABASE: table.database, TABLE: table.name}
-    return any(part in rule.base_path and (name in (".", "..") or "/" in name) for part, name in names.items())
+    said, folders = rule.base_path.split("/"), rule.path_of(table.database, table.name).split("/")
+    named = [folder for part, folder in zip(said, folders, strict=False) if part != folder]
+    return len(said) != len(folders) or any(folder in ("", ".", "..") for folder in named)
 
 
 def _left(name: str, path: str) -> Refusal:

@@ -36,16 +36,17 @@ class DatabaseRule(ReadingOptions):
     """Tables of the server `server`, and the Hudi tables of their rows.
 
     `database`, `tables` and `excluding` are regular expressions over whole names. A rule takes the tables whose database matches,
-    whose name matches one of `tables` and none of `excluding`. In `base_path`, `{database}` and
-    `{table}` become the names of the source. With `merge` several sources may go into one Hudi table. With
-    `global_keys`, too, no two of them have a row of the same key. `type`, `version` and `hoodie` are those of new tables and of
-    their writes.
+    whose name matches one of `tables` and none of `excluding`. `sources` is one more expression, over DATABASE.TABLE. In
+    `base_path`, `{database}` and `{table}` become the names of the source, `{1}` the first group of `sources`. With `merge`
+    several sources may go into one Hudi table. With `global_keys`, too, no two of them have a row of the same key. `type`,
+    `version` and `hoodie` are those of new tables and of their writes.
     """
 
     server: str
     database: Expression
     tables: Annotated[Expressions, Field(min_length=1)] = (".*",)
     excluding: Expressions = ()
+    sources: Expression | None = None
     base_path: Annotated[str, Field(min_length=1)]
     merge: bool = False
     global_keys: bool = False
@@ -70,6 +71,10 @@ class DatabaseRule(ReadingOptions):
 
     def takes(self, database: str, table: str) -> bool:
         """Return True for a table of the rule."""
+        return self.names(database, table) and (self.sources is None or _is(f"{database}.{table}", self.sources))
+
+    def names(self, database: str, table: str) -> bool:
+        """Return True for a table that the rule takes unless its `sources` leave it out."""
         return (
             self.takes_database(database)
             and any(_is(table, pattern) for pattern in self.tables)
@@ -82,7 +87,9 @@ class DatabaseRule(ReadingOptions):
 
     def path_of(self, database: str, table: str) -> str:
         """Return the base path of the Hudi table that has the rows of a table."""
-        names = {DATABASE: database, TABLE: table}
+        match = re.fullmatch(self.sources, f"{database}.{table}", re.DOTALL) if self.sources is not None else None
+        groups = match.groups(default="") if match is not None else ()
+        names = {DATABASE: database, TABLE: table, **{f"{{{at}}}": group for at, group in enumerate(groups, 1)}}
         return re.sub("|".join(map(re.escape, names)), lambda match: names[match[0]], self.base_path)
 
 

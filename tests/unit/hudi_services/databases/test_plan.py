@@ -126,3 +126,18 @@ def test_a_thousand_tables_are_planned_quickly():
     names = [f"b1.t{number}" for number in range(100)] + [f"b2.sbtest{number}" for number in range(1_000)]
     result, paths, refused = planned(rules, names)
     assert (len(result.routes), len(paths), refused) == (101, 1_100, {})
+
+
+def test_sources_are_one_more_expression_over_whole_names_and_its_groups_stand_in_the_path():
+    rules = [
+        rule("b.*", "/lake/{1}/x_{2}", sources=r"b(.*)\.(t.*|u|\.\.)"),
+        rule("b.*", "/rest/{table}", sources=r"(?!b.*\.(t.*|u|\.\.)\Z).*"),
+        rule("b.*", "/none/{table}", sources="never"),
+        rule("c", "/never/{table}", sources="never"),
+    ]
+    odd = [CatalogTable(database, name, key=("id",)) for database, name in (("b/1", "t"), ("b.", "u"))]
+    names = ["b1.t1", "b1.u", "b1.v", "b.t", *odd]
+    result, paths, refused = planned(rules, names)
+    assert paths == {"b1.t1": "/lake/1/x_t1", "b1.u": "/lake/1/x_u", "b1.v": "/rest/v"}
+    assert refused == {"b/1.t": "unfit", "b..u": "unfit", "b.t": "unfit"}
+    assert [one.base_path for one in result.unmatched] == ["/never/{table}"]
