@@ -7,19 +7,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hudi_services.commandline.flags import CONTEXT, json_flag, registry_flag, verbose_flag, with_examples
-from hudi_services.registry.find import registry_file
-from hudi_services.registry.load import read_registry
+from hudi_services.commands.cdc_declaration import declaration, pipeline_flag
 
 if TYPE_CHECKING:
     from hudi_services.cdc.cuts import Cut
 
 
-def _cuts(server: str, registry: str | None, as_json: bool) -> int:
+def _cuts(server: str, registry: str | None, pipeline: str | None, as_json: bool) -> int:
     from hudi_services.databases.registered import cut_store
     from hudi_services.show.page import Column, Listing, Page
     from hudi_services.show.render import print_page
 
-    store = cut_store(server, read_registry(registry_file(registry)))
+    store = cut_store(server, declaration(server, registry, pipeline).reading)
     rows = [_row(cut) for cut in store.newest_first()]
     columns = (
         Column("cut", "cut", right=True),
@@ -47,7 +46,7 @@ def _row(cut: Cut) -> dict[str, Any]:
 cuts = click.Command(
     "cuts",
     callback=_cuts,
-    params=[click.Argument(["server"]), registry_flag(), json_flag(), verbose_flag()],
+    params=[click.Argument(["server"]), registry_flag(), pipeline_flag(), json_flag(), verbose_flag()],
     help="List the cuts of a server that are kept, the newest first. At a cut all its tables have all changes up to one place of "
     "the server's log. It asks the lake only, not the server.",
     epilog=with_examples(("hudi-services cdc cuts shop --registry tables.yaml",)),

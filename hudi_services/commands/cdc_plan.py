@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,22 +10,25 @@ import click
 from hoodie.errors import ConfigError
 from hoodie.times import span
 from hudi_services.commandline.flags import CONTEXT, json_flag, registry_flag, verbose_flag, with_examples
-from hudi_services.registry.find import registry_file
-from hudi_services.registry.load import read_registry
+from hudi_services.commands.cdc_declaration import declaration, pipeline_flag
+from hudi_services.registry.mistakes import as_error
 from hudi_services.show.words import size
 
 _SHOWN = 200
 
 
-def _plan(server: str, registry: str | None, accept: bool, as_json: bool) -> int:
+def _plan(server: str, registry: str | None, pipeline: str | None, accept: bool, as_json: bool) -> int:
     from hudi_services.databases.plan_page import document, problems
     from hudi_services.databases.registered import registered_sync
     from hudi_services.show.page import Column, Facts, Lines, Listing, Page, Part
     from hudi_services.show.render import print_page
 
-    file = registry_file(registry)
-    sync = registered_sync(server, read_registry(file), os.environ)
+    declared = declaration(server, registry, pipeline)
+    sync = registered_sync(server, declared.reading, declared.environ)
     current = sync.current(accept=accept)
+    file, mistakes = declared.reading.registry.file, [one for one in declared.reading.mistakes if one.table is None]
+    if current is None and mistakes:
+        raise as_error(file, mistakes)
     if current is None:
         raise ConfigError(
             f"The registry {file} has no rule for tables of {server}",
@@ -34,7 +36,7 @@ def _plan(server: str, registry: str | None, accept: bool, as_json: bool) -> int
         )
     if accept:
         current.store(sync.plans)
-    values, lines = document(current), list(problems(current))
+    values, lines = document(current), [*map(str, mistakes), *problems(current)]
     rows = [
         {**route, "source": _sources(route["sources"]), "key": ", ".join(route["key"])} for route in values["routes"]
     ]
@@ -49,9 +51,12 @@ def _plan(server: str, registry: str | None, accept: bool, as_json: bool) -> int
     parts: list[Part] = [Listing(columns, rows[:_SHOWN], f"{server}: {len(rows):,} Hudi tables"), Facts(_facts(values))]
     if more:
         parts.insert(1, Lines([more]))
+    notes = [str(note) for note in declared.notes]
+    if notes:
+        parts.append(Lines(notes, "options without an effect"))
     if lines:
         parts.append(Lines(lines[:_SHOWN], "what the plan does not take", alarming=True))
-    return print_page(Page({"server": server, **values}, parts, lines), as_json=as_json)
+    return print_page(Page({"server": server, **values, "without_effect": notes}, parts, lines), as_json=as_json)
 
 
 def _sources(names: list[str]) -> str:
@@ -75,6 +80,7 @@ plan = click.Command(
     params=[
         click.Argument(["server"]),
         registry_flag(),
+        pipeline_flag(),
         click.Option(
             ["--accept"],
             is_flag=True,
@@ -88,7 +94,11 @@ plan = click.Command(
     "what the first run has to read. It changes nothing, but for --accept.\n\nExit code 1: a table is refused, a rule takes no "
     "table, or the server removes its log too early.",
     epilog=with_examples(
-        ("hudi-services cdc plan shop --registry tables.yaml", "hudi-services cdc plan shop --accept")
+        (
+            "hudi-services cdc plan shop --registry tables.yaml",
+            "hudi-services cdc plan shop --pipeline mysql-to-hudi.yaml",
+            "hudi-services cdc plan shop --accept",
+        )
     ),
     context_settings=CONTEXT,
 )

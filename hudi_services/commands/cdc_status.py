@@ -13,9 +13,8 @@ import click
 from hoodie.errors import HoodieError
 from hoodie.times import span
 from hudi_services.commandline.flags import CONTEXT, json_flag, registry_flag, verbose_flag, with_examples
+from hudi_services.commands.cdc_declaration import declaration, pipeline_flag
 from hudi_services.commands.cdc_sync import tables_behind
-from hudi_services.registry.find import registry_file
-from hudi_services.registry.load import read_registry
 
 if TYPE_CHECKING:
     from hudi_services.databases.status import LogLeft, ServerStatus, TableStatus
@@ -24,14 +23,14 @@ if TYPE_CHECKING:
 _AT_ONCE = 16  # tables whose proof is read
 
 
-def _status(server: str, registry: str | None, as_json: bool) -> int:
+def _status(server: str, registry: str | None, pipeline: str | None, as_json: bool) -> int:
     from hudi_services.cdc.sync_progress import ProgressStore
     from hudi_services.databases.registered import cut_store, loaded_tables
     from hudi_services.databases.status import server_status
     from hudi_services.show.page import Column, Facts, Listing, Page
     from hudi_services.show.render import print_page
 
-    reading = read_registry(registry_file(registry))
+    reading = declaration(server, registry, pipeline).reading
     cuts = cut_store(server, reading)
     progress = ProgressStore(cuts.storage, server).latest()
     status = server_status(server, loaded_tables(server, reading), cuts.latest(), progress, datetime.now(UTC))
@@ -107,7 +106,7 @@ def log_words(log: LogLeft) -> str:
 status = click.Command(
     "status",
     callback=_status,
-    params=[click.Argument(["server"]), registry_flag(), json_flag(), verbose_flag()],
+    params=[click.Argument(["server"]), registry_flag(), pipeline_flag(), json_flag(), verbose_flag()],
     help="Print how far the tables of a server are, how long it keeps the log that they need, and why some are behind. It asks "
     "the lake only, not the server.\n\nExit code 1: a table is behind.",
     epilog=with_examples(("hudi-services cdc status shop --registry tables.yaml",)),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -16,31 +15,34 @@ from hoodie.display import counted
 from hoodie.errors import HoodieError
 from hoodie.times import span
 from hudi_services.commandline.flags import CONTEXT, json_flag, registry_flag, verbose_flag, with_examples
-from hudi_services.registry.find import registry_file
-from hudi_services.registry.load import read_registry
+from hudi_services.commands.cdc_declaration import declaration, pipeline_flag
 from hudi_services.terminal import echo
 
 if TYPE_CHECKING:
     from hudi_services.cdc.mysql.server_sync import SyncResult, TableResult
+    from hudi_services.databases.plan_sync import PlannedSync
     from hudi_services.show.page import Part
 
 _EVERY = 10.0  # seconds
 _LONGEST = 300.0  # seconds between tries of a server that does not answer
 
 
-def _sync(server: str, registry: str | None, resume: tuple[str, ...], follow: bool, every: float, as_json: bool) -> int:
-    from hudi_services.databases.registered import registered_sync
-
-    file = registry_file(registry)
+def _sync(
+    server: str,
+    registry: str | None,
+    pipeline: str | None,
+    resume: tuple[str, ...],
+    follow: bool,
+    every: float,
+    as_json: bool,
+) -> int:
     if not follow:
-        return _print_result(
-            registered_sync(server, read_registry(file), os.environ).run(resume=resume), as_json=as_json
-        )
+        return _print_result(_declared(server, registry, pipeline).run(resume=resume), as_json=as_json)
     pause = every
     while True:
         begin = time.monotonic()
         try:
-            for line in _news(registered_sync(server, read_registry(file), os.environ).run(resume=resume), as_json):
+            for line in _news(_declared(server, registry, pipeline).run(resume=resume), as_json):
                 echo(line)
             resume, pause = (), every
         except HoodieError as error:
@@ -49,6 +51,13 @@ def _sync(server: str, registry: str | None, resume: tuple[str, ...], follow: bo
             echo(f"tries again in {span(pause)}: {error}", err=True)
             pause = min(2 * pause, _LONGEST)
         time.sleep(max(0.0, pause - (time.monotonic() - begin)))
+
+
+def _declared(server: str, registry: str | None, pipeline: str | None) -> PlannedSync:
+    from hudi_services.databases.registered import registered_sync
+
+    declared = declaration(server, registry, pipeline)
+    return registered_sync(server, declared.reading, declared.environ)
 
 
 def _print_result(result: SyncResult, *, as_json: bool) -> int:
@@ -103,6 +112,7 @@ sync = click.Command(
     params=[
         click.Argument(["server"]),
         registry_flag(),
+        pipeline_flag(),
         click.Option(
             ["--resume"],
             multiple=True,
@@ -126,6 +136,7 @@ sync = click.Command(
     epilog=with_examples(
         (
             "hudi-services cdc sync shop --registry tables.yaml",
+            "hudi-services cdc sync shop --pipeline mysql-to-hudi.yaml",
             "hudi-services cdc sync shop --follow --every 5",
             "hudi-services cdc sync shop --resume shop.orders",
         )

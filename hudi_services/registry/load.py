@@ -29,7 +29,7 @@ from hudi_services.objectives.started import by_objectives
 from hudi_services.registry.mistakes import Mistake, as_error
 from hudi_services.registry.options import wrong_options
 from hudi_services.registry.places import PATH_KEYS, expand
-from hudi_services.registry.rules import checked_rule
+from hudi_services.registry.rules import checked_pipeline, checked_rule
 from hudi_services.registry.sections import table_model
 from hudi_services.registry.servers import checked_server, with_server
 
@@ -218,13 +218,19 @@ class _Checker:
 
     def _databases(self, section: list[Any], servers: Mapping[str, AnyServer]) -> tuple[DatabaseRule, ...]:
         """Return the rules without mistakes."""
-        rules = []
+        rules: list[DatabaseRule] = []
         for position, value in enumerate(section):
-            rule, wrong = checked_rule(value, servers, self._marked.data.get("servers"), self._environ)
+            declared = self._marked.data.get("servers")
+            if isinstance(value, dict) and "pipeline" in value:
+                folder = FilePath(self._file).parent
+                piped, wrong, mistakes = checked_pipeline(value, servers, declared, self._environ, folder)
+                rules += piped
+                self._mistakes.update(mistakes)
+            else:
+                rule, wrong = checked_rule(value, servers, declared, self._environ)
+                rules += [rule] if rule is not None else []
             for path, message in wrong:
                 self._add(("databases", position, *path), message)
-            if rule is not None:
-                rules.append(rule)
         return tuple(rules)
 
     def _table(

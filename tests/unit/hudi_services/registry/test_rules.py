@@ -35,3 +35,43 @@ def test_rules_are_checked_against_their_servers(tmp_path):
         assert words in messages, messages
     file.write_text("databases: {}")
     assert "databases: must be a list of rules" in "\n".join(map(str, read_registry(file).mistakes))
+
+
+PIPELINE = r"""
+source: {type: mysql, hostname: db, username: lake, password: pa55word, tables: 'b1.\.*'}
+sink: {type: hudi, path: '${LAKE}'}
+pipeline: {name: b1}
+"""
+
+
+def test_a_pipeline_is_named_by_its_file_and_uses_the_server_of_the_registry(tmp_path):
+    file = tmp_path / "tables.yaml"
+    (tmp_path / "flink").mkdir()
+    (tmp_path / "flink/good.yaml").write_text(PIPELINE)
+    (tmp_path / "flink/bad.yaml").write_text(
+        PIPELINE.replace("type: hudi", "type: paimon").replace("name: b1", "nam: 5")
+    )
+    good = "{server: shop, pipeline: flink/good.yaml}"
+    others = (
+        "{server: bare, pipeline: flink/good.yaml}",
+        "{server: shop, pipeline: 5}",
+        "{pipeline: a.yaml, base_path: /x}",
+    )
+    file.write_text(
+        SERVERS + "\n".join(f"  - {rule}" for rule in (good, "{server: shop, pipeline: flink/bad.yaml}", *others))
+    )
+    reading = read_registry(file, {"LAKE": "/lake"})
+    [rule] = reading.registry.databases
+    assert (rule.server, rule.path_of("b1", "t"), rule.takes("b1", "t")) == ("shop", "/lake/b1/t", True)
+    messages = "\n".join(map(str, reading.mistakes))
+    for words in (
+        f"{tmp_path}/flink/bad.yaml:3: sink.type: has to be hudi",
+        f"{tmp_path}/flink/bad.yaml:4: pipeline.nam: is not there",
+        "tables.yaml:9: databases.2.server: names 'bare', which has no `state`",
+        "databases.3.pipeline: must be the path of a pipeline",
+        "databases.4.base_path: is not an option",
+        "databases.4.server: is missing",
+        f"{tmp_path}/a.yaml:1: file: cannot be read",
+    ):
+        assert words in messages, messages
+    assert "pa55word" not in messages

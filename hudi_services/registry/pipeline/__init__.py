@@ -1,0 +1,1 @@
+"""Pipelines of Flink CDC 3 in YAML, read as rules for tables of a database server."""
