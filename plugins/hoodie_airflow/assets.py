@@ -29,6 +29,11 @@ def outlet(table: Table, entry: ServiceEntry[Any]) -> AssetAlias:
     return AssetAlias(name=f"hudi.{entry.name}.{table.name}", group="hudi")
 
 
+def cuts_asset(server: str) -> Asset:
+    """Return the asset of a database server with an event for each cut, at which all its tables can be read together."""
+    return Asset(name=f"hudi.database.{server}.cuts", uri=f"hudi://databases/{server}/cuts", group="hudi")
+
+
 def database_outlet(server: str) -> AssetAlias:
-    """The outlet of the task that brings the tables of a database server up to date: an event for each table with new commits."""
+    """Return the outlet of the task that loads the tables of a server: events of tables with new commits, and of cuts."""
     return AssetAlias(name=f"hudi.database.{server}", group="hudi")

@@ -11,14 +11,16 @@ from typing import Any
 
 from airflow.sdk import DAG, BaseOperator, CronDataIntervalTimetable, Param
 
-from hoodie_airflow.assets import database_outlet, rows_asset
+from hoodie_airflow.assets import cuts_asset, database_outlet, rows_asset
 from hoodie_airflow.connections import connections_of
+from hoodie_airflow.cut_events import add_cut_events
 from hoodie_airflow.outcome import failed
 from hoodie_airflow.places import registry_file
 from hudi_services.entry.server import DatabaseServer, database_dag
 from hudi_services.outcome.failures import Failure
 from hudi_services.registry.load import read_registry
 
+SYNC = "sync"
 _SHOWN = 5  # tables in a failure's message
 
 
@@ -47,25 +49,26 @@ def _dag(name: str, server: DatabaseServer, file: Path) -> DAG:
         doc_md=f"`hudi-services cdc sync {name}` of `{file}`. A table that fails is parked, the others go on.",
         default_args={"owner": server.owner, "retries": 2},
     ) as dag:
-        HudiDatabaseOperator(task_id="sync", server=name, file=str(file))
+        sync = HudiDatabaseOperator(task_id=SYNC, server=name, file=str(file))
+        sync >> HudiTablesBehindOperator(task_id="behind", server=name)
     return dag
 
 
 class HudiDatabaseOperator(BaseOperator):
     """Brings all tables of a server up to date. The result by table is its XCom.
 
-    The task fails, without another try, when a table is left behind. The tables that are not have all changes.
+    The task succeeds where tables are left behind, since the others have all changes, and events of assets say so.
     """
 
     def __init__(self, *, server: str, file: str, **kwargs: Any) -> None:
-        super().__init__(outlets=[database_outlet(server)], **kwargs)
+        super().__init__(inlets=[cuts_asset(server)], outlets=[database_outlet(server)], **kwargs)
         self.server = server
         self.file = file
 
     def execute(self, context: Any) -> dict[str, Any]:
-        """Return the cut, its position, and the tables. Raises AirflowFailException for tables that are behind."""
+        """Return the cut, its position, and the tables. Raises HoodieError where the server does not answer."""
         # It loads Arrow, and DAG files are parsed often.
-        from hudi_services.databases.registered import asset_name, database_tables, registered_sync
+        from hudi_services.databases.registered import asset_name, cut_store, database_tables, registered_sync
 
         reading = read_registry(self.file)
         declared = reading.registry.servers.get(self.server)
@@ -77,6 +80,7 @@ class HudiDatabaseOperator(BaseOperator):
                 name = names.get(source, asset_name(self.server, source))
                 events = context["outlet_events"][database_outlet(self.server)]
                 events.add(rows_asset(name), extra={"table": name, **asdict(synced.load)})
+        add_cut_events(self.server, cut_store(self.server, reading).newest_first(), context)
         for name, table in sorted(result.tables.items()):
             load = table.load
             self.log.info(
@@ -85,11 +89,22 @@ class HudiDatabaseOperator(BaseOperator):
             if table.reason:
                 self.log.error("%s is %s: %s. %s", name, table.state, table.reason, table.fix)
         values: dict[str, Any] = asdict(result)
-        behind = [f"{name}: {table.reason}" for name, table in sorted(result.tables.items()) if table.reason]
-        if behind:
-            context["ti"].xcom_push("return_value", values)
-            raise failed(_failure(self.server, behind), context)
         return values
+
+
+class HudiTablesBehindOperator(BaseOperator):
+    """Fails, without another try, when the run left a table of the server behind."""
+
+    def __init__(self, *, server: str, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.server = server
+
+    def execute(self, context: Any) -> None:
+        """Raises AirflowFailException with the tables that are behind."""
+        tables = context["ti"].xcom_pull(task_ids=SYNC)["tables"]
+        behind = [f"{name}: {table['reason']}" for name, table in sorted(tables.items()) if table["reason"]]
+        if behind:
+            raise failed(_failure(self.server, behind), context)
 
 
 def _failure(server: str, behind: list[str]) -> Failure:

@@ -7,7 +7,7 @@ import json
 import pytest
 from airflow.sdk.exceptions import AirflowFailException
 
-from hoodie_airflow.databases import HudiDatabaseOperator, database_dags
+from hoodie_airflow.databases import HudiDatabaseOperator, HudiTablesBehindOperator, database_dags
 from hudi_services.cli import main
 from hudi_services.embedded.found import dags_of
 from hudi_services.registry.load import read_registry
@@ -101,17 +101,21 @@ def test_the_dag_of_a_server_says_which_tables_changed_and_which_are_behind(serv
     file = tmp_path / "tables.yaml"
     [dag] = database_dags(file)
     assert dag.dag_id in dags_of(read_registry(file))
-    assert [task.task_id for task in dag.tasks] == ["sync"]
+    assert [task.task_id for task in dag.tasks] == ["sync", "behind"]
     operator = HudiDatabaseOperator(task_id="sync", server="shop", file=str(file))
     run = context()
     result = operator.execute(run)
     assert json.loads(json.dumps(result))["cut"] == 1
     assert result["tables"][f"{name}.orders"]["load"]["rows"] == 2
-    assert sorted(asset.name for _, asset, _ in run["outlet_events"].added) == ["hudi.items", "hudi.orders"]
+    names = sorted(asset.name for _, asset, _ in run["outlet_events"].added)
+    assert names == ["hudi.database.shop.cuts", "hudi.items", "hudi.orders"]
     server.run(f"TRUNCATE {name}.items", f"INSERT INTO {name}.orders VALUES (7, 7)")
     run = context()
+    run["ti"].xcom_push("return_value", operator.execute(run))
+    names = sorted(asset.name for _, asset, _ in run["outlet_events"].added)
+    assert names == ["hudi.database.shop.cuts", "hudi.database.shop.cuts", "hudi.orders"]  # no event is stored yet
     with pytest.raises(AirflowFailException, match=rf"(?s)A table of shop is behind.*{name}\.items: .*TRUNCATE"):
-        operator.execute(run)
+        HudiTablesBehindOperator(task_id="behind", server="shop").execute(run)
     assert lake_rows(str(tmp_path / "orders")) == server_rows(server, name, "orders")
 
 
