@@ -15,7 +15,7 @@ _WIDTH = 110  # characters of a line
 _HEAD = """\
 # Command line
 
-An [installation](../how-to/guide.md#from-a-shell) gives the program `hudi-services`; in a checkout it is `.venv/bin/python -m
+An [installation](../how-to/shell.md) gives the program `hudi-services`; in a checkout it is `.venv/bin/python -m
 hudi_services`. This page is made from the commands' own help by `make cli-docs`.
 
 **Which table.** `--table NAME` names a table of the registry: `--registry FILE`, else the file of the environment

@@ -37,7 +37,7 @@ def run(command, cwd, **environment):
 def documented():
     """The command of the guide."""
     (command,) = re.findall(
-        r"```sh\n(PYSPARK_PYTHON=.*?)```", (ROOT / "docs" / "how-to" / "guide.md").read_text(), re.DOTALL
+        r"```sh\n(PYSPARK_PYTHON=.*?)```", (ROOT / "docs" / "how-to" / "shell.md").read_text(), re.DOTALL
     )
     return command
 

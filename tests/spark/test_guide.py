@@ -9,7 +9,8 @@ import pyarrow as pa
 
 from hoodie import HoodieTable
 
-GUIDE = (Path(__file__).resolve().parents[2] / "docs" / "how-to" / "guide.md").read_text()
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+GUIDE = "\n".join((DOCS / page).read_text() for page in ("how-to/spark.md", "reference/spark-source.md"))
 BLOCKS = [block for block in re.findall(r"^```python\n(.*?)^```", GUIDE, re.M | re.S) if "spark" in block]
 
 

@@ -1,4 +1,4 @@
-"""The Python examples of the README and the guide work as they are written; those of Spark run in tests/spark."""
+"""The Python examples of the README and of two pages work as they are written. tests/spark runs those of Spark."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ import pytest
 from hoodie import CLEAN, HoodieTable
 
 ROOT = Path(__file__).resolve().parents[2]
+PAGES = ("README.md", "docs/how-to/python.md", "docs/how-to/undo-a-load.md")
 BLOCKS = [
     (page, number, block)
-    for page in ("README.md", "docs/how-to/guide.md")
+    for page in PAGES
     for number, block in enumerate(re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(), re.M | re.S))
     if "spark" not in block
 ]
@@ -39,7 +40,7 @@ def _orders(total):
 
 
 def test_there_are_examples():
-    assert {page for page, _, _ in BLOCKS} == {"README.md", "docs/how-to/guide.md"}
+    assert {page for page, _, _ in BLOCKS} == set(PAGES)
     assert len(BLOCKS) >= 3
 
 

@@ -88,8 +88,8 @@ def test_many_near_tests_are_cut_to_those_of_the_changed_package():
 
 
 def test_a_page_and_a_fixture_file_have_tests_too():
-    tests = {**TESTS, OTHER: "docs/how-to/guide.md"}
-    assert choose({"docs/how-to/guide.md"}, tests, {}).nearest == (OTHER,)
+    tests = {**TESTS, OTHER: "docs/how-to/alerts.md"}
+    assert choose({"docs/how-to/alerts.md"}, tests, {}).nearest == (OTHER,)
     assert choose({"tests/unit/merge/conftest.py"}, tests, {}).nearest == (NEAR,)
 
 
