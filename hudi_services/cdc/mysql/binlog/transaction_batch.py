@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
@@ -10,6 +10,7 @@ import pyarrow as pa
 from hudi_services.cdc.mysql.binlog.changes import ChangeCollector, Shape
 from hudi_services.cdc.mysql.binlog.event_spool import EventSpool
 from hudi_services.cdc.mysql.binlog.events import Event, Kind
+from hudi_services.cdc.mysql.binlog.table_map import table_name
 from hudi_services.cdc.mysql.position import LogPosition
 
 _BYTES = 4 << 20  # of events in a batch
@@ -64,6 +65,9 @@ class TransactionBatch:
     cuts: frozenset[LogPosition] | None
     _held: list[_Transaction] = field(default_factory=list)
     _bytes: int = 0
+    _tables: set[str] = field(default_factory=set)
+    """Names of tables in the first `_named` transactions that wait, in lower case."""
+    _named: int = 0
 
     def add(self, position: LogPosition, seconds: int, events: EventSpool) -> Iterator[Changes | Unreadable]:
         """Take a transaction, the place after it and its TABLE_MAP and ROWS events. Yield changes of those that are decoded."""
@@ -82,9 +86,19 @@ class TransactionBatch:
         last = self._held[-1].position if self._held else position
         return any(last <= cut < position for cut in self.cuts or ())
 
+    def holds(self, names: Collection[str]) -> bool:
+        """Return True if changes of a table wait that has one of these names, in lower case, in any database."""
+        for transaction in self._held[self._named :]:
+            tables = (table_name(event.body) for event in transaction.events if event.kind is Kind.TABLE_MAP)
+            self._tables.update(table.lower() for _, _, table in tables)
+        self._named = len(self._held)
+        return not self._tables.isdisjoint(names)
+
     def flush(self) -> Iterator[Changes | Unreadable]:
         """Yield the changes of all transactions, those of each table in order. Changes that cannot be read stop no others."""
         held, self._held, self._bytes = self._held, [], 0
+        self._tables.clear()
+        self._named = 0
         together = self._together(held) if len(held) > 1 else None
         if together is not None:
             yield from together

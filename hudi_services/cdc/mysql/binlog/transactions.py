@@ -102,7 +102,7 @@ def transactions(
     """Yield changes and statements in the order of commits. A transaction without its end is not yielded.
 
     With `cuts`, changes of many small transactions come together, those of each table in order: as many as there are between two
-    statements, or two of these places. Without, changes come as soon as their transaction is committed.
+    statements about it, or two of these places. Without, changes come as soon as their transaction is committed.
     A transaction in which changes of a table cannot be read ends with an `Unreadable` in place of that table's changes.
     Raises ValueError for events that may carry rows and cannot be read.
     """
@@ -177,7 +177,8 @@ def _statement(
     elif word not in _WITHOUT_ROWS and begin[:2] not in (["ANALYZE", "TABLE"], ["ANALYZE", "TABLES"]):
         raise ValueError(f"before {position}: {word or text[:20]} as a statement: the server needs binlog_format=ROW")
     elif word == "TRUNCATE" or (word in _DEFINES and _object(begin) in _OBJECTS):
-        yield from batch.flush()
+        if not (_alters_table(begin) and text.isascii() and not batch.holds({value.lower() for _, value in parts})):
+            yield from batch.flush()
         yield Statement(position, event.seconds, found.database, text, found.mode)
 
 
@@ -200,6 +201,11 @@ def _text(found: Query, charsets: Charsets) -> str:
 def _object(begin: list[str]) -> str:
     """The word that says what a statement defines."""
     return next((word for word in begin[1:] if word not in _MODIFIERS), "")
+
+
+def _alters_table(begin: list[str]) -> bool:
+    """True if a statement concerns no table that it does not name. It has no effect on changes of others that wait."""
+    return begin[0] == "ALTER" and _object(begin) == "TABLE"
 
 
 def _savepoint(parts: list[Token]) -> str:

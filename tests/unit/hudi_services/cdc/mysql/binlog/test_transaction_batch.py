@@ -98,3 +98,42 @@ def test_changes_that_cannot_be_read_stop_only_those_of_their_table(log):
     alone, together = read(broken), read(broken, cuts=())
     assert rows(together) == rows(alone)
     assert len([part for part in alone if isinstance(part, Unreadable)]) == 1
+
+
+def test_a_statement_about_one_table_ends_no_part_of_another(server):
+    server.run("CREATE DATABASE parts", *(f"CREATE TABLE parts.{name} (id INT PRIMARY KEY)" for name in ("t", "u")))
+    start = log_end(server)
+    statements = (
+        "ALTER TABLE u ADD a INT",
+        "INSERT INTO u (id) VALUES (1)",
+        "/*!50000 ALTER TABLE parts.`u` ADD b INT */",
+        "ALTER TABLE `t` ADD c INT",
+        "ALTER TABLE u ADD é INT",
+        "TRUNCATE u",
+    )
+    server.run(
+        "USE parts",
+        *(text for key, alter in enumerate(statements) for text in (f"INSERT INTO t (id) VALUES ({key})", alter)),
+        "INSERT INTO t (id) VALUES (7), (8)",
+    )
+    with connect(server) as connection:
+        charsets = collation_charsets(connection)
+        log = list(events(connection, SERVER_ID, start, wait=False)), charsets
+    together = read(log, cuts=())
+    assert rows(together) == rows(read(log))
+    shown = [
+        part.text if isinstance(part, Statement) else (part.shape.table, part.changes.num_rows) for part in together
+    ]
+    assert shown == [
+        "ALTER TABLE u ADD a INT",
+        ("t", 3),
+        ("u", 1),
+        "/*!50000 ALTER TABLE parts.`u` ADD b INT */",
+        ("t", 1),
+        "ALTER TABLE `t` ADD c INT",
+        ("t", 1),
+        "ALTER TABLE u ADD é INT",
+        ("t", 1),
+        "TRUNCATE u",
+        ("t", 2),
+    ]
