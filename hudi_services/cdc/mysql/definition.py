@@ -7,9 +7,9 @@ those whose every clause is known to leave stored values as they are.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Literal
 
 from hudi_services.cdc.mysql.binlog.tokens import Token, tokens, words
@@ -19,6 +19,8 @@ Effect = Literal["truncate", "drop", "rename", "alter"]
 """A statement's possible effects on a table: all its rows are gone, the table is gone, another table has its name or it another
 name. `alter`: anything else that row events do not say, also where it is not clear if the statement names the table."""
 Fold = Callable[[str], str]
+TableName = tuple[str, str]
+"""Database and table."""
 
 _DATABASES = frozenset(("database", "schema"))
 _BEFORE_NAME = {"IF", "EXISTS", "NOT"}
@@ -60,15 +62,30 @@ class LoadedTable:
     integers: Mapping[str, int] = field(default_factory=dict)
 
 
-def names_table(statement: Statement, database: str, table: str) -> bool:
-    """Return True if the statement has the name of the table, or that of its database and is about databases.
+class NamedTables:
+    """Tables of a server, to find those that statements name. A thousand tables may all get a column in one pass."""
 
-    No other statement has an effect on the table. A pass asks this of every table at every statement.
-    """
-    found = _words(statement.text, statement.mode)
-    if table.lower() in found or (database.lower() in found and not _DATABASES.isdisjoint(found)):
-        return True
-    return _may_be_ours(statement, database, table)
+    def __init__(self, tables: Iterable[TableName]) -> None:
+        """`tables` are pairs of database and table."""
+        self._places = {table: place for place, table in enumerate(tables)}
+        self._by_name: defaultdict[str, list[TableName]] = defaultdict(list)
+        self._by_database: defaultdict[str, list[TableName]] = defaultdict(list)
+        for database, name in self._places:
+            self._by_name[name.lower()].append((database, name))
+            self._by_database[database.lower()].append((database, name))
+
+    def of(self, statement: Statement) -> list[TableName]:
+        """Return the tables whose name a statement has, and those of a database that it names where it is about databases.
+
+        No other statement has an effect on a table.
+        """
+        found = {value.lower() for _, value in tokens(statement.text, statement.mode)}
+        named = {table for word in found for table in self._by_name.get(word, ())}
+        if not _DATABASES.isdisjoint(found):
+            named.update(table for word in found for table in self._by_database.get(word, ()))
+        if _UNDECODED.search(statement.text):
+            named.update(table for table in self._places if _may_be_ours(statement, *table))
+        return sorted(named, key=self._places.__getitem__)
 
 
 def effect_on(statement: Statement, table: LoadedTable) -> Effect | None:
@@ -80,12 +97,6 @@ def effect_on(statement: Statement, table: LoadedTable) -> Effect | None:
         return "alter"
     effect = _effect(statement, table, str)
     return "alter" if effect is None and _effect(statement, table, str.lower) is not None else effect
-
-
-@lru_cache(maxsize=16)
-def _words(text: str, mode: int) -> frozenset[str]:
-    """The words and names of a statement in lower case."""
-    return frozenset(value.lower() for _, value in tokens(text, mode))
 
 
 def _effect(statement: Statement, table: LoadedTable, fold: Fold) -> Effect | None:

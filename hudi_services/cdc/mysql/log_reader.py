@@ -14,6 +14,7 @@ from hudi_services.cdc.mysql.binlog.transaction_batch import Unreadable
 from hudi_services.cdc.mysql.binlog.transactions import Part, Statement, transactions
 from hudi_services.cdc.mysql.columns import declared_types
 from hudi_services.cdc.mysql.connection import connected, is_mariadb
+from hudi_services.cdc.mysql.definition import NamedTables, TableName
 from hudi_services.cdc.mysql.log_positions import LogPositions
 from hudi_services.cdc.mysql.position import LogPosition
 from hudi_services.cdc.mysql.route import Route
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from pymysql.connections import Connection
 
 _BYTES = 512 << 20  # of changes that wait, of all tables
-TableName = tuple[str, str]
-"""Database and table."""
 Park = Callable[[Route, HoodieError], None]
 """Takes a route that cannot go on. It raises where the others must not either."""
 
@@ -41,13 +40,16 @@ class LogReader:
     park: Park
     stale: list[Route] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        self._named = NamedTables(self.routes)
+        self._batches = list({id(route.batch): route.batch for route in self.routes.values()}.values())
+
     def run(self, control: Connection[Any], start: LogPosition, end: LogPosition) -> None:
         """Apply all changes up to `end`. Raises SourceError where the log cannot be read, and what `park` raises."""
         mariadb, charsets = is_mariadb(control), collation_charsets(control)
         choices = {name: route.source.choices for name, route in self.routes.items()}
         decoding = Decoding(choices, declared_types(control, sorted(self.routes)))
         cuts = {route.since for route in self.routes.values()}
-        batches = _batches(self.routes)
         with connected(self.positions.name, self.positions.server, self.positions.environ) as connection:
             log = self.positions.noted(events(connection, self.positions.server.server_id, start, wait=False))
             try:
@@ -64,14 +66,15 @@ class LogReader:
                     found=str(error),
                     fix=f"run `hudi-services cdc check {self.positions.name}`, then load again with --start-fresh",
                 ) from error
-        for batch in batches:
-            self._commit(batch, end)
+        for batch in self._batches:
+            if batch.members:
+                self._commit(batch, end)
 
     def _take(self, part: Part) -> None:
         if isinstance(part, Statement):
-            for route in tuple(self.routes.values()):
-                self._try(route, lambda route: route.obey(part))
-                if route.is_stale and route.name in self.routes:
+            for name in self._named.of(part):
+                self._hand_to(name, lambda route: route.obey(part))
+                if name in self.routes and (route := self.routes[name]).is_stale:
                     self.stale.append(route)
                     self._leave(route)
         elif isinstance(part, Unreadable):
@@ -86,7 +89,7 @@ class LogReader:
 
     def _limit_memory(self, end: LogPosition) -> None:
         """Commit the largest changes that wait. Those of the transactions up to `end` may not be whole yet."""
-        batches = _batches(self.routes)
+        batches = [batch for batch in self._batches if batch.members]
         while sum(batch.memory for batch in batches) >= _BYTES:
             whole = [batch for batch in batches if batch.memory and not batch.is_within(end)]
             if not whole:
@@ -136,10 +139,6 @@ class LogReader:
     def _tables(self) -> str:
         names = [route.source.source for route in self.routes.values()]
         return names[0] if len(names) == 1 else f"{len(names)} tables of {self.positions.name}"
-
-
-def _batches(routes: dict[TableName, Route]) -> list[TargetBatch]:
-    return list({id(route.batch): route.batch for route in routes.values()}.values())
 
 
 def _up_to(end: LogPosition, log: Iterator[tuple[LogPosition, Event]]) -> Iterator[tuple[LogPosition, Event]]:

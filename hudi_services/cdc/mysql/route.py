@@ -12,7 +12,7 @@ from hoodie.model.changes import AFTER, BEFORE
 from hudi_services.cdc.mysql.binlog.changes import Shape
 from hudi_services.cdc.mysql.binlog.transaction_batch import Changes, Unreadable
 from hudi_services.cdc.mysql.binlog.transactions import Statement
-from hudi_services.cdc.mysql.definition import Effect, LoadedTable, effect_on, names_table
+from hudi_services.cdc.mysql.definition import Effect, LoadedTable, effect_on
 from hudi_services.cdc.mysql.load_result import LoadResult
 from hudi_services.cdc.mysql.position import LogPosition
 from hudi_services.cdc.mysql.table_source import TableSource
@@ -88,8 +88,7 @@ class Route:
 
         Raises SourceError where rows may not be those of the server after it, and the policy is to stop.
         """
-        source = self.source
-        if statement.position <= self.since or not names_table(statement, source.database, source.name):
+        if statement.position <= self.since:
             return
         try:
             effect = self._effect(statement)
@@ -171,6 +170,6 @@ class Route:
     def _checked_key(self) -> UniqueKey | None:
         """The key that makes record keys differ. It is asked again after each commit: the table may be another one by now."""
         if self._key_asked_at != self.batch.count:
-            self._key = self.batch.target.key(self.keys())
+            self._key = self.batch.key(self.keys())
             self._key_asked_at = self.batch.count
         return self._key

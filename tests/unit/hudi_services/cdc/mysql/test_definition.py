@@ -5,7 +5,7 @@ from __future__ import annotations
 from hudi_services.cdc.mysql import definition
 from hudi_services.cdc.mysql.binlog.tokens import ANSI_QUOTES, NO_BACKSLASH_ESCAPES, tokens
 from hudi_services.cdc.mysql.binlog.transactions import Statement
-from hudi_services.cdc.mysql.definition import LoadedTable, effect_on, names_table
+from hudi_services.cdc.mysql.definition import LoadedTable, NamedTables, effect_on
 from hudi_services.cdc.mysql.position import LogPosition
 
 STOPS = """
@@ -84,7 +84,7 @@ def stops(text, current="shop", database="shop", table="orders", mode=0, **of_lo
 def effect(text, current="shop", database="shop", table="orders", mode=0, **of_load):
     statement = Statement(LogPosition("bin", 4), 0, current, text, mode)
     found = effect_on(statement, LoadedTable(database, table, **of_load))
-    assert found is None or names_table(statement, database, table), text
+    assert found is None or NamedTables([(database, table)]).of(statement), text
     return found
 
 
@@ -207,8 +207,14 @@ def test_names_without_a_database_are_of_the_current_one():
 
 def test_a_statement_names_a_table_by_whole_names():
     statement = Statement(LogPosition("bin", 4), 0, "", "TRUNCATE `a``b` /* orders */")
-    assert names_table(statement, "shop", "A`B")
-    assert not names_table(statement, "shop", "orders")
+    assert NamedTables([("shop", "orders"), ("shop", "A`B"), ("other", "a`b")]).of(statement) == [
+        ("shop", "A`B"),
+        ("other", "a`b"),
+    ]
+    dropped = Statement(LogPosition("bin", 4), 0, "", "DROP DATABASE shop")
+    assert NamedTables([("shop", "orders"), ("other", "a")]).of(dropped) == [("shop", "orders")]
+    unclear = Statement(LogPosition("bin", 4), 0, "", "TRUNCATE prix\udc80")
+    assert NamedTables([("shop", "orders"), ("shop", "prix€")]).of(unclear) == [("shop", "prix€")]
 
 
 def test_a_statement_about_another_table_of_the_database_is_read_once_for_all_tables(monkeypatch):
@@ -216,5 +222,6 @@ def test_a_statement_about_another_table_of_the_database_is_read_once_for_all_ta
     read = []
     monkeypatch.setattr(definition, "tokens", lambda text, mode: read.append(text) or tokens(text, mode))
     statement = Statement(LogPosition("bin", 4), 0, "", "ALTER TABLE shop.items ADD COLUMN another_one INT")
-    assert [names_table(statement, "shop", name) for name in ("orders", "items", "database")] == [False, True, False]
+    named = NamedTables([("shop", name) for name in ("orders", "items", "database")])
+    assert named.of(statement) == [("shop", "items")]
     assert len(read) == 1
