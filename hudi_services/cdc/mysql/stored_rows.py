@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from operator import and_
+from operator import and_, or_
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,6 +18,7 @@ from hoodie.schema import conform, top_level
 from hoodie.table import HoodieTable
 from hoodie.view import TableState
 from hoodie.write.change_rows import ChangeRows
+from hudi_services.cdc.mysql.definition import TableName
 from hudi_services.cdc.mysql.key_owners import Holders, traces
 from hudi_services.cdc.mysql.table_source import DATABASE_COLUMN, TABLE_COLUMN, TableSource
 
@@ -41,6 +42,19 @@ class StoredRows:
         """Yield columns of the rows that the table has of these sources."""
         if sources:
             yield from HoodieDataset(self.table, state=self.state).to_batches(list(names), _is_of(sources))
+
+    def filled(self, names: Sequence[str]) -> dict[str, set[TableName]]:
+        """Return which sources have rows with a value, for each of these columns of the table."""
+        sources: dict[str, set[TableName]] = {name: set() for name in names}
+        if not names:
+            return sources
+        has_value = reduce(or_, (pc.field(name).is_valid() for name in names))
+        for batch in HoodieDataset(self.table, state=self.state).to_batches([*_SOURCE, *names], has_value):
+            counts = pa.Table.from_batches([batch]).group_by(_SOURCE).aggregate([(name, "count") for name in names])
+            for name in names:
+                rows = counts.filter(pc.field(f"{name}_count") > 0)
+                sources[name].update(zip(*(rows[column].to_pylist() for column in _SOURCE), strict=True))
+        return sources
 
     def owners(self, keyed: pa.Table, rows_of: ChangeRows, without: Sequence[TableSource]) -> pa.Table:
         """Return whose the stored rows are that have keys of `keyed`: their keys and their sources, without some sources.

@@ -55,8 +55,10 @@ def keys_of_rows(rows: Sequence[Sequence[Any]]) -> tuple[UniqueKey, ...]:
 
 def keys_now(connection: Connection[Any], database: str, table: str) -> tuple[UniqueKey, ...] | None:
     """Return the keys of a table as `unique_keys` does, None where the server has no such table."""
+    if rows := rows_of(connection, _KEYS, (database, table)):
+        return keys_of_rows(rows)
     [[tables]] = rows_of(connection, _TABLES, (database, table))
-    return unique_keys(connection, database, table) if tables else None
+    return () if tables else None
 
 
 def key_of_target(properties: TableProperties, keys: Sequence[UniqueKey], *, named: bool) -> UniqueKey | None:

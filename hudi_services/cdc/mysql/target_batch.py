@@ -8,9 +8,11 @@ from typing import Protocol
 
 import pyarrow as pa
 
+from hoodie.config.properties.table import TableProperties
 from hoodie.errors import HoodieError
 from hoodie.model.changes import AFTER
 from hudi_services.cdc.mysql.binlog.transaction_batch import Changes
+from hudi_services.cdc.mysql.definition import TableName
 from hudi_services.cdc.mysql.held_changes import HeldChanges
 from hudi_services.cdc.mysql.load_result import LoadResult
 from hudi_services.cdc.mysql.log_identity import StoredPosition
@@ -23,7 +25,7 @@ from hudi_services.cdc.mysql.source_columns import (
     widest,
 )
 from hudi_services.cdc.mysql.table_source import TableSource
-from hudi_services.cdc.mysql.target import check_text_columns
+from hudi_services.cdc.mysql.target import UniqueKey, check_text_columns
 from hudi_services.cdc.mysql.target_table import TargetTable
 
 ROWS, BYTES = 500_000, 256 << 20  # changes in a commit
@@ -71,6 +73,8 @@ class TargetBatch:
     _results: dict[str, LoadResult] = field(default_factory=dict)
     _emptied: dict[str, TableSource] = field(default_factory=dict)
     _left: dict[str, tuple[TableSource, LogPosition]] = field(default_factory=dict)
+    _filled: dict[str, set[TableName]] = field(default_factory=dict)
+    _properties: TableProperties | None = None
     _schema: pa.Schema | None = None
     _images: pa.Schema | None = None
     _end: LogPosition | None = None
@@ -86,6 +90,12 @@ class TargetBatch:
         if self._schema is None:
             self._schema = self.target.schema
         return self._schema
+
+    def key(self, keys: tuple[UniqueKey, ...] | None) -> UniqueKey | None:
+        """Return which of the server's keys of a source makes record keys differ. Raises ConfigError, as `TargetTable.key`."""
+        if self._properties is None:
+            self._properties = self.target.properties
+        return self.target.key_by(self._properties, keys)
 
     @property
     def memory(self) -> int:
@@ -194,7 +204,8 @@ class TargetBatch:
     def _committed(self, after: StoredPosition) -> None:
         self.commits.stored = after
         self.count += 1
-        self._schema = None
+        self._schema = self._properties = None
+        self._filled.clear()
 
     def check_text(self, columns: pa.Schema) -> None:
         """Raise ConfigError for columns that are text in the table and dates or bytes here, or the other way round."""
@@ -206,8 +217,16 @@ class TargetBatch:
         return pa.schema([*self.schema, *(field for field in self._images or () if field.name not in names)])
 
     def filled(self, source: TableSource, names: list[str]) -> set[str]:
-        """Return which of the columns may have values in rows of a source: in a table of one source all of them."""
-        return self.target.filled(source, names) if self.target.is_merged else set(names)
+        """Return which of the columns may have values in rows of a source: in a table of one source all of them.
+
+        A table of several sources is read, once for each column until the next commit.
+        """
+        if not self.target.is_merged:
+            return set(names)
+        unknown = [name for name in names if name not in self._filled]
+        if unknown:
+            self._filled |= self.target.filled(unknown)
+        return {name for name in names if (source.database, source.name) in self._filled[name]}
 
     def join(self, member: Member) -> None:
         """Add a member."""

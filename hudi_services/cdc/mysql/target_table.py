@@ -23,6 +23,7 @@ from hoodie.write.change_rows import ChangeColumns, change_rows
 from hoodie.write.execute import WriteHooks
 from hudi_services.cdc import masks
 from hudi_services.cdc.masks import NO_MASKS, Masks
+from hudi_services.cdc.mysql.definition import TableName
 from hudi_services.cdc.mysql.log_identity import KEY, StoredPosition, joined_position, stored_position
 from hudi_services.cdc.mysql.snapshot import Snapshot
 from hudi_services.cdc.mysql.source_columns import as_changes, changes_schema
@@ -149,13 +150,12 @@ class TargetTable:
 
         None: the server no longer has the table, whose key an earlier commit has checked.
         """
-        properties = self.properties
+        return self.key_by(self.properties, keys)
+
+    def key_by(self, properties: TableProperties, keys: tuple[UniqueKey, ...] | None) -> UniqueKey | None:
+        """Return which of the server's keys makes record keys differ in a table of these properties. Raises as `key`."""
         if keys is None:
             return UniqueKey("", tuple(properties.record_key_fields))
-        return self.key_by(properties, keys)
-
-    def key_by(self, properties: TableProperties, keys: tuple[UniqueKey, ...]) -> UniqueKey | None:
-        """Return which of the server's keys makes record keys differ in a table of these properties. Raises as `key`."""
         return key_of_target(properties, keys, named=RECORD_KEY_FIELDS.name in self.options)
 
     @property
@@ -201,15 +201,11 @@ class TargetTable:
         [position] = tables.values()
         return position
 
-    def filled(self, source: TableSource, names: list[str]) -> set[str]:
-        """Return which of the columns have a value in rows of a source. It reads these columns."""
+    def filled(self, names: Sequence[str]) -> dict[str, set[TableName]]:
+        """Return which sources have rows with a value, for each of these columns. It reads the columns once, for all sources."""
         table = HoodieTable.open(self.base_path, engine=self.engine)
-        known = set(self.schema.names)
-        stored = [name for name in names if name in known]
-        found: set[str] = set()
-        for batch in StoredRows(table, table.state()).of_sources((source,), stored):
-            found |= {name for name in stored if batch[name].null_count < batch.num_rows}
-        return found
+        stored = [name for name in names if name in self.schema.names]
+        return {name: set() for name in names} | StoredRows(table, table.state()).filled(stored)
 
     def write_rows(
         self,

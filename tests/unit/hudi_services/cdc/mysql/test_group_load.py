@@ -10,6 +10,7 @@ import pytest
 
 from hoodie import HoodieTable
 from hoodie.clock import SystemClock
+from hoodie.dataset import HoodieDataset
 from hoodie.engine import LocalEngine
 from hoodie.errors import HoodieError
 from hoodie.storage import open_storage
@@ -179,6 +180,25 @@ def test_columns_that_shards_get_one_after_the_other(shards):
     shards.assert_equal("id", "v", "n", "m")
     shards.run("ALTER TABLE s2 DROP n", "ALTER TABLE s2 ADD n INT")  # rows of s2 have values that the server forgot
     assert shards.states(shards.sync()) == {"s1": "current", "s2": "parked", "s3": "current"}
+
+
+def test_a_column_that_all_shards_get_is_read_once(shards, monkeypatch):
+    """Reading all rows for each of a thousand shards took longer than everything else together."""
+    shards.run("ALTER TABLE s1 ADD n INT, ADD m INT", "UPDATE s1 SET n = 1 WHERE id = 1")
+    shards.sync()
+    reads, read = [], HoodieDataset.to_batches
+    monkeypatch.setattr(HoodieDataset, "to_batches", lambda *args: reads.append(args[1]) or read(*args))
+    shards.run(
+        *(f"ALTER TABLE {name} ADD {column} INT" for name in ("s2", "s3") for column in ("n", "fresh")),
+        "ALTER TABLE s1 DROP m, ADD fresh INT",
+        "ALTER TABLE s1 ADD m INT",
+        *(f"UPDATE {name} SET fresh = 5" for name in shards.names),
+    )
+    assert set(shards.states(shards.sync()).values()) == {"current"}
+    assert [columns[-1] for columns in reads] == ["n", "m"]
+    shards.assert_equal("id", "v", "n", "m", "fresh")
+    shards.run("ALTER TABLE s1 DROP n", "ALTER TABLE s1 ADD n INT", "ALTER TABLE s2 DROP n", "ALTER TABLE s2 ADD n INT")
+    assert shards.states(shards.sync()) == {"s1": "parked", "s2": "current", "s3": "current"}
 
 
 def test_shards_that_change_their_columns_while_rows_change_share_a_commit(shards):
