@@ -1,10 +1,11 @@
-"""All tables of a MariaDB server into the lake: snapshots of many small tables, then runs that touch none and some of them.
+"""All tables of a MariaDB server into the lake: snapshots of many small tables, then runs that touch none, some, and all of them.
 
 `--shards` of the tables become one Hudi table, the others one each.
 
 `python -m benchmarks.whole_databases --tables 1100 --rows 1000 --touched 101` starts a server of its own (mariadbd has to be
 there) and prints wall time, the processor time of this process and of the server, commits, the peak of memory of this process,
-and the greatest number of connections that the server had.
+and the greatest number of connections that the server had. The last two runs have a new column in every table, between changes
+of its rows.
 """
 
 from __future__ import annotations
@@ -14,10 +15,13 @@ import resource
 import shutil
 import tempfile
 import time
+from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 from benchmarks.snapshot import SERVER, processor
 from hoodie.clock import SystemClock
+from hoodie.config.keys.table import TYPE
 from hoodie.engine import LocalEngine
 from hoodie.storage import open_storage
 from hudi_services.cdc.cuts import CutStore
@@ -31,6 +35,24 @@ _TABLE = (
 )
 _ROWS = """INSERT INTO bench.t{number} SELECT seq, seq * 7919 % 100003, REPEAT('c', 100), REPEAT('p', 50)
     FROM bench.seq_1_to_{rows}"""
+_ADDED = (("rank", "INT"), ("note", "VARCHAR(40)"), ("price", "DECIMAL(9, 2)"))
+"""Tables get different columns, so that the Hudi table of the shards gets all of them."""
+_CHANGES = (
+    "BEGIN",
+    "INSERT INTO bench.t{number} (id, k, c, pad) VALUES ({id}, {id}, 'new', 'a'), ({id} + 1, {id}, 'new', 'b')",
+    "UPDATE bench.t{number} SET k = {id} WHERE id IN (3, 5, 7, 11, 13)",
+    "DELETE FROM bench.t{number} WHERE id = {id} - 1",
+    "COMMIT",
+)
+
+
+def _statements(tables: int, begin: int) -> Iterator[str]:
+    """Three rounds of changes through all tables, with ids from `begin` on. A third of the tables gets a column in each."""
+    for turn, number in product(range(3), range(tables)):
+        if number % 3 == turn:
+            name, kind = _ADDED[number // 3 % 3]
+            yield f"ALTER TABLE bench.t{number} ADD COLUMN {name}{begin} {kind}"
+        yield from (text.format(number=number, id=begin + 2 * turn) for text in _CHANGES)
 
 
 def _measured(name: str, server: MariaDB, sync: ServerSync) -> None:
@@ -54,6 +76,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1000)
     parser.add_argument("--touched", type=int, default=101)
     parser.add_argument("--shards", type=int, default=0)
+    parser.add_argument("--type", default="COPY_ON_WRITE")
     asked = parser.parse_args()
     server = MariaDB({"innodb-buffer-pool-size": "512M", "table-open-cache": "4000"})
     folder = Path(tempfile.mkdtemp(prefix="bench-tables-"))
@@ -63,9 +86,10 @@ def main() -> None:
             server.run(_TABLE.format(number=number), _ROWS.format(number=number, rows=asked.rows))
         sources = [TableSource("bench", "bench", f"t{number}") for number in range(asked.tables)]
         alone, shards = sources[asked.shards :], tuple(sources[: asked.shards])
-        targets = [TargetTable(source, str(folder / source.name), {}, LocalEngine(2)) for source in alone]
+        options = {TYPE.name: asked.type}
+        targets = [TargetTable(source, str(folder / source.name), options, LocalEngine(2)) for source in alone]
         if shards:
-            targets.append(TargetTable(MergedSource("bench", shards), str(folder / "shards"), {}, LocalEngine(2)))
+            targets.append(TargetTable(MergedSource("bench", shards), str(folder / "shards"), options, LocalEngine(2)))
         cuts = CutStore(open_storage(str(folder / "state")), "bench")
         sync = ServerSync("bench", SERVER, {"AIRFLOW_CONN_BENCH": server.url}, targets, cuts, SystemClock())
         _measured(f"{asked.tables:,} new tables", server, sync)
@@ -73,6 +97,9 @@ def main() -> None:
         for number in range(asked.tables - asked.touched, asked.tables):
             server.run(f"UPDATE bench.t{number} SET k = k + 1 WHERE id <= 50")
         _measured(f"{asked.touched:,} tables changed", server, sync)
+        for turn in (2, 3):
+            server.run(*_statements(asked.tables, turn * asked.rows))
+            _measured(f"{asked.tables:,} tables altered", server, sync)
         with server.connection() as connection, connection.cursor() as cursor:
             cursor.execute("SHOW STATUS LIKE 'Max_used_connections'")
             print(f"connections at most      {cursor.fetchall()[0][1]:>7}", flush=True)
