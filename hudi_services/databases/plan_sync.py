@@ -29,13 +29,17 @@ from hudi_services.entry.server import DatabaseServer
 
 @dataclass(frozen=True)
 class PlannedSync:
-    """Runs for the tables `targets`, and for those that `rules` take at the time of each run."""
+    """Runs for the tables `targets`, and for those that `rules` take at the time of each run.
+
+    `refused` are tables whose entries have mistakes: neither an entry nor a rule loads them.
+    """
 
     planner: Planner
     rules: tuple[DatabaseRule, ...]
     targets: Sequence[TargetTable]
     cuts: CutStore
     plans: PlanStore
+    refused: tuple[Refusal, ...] = ()
 
     def current(self, *, accept: bool = False) -> CurrentPlan | None:
         """Return the plan of the rules as it is now, None where there never was a rule.
@@ -55,7 +59,7 @@ class PlannedSync:
         that nothing loads.
         """
         current, name = self.current(), self.planner.name
-        refusals = current.plan.refusals if current is not None else ()
+        refusals = (*self.refused, *(current.plan.refusals if current is not None else ()))
         targets = [*self.targets, *(map(self._target, current.plan.routes) if current is not None else ())]
         known = {table.full_name for target in targets for table in target.source.tables}
         if unknown := sorted(set(resume) - known):
@@ -94,7 +98,7 @@ class PlannedSync:
             if source in (table.full_name for table in target.source.tables):
                 return TableLoad(self.planner.server, self.planner.environ, target)
         current = self.current()
-        for refusal in current.plan.refusals if current is not None else ():
+        for refusal in (*self.refused, *(current.plan.refusals if current is not None else ())):
             if refusal.source == source:
                 raise ConfigError(f"The table {source} is refused", found=refusal.reason, fix=refusal.fix)
         for route in current.plan.routes if current is not None else ():

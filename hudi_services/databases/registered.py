@@ -16,6 +16,7 @@ from hudi_services.cdc.mysql.binlog.decoding import Choices
 from hudi_services.cdc.mysql.table_load import TableLoad
 from hudi_services.cdc.mysql.table_source import TableSource
 from hudi_services.cdc.mysql.target_table import TargetTable, load_engine
+from hudi_services.databases.plan import Refusal
 from hudi_services.databases.plan_store import PlanStore, StoredPlan
 from hudi_services.databases.plan_sync import PlannedSync, source_masks
 from hudi_services.databases.planner import Planner
@@ -28,6 +29,7 @@ from hudi_services.entry.server import DatabaseServer
 from hudi_services.entry.source import DatabaseSource
 from hudi_services.entry.table import Table
 from hudi_services.registry.load import Reading, Registry
+from hudi_services.registry.mistakes import as_error
 
 
 def cut_store(name: str, reading: Reading) -> CutStore:
@@ -53,7 +55,8 @@ def _states(name: str, reading: Reading) -> Storage:
 def registered_sync(name: str, reading: Reading, environ: Mapping[str, str]) -> PlannedSync:
     """Return the runs that bring all tables of the server `name` up to date.
 
-    Raises ConfigError where two tables are loaded from one.
+    Tables whose entries have mistakes are refused. Raises ConfigError where two tables are loaded from one, RegistryError for an
+    entry with mistakes that does not say which table it is about: a rule could take that one.
     """
     server, cuts, registry = database_server(name, reading), cut_store(name, reading), reading.registry
     targets = [_target(table, source, server, environ) for table, source in database_tables(registry, name)]
@@ -66,8 +69,23 @@ def registered_sync(name: str, reading: Reading, environ: Mapping[str, str]) -> 
         )
     own = {table.name: table.base_path for table in registry.tables}
     own |= {source.table: table.base_path for table, source in database_tables(registry, name)}
+    refused = tuple(_refused(name, reading))
+    own |= {refusal.source: refusal.base_path or refusal.source for refusal in refused}
     rules = tuple(rule for rule in registry.databases if rule.server == name)
-    return PlannedSync(Planner(name, server, environ, own), rules, targets, cuts, plan_store(name, reading))
+    return PlannedSync(Planner(name, server, environ, own), rules, targets, cuts, plan_store(name, reading), refused)
+
+
+def _refused(name: str, reading: Reading) -> Iterator[Refusal]:
+    """The tables of the server `name` whose entries have mistakes."""
+    right = {source.table for _, source in database_tables(reading.registry, name)}
+    for entry in reading.left_out:
+        if entry.server == name and entry.table not in right:
+            mistakes = [mistake for mistake in reading.mistakes if mistake.table == entry.name]
+            if not entry.table:
+                raise as_error(reading.registry.file, mistakes or reading.mistakes)
+            reason = "; ".join(f"its entry has a mistake: {mistake}" for mistake in mistakes[:1])
+            fix = "correct it. `hudi-services registry check` lists all mistakes"
+            yield Refusal(entry.table, entry.base_path, "unfit", reason, fix)
 
 
 def database_tables(registry: Registry, name: str) -> Iterator[tuple[Table, DatabaseSource]]:
@@ -81,6 +99,8 @@ def loaded_tables(name: str, reading: Reading) -> tuple[LoadedTable, ...]:
     """Return the tables that are loaded from the server `name`, by entries and by the plan of the last run, and refused ones."""
     own = database_tables(reading.registry, name)
     entries = {source.table: LoadedTable(table.name, source.table, table.base_path) for table, source in own}
+    for bad in _refused(name, reading):
+        entries[bad.source] = LoadedTable(asset_name(name, bad.source), bad.source, bad.base_path, bad.reason, bad.fix)
     store = plan_store(name, reading)
     skipped = RequestStore(store.storage, name).latest().skipped
     return with_skipped({**planned_tables(name, store.latest()), **entries}.values(), skipped)

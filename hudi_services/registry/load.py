@@ -26,7 +26,7 @@ from hudi_services.entry.watch import Watch
 from hudi_services.entry.words import place_of, told, unknown
 from hudi_services.objectives.judge import MENDED_BY
 from hudi_services.objectives.started import by_objectives
-from hudi_services.registry.mistakes import Mistake, as_error
+from hudi_services.registry.mistakes import LeftOut, Mistake, as_error, left_out
 from hudi_services.registry.options import wrong_options
 from hudi_services.registry.places import PATH_KEYS, expand
 from hudi_services.registry.rules import checked_pipeline, checked_rule
@@ -70,10 +70,14 @@ class Registry:
 
 @dataclass(frozen=True)
 class Reading:
-    """What a registry file holds: the good tables, and the mistakes that keep others out."""
+    """What a registry file holds: the good tables, and the mistakes that keep others out.
+
+    `left_out` are those of them that a server has.
+    """
 
     registry: Registry
     mistakes: tuple[Mistake, ...]
+    left_out: tuple[LeftOut, ...] = ()
 
 
 def load_registry(file: str | PathLike[str], environ: Mapping[str, str] = os.environ) -> Registry:
@@ -148,7 +152,13 @@ class _Checker:
                 if table is not None and position not in self._bad:
                     tables.append(table)
         registry = Registry(self._file, tuple(tables), pools, doctor, judge, watch, alerts, servers, databases)
-        return Reading(registry, tuple(sorted(self._mistakes, key=_order)))
+        bad = (_laid_over(entry, defaults) for entry in self._bad_entries())
+        return Reading(registry, tuple(sorted(self._mistakes, key=_order)), tuple(left_out(bad)))
+
+    def _bad_entries(self) -> Iterator[dict[str, Any]]:
+        """The entries with mistakes that are mappings, in their order."""
+        entries = [self._marked.data["tables"][position] for position in sorted(self._bad)]
+        yield from (entry for entry in entries if isinstance(entry, dict))
 
     def _section(self, data: dict[str, Any], name: str, kind: type[Any]) -> Any:
         value = data.get(name)

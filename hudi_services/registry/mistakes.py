@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from hoodie.display import counted
@@ -24,6 +24,30 @@ class Mistake:
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}: {self.key}: {self.message}"
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A table `name` that is left out since its entry has mistakes, and the source that the entry names.
+
+    `table` is empty where the entry does not say which table of the `server` it is about.
+    """
+
+    name: str
+    base_path: str
+    server: str
+    table: str
+
+
+def left_out(entries: Iterable[object]) -> Iterator[LeftOut]:
+    """Yield the tables of a server among entries with mistakes, as far as their names can be read."""
+    for entry in entries:
+        source = entry.get("source") if isinstance(entry, dict) else None
+        if isinstance(entry, dict) and isinstance(source, dict) and "topic" not in source:
+            texts = (entry.get("name"), entry.get("base_path"), source.get("server"), source.get("table"))
+            name, base_path, server, table = (text if isinstance(text, str) else "" for text in texts)
+            if server:
+                yield LeftOut(name, base_path, server, table)
 
 
 def as_error(file: str, mistakes: Iterable[Mistake]) -> RegistryError:

@@ -148,3 +148,25 @@ def test_a_new_table_that_is_skipped_waits_for_resume_of_the_command(server, sho
     assert (code, states(synced)) == (0, {"a": "current", "b": "current"})
     assert lake_rows(f"{tmp_path}/lake/a") == server_rows(server, name, "a")
     assert states(run("status", "shop")[1]) == {"a": "current", "b": "current"}
+
+
+def test_an_entry_with_a_mistake_is_refused_by_name_and_no_rule_takes_its_table(server, shop, tmp_path):
+    name, rules, run = shop
+    entry = f"{{name: own, base_path: {tmp_path}/own, source: {{server: shop, table: {name}.a}}%s}}"
+    rule = f"database: {name}, base_path: '{tmp_path}/lake/{{table}}'"
+    rules(rule, tables=f"[{entry % ''}]")
+    assert run("sync", "shop")[0] == 0
+    rules(rule, tables=f"[{entry % ', hoodie: {hoodie.clean.automatic: true}'}]")
+    server.run(f"INSERT INTO {name}.b VALUES (5, 'z')")
+    code, synced = run("sync", "shop")
+    assert (code, states(synced)) == (1, {"a": "refused", "b": "current"})
+    assert "its entry has a mistake" in synced["tables"][0]["reason"]
+    assert not (tmp_path / "lake/a").exists()
+    assert lake_rows(f"{tmp_path}/lake/b") == server_rows(server, name, "b")
+    code, status = run("status", "shop")
+    assert (code, states(status)) == (1, {"a": "refused", "b": "current"})
+    code, error = run("verify", "--table", f"{name}.a")
+    assert (code, error["error"]) == (2, "ConfigError"), error
+    rules(rule, tables=f"[{(entry % '').replace('table:', 'tabel:')}]")
+    code, error = run("sync", "shop")
+    assert (code, error["error"]) == (1, "RegistryError"), error
