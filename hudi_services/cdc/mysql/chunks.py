@@ -16,7 +16,7 @@ from hudi_services.cdc.mysql.binlog.decoding import PLAIN, Choices
 from hudi_services.cdc.mysql.binlog.log import end_of_log
 from hudi_services.cdc.mysql.binlog.table_map import Code
 from hudi_services.cdc.mysql.columns import YEAR2, DeclaredTable, declared_table
-from hudi_services.cdc.mysql.connection import rows_of
+from hudi_services.cdc.mysql.connection import answered, rows_of
 from hudi_services.cdc.mysql.facts import quoted
 from hudi_services.cdc.mysql.key_range import KeyColumn, KeyValues, is_ordered, key_after, key_up_to
 from hudi_services.cdc.mysql.position import LogPosition
@@ -122,12 +122,12 @@ def chunked_table(
         column.declared == YEAR2 for column in table.columns
     ):
         return None
-    with connection.cursor(DictCursor) as cursor:
-        try:
+    try:
+        with answered(connection), connection.cursor(DictCursor) as cursor:
             cursor.execute(f"EXPLAIN {found.step(None, None, 1000)}")
-        except pymysql.err.MySQLError:
-            return None
-        [plan] = cursor.fetchall()
+            [plan] = cursor.fetchall()
+    except pymysql.err.MySQLError:
+        return None
     return found if plan["key"] == key.index and "filesort" not in (plan["Extra"] or "") else None
 
 

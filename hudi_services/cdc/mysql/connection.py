@@ -5,7 +5,7 @@ from __future__ import annotations
 import ssl
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from hoodie.errors import ConfigError, SourceUnavailableError
@@ -26,6 +26,11 @@ _SESSION = (
 )
 _ACCESS_DENIED = (1044, 1045, 1698)
 _TOO_MANY = (1040, 1203, 1226)  # of the server, of each user, of this user
+_ENDED = (
+    *(0, 2002, 2003, 2006, 2013, 2055),  # of the driver: no connection, refused, gone, lost
+    *(1053, 1927, 3169, 4031, 1317),  # the server shuts down, the session or its query was killed, or waited too long
+    *(1152, 1158, 1159, 1160, 1161, 1184),  # packets did not get through
+)
 _PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8)  # seconds: a server counts a connection for a moment after its end
 
 
@@ -39,18 +44,44 @@ def connected(name: str, server: DatabaseServer, environ: Mapping[str, str]) -> 
     connection = _connect(name, server, environ)
     try:
         for statement in _SESSION:
-            with connection.cursor() as cursor:
-                cursor.execute(statement)
+            rows_of(connection, statement)
         yield connection
     finally:
-        connection.close()
+        if connection.open:
+            connection.close()
 
 
 def rows_of(connection: Connection[Any], statement: str, values: Sequence[object] = ()) -> tuple[tuple[Any, ...], ...]:
-    """Return the rows of a query, values as PyMySQL decodes them. `%` is itself in a statement without `values`."""
-    with connection.cursor() as cursor:
+    """Return the rows of a query, values as PyMySQL decodes them. `%` is itself in a statement without `values`.
+
+    Raises SourceUnavailableError where the connection ends, and closes it then. Other errors are those of PyMySQL.
+    """
+    with answered(connection), connection.cursor() as cursor:
         cursor.execute(statement, tuple(values) or None)
         return tuple(cursor.fetchall())
+
+
+@contextmanager
+def answered(connection: Connection[Any]) -> Iterator[None]:
+    """Raise SourceUnavailableError where the connection ends in the block, and close it then.
+
+    Other errors of PyMySQL say something of the statement, and pass.
+    """
+    import pymysql
+
+    try:
+        yield
+    except pymysql.err.MySQLError as error:
+        code, message = (*error.args, "", "")[:2]
+        if code not in _ENDED:
+            raise
+        with suppress(Exception):  # the server may not hear it
+            connection.close()
+        raise SourceUnavailableError(
+            "The server ended a connection, or does not answer any more",
+            found=str(message) or "a connection that is closed",
+            fix="run again. It goes on after the last commit",
+        ) from error
 
 
 def is_mariadb(connection: Connection[Any]) -> bool:

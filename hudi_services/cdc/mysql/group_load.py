@@ -210,6 +210,8 @@ def _read(connection: Connection[Any], plan: _Planned, schema: pa.Schema) -> _Re
             check_key_values(batch.to_struct_array(), plan.key)
         return _Read(source, fitted_rows(rows, source, schema), place or before, high)
     except HoodieError as error:
+        if not connection.open:  # the server ended it, which says nothing of the table
+            raise
         connection.close()  # rows of a result may be left on it
         return error
     except (pymysql.err.OperationalError, pymysql.err.InterfaceError):

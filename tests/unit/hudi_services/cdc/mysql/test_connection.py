@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pymysql
 import pytest
 
 from hoodie.errors import ConfigError, SourceUnavailableError
@@ -55,3 +56,16 @@ def test_what_cannot_be_reached_is_an_error_that_helps(server, tmp_path):
         ):
             pass
         assert "secret" not in str(raised.value)
+
+
+def test_a_connection_that_ends_is_an_error_that_the_next_run_gets_past(server):
+    with connected("shop", declared(), {"AIRFLOW_CONN_SHOP": server.url}) as connection:
+        server.run(f"KILL {connection.thread_id()}")
+        for _ in range(2):
+            with pytest.raises(SourceUnavailableError, match="run again") as raised:
+                rows_of(connection, "SELECT 1")
+            assert raised.value.retryable
+    with connected("shop", declared(), {"AIRFLOW_CONN_SHOP": server.url}) as connection:
+        with pytest.raises(pymysql.err.ProgrammingError):  # it says something of the statement
+            rows_of(connection, "SELECT FROM")
+        assert rows_of(connection, "SELECT 1") == ((1,),)

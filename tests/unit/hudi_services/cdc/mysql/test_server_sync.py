@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from contextlib import suppress
 from datetime import UTC, datetime
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from hoodie import HoodieTable
 from hoodie.clock import SystemClock
 from hoodie.engine import LocalEngine
-from hoodie.errors import PendingInstantError, SourceError
+from hoodie.errors import HoodieError, PendingInstantError, SourceError
 from hoodie.services.rollback.service import Rollback
 from hoodie.storage import open_storage
 from hudi_services.cdc.cuts import CutStore
@@ -262,3 +263,24 @@ def test_a_snapshot_in_chunks_that_was_killed_goes_on_in_the_next_run(shop, monk
     assert (result.state, result.load.rows) == ("current", 21 - begun.snapshot.rows - 1)  # one went past the last key
     assert shop.target("a").stored_position().snapshot is None
     shop.assert_equal()
+
+
+def test_a_connection_that_ends_between_two_questions_costs_a_run_and_no_rows(shop, monkeypatch):
+    """`--follow` tries again after such an error, and after no other one."""
+
+    def killed(asks):
+        def asks_after_the_end(control, *given):
+            shop.server.run(f"KILL {control.thread_id()}")
+            return asks(control, *given)
+
+        return asks_after_the_end
+
+    shop.sync("a")
+    for number, step in enumerate(["server_facts", "_server_time", "locate"]):
+        shop.run(f"INSERT INTO a VALUES (1{number}, 'y')")
+        monkeypatch.setattr(server_sync, step, killed(getattr(server_sync, step)))
+        with suppress(HoodieError):
+            shop.sync("a")
+        monkeypatch.undo()
+        assert shop.sync("a")["a"].state == "current", step
+    shop.assert_equal("a")
