@@ -57,7 +57,7 @@ def rows_of(keys: Sequence[str], number: int) -> list[tuple[str, str, int, int]]
 
 def write(tables: Sequence[Loaded], log: Path, seed: int) -> None:
     """Write for ever. A line before the call; one after it has returned is its acknowledgement."""
-    dice, said = random.Random(seed), _Log(log)
+    dice, said = random.Random(seed), Log(log)
     for number in range(seed * 100_000, (seed + 1) * 100_000):
         loaded = dice.choice(tables)
         operation, keys = dice.choice(("upsert", "upsert", "upsert", "delete")), dice.sample(KEYS, dice.randint(1, 4))
@@ -78,7 +78,7 @@ def write(tables: Sequence[Loaded], log: Path, seed: int) -> None:
 
 def serve(tables: Sequence[Loaded], log: Path, seed: int) -> None:
     """Clean and compact for ever."""
-    dice, said = random.Random(seed), _Log(log)
+    dice, said = random.Random(seed), Log(log)
     while True:
         loaded = dice.choice(tables)
         table = loaded.open()
@@ -97,7 +97,7 @@ def serve(tables: Sequence[Loaded], log: Path, seed: int) -> None:
 
 def read(tables: Sequence[Loaded], log: Path, seed: int) -> None:
     """Read for ever: the value of each key, in the order in which they came, so that a key that stands twice is seen."""
-    dice, said = random.Random(seed), _Log(log)
+    dice, said = random.Random(seed), Log(log)
     while True:
         loaded = dice.choice(tables)
         try:
@@ -114,14 +114,14 @@ def _told(error: HoodieError) -> dict[str, str]:
     return {"error": type(error).__name__, "trace": "".join(traceback.format_exception(error))}
 
 
-class _Log:
+class Log:
     """Lines that are in the file, each whole, when the call returns: also after a SIGKILL."""
 
     def __init__(self, path: Path) -> None:
         self._file = os.open(path, os.O_CREAT | os.O_APPEND | os.O_WRONLY)
 
     def say(self, **words: Any) -> None:
-        os.write(self._file, (json.dumps(words) + "\n").encode())
+        os.write(self._file, (json.dumps({"at": round(time.monotonic(), 2), **words}) + "\n").encode())
 
 
 def lines(folder: Path) -> Iterator[dict[str, Any]]:

@@ -1,7 +1,8 @@
 """Look for new faults with fresh seeds, until the time is over.
 
 `python -m tests.runner.hunt [--minutes N] [--only SEARCH] [--seed N]`. The searches take turns: property tests, random histories,
-the simulation, kills of real processes, and 1,000 kills of streams into each kind of table. The first failure ends the hunt and
+the simulation, kills of real processes, 1,000 kills of streams into each kind of table, and loads of a database (each turn for
+`SECONDS`). The first failure ends the hunt and
 is printed with the command that repeats it. A fault that it finds becomes a fixed example (`@example`) or a test of its own.
 """
 
@@ -24,6 +25,7 @@ SEARCHES = {
     "simulation": ("tests/simulation/test_simulation.py",),
     "kills": ("tests/crash/test_kills.py",),
     "streams": ("tests/unit/spark/stream/test_random_kills.py",),
+    "databases": ("-s", "tests/load/test_database.py"),
 }
 SEEDS = 1 << 31  # of which a turn draws one; a test takes some that follow it
 

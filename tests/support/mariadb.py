@@ -83,6 +83,10 @@ class MariaDB:
     def stop(self, keep: bool = False) -> None:
         self._server.stop(keep)
 
+    def kill(self) -> None:
+        """End it by SIGKILL. `start` lets it recover."""
+        self._server.kill()
+
     def connection(self, database: str | None = None, charset: str = "utf8mb4") -> pymysql.connections.Connection[Any]:
         """A connection of root."""
         return pymysql.connect(

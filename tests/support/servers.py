@@ -57,6 +57,12 @@ class Server:
         if not keep:
             shutil.rmtree(self.folder, ignore_errors=True)
 
+    def kill(self) -> None:
+        """End it by SIGKILL. Its folder stays."""
+        os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        self._log.close()
+
 
 def free_port() -> int:
     with socket.socket() as probe:
