@@ -166,8 +166,10 @@ class TargetBatch:
         """Commit what waits, if anything does. `reached` is a later place up to which members have no other changes.
 
         A member is equal to its source from the end of its snapshot on. A commit without changes says so where there are none.
-        Raises HoodieError, and has failed then.
+        Raises HoodieError, and has failed then: it commits nothing any more.
         """
+        if self.has_failed:
+            return  # its members have left, so no position would say that the changes are there
         if not self._held.rows and not self._emptied and not self._ends_snapshot(reached):
             return
         places = [place for place in (reached, self._end) if place is not None]

@@ -15,7 +15,8 @@ from hoodie.errors import HoodieError, PendingInstantError, SourceError
 from hoodie.services.rollback.service import Rollback
 from hoodie.storage import open_storage
 from hudi_services.cdc.cuts import CutStore
-from hudi_services.cdc.mysql import server_sync, snapshot_load
+from hudi_services.cdc.mysql import server_sync, snapshot_load, target_batch
+from hudi_services.cdc.mysql.binlog import transaction_batch
 from hudi_services.cdc.mysql.log_reader import LogReader
 from hudi_services.cdc.mysql.server_sync import ServerSync
 from hudi_services.cdc.mysql.snapshot_load import SnapshotLoad
@@ -284,3 +285,25 @@ def test_a_connection_that_ends_between_two_questions_costs_a_run_and_no_rows(sh
         monkeypatch.undo()
         assert shop.sync("a")["a"].state == "current", step
     shop.assert_equal("a")
+
+
+def test_a_table_whose_commit_fails_once_commits_nothing_more_in_this_run(shop, monkeypatch):
+    """Its changes would be there under the position before them."""
+    shop.sync()
+    shop.run(*(f"INSERT INTO {name} VALUES ({key}, 'y')" for key in (2, 3) for name in NAMES))
+    original, failed = TargetTable.write_batch, []
+
+    def write_batch(self, *given, **named):
+        if self.name == "a" and not failed:
+            failed.append(self)
+            raise PendingInstantError("another process writes")
+        return original(self, *given, **named)
+
+    monkeypatch.setattr(target_batch, "ROWS", 1)
+    monkeypatch.setattr(transaction_batch, "_BYTES", 1)
+    monkeypatch.setattr(TargetTable, "write_batch", write_batch)
+    result = shop.sync()
+    assert {name: table.state for name, table in result.items()} == {"a": "failed", "b": "current", "c": "current"}
+    assert lake_rows(str(shop.folder / "a")) == [(1, "x")]
+    assert shop.sync()["a"].state == "current"
+    shop.assert_equal()
