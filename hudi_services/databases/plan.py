@@ -12,9 +12,10 @@ import pyarrow as pa
 from hoodie.config.keys.table import RECORD_KEY_FIELDS
 from hoodie.display import some
 from hoodie.model.place import identity
-from hudi_services.cdc.mysql.binlog.decoding import Choices, may_be_text
+from hudi_services.cdc.mysql.binlog.decoding import Choices
 from hudi_services.cdc.mysql.catalog import CatalogTable
 from hudi_services.cdc.mysql.table_source import DATABASE_COLUMN, TABLE_COLUMN
+from hudi_services.databases.column_checks import JoinedColumns
 from hudi_services.entry.database_rules import DatabaseRule
 
 Kind = Literal["unfit", "clash", "moved", "left"]
@@ -42,20 +43,13 @@ class Route:
 
     @property
     def choices(self) -> Choices:
-        """The way in which values are read. Columns that are read as text are those of the rule that the tables have."""
-        chosen = {name.lower() for name in self.rule.as_text}
-        columns = (column for source in self.sources for column in source.columns if may_be_text(column))
-        return Choices(
-            self.rule.zero_dates, frozenset(column.name for column in columns if column.name.lower() in chosen)
-        )
+        """The way in which values are read."""
+        return JoinedColumns(self.rule, self.sources).choices
 
     @property
     def schema(self) -> pa.Schema:
-        """The columns of the server that the Hudi table has, before masks give them other types."""
-        fields = (field for source in self.sources for field in source.schema(self.choices))
-        dropped = {name.lower() for name, mask in self.rule.masks.items() if mask == "drop"}
-        kept = {field.name: field for field in fields if field.name.lower() not in dropped}
-        return pa.schema(list(kept.values()))
+        """The columns of the Hudi table."""
+        return JoinedColumns(self.rule, self.sources).schema
 
 
 @dataclass(frozen=True)
@@ -120,7 +114,7 @@ def plan(
             refusals.append(taken)
         elif taken is not None:
             candidates.append(taken)
-    problems = [*_mistyped(candidates), *_clashes(candidates, own.values())]
+    problems = [*_mistyped(candidates), *_misfits(candidates), *_clashes(candidates, own.values())]
     clashes = {refusal.source: refusal for refusal in reversed(problems)}
     kept = [candidate for candidate in candidates if candidate.name not in clashes]
     return DatabasePlan(
@@ -227,6 +221,22 @@ def _mistyped(candidates: Sequence[_Candidate]) -> Iterator[Refusal]:
                 reason = f"no table of its rule has the column {unknown[0]!r} of `masks` or `as_text`"
                 fix = "correct the name in the rule"
                 yield Refusal(candidate.name, candidate.path, "unfit", reason, fix)
+
+
+def _misfits(candidates: Sequence[_Candidate]) -> Iterator[Refusal]:
+    """Refuse new tables whose columns do not go together with those of the others, or do not fit the expressions of the rule."""
+    for group in _grouped(candidates, lambda candidate: (candidate.place, id(candidate.rule), _alone(candidate))):
+        running = frozenset(candidate.name for candidate in group if candidate.is_stored)
+        if len(running) < len(group) and (len(group) > 1 or group[0].rule.add_columns):
+            tables = [candidate.table for candidate in group if candidate.table.columns]
+            for misfit in JoinedColumns(group[0].rule, tables).misfits(running):
+                path = next(candidate.path for candidate in group if candidate.table is misfit.table)
+                yield Refusal(misfit.table.full_name, path, "unfit", misfit.reason, misfit.fix)
+
+
+def _alone(candidate: _Candidate) -> str:
+    """A name that candidates of one Hudi table share."""
+    return "" if candidate.rule.merge else candidate.name
 
 
 def _clashes(candidates: Sequence[_Candidate], own: Iterable[str]) -> Iterator[Refusal]:

@@ -19,6 +19,7 @@ from hudi_services.cdc.mysql.table_source import MergedSource, TableSource
 from hudi_services.cdc.mysql.target_table import TargetTable, load_engine
 from hudi_services.cdc.progress_report import ProgressReport
 from hudi_services.cdc.sync_progress import ProgressStore
+from hudi_services.databases.expressions import added_columns
 from hudi_services.databases.plan import Refusal, Route
 from hudi_services.databases.plan_store import PlanStore
 from hudi_services.databases.planner import CurrentPlan, Planner
@@ -126,6 +127,7 @@ class PlannedSync:
             {"hoodie.table.name": route.name, **rule.write_options},
             load_engine(),
             replace(masks, of_many=True),
+            added_columns(rule),
         )
 
 

@@ -16,6 +16,7 @@ from hudi_services.cdc.mysql.binlog.decoding import Choices
 from hudi_services.cdc.mysql.table_load import TableLoad
 from hudi_services.cdc.mysql.table_source import TableSource
 from hudi_services.cdc.mysql.target_table import TargetTable, load_engine
+from hudi_services.databases.expressions import added_columns
 from hudi_services.databases.plan import Refusal
 from hudi_services.databases.plan_store import PlanStore, StoredPlan
 from hudi_services.databases.plan_sync import PlannedSync, source_masks
@@ -182,4 +183,5 @@ def _target(table: Table, source: DatabaseSource, server: DatabaseServer, enviro
         options,
         load_engine(),
         source_masks(f"The table {table.name}", source.masks, source.server, server, environ),
+        added_columns(source),
     )

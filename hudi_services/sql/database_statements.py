@@ -151,6 +151,7 @@ def _rule(said: Replicate, source: ServerCatalog, lake: LakeCatalog) -> Database
                 "base_path": path,
                 "merge": said.kind == "TABLE",
                 "masks": dict(said.masks),
+                "add_columns": dict(said.added),
                 "hoodie": hoodie,
             }
         )

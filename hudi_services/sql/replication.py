@@ -35,7 +35,8 @@ class Replicate:
     """CREATE of a database or table AS those of a server. `explain`: only its plan is shown.
 
     `target` and `source` are names with their catalogs. `including` and `excluding` are patterns of tables, `options` those of
-    WITH, `hints` those of the source. `masks` are of columns, `drop` for EXCLUDING COLUMNS.
+    WITH, `hints` those of the source. `masks` are of columns, `drop` for EXCLUDING COLUMNS. `added` are
+    expressions by the names of their columns.
     """
 
     kind: Literal["DATABASE", "TABLE"]
@@ -47,6 +48,7 @@ class Replicate:
     including: tuple[str, ...] = ()
     excluding: tuple[str, ...] = ()
     masks: Mapping[str, str] = field(default_factory=dict)
+    added: Mapping[str, str] = field(default_factory=dict)
     explain: bool = False
 
 
@@ -119,6 +121,7 @@ def _replicate(words: _Words, hints: Mapping[str, str]) -> Replicate | None:
     including: list[str] = []
     excluding: list[str] = []
     masks: dict[str, str] = {}
+    added: dict[str, str] = {}
     while not words.at_end:
         if words.skip("INCLUDING", "ALL", "TABLES"):
             continue
@@ -130,15 +133,20 @@ def _replicate(words: _Words, hints: Mapping[str, str]) -> Replicate | None:
             masks |= dict.fromkeys(words.columns(), "drop")
         elif words.skip("MASK"):
             masks |= words.masks()
+        elif kind == "TABLE" and words.skip("ADD", "COLUMN"):
+            added |= words.expressions()
         else:
             words.refuse()
-    return Replicate(kind, exists, target, source, options, hints, tuple(including), tuple(excluding), masks, explain)
+    return Replicate(
+        kind, exists, target, source, options, hints, tuple(including), tuple(excluding), masks, added, explain
+    )
 
 
 class _Words:
     """The words of a statement, read from left to right. Every method raises SqlError for other words than it reads."""
 
     def __init__(self, text: str, statement: str) -> None:
+        self._text = text
         self._tokens: Sequence[Token] = tokens(text)
         self._statement = statement
         self._next = 0
@@ -214,6 +222,44 @@ class _Words:
         self.expect(")")
         return masks
 
+    def expressions(self) -> dict[str, str]:
+        """Columns and expressions in brackets: name AS expression, …"""
+        self.expect("(")
+        expressions: dict[str, str] = {}
+        while True:
+            name = self.name(1)[0]
+            if name.lower() in map(str.lower, expressions):
+                self._next -= 1
+                self.refuse("the name of another column")
+            self.expect("AS")
+            expressions[name] = self._expression()
+            if not self.skip(","):
+                break
+        self.expect(")")
+        return expressions
+
+    def _expression(self) -> str:
+        """The text up to a comma or a bracket that belongs to the statement, with names in quotes as DuckDB has them."""
+        parts: list[str] = []
+        depth, end = 0, None
+        while depth or self._here not in (",", ")"):
+            token = self._take("an expression")
+            depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(self._raw(token), 0)
+            raw = self._raw(token)
+            quoted = '"' + token.text.replace('"', '""') + '"' if raw.startswith("`") else raw
+            parts.append(self._text[end : token.start] + quoted if end is not None else quoted)
+            end = token.end + 1
+        if not parts:
+            self.refuse("an expression")
+        return "".join(parts)
+
+    @property
+    def _here(self) -> str:
+        return self._raw(self._tokens[self._next]) if not self.at_end else ""
+
+    def _raw(self, token: Token) -> str:
+        return self._text[token.start : token.end + 1]
+
     def _take(self, wanted: str) -> Token:
         if self.at_end:
             self.refuse(wanted)
@@ -226,5 +272,5 @@ class _Words:
         raise SqlError(
             f"A statement cannot be read: {shortened(self._statement)}",
             found=f"{word!r}, and not {wanted}" if wanted else f"{word!r}",
-            fix="write it as the page on whole databases has it. ADD COLUMN and filters are not there yet",
+            fix="write it as the page on whole databases has it. Filters are not there yet",
         )

@@ -126,6 +126,7 @@ class MergedLoad:
         joinable = []
         for plan in sorted(planned, key=lambda plan: -common[plan.table.schema, plan.table.key]):
             try:
+                target.added.check(plan.table.schema.names, plan.source.full_name)
                 known = widest(known, target.masks.schema(schema_with_source(plan.table.schema)))
                 joinable.append(plan)
             except HoodieError as error:

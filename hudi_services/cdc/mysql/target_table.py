@@ -21,7 +21,8 @@ from hoodie.table import HoodieTable
 from hoodie.view import TableState
 from hoodie.write.change_rows import ChangeColumns, change_rows
 from hoodie.write.execute import WriteHooks
-from hudi_services.cdc import masks
+from hudi_services.cdc.column_expressions import NOTHING_ADDED, AddedColumns
+from hudi_services.cdc.lake_columns import LakeColumns
 from hudi_services.cdc.masks import NO_MASKS, Masks
 from hudi_services.cdc.mysql.definition import TableName
 from hudi_services.cdc.mysql.log_identity import KEY, StoredPosition, joined_position, stored_position
@@ -56,7 +57,8 @@ def load_engine() -> LocalEngine:
 
 @dataclass(frozen=True)
 class TargetTable:
-    """The Hudi table at `base_path` that holds the rows of `source`, after `masks`. `options` are those of its writes.
+    """The Hudi table at `base_path` that holds the rows of `source`, after `masks`, and `added` columns. `options` are those of
+    its writes.
 
     A source of several tables (`MergedSource`) is loaded by `ServerSync` only.
     """
@@ -66,6 +68,7 @@ class TargetTable:
     options: Mapping[str, object]
     engine: Engine
     masks: Masks = NO_MASKS
+    added: AddedColumns = NOTHING_ADDED
 
     def stored_position(self) -> StoredPosition | None:
         """Return the position of its newest load, None where nothing was loaded.
@@ -98,13 +101,7 @@ class TargetTable:
                 found=position.source,
                 fix="name another path",
             )
-        masked = newest_load(state, KEY).get(masks.KEY, "")
-        if masked != self.masks.text:
-            raise ConfigError(
-                f"The columns of {self.base_path} are masked in another way than this load would",
-                found=f"{masked or 'no masks'} in the table, {self.masks.text or 'no masks'} here",
-                fix="use the masks and the hash_key of the table, or load into another path",
-            )
+        self._columns().compare(newest_load(state, KEY), self.base_path)
         return state, position
 
     def commit_of(self, stored: StoredPosition) -> str:
@@ -128,10 +125,10 @@ class TargetTable:
         said = str(self.options.get(RECORD_KEY_FIELDS.name, key))
         fields = [field for field in dict.fromkeys([*self._first_key, *said.split(",")]) if field]
         self.masks.check(columns.names, fields, name)
-        schema = self.masks.schema(columns)
+        self.added.check(columns.names, name)
         with suppress(TableNotFoundError):
             table = HoodieTable.open(self.base_path, engine=self.engine)
-            check_text_columns(table.stored_schema, schema)
+            check_text_columns(table.stored_schema, self._columns(table.stored_schema).schema(columns))
             return table
         if not key and RECORD_KEY_FIELDS.name not in self.options:
             raise ConfigError(
@@ -142,7 +139,7 @@ class TargetTable:
         options = {**self.options, RECORD_KEY_FIELDS.name: ",".join(fields)}
         if "hoodie.table.name" not in options:
             options["hoodie.table.name"] = self.name
-        check_key_types(schema, fields)
+        check_key_types(self._columns().schema(columns), fields)
         return HoodieTable.create(self.base_path, options, engine=self.engine)
 
     def key(self, keys: tuple[UniqueKey, ...] | None) -> UniqueKey | None:
@@ -167,6 +164,9 @@ class TargetTable:
             f"Several tables of {self.source.server} are loaded into {self.base_path}",
             fix=f"`hudi-services cdc sync {self.source.server}` brings it up to date",
         )
+
+    def _columns(self, stored: pa.Schema | None = None) -> LakeColumns:
+        return LakeColumns(self.masks, self.added, stored)
 
     @property
     def is_merged(self) -> bool:
@@ -221,10 +221,12 @@ class TargetTable:
         They are added to those of the table, or `replace` them. `before` is the position that the table has, `after` gives the
         one after the rows when all are read. Raises PendingInstantError where the table has another one.
         """
-        counted = _Counted(key, self.masks)
+        table = HoodieTable.open(self.base_path, engine=self.engine)
+        columns = self._columns(table.stored_schema)
+        counted = _Counted(key, columns)
         try:
-            HoodieTable.open(self.base_path, engine=self.engine).write(
-                pa.RecordBatchReader.from_batches(self.masks.schema(rows.schema), counted.of(rows)),
+            table.write(
+                pa.RecordBatchReader.from_batches(columns.schema(rows.schema), counted.of(rows)),
                 "insert_overwrite_table" if replace else "insert" if self.shares_keys else "bulk_insert",
                 # The source may be empty. A key that two sources have would be there twice.
                 {
@@ -298,9 +300,10 @@ class TargetTable:
         a task takes a small share, so that memory does not grow with them.
         """
         table = HoodieTable.open(self.base_path, engine=self.engine)
-        schema = self.masks.changes(schema.empty_table()).schema
+        columns = self._columns(table.stored_schema)
+        schema = columns.changes(schema.empty_table()).schema
         state = table.state()
-        check_text_columns(table.stored_schema, pa.schema(list(schema.field(AFTER).type)))
+        check_text_columns(columns.stored, pa.schema(list(schema.field(AFTER).type)))
         rows_of = change_rows(state, schema, _CHANGES, AfterWrite.of(self.options).options)
         stored = StoredRows(table, state)
 
@@ -308,7 +311,7 @@ class TargetTable:
             for changes in parts():
                 for image in (BEFORE, AFTER):
                     check_key_values(changes[image], key)
-                yield self.masks.changes(changes)
+                yield columns.changes(changes)
 
         def batches() -> Iterator[pa.RecordBatch]:
             images = pa.schema(list(schema.field(AFTER).type))
@@ -346,8 +349,7 @@ class TargetTable:
                 raise _overtaken(self.base_path)
 
         def extra() -> dict[str, str]:
-            masked = self.masks.text
-            return {KEY: after().text, **({masks.KEY: masked} if masked else {})}
+            return {KEY: after().text, **self._columns().texts}
 
         return WriteHooks(on_begin=check, before_commit=extra, on_others=check)
 
@@ -366,11 +368,11 @@ def _overtaken(base_path: str) -> PendingInstantError:
 @dataclass
 class _Counted:
     key: UniqueKey | None
-    masks: Masks
+    columns: LakeColumns
     rows: int = 0
 
     def of(self, batches: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             check_key_values(batch.to_struct_array(), self.key)
             self.rows += batch.num_rows
-            yield self.masks.batch(batch)
+            yield self.columns.batch(batch)

@@ -55,6 +55,7 @@ def test_patterns_are_over_whole_names_and_names_stand_in_the_path():
         ([rule(), rule("b2", "/lake/t/{table}")], ["b1.t", "b2.a", "b1.u"], {"b1.t": "clash", "b2.a": "clash"}),
         ([rule()], [table("b1.t", key=()), "b1.u"], {"b1.t": "unfit"}),
         ([rule()], [table("b1.t", unreadable="the column x"), "b1.u"], {"b1.t": "unfit"}),
+        ([rule("b2", add_columns={"n": "no_such + 1"}), rule()], ["b2.t", "b1.u"], {"b2.t": "unfit"}),
         ([rule("b2", masks={"phone": "mask"}), rule()], ["b2.t", "b1.u"], {"b2.t": "unfit"}),
     ],
 )

@@ -45,6 +45,17 @@ def test_the_statements_of_the_talk_become_values():
         assert said(text) is None
 
 
+def test_expressions_of_added_columns_are_the_text_as_it_is():
+    text = """CREATE TABLE lake.d.t AS TABLE shop.a.b ADD COLUMN (Full AS concat(`first name`, ', ', b) /* c */ || 'x,)',
+        n AS CASE WHEN a > 0 THEN [1, 2][1] END) EXCLUDING COLUMNS (b)"""
+    statement = said(text)
+    assert statement.added == {
+        "Full": """concat("first name", ', ', b) /* c */ || 'x,)'""",
+        "n": "CASE WHEN a > 0 THEN [1, 2][1] END",
+    }
+    assert statement.masks == {"b": "drop"}
+
+
 def test_statements_about_routes_become_values():
     assert (said("show routes"), said("SHOW ROUTES FROM `Shop`;")) == (ShowRoutes(None), ShowRoutes("shop"))
     assert said("resume table lake.`d b`.t") == TableAction("RESUME", ("lake", "d b", "t"))
@@ -63,6 +74,9 @@ def test_statements_about_routes_become_values():
         "CREATE CATALOG a WITH ('type'='mysql') x",
         "CREATE DATABASE a.b AS DATABASE c.d INCLUDING TABLE x",
         "CREATE DATABASE a.b AS DATABASE c.d ADD COLUMN (a AS 1)",
+        "CREATE TABLE a.b.t AS TABLE c.d.t ADD COLUMN (a AS )",
+        "CREATE TABLE a.b.t AS TABLE c.d.t ADD COLUMN (a AS 1, A AS 2)",
+        "CREATE TABLE a.b.t AS TABLE c.d.t ADD COLUMN (a AS (1)",
         "CREATE DATABASE a.b AS DATABASE c.d WHERE x = 1",
         "CREATE DATABASE a.b AS DATABASE",
     ],
