@@ -62,7 +62,8 @@ class Kafka:
         format_ = [*command, "kafka.tools.StorageTool", "format", "-t", _CLUSTER, "-c", str(file)]
         done = subprocess.run(format_, capture_output=True, text=True, cwd=self._folder)
         assert done.returncode == 0, done.stdout + done.stderr
-        self._server = Server("kafka", [*command, "kafka.Kafka", file], self.port, self._folder)
+        self._command: list[object] = [*command, "kafka.Kafka", file]
+        self.start()
         self.admin = AdminClient({"bootstrap.servers": self.brokers, "log_level": 0})
 
     @property
@@ -79,8 +80,15 @@ class Kafka:
         """The Airflow connection of the user `lake` on the port with TLS."""
         return f"kafka://{USER}:p%40ss%2Fw%C3%B6rd%3A1@localhost:{self.tls_port}"
 
+    def start(self) -> None:
+        self._server = Server("kafka", self._command, self.port, self._folder)
+
     def stop(self) -> None:
         self._server.stop()
+
+    def kill(self) -> None:
+        """End it by SIGKILL. `start` lets it go on with the same data."""
+        self._server.kill()
 
     def create(self, topic: str, partitions: int = 1, **config: str) -> None:
         named = {name.replace("_", "."): value for name, value in config.items()}
