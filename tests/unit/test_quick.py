@@ -101,7 +101,7 @@ def test_modules_of_files_and_of_imports():
     }
     assert {file: module_name(file) for file in names} == names
     text = (
-        "import hoodie.clock\nfrom hoodie.merge import meeting\ndef f():\n    from hoodie.errors import HoodieError\n"
+        "import hoodie.clock\nfrom hoodie.merge import match\ndef f():\n    from hoodie.errors import HoodieError\n"
     )
     modules = {"hoodie.clock", "hoodie.merge", "hoodie.merge.match", "hoodie.errors"}
     assert imported_modules(text, modules) == modules - {"hoodie.merge"}
