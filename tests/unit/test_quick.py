@@ -100,9 +100,7 @@ def test_modules_of_files_and_of_imports():
         "docs/make_api.py": None,
     }
     assert {file: module_name(file) for file in names} == names
-    text = (
-        "import hoodie.clock\nfrom hoodie.merge import match\ndef f():\n    from hoodie.errors import HoodieError\n"
-    )
+    text = "import hoodie.clock\nfrom hoodie.merge import match\ndef f():\n    from hoodie.errors import HoodieError\n"
     modules = {"hoodie.clock", "hoodie.merge", "hoodie.merge.match", "hoodie.errors"}
     assert imported_modules(text, modules) == modules - {"hoodie.merge"}
 
