@@ -29,7 +29,7 @@ class ArchiveTask:
     def run(self, engine: Engine) -> ServiceResult:
         """The result's `instant` is the last one that was archived."""
         done = HoodieTable.open(self.base_path, engine=engine).run(Archive(self.only), self.options)
-        message, instant = ARCHIVE.told(done)
+        message, instant = ARCHIVE.report(done)
         blockers = tuple(blocker.as_dict() for blocker in done.decision.blockers)
         uncounted = ("bytes_read", "bytes_written", "files_written", "files_deleted", "bytes_deleted")
         return ServiceResult("archive", message, instant, blockers=blockers, uncounted=uncounted)

@@ -45,7 +45,7 @@ class CleanTask:
                 raise
             done = table.run(Clean(error.digest, self.only), self.options)
         planned = done.decision.plan
-        message, instant = CLEAN.told(done)
+        message, instant = CLEAN.report(done)
         return ServiceResult(
             "clean",
             message,

@@ -26,7 +26,7 @@ class UndeleteTask:
         return HoodieTable.open(self.base_path, engine=engine).explain(self.service, self.options)
 
     def run(self, engine: Engine) -> ServiceResult:
-        message, instant = self.service.told(
+        message, instant = self.service.report(
             HoodieTable.open(self.base_path, engine=engine).run(self.service, self.options)
         )
         return ServiceResult(self.service.name, message, instant)

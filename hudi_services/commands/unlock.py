@@ -59,7 +59,9 @@ def _told(lock: FoundLock) -> str:
     from hoodie.times import span
 
     owner = lock.owner
-    holder = f"process {owner.pid} of {owner.host} ({owner.purpose})" if owner is not None else lock.told or "(empty)"
+    holder = (
+        f"process {owner.pid} of {owner.host} ({owner.purpose})" if owner is not None else lock.owner_text or "(empty)"
+    )
     age = f", {span(lock.age)} old" if lock.age is not None else ""
     left = f", which runs out in {span(lock.expires_in)}" if lock.expires_in is not None and lock.expires_in > 0 else ""
     state = {

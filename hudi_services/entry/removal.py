@@ -28,7 +28,7 @@ class RemovalTask:
 
     def run(self, engine: Engine) -> ServiceResult:
         done = HoodieTable.open(self.base_path, engine=engine).run(self.removal, self.options)
-        message, instant = self.removal.told(done)
+        message, instant = self.removal.report(done)
         return ServiceResult(self.service, message, instant)
 
     def work(self, engine: Engine) -> Work:

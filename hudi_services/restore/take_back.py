@@ -45,7 +45,7 @@ class TakeBackTask:
 
     def run(self, engine: Engine) -> ServiceResult:
         done: TookBack = HoodieTable.open(self.base_path, engine=engine).run(self.service, self.options)
-        message, instant = self.service.told(done)
+        message, instant = self.service.report(done)
         items = done.decision.items
         size = items.bytes if items is not None else 0
         return ServiceResult(self.service.name, message, instant, files_deleted=done.files_deleted, bytes_deleted=size)

@@ -52,7 +52,7 @@ def lock_row(found: FoundLock) -> dict[str, Any]:
         "path": found.path,
         "kind": found.kind,
         "purpose": owner.purpose if owner is not None else None,
-        "holder": f"process {owner.pid} of {owner.host}" if owner is not None else found.told,
+        "holder": f"process {owner.pid} of {owner.host}" if owner is not None else found.owner_text,
         "pid": owner.pid if owner is not None else None,
         "host": owner.host if owner is not None else None,
         "age": found.age,

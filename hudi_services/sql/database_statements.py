@@ -61,7 +61,7 @@ class DatabaseStatements:
         if (drop := _DROP.fullmatch(statement.text)) is not None:
             if self.catalogs.pop(drop["name"].lower(), None) is None and not drop["exists"]:
                 raise self._unknown(drop["name"])
-            return Result.told(f"catalog {drop['name']} is gone from the session, its tables stay")
+            return Result.of_message(f"catalog {drop['name']} is gone from the session, its tables stay")
         said = read_statement(statement.text)
         if isinstance(said, CreateCatalog):
             return self._create(said)
@@ -74,10 +74,10 @@ class DatabaseStatements:
     def _create(self, said: CreateCatalog) -> Result:
         if said.name in self.catalogs:
             if said.exists:
-                return Result.told(f"catalog {said.name} is there")
+                return Result.of_message(f"catalog {said.name} is there")
             raise SqlError(f"There is a catalog {said.name}", fix=f"DROP CATALOG {said.name}, or say IF NOT EXISTS")
         self.catalogs[said.name] = created_catalog(said, self.reading)
-        return Result.told(f"catalog {said.name} is there, for this session")
+        return Result.of_message(f"catalog {said.name} is there, for this session")
 
     def _replicate(self, said: Replicate) -> Result:
         source, lake = self._catalog(said.source[0], ServerCatalog), self._catalog(said.target[0], LakeCatalog)

@@ -90,8 +90,8 @@ def _resumed(routes: SessionRoutes, name: tuple[str, ...]) -> Result:
         resumed += parked
         others += [f"{table.table} is {table.state}" for table in status if table.state not in _WAITING]
     if not resumed:
-        return Result.told(f"nothing to resume: {some(others)}")
-    return Result.told(f"the next run tries {some(resumed)} again")
+        return Result.of_message(f"nothing to resume: {some(others)}")
+    return Result.of_message(f"the next run tries {some(resumed)} again")
 
 
 def _skipped(routes: SessionRoutes, name: tuple[str, ...]) -> Result:
@@ -100,7 +100,7 @@ def _skipped(routes: SessionRoutes, name: tuple[str, ...]) -> Result:
         names = [table.table for table in tables]
         one.requests.skip(frozenset(names))
         skipped += names
-    return Result.told(
+    return Result.of_message(
         f"runs leave {some(skipped)} out until RESUME TABLE. The server has to keep its log for that long"
     )
 

@@ -40,7 +40,7 @@ class TtlTask:
             if not self.ask(f"{error.what}: {error.found}. Drop them?"):
                 raise
             done = table.run(Ttl(error.digest, self.only), self.options)
-        message, instant = TTL.told(done)
+        message, instant = TTL.report(done)
         blockers = tuple(blocker.as_dict() for blocker in done.decision.blockers)
         return ServiceResult("ttl", message, instant, blockers=blockers)
 

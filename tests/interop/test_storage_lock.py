@@ -43,7 +43,7 @@ def test_each_waits_for_the_other(classes, s3, storage):
         with pytest.raises(LockHeldError, match="hudis-own-uuid"), table_lock(storage, SystemClock(), "clean", LEASE):
             pytest.fail("two writers at once")
         (found,) = found_locks(storage, SystemClock())
-        assert (found.told, found.alive) == ("hudis-own-uuid", None)
+        assert (found.owner_text, found.alive) == ("hudis-own-uuid", None)
         assert ask("unlock") == "done"
         assert found_locks(storage, SystemClock()) == []
         with table_lock(storage, SystemClock(), "upsert", LEASE):

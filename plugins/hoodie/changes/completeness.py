@@ -80,14 +80,14 @@ class SliceCheck:
 
     @property
     def _pending(self) -> Sequence[Instant]:
-        return [each for each in self._now.timeline.pending if each.action is Action.CLEAN]
+        return [instant for instant in self._now.timeline.pending if instant.action is Action.CLEAN]
 
     @cached_property
     def _at_work(self) -> bool:
         """True if a clean may have removed some files of a slice before the listing, and others not."""
-        known = {each.time for each in self.state.timeline.completed(Action.CLEAN)}
+        known = {instant.time for instant in self.state.timeline.completed(Action.CLEAN)}
         done = self._now.timeline.completed(Action.CLEAN)
-        return bool(self._pending) or any(each.time not in known for each in done)
+        return bool(self._pending) or any(result.time not in known for result in done)
 
     @cached_property
     def _cleaned(self) -> Mapping[GroupId, Mapping[str, Time]]:

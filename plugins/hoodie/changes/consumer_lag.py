@@ -63,8 +63,8 @@ def last_completed(state: TableState, until: Time | None = None) -> Time | None:
 
 def _first_write(state: TableState) -> Time | None:
     """The first write that is under way."""
-    pending = (each for each in state.timeline.pending if each.action in WRITE_ACTIONS)
-    return next((each.time for each in pending if not is_plan(state, each.time, each.action)), None)
+    pending = (instant for instant in state.timeline.pending if instant.action in WRITE_ACTIONS)
+    return next((instant.time for instant in pending if not is_plan(state, instant.time, instant.action)), None)
 
 
 @dataclass(frozen=True)

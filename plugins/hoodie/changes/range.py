@@ -138,7 +138,7 @@ def _check_not_restored(state: TableState, after: Time) -> None:
                 found = f"{state.where(restore)} took back commits, and no commit completed at {after}"
                 raise _taken_back(state, after, after, found)
             continue
-        gone = sorted(each for each in times if each <= after)
+        gone = sorted(time for time in times if time <= after)
         if gone:
             raise _taken_back(state, after, gone[0], f"{state.where(restore)} took back commit {gone[0]}")
 
@@ -168,7 +168,9 @@ def last_begin(state: TableState, position: Time) -> Time | None:
     """
     if not state.layout.names_tell_completion:
         return None
-    return max((each.time for each in state.timeline.commits if time_in_range(state, each) <= position), default=None)
+    return max(
+        (commit.time for commit in state.timeline.commits if time_in_range(state, commit) <= position), default=None
+    )
 
 
 def is_committed(state: TableState, began: Time) -> bool:
@@ -189,11 +191,11 @@ def is_position(state: TableState, time: Time) -> bool:
 
 def _completed_at(state: TableState, after: Time) -> bool:
     """True if a commit of the table completed at that time."""
-    return any(time_in_range(state, each) == after for each in state.timeline.commits)
+    return any(time_in_range(state, commit) == after for commit in state.timeline.commits)
 
 
 def _taken_back(state: TableState, after: Time, gone: Time, found: str) -> ChangeRangeError:
-    last = max((time_in_range(state, each) for each in state.timeline.commits if each.time < gone), default=None)
+    last = max((time_in_range(state, commit) for commit in state.timeline.commits if commit.time < gone), default=None)
     start = f"the changes after {last}" if last is not None else "all changes"
     return ChangeRangeError(
         f"The changes of table {state.storage.base_path} after {after} do not continue what was read before",

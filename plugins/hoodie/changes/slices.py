@@ -107,7 +107,7 @@ class ReadGroupChanges:
         return pa.table([*texts, keys, partition, *images], schema=keyed_schema(self.images))
 
     def _image(self, rows: pa.Table | None, places: Places | None, count: int) -> pa.Array:
-        fields = [each.with_nullable(True) for each in self.images]
+        fields = [image.with_nullable(True) for image in self.images]
         if rows is None or places is None:
             return pa.nulls(count, pa.struct(fields))
         return as_structs(rows.select([RECORD_KEY, *self.images.names]).take(pa.array(places)), fields)

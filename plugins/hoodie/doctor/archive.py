@@ -26,11 +26,11 @@ def strays(facts: Facts) -> Iterator[Finding]:
 def sizes(facts: Facts) -> Iterator[Finding]:
     """Files of current slices that have fewer bytes than their archived commit says. Reads do not compare these."""
     timeline, archive = facts.state.timeline, facts.state.archive
-    begun = min((each.base_instant for each in facts.slices), default=None)
+    begun = min((file_slice.base_instant for file_slice in facts.slices), default=None)
     if begun is None or timeline.covers(begun):
         return
     before = Time.of(begun[:-1])  # text that is less than any time which begins with it
-    commits = [each for each in archive.instants(before) if each.action in WRITE_ACTIONS]
-    bodies = ((each, written_by(archive.commit_metadata(each), each.time)) for each in commits)
+    commits = [instant for instant in archive.instants(before) if instant.action in WRITE_ACTIONS]
+    bodies = ((commit, written_by(archive.commit_metadata(commit), commit.time)) for commit in commits)
     for file, size in shorter(facts.state, facts.slices, bodies):
         yield cut_short(file, size, "readers pass over what is no whole block of a log, and fail at a base file")

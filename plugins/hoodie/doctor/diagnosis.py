@@ -61,24 +61,24 @@ def diagnose(
     TableNotFoundError, CorruptTableError or UnsupportedTableError for a table that cannot be opened at all.
     """
     facts = gather(ListedOnce(storage), clock, options)
-    found = [finding for check in (*CHECKS, *(DEEP if data_files else ())) for finding in _checked(check, facts)]
-    found.extend(_settled(facts, lambda: gather(ListedOnce(storage), clock, options)))
-    return Diagnosis(storage.base_path, worst_first(list(_still(found, storage))), _told(facts))
+    result = [finding for check in (*CHECKS, *(DEEP if data_files else ())) for finding in _checked(check, facts)]
+    result.extend(_settled(facts, lambda: gather(ListedOnce(storage), clock, options)))
+    return Diagnosis(storage.base_path, worst_first(list(_still(result, storage))), _told(facts))
 
 
 def _settled(facts: Facts, again: Callable[[], Facts]) -> list[Finding]:
     """What the metadata table has wrong, by two looks that agree: a writer tells it, the storage and the timeline one after the
     other, and so each of them may be of another moment. Of a table that never rests, what the last two looks have in common."""
-    found = list(_checked(metadata_table.metadata_table, facts))
+    result = list(_checked(metadata_table.metadata_table, facts))
     for _ in range(_LOOKS):
-        if not found:
+        if not result:
             break
-        before = {(each.check, each.path) for each in found}
+        before = {(each.check, each.path) for each in result}
         seen = list(_checked(metadata_table.metadata_table, again()))
-        found = [each for each in seen if (each.check, each.path) in before]
-        if len(found) == len(seen) == len(before):
+        result = [each for each in seen if (each.check, each.path) in before]
+        if len(result) == len(seen) == len(before):
             break
-    return found
+    return result
 
 
 def _checked(check: Callable[[Facts], Iterator[Finding]], facts: Facts) -> Iterator[Finding]:
@@ -113,7 +113,7 @@ def _listed(storage: Storage, folders: Collection[str]) -> Mapping[str, int]:
 
 
 def _told(facts: Facts) -> dict[str, object]:
-    current = [file for each in facts.slices for file in each.files]
+    current = [file for file_slice in facts.slices for file in file_slice.files]
     return {
         "table": facts.state.properties.name,
         "type": facts.state.properties.table_type,

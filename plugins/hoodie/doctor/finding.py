@@ -55,14 +55,17 @@ class Diagnosis(Shows):
     @property
     def severity(self) -> Severity | None:
         """The worst of them; None without findings."""
-        return max((each.severity for each in self.findings), key=_ORDER.index, default=None)
+        return max((finding.severity for finding in self.findings), key=_ORDER.index, default=None)
 
     def of(self, check: str) -> tuple[Finding, ...]:
         """The findings of one check."""
-        return tuple(each for each in self.findings if each.check == check)
+        return tuple(finding for finding in self.findings if finding.check == check)
 
     def shown(self) -> Shown:
-        rows = [(each.severity, each.check, each.path or each.instant, each.what) for each in self.findings]
+        rows = [
+            (finding.severity, finding.check, finding.path or finding.instant, finding.what)
+            for finding in self.findings
+        ]
         line = f"Diagnosis of {self.base_path}: {summary(self.findings)}"
         return Shown(line, list(self.facts.items()), ("severity", "check", "where", "what"), rows)
 
@@ -71,7 +74,7 @@ class Diagnosis(Shows):
         return {
             "base_path": self.base_path,
             "severity": self.severity,
-            "findings": [each.as_dict() for each in self.findings],
+            "findings": [finding.as_dict() for finding in self.findings],
             **self.facts,
         }
 
@@ -83,5 +86,5 @@ def worst_first(findings: Sequence[Finding]) -> tuple[Finding, ...]:
 
 def summary(findings: Sequence[Finding]) -> str:
     """`2 damages, 1 warning`, or `healthy`."""
-    counts = [(severity, sum(each.severity is severity for each in findings)) for severity in reversed(_ORDER)]
+    counts = [(severity, sum(finding.severity is severity for finding in findings)) for severity in reversed(_ORDER)]
     return ", ".join(counted(number, str(severity)) for severity, number in counts if number) or "healthy"

@@ -56,7 +56,9 @@ def gather(storage: ListedOnce, clock: Clock, options: Mapping[str, Mapping[str,
     properties = load_properties(storage, clock)
     properties.check_readable()
     flaws = _properties(storage, clock)
-    files = [each for each in _data_folders(storage) if each.has_metafile or each.base_files or each.log_files]
+    files = [
+        folder for folder in _data_folders(storage) if folder.has_metafile or folder.base_files or folder.log_files
+    ]
     marked = marked_instants(storage)
     sharing = _sharing(options)
     beats = Heartbeats.of(storage, clock, sharing.expiry_ms)
@@ -157,7 +159,7 @@ def _plan(state: TableState, instant: Instant) -> Sequence[str] | HoodieError | 
         match instant.action:
             case Action.COMPACTION | Action.LOG_COMPACTION:
                 operations = compaction_plan(state, instant).operations
-                named = [(each.partition, (each.base_file, *each.log_files)) for each in operations]
+                named = [(operation.partition, (operation.base_file, *operation.log_files)) for operation in operations]
                 return [join(partition, name) for partition, names in named for name in names if name]
             case Action.CLEAN:
                 decode_clean_plan(state.storage.read(path), path, _relative(state))
@@ -177,7 +179,7 @@ def _plan(state: TableState, instant: Instant) -> Sequence[str] | HoodieError | 
 
 def _sharing(options: Mapping[str, Mapping[str, object]]) -> ConcurrencyOptions:
     """How writers tell that they are alive."""
-    given = {name: value for each in options.values() for name, value in each.items()}
+    given = {name: value for option in options.values() for name, value in option.items()}
     return ConcurrencyOptions.of(resolve(select_keys(given, SHARING_KEYS), SHARING_KEYS))
 
 
@@ -190,22 +192,22 @@ def _bare_key(state: TableState) -> str | None:
 
 
 def _global_index(options: Mapping[str, Mapping[str, object]]) -> bool:
-    return any(str(each.get(_INDEX, "")).strip().upper() in _GLOBAL for each in options.values())
+    return any(str(option.get(_INDEX, "")).strip().upper() in _GLOBAL for option in options.values())
 
 
 def _decisions(
     state: TableState, options: Mapping[str, Mapping[str, object]], clock: Clock
 ) -> Mapping[str, Decision[Any] | HoodieError]:
     """What the services would do now."""
-    found: dict[str, Decision[Any] | HoodieError] = {}
+    result: dict[str, Decision[Any] | HoodieError] = {}
     services: tuple[Decides[Any], ...] = (CLEAN, *((COMPACTION,) if state.properties.is_merge_on_read else ()), ARCHIVE)
     for service in services:
         try:
             own = own_options(options.get(service.name, {}), service.options)
-            found[service.name] = service.decide(state, own, clock)
+            result[service.name] = service.decide(state, own, clock)
         except HoodieError as error:
-            found[service.name] = error
-    return found
+            result[service.name] = error
+    return result
 
 
 def _relative(state: TableState) -> Callable[[str], str]:

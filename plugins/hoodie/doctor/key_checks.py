@@ -31,9 +31,9 @@ def duplicates(facts: Facts) -> Iterator[Finding]:
     """Keys that stand more than once in a partition; in the table, where the index of its writers is global."""
     if facts.state.properties.virtual_keys or not facts.state.properties.record_key_fields:
         return
-    partitions = sorted({each.partition for each in facts.slices})
+    partitions = sorted({file_slice.partition for file_slice in facts.slices})
     together = facts.global_index and len(partitions) > 1
-    for some in [partitions] if together else [[each] for each in partitions]:
+    for some in [partitions] if together else [[partition] for partition in partitions]:
         try:
             yield from _told(_doubled(facts, some))
         except (MissingFileError, CorruptFileError):  # told by name
@@ -69,7 +69,7 @@ class _Doubled:
     @property
     def found(self) -> str:
         named = ", ".join(repr(key) for key in self.first)
-        groups = ", ".join(each.file_id for each in self.slices[:_TOLD])
+        groups = ", ".join(file_slice.file_id for file_slice in self.slices[:_TOLD])
         more = " …" if len(self.slices) > _TOLD else ""
         of = f"file group{'s' if len(self.slices) > 1 else ''} {groups}{more}"
         return f"{self.count:,} keys: {named}{' …' if self.count > len(self.first) else ''}; {self.first[0]!r} in {of}"

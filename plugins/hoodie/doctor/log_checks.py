@@ -30,7 +30,7 @@ def logs(facts: Facts) -> Iterator[Finding]:
         for stat in commit.stats:
             if stat.num_writes or stat.num_deletes:
                 wrote[stat.path].add(time)
-    current = [log for each in facts.slices for log in each.log_files]
+    current = [log for file_slice in facts.slices for log in file_slice.log_files]
     with ThreadPoolExecutor(_READERS) as pool:
         for log, found in zip(current, pool.map(partial(_looked_at, facts, wrote), current), strict=True):
             if found is not None:

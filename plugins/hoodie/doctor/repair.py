@@ -77,13 +77,15 @@ class Mending:
     def paths(self, *checks: catalogue.Check) -> frozenset[str]:
         """Of the findings of these checks."""
         names = {check.name for check in checks}
-        return frozenset(each.path for each in self.findings if each.check in names and each.path is not None)
+        return frozenset(
+            finding.path for finding in self.findings if finding.check in names and finding.path is not None
+        )
 
 
 def decide_mending(diagnosis: Diagnosis) -> Decision[Mending]:
     """What `mend` would do, and why."""
-    fixed = tuple(each for each in diagnosis.findings if catalogue.CHECKS[each.check].fixed)
-    rest = [each for each in diagnosis.findings if each not in set(fixed)]
+    fixed = tuple(finding for finding in diagnosis.findings if catalogue.CHECKS[finding.check].fixed)
+    rest = [finding for finding in diagnosis.findings if finding not in set(fixed)]
     reason = f"{diagnosis.base_path}: {summary(diagnosis.findings)}"
     after = [f"not mended: {counted(len(rest), 'finding')}, of which a person has to judge"] if rest else []
     if not fixed:
@@ -120,13 +122,13 @@ def mend(access: TableAccess, mending: Mending, options: Mapping[str, Mapping[st
             facts = gather(ListedOnce(access.storage), access.clock, options)
             _write_metafiles(access.storage, facts, mending.paths(catalogue.PARTITION_METAFILE))
             agreed = mending.paths(catalogue.ORPHAN, catalogue.UNCOMMITTED_FILE)
-            found = [each for each in _to_move(facts, agreed) if each.check in _MOVED and each.path in agreed]
-            _move(access, facts, found, new_time(tx.state, access.clock))
+            result = [each for each in _to_move(facts, agreed) if each.check in _MOVED and each.path in agreed]
+            _move(access, facts, result, new_time(tx.state, access.clock))
     return told
 
 
 def _resolved(options: Mapping[str, Mapping[str, object]]) -> Options:
-    given = {name: value for each in options.values() for name, value in each.items()}
+    given = {name: value for option in options.values() for name, value in option.items()}
     return resolve(select_keys(given, COMMON_KEYS), COMMON_KEYS)
 
 
@@ -136,10 +138,10 @@ def _make_readable(access: TableAccess, mending: Mending, options: Mapping[str, 
     storage, torn = access.storage, (catalogue.TORN_SERVICE_INSTANT, catalogue.TORN_PLAN)
     still: set[str | None] = set()
     if mending.paths(*torn):
-        still = {each.path for each in metadata.instants(gather(ListedOnce(storage), access.clock, options))}
+        still = {instant.path for instant in metadata.instants(gather(ListedOnce(storage), access.clock, options))}
     if mending.paths(catalogue.PROPERTIES):
         copy_aside(storage, PROPERTIES)
-    if any(each.check in _STALE for each in mending.findings):
+    if any(finding.check in _STALE for finding in mending.findings):
         _keep_metadata_table(storage)
     for path in sorted(mending.paths(catalogue.TORN_SERVICE_INSTANT) & still):
         move_aside(storage, path, "it cannot be read")
@@ -171,9 +173,9 @@ def _write_metafiles(storage: Storage, facts: Facts, paths: Collection[str]) -> 
 
 def _to_move(facts: Facts, agreed: Collection[str]) -> Iterator[Finding]:
     """The files of no commit; those of archived commits only if one was agreed on that is not among the others."""
-    found = list(files.orphans(facts))
-    yield from found
-    if not {each.path for each in found}.issuperset(agreed):
+    result = list(files.orphans(facts))
+    yield from result
+    if not {each.path for each in result}.issuperset(agreed):
         yield from archive.strays(facts)
 
 

@@ -106,7 +106,9 @@ def _sample(field: pa.Field, footer: pq.FileMetaData) -> tuple[pa.Array, int]:
     empty, values, nulls = pa.array([], field.type), [], 0
     for group in (footer.row_group(number) for number in range(footer.num_row_groups)):
         columns = [group.column(place) for place in range(group.num_columns)]
-        found = next((each for each in columns if each.path_in_schema == field.name), None)  # none for nested ones
+        found = next(
+            (column for column in columns if column.path_in_schema == field.name), None
+        )  # none for nested ones
         if found is None or found.statistics is None:
             return empty, nulls
         nulls += found.statistics.null_count or 0 if found.statistics.has_null_count else 0

@@ -105,15 +105,15 @@ def read_bootstrap_files(storage: Storage, wanted: Iterable[GroupId]) -> dict[Gr
     """
     groups = {_file_key(group): group for group in wanted}
     where = f"{storage.base_path}/{FILE_IDS_PATH}"
-    found = {}
+    result = {}
     with open_hfile(storage, FILE_IDS_PATH) as reader:
         for batch in reader.lookup(pa.array(list(groups), pa.binary())):
             for key, value in zip(batch["key"], batch["value"], strict=True):
                 group = groups[key.as_py()]
                 record = _decode(value.as_py(), where)
                 source = _source(record["bootstrapFileStatus"], where)
-                found[group] = BootstrapFile(*group, record["bootstrapPartitionPath"] or "", source)
-    return found
+                result[group] = BootstrapFile(*group, record["bootstrapPartitionPath"] or "", source)
+    return result
 
 
 def _partition_key(partition: str) -> bytes:

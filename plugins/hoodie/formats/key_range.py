@@ -17,8 +17,8 @@ _FIRST, _RAISED = 0xEE, 0x10  # first bytes of U+E000 to U+FFFF, here and in no 
 
 def key_range(keys: pa.ChunkedArray) -> tuple[str, str]:
     """Of utf8 texts without nulls, of which there are some."""
-    found = [text for chunk in keys.chunks if len(chunk) for text in _bounds(chunk)]
-    return java_least(found), java_greatest(found)
+    result = [text for chunk in keys.chunks if len(chunk) for text in _bounds(chunk)]
+    return java_least(result), java_greatest(result)
 
 
 def java_least(texts: Iterable[str]) -> str:

@@ -116,14 +116,14 @@ def _keys(
     state: TableState, slices: Sequence[FileSlice], stored: StoredKeys
 ) -> Iterator[tuple[FileSlice, pa.ChunkedArray]]:
     """Some keys of each slice that has any, but those of logs where it has a base file."""
-    for each in slices:
-        if each.base_file is not None:
-            with open_base_file(state.storage, each.base_file) as reader:
+    for file_slice in slices:
+        if file_slice.base_file is not None:
+            with open_base_file(state.storage, file_slice.base_file) as reader:
                 found = next((rows for rows in base_file_keys(reader, stored, _PROBED_KEYS) if rows.num_rows), None)
         else:
-            found = next(iter(log_keys(state.storage, state.timeline, each, stored)), None)
+            found = next(iter(log_keys(state.storage, state.timeline, file_slice, stored)), None)
         if found is not None:
-            yield each, found[RECORD_KEY]
+            yield file_slice, found[RECORD_KEY]
 
 
 def _wrong_number(state: TableState, buckets: Buckets, found: str) -> ConfigError:

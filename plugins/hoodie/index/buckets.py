@@ -24,8 +24,8 @@ _FILE_ID = re.compile(r"(0000\d{4})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]
 
 def bucket_of(file_id: str) -> int | None:
     """The bucket that a file id tells; None for one of another index."""
-    found = _FILE_ID.fullmatch(file_id)
-    return int(found[1]) if found is not None else None
+    match = _FILE_ID.fullmatch(file_id)
+    return int(match[1]) if match is not None else None
 
 
 def bucket_file_id(bucket: int) -> str:
@@ -53,7 +53,7 @@ class Buckets:
         """int64, the bucket of each record key (utf8, no nulls)."""
         hashes = np.empty(len(keys), dtype=np.uint32)
         for rows, values in hashed_values(keys, self.fields, self.key_fields):
-            hashes[rows] = list_hashes([string_hashes(pc.fill_null(each, "")) for each in values], len(rows))
+            hashes[rows] = list_hashes([string_hashes(pc.fill_null(value, "")) for value in values], len(rows))
         return (hashes & np.uint32(0x7FFF_FFFF)).astype(np.int64) % self.count
 
     def numbers(self, places: np.ndarray, keys: pa.ChunkedArray) -> np.ndarray:

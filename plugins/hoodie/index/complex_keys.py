@@ -49,7 +49,7 @@ def _newest_files(state: TableState) -> Iterator[str]:
     for instant in reversed(commits):
         yield from (stat.path for stat in state.commit_metadata(instant).stats)
     if commits:
-        yield from (path for each in TableView(state).slices for path in each.paths)
+        yield from (path for file_slice in TableView(state).slices for path in file_slice.paths)
 
 
 def _some_keys(state: TableState, path: str) -> tuple[str, ...]:

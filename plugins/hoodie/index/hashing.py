@@ -150,8 +150,8 @@ class Rings:
     @cached_property
     def _values(self) -> np.ndarray:
         """All nodes' values, each with its partition's place before it: in order."""
-        found = [place << 31 | node.value for place, ring in enumerate(self.rings) for node in ring.nodes]
-        return np.array(found, dtype=np.int64)
+        result = [place << 31 | node.value for place, ring in enumerate(self.rings) for node in ring.nodes]
+        return np.array(result, dtype=np.int64)
 
     @cached_property
     def _numbers(self) -> dict[tuple[int, str], int]:
@@ -161,7 +161,7 @@ class Rings:
 
 def _joined(values: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
     """As Java joins texts: null is the word."""
-    texts = [pc.fill_null(each, "null") for each in values]
+    texts = [pc.fill_null(value, "null") for value in values]
     if len(texts) == 1:
         return texts[0]
     joined = pc.binary_join_element_wise(*texts, "")

@@ -71,13 +71,13 @@ class WantedKeys:
         for part in parts:
             for partition, keys in part.of_partition.items():
                 gathered.setdefault(partition, []).append(keys)
-        found: dict[str, pa.Array | None] = {}
+        result: dict[str, pa.Array | None] = {}
         for partition, pieces in gathered.items():
             held = [piece for piece in pieces if piece is not None]
-            found[partition] = pc.unique(pa.concat_arrays(held)) if len(held) == len(pieces) else None
-        kept = [keys for keys in found.values() if keys is not None]
+            result[partition] = pc.unique(pa.concat_arrays(held)) if len(held) == len(pieces) else None
+        kept = [keys for keys in result.values() if keys is not None]
         fits = sum(map(len, kept)) <= most and sum(keys.nbytes for keys in kept) <= _MOST_BYTES
-        return WantedKeys(found if fits else dict.fromkeys(found))
+        return WantedKeys(result if fits else dict.fromkeys(result))
 
     def sieve(self, *, anywhere: bool) -> Mapping[str, KeysInOrder | None]:
         """The keys to look for in the files of each partition; `anywhere`: those of all, under the empty name."""

@@ -95,10 +95,10 @@ class NewKeys:
         numbers = pc.index_in(rows[PARTITION_PATH], partitions).to_numpy()
         order = np.argsort(numbers, kind="stable")
         keys, ends = rows[RECORD_KEY].take(pa.array(order)), np.cumsum([0, *np.bincount(numbers)])
-        found: dict[str, KeySet | None] = {}
+        result: dict[str, KeySet | None] = {}
         for partition, begin, end in zip(partitions.to_pylist(), ends[:-1], ends[1:], strict=True):  # distinct: few
-            found[partition] = KeySet.of(keys.slice(begin, end - begin)) if end - begin <= most else None
-        return NewKeys(found)
+            result[partition] = KeySet.of(keys.slice(begin, end - begin)) if end - begin <= most else None
+        return NewKeys(result)
 
     @staticmethod
     def union(parts: Iterable[NewKeys], most: int = _MOST) -> NewKeys:
@@ -107,12 +107,12 @@ class NewKeys:
         for part in parts:
             for partition, keys in part.of_partition.items():
                 gathered.setdefault(partition, []).append(keys)
-        found: dict[str, KeySet | None] = {}
+        result: dict[str, KeySet | None] = {}
         for partition, pieces in gathered.items():
             held = [piece for piece in pieces if piece is not None]
             whole = len(held) == len(pieces) and sum(len(piece.hashes) for piece in held) <= most
-            found[partition] = KeySet.union(held) if whole else None
-        return NewKeys(found)
+            result[partition] = KeySet.union(held) if whole else None
+        return NewKeys(result)
 
     @staticmethod
     def of_files(state: TableState, instant: Time, stats: Sequence[WriteStat], stored: StoredKeys) -> NewKeys:

@@ -50,13 +50,13 @@ class FolderTimes:
         counted = _in_type(*_numbers(*between, unit), kind)
         if counted is None:
             return None
-        found = [_between(column, *counted, kind)]
+        result = [_between(column, *counted, kind)]
         if not pa.types.is_integer(kind):
-            found.append(_between(column, *_real(*between, kind), kind))
+            result.append(_between(column, *_real(*between, kind), kind))
         null = 0 if unit in PARTS_OF_MILLI else NULL_VALUE * MILLIS[unit]
         if between[0] <= null < between[1]:
-            found.append(column.is_null())
-        return found
+            result.append(column.is_null())
+        return result
 
     def _instants(self, steps: Sequence[str]) -> tuple[int, int] | None:
         """Milliseconds since 1970, from and before, in which all times of the folder lie."""

@@ -210,17 +210,17 @@ class MarkerBatches:
         files = {info.name: info.path for info in self.storage.list(marker_folder(self.instant)).files}
         if BATCH_TYPE not in files:
             create_own(self.storage, f"{marker_folder(self.instant)}/{BATCH_TYPE}", BATCHED)
-        found: dict[str, bytes] = {}
+        result: dict[str, bytes] = {}
         for path in (path for name, path in files.items() if batch_number(name) is not None):
             with suppress(FileNotFoundError):  # `_put` finds that the folder's type is gone, too
-                found[path] = self.storage.read(path)
+                result[path] = self.storage.read(path)
         with self._changed:
-            for marker in (line for content in found.values() for line in batch_lines(content)):
+            for marker in (line for content in result.values() for line in batch_lines(content)):
                 answer = self._known.setdefault(marker, Future())
                 if not answer.done():
                     answer.set_result(None)
         paths = (batch_path(self.instant, n) for n in range(self._batching.threads))
-        return [_File(path, found.get(path)) for path in paths]
+        return [_File(path, result.get(path)) for path in paths]
 
 
 def _size(file: _File) -> int:

@@ -12,14 +12,14 @@ def read_markers(storage: Storage, instant: str) -> set[str]:
     Both types are read: a folder may hold direct markers beside files of markers (see `hoodie.markers.remote`).
     """
     folder = marker_folder(instant)
-    found: set[str | None] = set()
+    result: set[str | None] = set()
     for file in walk_files(storage, folder):
         inside = file.path.removeprefix(folder + "/")
         if batch_number(inside) is not None:
-            found.update(read_batch(storage, file.path))
+            result.update(read_batch(storage, file.path))
         else:
-            found.add(noted_file(inside))
-    return {path for path in found if path is not None}
+            result.add(noted_file(inside))
+    return {path for path in result if path is not None}
 
 
 def read_batch(storage: Storage, path: str) -> set[str | None]:

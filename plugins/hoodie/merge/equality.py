@@ -54,14 +54,14 @@ def _equal(values: pa.Array, others: pa.Array, both: Mask) -> Mask:
 def _equal_lists(values: pa.Array, others: pa.Array, both: Mask) -> Mask:
     """Compare lists and maps: they need the same length, and the same elements in their order."""
     where = np.flatnonzero(both)
-    parts, other_parts = (without_offset(each.take(pa.array(where))) for each in (values, others))
-    begins, other_begins = (np.asarray(list_offsets(each)).astype(np.int64) for each in (parts, other_parts))
+    parts, other_parts = (without_offset(other.take(pa.array(where))) for other in (values, others))
+    begins, other_begins = (np.asarray(list_offsets(part)).astype(np.int64) for part in (parts, other_parts))
     lengths = np.diff(begins)
     alike = lengths == np.diff(other_begins)
     kept = lengths[alike]
     # The elements of lists of the same length, side by side.
     steps = np.arange(kept.sum()) - np.repeat(np.cumsum(kept) - kept, kept)
-    places, other_places = (pa.array(np.repeat(each[:-1][alike], kept) + steps) for each in (begins, other_begins))
+    places, other_places = (pa.array(np.repeat(begin[:-1][alike], kept) + steps) for begin in (begins, other_begins))
     same = same_values(_elements(parts).take(places), _elements(other_parts).take(other_places))
     different = np.concatenate([[0], np.cumsum(~same)])
     ends = np.cumsum(kept)

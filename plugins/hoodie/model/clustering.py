@@ -49,14 +49,14 @@ class ClusteringPlan:
     @property
     def slices(self) -> tuple[ClusteringSlice, ...]:
         """Of all its groups."""
-        return tuple(each for group in self.inputs for each in group.slices)
+        return tuple(file_slice for group in self.inputs for file_slice in group.slices)
 
     @property
     def groups(self) -> tuple[GroupId, ...]:
         """The file groups that it replaces."""
-        return tuple(each.group for each in self.slices)
+        return tuple(file_slice.group for file_slice in self.slices)
 
     @property
     def partitions(self) -> list[str]:
         """Of its slices, sorted."""
-        return sorted({each.partition for each in self.slices})
+        return sorted({file_slice.partition for file_slice in self.slices})

@@ -45,8 +45,8 @@ class PartitionFilter:
     def whole(self, paths: Sequence[str]) -> frozenset[str]:
         """Those in which every row passes."""
         fails = pc.invert(pc.coalesce(self.filter, pc.scalar(False)))
-        found = [self.values.of_partition(path) for path in paths]
-        possible = _possible(fails, self.schema, found)
+        result = [self.values.of_partition(path) for path in paths]
+        possible = _possible(fails, self.schema, result)
         return frozenset(path for path, some in zip(paths, possible, strict=True) if not some)
 
     def _chosen(self, paths: Sequence[str], guarantees: Sequence[Sequence[pc.Expression]]) -> list[str]:
@@ -95,7 +95,7 @@ def _possible(
 ) -> list[bool]:
     """Whether the expression can be true of a row of which one of these is true."""
     places = [place for place, ways in enumerate(guarantees) for _ in ways]
-    ways = [way for each in guarantees for way in each]
+    ways = [way for guarantee in guarantees for way in guarantee]
     found = [False] * len(guarantees)
     try:
         left = _left(expression, schema, ways)

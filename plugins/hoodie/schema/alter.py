@@ -251,7 +251,7 @@ def _within(
 
 
 def _named(columns: Sequence[Column], name: str) -> Column | None:
-    return next((each for each in columns if each.name.lower() == name.lower()), None)
+    return next((column for column in columns if column.name.lower() == name.lower()), None)
 
 
 def _check_free(columns: Sequence[Column], name: str, path: str) -> None:

@@ -16,7 +16,7 @@ from hoodie.schema.timestamp_units import millis_columns
 
 def schema_at(versions: Sequence[InternalSchema], time: str) -> InternalSchema | None:
     """The schema in which a commit of this time wrote its files; `versions` are in their order."""
-    place = bisect_right([each.version for each in versions], int(time))
+    place = bisect_right([version.version for version in versions], int(time))
     return versions[place - 1] if place else None
 
 

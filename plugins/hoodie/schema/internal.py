@@ -177,8 +177,8 @@ def _alike(one: str, other: str) -> bool:
 
 def decimal_digits(kind: str) -> tuple[int, int] | None:
     """Precision and scale of Hudi's name of a decimal type; None of another."""
-    found = _DECIMAL.match(kind)
-    return (int(found[1]), int(found[2])) if found is not None else None
+    match = _DECIMAL.match(kind)
+    return (int(match[1]), int(match[2])) if match is not None else None
 
 
 def kind_of(kind: pa.DataType) -> str:
@@ -243,8 +243,8 @@ def _schema(parsed: Any) -> InternalSchema:
 
 def _record(fields: Any) -> tuple[Column, ...]:
     return tuple(
-        _typed(each["type"], int(each["id"]), str(each["name"]), bool(each["optional"]), each.get("doc"))
-        for each in fields
+        _typed(field["type"], int(field["id"]), str(field["name"]), bool(field["optional"]), field.get("doc"))
+        for field in fields
     )
 
 

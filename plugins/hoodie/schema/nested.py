@@ -37,4 +37,4 @@ def as_structs(rows: pa.Table, fields: Sequence[pa.Field]) -> pa.Array:
     """Each row as a struct of the columns that `fields` names."""
     if not fields:
         return pa.array([{}] * rows.num_rows, pa.struct([]))
-    return pa.StructArray.from_arrays([one_chunk(rows[each.name]) for each in fields], fields=list(fields))
+    return pa.StructArray.from_arrays([one_chunk(rows[field.name]) for field in fields], fields=list(fields))

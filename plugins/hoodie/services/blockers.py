@@ -86,7 +86,7 @@ def blockers_of(
     Where `locking` says that the table's lock lies on a server, that is asked for a write of which nothing else is known.
     """
     owners = _Owners(state, clock, sharing, locking)
-    return tuple(owners.told(hold) for hold in holds)
+    return tuple(owners.blocker(hold) for hold in holds)
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ class _Owners:
         """In version 6 a pending clustering is a replacecommit, and only its plan tells."""
         return frozenset(Busy(self.state).clustering.values())
 
-    def told(self, hold: Hold) -> Blocker:
+    def blocker(self, hold: Hold) -> Blocker:
         instant = hold.instant
         owner, since = self._owner(instant)
         age = round((self.clock.now() - since).total_seconds(), 3)
@@ -182,7 +182,7 @@ class _Owners:
 def _holder(lock: FoundLock) -> str:
     """Of a lock: the process, or the words of another program."""
     owner = lock.owner
-    return _short(f"process {owner.pid} of {owner.host} ({owner.purpose})" if owner is not None else lock.told)
+    return _short(f"process {owner.pid} of {owner.host} ({owner.purpose})" if owner is not None else lock.owner_text)
 
 
 def _short(words: str) -> str:

@@ -95,7 +95,7 @@ class Decision(Shows, Generic[P]):
             return
         raise PlanChangedError(
             f"The {service} of table {table} would not carry out the plan {digest}: what is to be done now is another",
-            found=f"{self.reason}; {self._sum()}plan {self.digest}" if self.plan is not None else self.told,
+            found=f"{self.reason}; {self._sum()}plan {self.digest}" if self.plan is not None else self.summary,
             fix=f"look at it with `hudi-services {service} --explain`. Nothing of it was done",
         )
 
@@ -128,7 +128,7 @@ class Decision(Shows, Generic[P]):
         return " ".join(filter(None, [self.items.verb, self.items.how])) if self.items is not None else ""
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """The reason, and what holds the service back, in one line."""
         return with_blockers(self.reason, self.blockers)
 

@@ -67,7 +67,7 @@ def at_once(service: Service[Any, Any], *, counts: bool, without: Sequence[Confi
     """A service runs; `without` are options that it does not take from those of a write."""
 
     def act(access: TableAccess, options: Options) -> Told:
-        return service.told(service.run(access, options))
+        return service.report(service.run(access, options))
 
     return Step(service, act, tuple(key for key in service.options.keys if key not in without), counts)
 
@@ -78,18 +78,18 @@ def scheduled(service: Scheduled[Any, Any], *, counts: bool) -> Step:
     def act(access: TableAccess, options: Options) -> Told:
         instant, decision = schedule(access, service, options)
         if instant is None:
-            return decision.told, None
-        return f"scheduled {instant.time}; {decision.told}", instant.time
+            return decision.summary, None
+        return f"scheduled {instant.time}; {decision.summary}", instant.time
 
     return Step(service, act, service.options.keys, counts)
 
 
 def _schedule_clustering(access: TableAccess, options: Options) -> Told:
     instant, decision, expired = schedule_clustering(access, options)
-    gone = "".join(f"gave {each.time} up, which nobody carried out; " for each in expired)
+    gone = "".join(f"gave {plan.time} up, which no run has executed; " for plan in expired)
     if instant is None:
-        return f"{gone}{decision.told}", None
-    return f"{gone}scheduled {instant.time}; {decision.told}", instant.time
+        return f"{gone}{decision.summary}", None
+    return f"{gone}scheduled {instant.time}; {decision.summary}", instant.time
 
 
 def scheduled_and_executed(service: Scheduled[Any, Any], *, counts: bool) -> Step:
@@ -99,7 +99,7 @@ def scheduled_and_executed(service: Scheduled[Any, Any], *, counts: bool) -> Ste
         _, decision = schedule(access, service, options)
         done = list(execute_waiting(access, waiting(access.state(), service), [service], options))
         if not done:
-            return decision.told, None
+            return decision.summary, None
         return f"executed {', '.join(done)}; {decision.reason}", done[-1]
 
     return Step(service, act, service.options.keys, counts)

@@ -62,7 +62,7 @@ class Service(Decides[P_co], Protocol[P_co, R]):
         """Decide, and do it. Safe to kill at any point: the next run goes on, or begins anew. Raises HoodieError."""
         ...
 
-    def told(self, done: R) -> tuple[str, str | None]:
+    def report(self, done: R) -> tuple[str, str | None]:
         """What a run has done, in words, and its instant; None when there was nothing to do."""
         ...
 
@@ -152,8 +152,8 @@ def _died_meanwhile(state: TableState, clock: Clock, sharing: ConcurrencyOptions
 def waiting(state: TableState, *services: Scheduled[Any, Any]) -> list[Instant]:
     """Plans of these services that were scheduled and not completed, the oldest first."""
     actions = {state.layout.requested_as(service.action) for service in services}
-    found = [instant for instant in state.timeline.pending if instant.action in actions]
-    return [i for i in found if i.action not in WRITE_ACTIONS or is_plan(state, i.time, i.action)]
+    result = [instant for instant in state.timeline.pending if instant.action in actions]
+    return [i for i in result if i.action not in WRITE_ACTIONS or is_plan(state, i.time, i.action)]
 
 
 def carried_out(state: TableState, time: str) -> bool:

@@ -43,7 +43,7 @@ class Sync:
         """See `run_sync`. Returns what was changed."""
         return run_sync(access.state(), options, self.connect)
 
-    def told(self, done: SyncPlan) -> tuple[str, str | None]:
+    def report(self, done: SyncPlan) -> tuple[str, str | None]:
         """The instant is the last commit that the catalog knows now."""
         return f"{len(done.actions)} changes to the catalog; {done.reason}", done.instant if done.actions else None
 

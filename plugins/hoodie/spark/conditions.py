@@ -36,13 +36,13 @@ def translated(spark: SparkSession, filters: Any) -> tuple[Condition, ...]:
     """Those of a scan's filters, a sequence of Catalyst's expressions that all hold, which mean the same to Arrow."""
     execution: Any = spark._jvm.org.apache.spark.sql.execution
     strategy = getattr(getattr(execution.datasources, "DataSourceStrategy$"), "MODULE$")  # its Scala object
-    found = []
+    result = []
     for each in map(filters.apply, range(filters.size())):
         option = strategy.translateFilter(each, False)
         condition = _condition(option.get()) if option.isDefined() else None
         if condition is not None:
-            found.append(condition)
-    return tuple(found)
+            result.append(condition)
+    return tuple(result)
 
 
 def of_source(given: Filter) -> Condition | None:

@@ -70,7 +70,7 @@ def read(
     """
     kind = Snapshot(as_of, read_optimized)
     found = _scan(spark, base_path, Query(columns, filter, kind, partitions, given_options(options), meta_columns=True))
-    if columns is None and sum(each.size for each in found.by_workers) > _LARGE:
+    if columns is None and sum(worker.size for worker in found.by_workers) > _LARGE:
         _log.warning("%s: %s", base_path, _ADVICE)
     return found.frame(spark)
 

@@ -88,11 +88,13 @@ def plan_scan(spark: SparkSession, storage: Storage, plan: ReadPlan) -> Scan:
     asked = plan.filter is not None and rows is None
     by_spark: list[FileSlice] = []
     by_workers: list[FileSlice] = []
-    for each in plan.slices:
-        whole = not asked or each.partition in settled
-        spark_does = spark_can and whole and not _needs_merging(each) and not _PATTERN.search(each.partition)
-        spark_does = spark_does and not _called_otherwise(plan, each)
-        (by_spark if spark_does else by_workers).append(each)
+    for file_slice in plan.slices:
+        whole = not asked or file_slice.partition in settled
+        spark_does = (
+            spark_can and whole and not _needs_merging(file_slice) and not _PATTERN.search(file_slice.partition)
+        )
+        spark_does = spark_does and not _called_otherwise(plan, file_slice)
+        (by_spark if spark_does else by_workers).append(file_slice)
     return Scan(storage, plan, rows, url, tuple(by_spark), tuple(by_workers))
 
 
@@ -126,7 +128,7 @@ def _needs_merging(file_slice: FileSlice) -> bool:
 
 def tasks_of(slices: Sequence[FileSlice], cores: int) -> tuple[tuple[FileSlice, ...], ...]:
     """The slices of each task, about equal in bytes: a task for each core, and more of them as Spark cuts files."""
-    count = max(cores, sum(each.size for each in slices) // _TASK_BYTES)
+    count = max(cores, sum(file_slice.size for file_slice in slices) // _TASK_BYTES)
     return packed(slices, count, lambda each: each.size)
 
 

@@ -33,7 +33,7 @@ def alter_table(session: Session, statement: Statement) -> Result | None:
         options = session.write_options(entry)
         options.pop(_DROPS, None)  # Hudi drops and renames only with it; of a write it asks for something else
         done = session.open(entry).alter(asked.columns, options)
-        return Result.told(f"table {entry.name}: columns changed by {done.instant.time}", done.services)
+        return Result.of_message(f"table {entry.name}: columns changed by {done.instant.time}", done.services)
     return _rename(session, entry, asked) if asked.name is not None else _options(session, entry, asked)
 
 
@@ -63,7 +63,7 @@ def _rename(session: Session, entry: Entry, asked: Altering) -> Result:
             fix=f"CREATE TABLE {name} USING hudi AS SELECT * FROM {entry.name}; tables with a LOCATION are renamed",
         )
     session.catalog.rename(entry, name)
-    return Result.told(f"table {entry.name} is called {name} now")
+    return Result.of_message(f"table {entry.name} is called {name} now")
 
 
 def _options(session: Session, entry: Entry, asked: Altering) -> Result:
@@ -81,7 +81,7 @@ def _options(session: Session, entry: Entry, asked: Altering) -> Result:
             )
     _check(entry, {key: value for key, value in asked.options.items() if value is not None and key.lower() != _COMMENT})
     session.catalog.change(replace(entry, comment=comment, options=options))
-    return Result.told(
+    return Result.of_message(
         f"table {entry.name}: {', '.join(asked.options)} {'set' if any(asked.options.values()) else 'gone'}"
     )
 

@@ -108,4 +108,4 @@ def known(catalog: Catalog, name: TableName) -> Entry:
 
 
 def _few(catalog: Catalog, database: str) -> Iterator[str]:
-    yield from (str(each) for each in catalog.tables(database)[:10])
+    yield from (str(table) for table in catalog.tables(database)[:10])

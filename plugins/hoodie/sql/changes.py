@@ -299,21 +299,21 @@ def all_of(target: Target, alias: str, source: pa.Schema) -> dict[str, exp.Expre
 def _assigned(assignments: Sequence[exp.Expression], target: Target) -> dict[str, exp.Expression]:
     """What each column is set to. Raises SqlError for what is no column, or is set twice."""
     values: dict[str, exp.Expression] = {}
-    for each in assignments:
-        if not isinstance(each, exp.EQ) or not isinstance(each.this, exp.Column):
+    for assignment in assignments:
+        if not isinstance(assignment, exp.EQ) or not isinstance(assignment.this, exp.Column):
             raise SqlError(
-                f"Only whole columns can be set: {each.sql(dialect=DIALECT)}", fix="write column = expression"
+                f"Only whole columns can be set: {assignment.sql(dialect=DIALECT)}", fix="write column = expression"
             )
-        column = each.this
+        column = assignment.this
         if column.table and column.table.lower() not in (target.alias.lower(), target.node.name.lower()):
             raise SqlError(
-                f"Only columns of the table can be set: {each.sql(dialect=DIALECT)}",
+                f"Only columns of the table can be set: {assignment.sql(dialect=DIALECT)}",
                 fix="a field of a struct cannot be set by itself; set the whole column",
             )
         field = target.column(column.name)
         if field.name in values:
             raise SqlError(f"Column {field.name} is set twice", fix="set it once")
-        values[field.name] = each.expression.copy()
+        values[field.name] = assignment.expression.copy()
     return values
 
 
@@ -342,7 +342,9 @@ def _quoted(name: str) -> exp.Identifier:
 def with_clause_of(tree: exp.Expression, query: exp.Select, target: Target) -> exp.Select:
     """The query with the WITH of its statement. Raises SqlError when that names the table itself anew."""
     clause = tree.args.get("with_")
-    if clause is not None and any(each.alias.lower() == target.node.name.lower() for each in clause.expressions):
+    if clause is not None and any(
+        expression.alias.lower() == target.node.name.lower() for expression in clause.expressions
+    ):
         raise SqlError(
             f"WITH gives the table that is changed another meaning: {target.node.name}", fix="choose another name"
         )

@@ -71,7 +71,11 @@ def exact_comparison(node: exp.Expression) -> None:
     if isinstance(node, exp.Max | exp.Min) and isinstance(node.this, exp.Struct):
         raise UnsupportedError("max and min of a struct: DuckDB puts nulls last, Spark first; use max_by or min_by")
     sides = _sides(node)
-    names = {tuple(each.name.lower() for each in side.expressions) for side in sides if isinstance(side, exp.Struct)}
+    names = {
+        tuple(expression.name.lower() for expression in side.expressions)
+        for side in sides
+        if isinstance(side, exp.Struct)
+    }
     if len(names) > 1 or any(_UNNAMED.fullmatch(name) for each in names for name in each):
         raise UnsupportedError(
             "a comparison with struct(…): DuckDB compares names of fields, too; use named_struct or (a, b)"
@@ -98,11 +102,11 @@ def named(tree: exp.Expression) -> None:
 def _exact_equality(node: exp.Expression) -> bool:
     """Let the engine compare the sides of an equality as Spark does. False for what is no equality."""
     if isinstance(node, exp.In) and all(
-        isinstance(each, exp.Literal | exp.Neg | exp.Null) for each in node.expressions
+        isinstance(expression, exp.Literal | exp.Neg | exp.Null) for expression in node.expressions
     ):
         return _exact_list(node)
     if isinstance(node, exp.In) and node.expressions:
-        pairs = [(node.this, each) for each in node.expressions]
+        pairs = [(node.this, expression) for expression in node.expressions]
     elif isinstance(node, exp.Case) and node.this is not None:
         pairs = [(node.this, branch.this) for branch in node.args["ifs"]]
     elif isinstance(node, (exp.EQ, exp.NEQ, exp.Nullif, *_OR_NULL)):
@@ -129,11 +133,13 @@ def _exact_equality(node: exp.Expression) -> bool:
 
 def _exact_list(node: exp.In) -> bool:
     """A list of literals, which may be long, stays one: DuckDB looks the value up in it."""
-    numbers = [each.unnest().this if isinstance(each, exp.Neg) else each for each in node.expressions]
-    numbers = [each for each in numbers if isinstance(each, exp.Literal) and not each.is_string]
+    numbers = [
+        expression.unnest().this if isinstance(expression, exp.Neg) else expression for expression in node.expressions
+    ]
+    numbers = [number for number in numbers if isinstance(number, exp.Literal) and not number.is_string]
     if not numbers or isinstance(node.this, exp.Literal | exp.Struct | exp.Array | exp.Tuple):
         return False
-    macro = _LISTED if all(each.is_int for each in numbers) else _LISTED_FLOAT
+    macro = _LISTED if all(number.is_int for number in numbers) else _LISTED_FLOAT
     suffix = "_OF_ROWS" if node.this.find(exp.AggFunc, exp.Window) else ""
     node.set("this", exp.Anonymous(this=macro + suffix, expressions=[node.this.copy()]))
     return True

@@ -48,4 +48,4 @@ def _conditions(node: exp.Expression) -> Iterator[exp.Expression]:
     elif isinstance(node, exp.ArrayFilter | exp.Exists) and isinstance(node.expression, exp.Lambda):
         yield node.expression.this
     elif isinstance(node, exp.Anonymous) and str(node.this).lower() == "forall":
-        yield from (each.this for each in node.expressions if isinstance(each, exp.Lambda))
+        yield from (expression.this for expression in node.expressions if isinstance(expression, exp.Lambda))

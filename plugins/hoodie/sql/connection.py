@@ -56,7 +56,7 @@ class Connection:
 
         Raises SqlError for what is no SQL, or is not there, and whatever the library raises; the statements before are done.
         """
-        last = Result.told("nothing to do")
+        last = Result.of_message("nothing to do")
         for result in self.run(text, parameters):
             last = result
         return last

@@ -80,17 +80,17 @@ def database_name(named: exp.Table) -> str:
 def _create_database(session: Session, tree: exp.Create) -> Result:
     name = database_name(tree.this)
     given = tree.args.get("properties")
-    for each in given.expressions if given is not None else ():
-        if not isinstance(each, exp.SchemaCommentProperty):
+    for expression in given.expressions if given is not None else ():
+        if not isinstance(expression, exp.SchemaCommentProperty):
             raise SqlError(
-                f"A database here has no {shortened(each.sql(dialect=DIALECT))}",
+                f"A database here has no {shortened(expression.sql(dialect=DIALECT))}",
                 found=f"its tables are made in {session.catalog.path}",
                 fix="leave this out, and give tables a LOCATION",
             )
     if not tree.args.get("exists") and name in session.catalog.databases():
         raise SqlError(f"Database {name} is there already", fix="say IF NOT EXISTS, or choose another name")
     session.catalog.create_database(name)
-    return Result.told(f"database {name} is there")
+    return Result.of_message(f"database {name} is there")
 
 
 def _create_table(session: Session, tree: exp.Create) -> Result:
@@ -99,7 +99,7 @@ def _create_table(session: Session, tree: exp.Create) -> Result:
     checked_name(name.name, "table")
     if session.catalog.find(name) is not None:
         if tree.args.get("exists"):
-            return Result.told(f"table {name} is there")
+            return Result.of_message(f"table {name} is there")
         raise TableExistsError(f"There is a table {name}", fix="drop it, choose another name, or say IF NOT EXISTS")
     if name.database not in session.catalog.databases():
         raise SqlError(f"There is no database {name.database}", fix=f"CREATE DATABASE {name.database}")
@@ -117,7 +117,7 @@ def _create_table(session: Session, tree: exp.Create) -> Result:
             rows = rows.selected(_partitions_last(rows.schema, told.create_options))
         schema = told.schema if rows is None else pa.schema([field.with_nullable(True) for field in rows.schema])
         _make(session, entry, told.create_options, schema, {} if rows is None else OF_QUERY)
-    written = Result.told("") if rows is None else fill(session, entry, rows)
+    written = Result.of_message("") if rows is None else fill(session, entry, rows)
     session.catalog.remember(entry)  # when its rows are there
     done = [f"table {name} is made at {entry.location}", written.message]
     return replace(written, message="; ".join(filter(None, done)))

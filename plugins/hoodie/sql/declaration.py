@@ -53,22 +53,22 @@ def declared(tree: exp.Create, name: str) -> Declared:
     location = comment = None
     partition_columns: list[exp.Expression] = []
     options: dict[str, str] = {}
-    for each in _properties(tree).expressions:
-        if isinstance(each, exp.FileFormatProperty):
+    for expression in _properties(tree).expressions:
+        if isinstance(expression, exp.FileFormatProperty):
             continue
-        if isinstance(each, exp.LocationProperty):
-            location = each.this.name
-        elif isinstance(each, exp.SchemaCommentProperty):
-            comment = each.this.name
-        elif isinstance(each, exp.PartitionedByProperty):
-            partition_columns = list(each.this.expressions)
-        elif isinstance(each, exp.OptionsProperty):
-            options |= dict(_pairs(each.expressions))
-        elif type(each) is exp.Property:
-            options |= dict(_pairs([each]))
+        if isinstance(expression, exp.LocationProperty):
+            location = expression.this.name
+        elif isinstance(expression, exp.SchemaCommentProperty):
+            comment = expression.this.name
+        elif isinstance(expression, exp.PartitionedByProperty):
+            partition_columns = list(expression.this.expressions)
+        elif isinstance(expression, exp.OptionsProperty):
+            options |= dict(_pairs(expression.expressions))
+        elif type(expression) is exp.Property:
+            options |= dict(_pairs([expression]))
         else:
             raise SqlError(
-                f"A Hudi table cannot be declared with {each.sql(dialect=DIALECT)}",
+                f"A Hudi table cannot be declared with {expression.sql(dialect=DIALECT)}",
                 fix="use columns, USING hudi, TBLPROPERTIES or OPTIONS, PARTITIONED BY, LOCATION, COMMENT",
             )
     fields = [arrow_field(column) for column in tree.this.expressions] if isinstance(tree.this, exp.Schema) else []

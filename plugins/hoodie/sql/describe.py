@@ -57,13 +57,13 @@ def describe(session: Session, statement: Statement) -> Result | None:
 
 def describe_column(session: Session, text: str) -> Result | None:
     """DESCRIBE of one column of a table; None where no table of the catalog is meant. Raises SqlError."""
-    found = DESCRIBE_COLUMN.fullmatch(text.strip())
-    if found is None:
+    match = DESCRIBE_COLUMN.fullmatch(text.strip())
+    if match is None:
         return None
-    node = exp.to_table(found["table"], dialect="spark")
+    node = exp.to_table(match["table"], dialect="spark")
     if session.is_of_engine(node):
         return None
-    wanted = re.sub("^`|`$", "", found["column"])
+    wanted = re.sub("^`|`$", "", match["column"])
     schema = session.open(session.entry(node)).schema
     for field in schema:
         if field.name.lower() == wanted.lower():

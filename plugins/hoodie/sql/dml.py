@@ -130,7 +130,7 @@ def change(
         computed = changed(dataset, target)
         with computed.rows.held() as rows:
             if computed.operation in ("upsert", "delete", "delete_partition") and rows.is_empty():
-                return Result.told("no row is changed")
+                return Result.of_message("no row is changed")
             if one_row_a_key:
                 keys = RowKeys.of(target.properties, options)
                 keyed = rows.keyed(keys, computed.marks)
@@ -138,7 +138,9 @@ def change(
                 computed.check(keyed, keys)
             hooks = WriteHooks(on_begin=partial(_refuse_stale, dataset.state), replaces=computed.replaces)
             written = rows.selected([name for name in rows.schema.names if name not in computed.marks])
-            return told(written.write(table, computed.operation, options, deletions=computed.deletions, hooks=hooks))
+            return write_message(
+                written.write(table, computed.operation, options, deletions=computed.deletions, hooks=hooks)
+            )
 
     return _repeated(table, options, attempt)
 
@@ -159,7 +161,7 @@ def append(
     def attempt(dataset: HoodieDataset) -> Result:
         rows, operation, *_ = computed(dataset, Target(node, dataset.schema, dataset.state.properties))
         hooks = WriteHooks(on_begin=partial(_refuse_altered, dataset.state))
-        return told(rows.write(table, operation, options, hooks=hooks))
+        return write_message(rows.write(table, operation, options, hooks=hooks))
 
     return _repeated(table, options, attempt)
 
@@ -226,8 +228,8 @@ def _refuse_doubles(keyed: Rows, keys: RowKeys) -> None:
         )
 
 
-def told(result: WriteResult) -> Result:
+def write_message(result: WriteResult) -> Result:
     rows = f"{result.rows_inserted} inserted, {result.rows_updated} updated, {result.rows_deleted} deleted"
     if result.metadata.replaced:  # their rows are not counted
         rows += f"; {counted(result.groups_replaced, 'file group')} replaced"
-    return Result.told(f"commit {result.instant.time}: rows {rows}", result.services)
+    return Result.of_message(f"commit {result.instant.time}: rows {rows}", result.services)

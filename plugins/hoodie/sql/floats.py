@@ -51,7 +51,7 @@ def _whole_value(column: exp.Column) -> exp.Expression:
 
 def _is_filled(node: exp.Expression | None) -> bool:
     return isinstance(node, exp.Coalesce) and all(
-        isinstance(each, exp.Literal) and bool(each.is_int) for each in node.expressions
+        isinstance(expression, exp.Literal) and bool(expression.is_int) for expression in node.expressions
     )
 
 

@@ -162,7 +162,7 @@ def _ascends(node: exp.GenerateSeries) -> bool:
 
 
 def _call(macro: str, *arguments: exp.Expression) -> exp.Anonymous:
-    return exp.Anonymous(this=macro, expressions=[each.copy() for each in arguments])
+    return exp.Anonymous(this=macro, expressions=[argument.copy() for argument in arguments])
 
 
 def _substring(node: exp.Substring) -> None:

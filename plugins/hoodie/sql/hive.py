@@ -80,15 +80,15 @@ class HiveCatalog:
             raise SqlError(
                 f"Database {name} is not empty", found=_some(names), fix="drop its tables first, or say CASCADE"
             )
-        others = sorted(set(names) - {each.name for each in ours})
+        others = sorted(set(names) - {table.name for table in ours})
         if others:
             raise SqlError(
                 f"Database {name} holds tables that are none of Hudi's",
                 found=_some(others),
                 fix="drop them by what made them; nothing was dropped",
             )
-        for each in ours:
-            self._drop(each)
+        for table in ours:
+            self._drop(table)
         self._ask(f"to drop database {name}", _unless_absent(lambda client: client.drop_database(name, False, False)))
 
     def place_of(self, database: str) -> str:

@@ -20,13 +20,13 @@ _STATEMENT = re.compile(
 
 def refuse_index_statement(session: Session, statement: Statement) -> None:
     """Raises SqlError where the statement is about an index of a Hudi table. Others are the engine's."""
-    found = _STATEMENT.match(statement.text.strip())
-    if found is None:
+    match = _STATEMENT.match(statement.text.strip())
+    if match is None:
         return
-    table = exp.to_table(found["table"], dialect=DIALECT)
+    table = exp.to_table(match["table"], dialect=DIALECT)
     if not session.is_known(table):
         return
-    what = f"{found['verb'].upper()} INDEX" if found["verb"] else "SHOW INDEXES"
+    what = f"{match['verb'].upper()} INDEX" if match["verb"] else "SHOW INDEXES"
     raise SqlError(
         f"{what} is not there for Hudi tables, such as {session.named(table)}",
         found="Hudi keeps such indexes in its metadata table, which this library neither writes nor reads",

@@ -15,7 +15,7 @@ from hoodie.model.meta_columns import META_COLUMNS
 from hoodie.model.place import same_table
 from hoodie.sql.catalog import Entry
 from hoodie.sql.changes import Target, check_plain, refuse_more
-from hoodie.sql.dml import Computed, append, change, told
+from hoodie.sql.dml import Computed, append, change, write_message
 from hoodie.sql.engine import Rows
 from hoodie.sql.parse import DIALECT
 from hoodie.sql.partition import named_partitions, partition_casts
@@ -59,7 +59,7 @@ def empty_partitions(session: Session, entry: Entry, clause: exp.Expression, nod
 
     Raises SqlError for what names no partition column, or gives it no value.
     """
-    lacking = next((each for each in clause.expressions if not isinstance(each, exp.EQ)), None)
+    lacking = next((expression for expression in clause.expressions if not isinstance(expression, exp.EQ)), None)
     if lacking is not None or not clause.expressions:
         raise SqlError(
             "TRUNCATE … PARTITION gives a column no value",
@@ -68,7 +68,9 @@ def empty_partitions(session: Session, entry: Entry, clause: exp.Expression, nod
         )
 
     def changed(dataset: HoodieDataset, target: Target) -> Computed:
-        values = {_partition_column(each.this.name, target): each.expression for each in clause.expressions}
+        values = {
+            _partition_column(expression.this.name, target): expression.expression for expression in clause.expressions
+        }
         if len(values) < len(clause.expressions):
             raise SqlError("A column is named twice", found=clause.sql(dialect=DIALECT), fix="name each once")
         return Computed(named_partitions(session, target, values, dataset), "delete_partition")
@@ -86,7 +88,9 @@ def fill(session: Session, entry: Entry, rows: Rows) -> Result:
     """The rows of the query of which a table was just made."""
     table = session.open(entry)
     stored, operation = rows.stored(table.schema, rows.schema.names), _chosen(session.options, "bulk_insert")
-    return told(stored.write(table, operation, session.write_options(entry), hooks=WriteHooks(on_begin=_refuse_filled)))
+    return write_message(
+        stored.write(table, operation, session.write_options(entry), hooks=WriteHooks(on_begin=_refuse_filled))
+    )
 
 
 def _refuse_filled(state: TableState) -> None:

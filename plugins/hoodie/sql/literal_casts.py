@@ -18,7 +18,7 @@ def refuse_failed_casts(session: Session, tree: exp.Expression) -> None:
     casts = {each.sql(dialect=DIALECT): each for each in tree.find_all(exp.Cast) if _is_of_literal(each)}
     if not casts:
         return
-    tried = [exp.TryCast(this=each.this.copy(), to=each.to.copy(), safe=True) for each in casts.values()]
+    tried = [exp.TryCast(this=cast.this.copy(), to=cast.to.copy(), safe=True) for cast in casts.values()]
     columns = [exp.Is(this=each, expression=exp.null()).as_(f"c{place}") for place, each in enumerate(tried)]
     (row,) = session.rows(exp.select(*columns)).fetched().to_pylist()
     failed = [text for text, is_null in zip(casts, row.values(), strict=True) if is_null]

@@ -199,8 +199,8 @@ def _place(number: int) -> str:
 
 def _places(tree: exp.Expression) -> list[exp.Placeholder]:
     """Its `?`, in the order in which they are written."""
-    found = [node for node in tree.find_all(exp.Placeholder) if str(node.this or "").startswith(_PLACE)]
-    return sorted(found, key=lambda node: str(node.this))
+    result = [node for node in tree.find_all(exp.Placeholder) if str(node.this or "").startswith(_PLACE)]
+    return sorted(result, key=lambda node: str(node.this))
 
 
 def _literal(value: object) -> exp.Expression:

@@ -29,9 +29,9 @@ class Result(Shows):
     """More about the rows of a query, such as the moment of which they are."""
 
     @classmethod
-    def told(cls, message: str, services: tuple[ServiceOutcome, ...] = ()) -> Result:
+    def of_message(cls, message: str, services: tuple[ServiceOutcome, ...] = ()) -> Result:
         """Of a statement that gives no rows."""
-        failed = [f"{each.service} after it FAILED: {each.message}" for each in services if each.failed]
+        failed = [f"{service.service} after it FAILED: {service.message}" for service in services if service.failed]
         return cls(pa.table({}), "; ".join([message, *failed]), services)
 
     def shown(self) -> Shown:

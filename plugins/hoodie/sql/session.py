@@ -132,7 +132,9 @@ class Session:
                     asked = Snapshot(moment, entry.read_optimized)
                     here = HoodieDataset(self.open(entry), asked, state=state, meta_columns=meta)
                 sources.append((table, here))
-        sources += [(each.node, each.source(self.open(self.about(each)))) for each in table_functions(query)]
+        sources += [
+            (function.node, function.source(self.open(self.about(function)))) for function in table_functions(query)
+        ]
         return self.engine.query(query, sources)
 
 

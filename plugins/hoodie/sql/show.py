@@ -26,9 +26,9 @@ _NULL_FOLDER = "__HIVE_DEFAULT_PARTITION__"
 def show(session: Session, text: str) -> Result | None:
     """What follows SHOW. None for what is asked of no table of the catalog. Raises SqlError, TableNotFoundError."""
     for pattern, run in _KINDS:
-        found = re.fullmatch(pattern, text.strip(), re.IGNORECASE | re.DOTALL)
-        if found is not None:
-            return run(session, found)
+        match = re.fullmatch(pattern, text.strip(), re.IGNORECASE | re.DOTALL)
+        if match is not None:
+            return run(session, match)
     return None
 
 
@@ -61,22 +61,22 @@ def _partitions(session: Session, found: re.Match[str]) -> Result | None:
         wanted = _spec(found["spec"], fields, found["table"])
     if not fields:
         return _texts(partition=[])
-    paths = sorted({each.partition for each in table.file_slices()})
+    paths = sorted({file_slice.partition for file_slice in table.file_slices()})
     return _texts(partition=[path for path in paths if not wanted or _is_wanted(path, fields, wanted)])
 
 
 def _spec(text: str, fields: Sequence[str], table: str) -> dict[str, str | None]:
     """The values that PARTITION gives to partition columns; None for NULL."""
     there, wanted = {name.lower(): name for name in fields}, {}
-    for each in sqlglot.parse_one(f"f({text})", read=DIALECT).expressions:
-        name = each.this.name.lower() if isinstance(each, exp.EQ) else ""
+    for expression in sqlglot.parse_one(f"f({text})", read=DIALECT).expressions:
+        name = expression.this.name.lower() if isinstance(expression, exp.EQ) else ""
         if name not in there:
             raise SqlError(
-                f"PARTITION names no partition column of {table}: {each.sql(dialect=DIALECT)}",
+                f"PARTITION names no partition column of {table}: {expression.sql(dialect=DIALECT)}",
                 found=f"partitioned by {', '.join(fields) or 'nothing'}",
                 fix="write PARTITION (column = value)",
             )
-        value = each.expression
+        value = expression.expression
         wanted[there[name]] = None if isinstance(value, exp.Null) else str(value.name)
     return wanted
 

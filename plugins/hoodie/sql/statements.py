@@ -13,7 +13,7 @@ from hoodie.sql.alter import alter_table
 from hoodie.sql.catalog import DEFAULT_DATABASE, Entry
 from hoodie.sql.create import create, database_name, refuse_unread
 from hoodie.sql.describe import describe, describe_column
-from hoodie.sql.dml import delete_rows, merge_rows, told, update_rows
+from hoodie.sql.dml import delete_rows, merge_rows, update_rows, write_message
 from hoodie.sql.index_statements import refuse_index_statement
 from hoodie.sql.inserts import empty_partitions, insert_rows
 from hoodie.sql.literal_casts import refuse_failed_casts
@@ -71,7 +71,7 @@ def _others(session: Session, query: exp.Expression) -> list[str]:
 
 def _untouched(session: Session, statement: Statement) -> Result:
     rows = session.engine.run(statement.text, statement.parameters)
-    return Result(rows) if rows.num_columns else Result.told("done")
+    return Result(rows) if rows.num_columns else Result.of_message("done")
 
 
 def _check_tables(session: Session, query: exp.Expression) -> None:
@@ -101,12 +101,12 @@ def _drop(session: Session, statement: Statement) -> Result:
             raise SqlError(
                 f"There is no database {name}", found=", ".join(known), fix="correct the name, or say IF EXISTS"
             )
-        return Result.told(f"database {name} is gone")
+        return Result.of_message(f"database {name} is gone")
     if tree.args["kind"] != "TABLE" or not any(map(session.is_known, tree.args["tables"])):
         if tree.args["kind"] == "TABLE" and not any(session.engine.has(table.name) for table in tree.args["tables"]):
             table = tree.args["tables"][0]
             if tree.args.get("exists") and session.catalog.other(session.named(table)) is None:
-                return Result.told("there is no such table")
+                return Result.of_message("there is no such table")
             session.entry(table)
         return _untouched(session, statement)
     for entry in _dropped(session, tree):
@@ -115,7 +115,7 @@ def _drop(session: Session, statement: Statement) -> Result:
             "and its files are" if entry.managed else f"is forgotten; its files stay at {entry.location}, the name is"
         )
         done.append(f"table {entry.name} {files} gone")
-    return Result.told("; ".join(done))
+    return Result.of_message("; ".join(done))
 
 
 def _dropped(session: Session, tree: exp.Drop) -> list[Entry]:
@@ -180,7 +180,7 @@ def _describe(session: Session, statement: Statement) -> Result:
 def _use(session: Session, statement: Statement) -> Result:
     name = checked_name(statement.tree.this.name, "database")
     session.use(name)
-    return Result.told(f"database {name} is in use")
+    return Result.of_message(f"database {name} is in use")
 
 
 def _truncate(session: Session, statement: Statement) -> Result:
@@ -196,17 +196,17 @@ def _truncate(session: Session, statement: Statement) -> Result:
         if len(entries) > 1:
             raise SqlError("TRUNCATE … PARTITION names several tables", fix="name one; nothing was changed")
         return empty_partitions(session, entries[0], clause, nodes[0])
-    done = [told(session.open(entry).truncate(session.write_options(entry))) for entry in entries]
-    services = tuple(service for each in done for service in each.services)
-    return replace(Result.told("; ".join(str(each.message) for each in done)), services=services)
+    done = [write_message(session.open(entry).truncate(session.write_options(entry))) for entry in entries]
+    services = tuple(service for result in done for service in result.services)
+    return replace(Result.of_message("; ".join(str(result.message) for result in done)), services=services)
 
 
 def _set(session: Session, statement: Statement) -> Result:
-    found = SETTING.fullmatch(statement.text.strip())
-    if found is None:
+    match = SETTING.fullmatch(statement.text.strip())
+    if match is None:
         return _untouched(session, statement)
-    session.options[found[1]] = found[2].strip().strip("'\"")
-    return Result.told(f"{found[1]} = {session.options[found[1]]}")
+    session.options[match[1]] = match[2].strip().strip("'\"")
+    return Result.of_message(f"{match[1]} = {session.options[match[1]]}")
 
 
 def _command(session: Session, statement: Statement) -> Result:

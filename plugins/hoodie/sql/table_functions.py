@@ -70,7 +70,7 @@ def table_functions(tree: exp.Expression) -> Iterator[TableFunction]:
                     f"A table function is called with other arguments than it takes: {node.this.sql(dialect=DIALECT)}",
                     fix=f"write {function.usage}, with literals",
                 )
-            yield TableFunction(node, str(node.this.name).lower(), [_value(each) for each in arguments])
+            yield TableFunction(node, str(node.this.name).lower(), [_value(argument) for argument in arguments])
 
 
 def _is_literal(node: exp.Expression) -> bool:
@@ -112,7 +112,7 @@ def _incremental(table: HoodieTable, start: str | None, end: str | None) -> Hood
 
 
 def _query(call: TableFunction, table: HoodieTable) -> Source:
-    kind, *times = [each.lower() for each in call.arguments[1:]]
+    kind, *times = [argument.lower() for argument in call.arguments[1:]]
     if kind == "incremental" and times:
         return _incremental(table, _moment(times[0]), times[1] if len(times) > 1 else None)
     if kind in ("snapshot", "read_optimized") and not times:

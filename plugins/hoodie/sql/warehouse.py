@@ -54,7 +54,7 @@ class Warehouse:
         if tables and not cascade:
             raise SqlError(
                 f"Database {name} is not empty",
-                found=", ".join(str(each) for each in tables[:10]),
+                found=", ".join(str(table) for table in tables[:10]),
                 fix="drop its tables first, or say CASCADE",
             )
         entries = [entry for entry in map(self.find, tables) if entry is not None]
@@ -76,17 +76,17 @@ class Warehouse:
 
     def tables(self, database: str) -> list[TableName]:
         """The tables of a database, in order."""
-        found = {
+        result = {
             file.name.removesuffix(_JSON)
             for file in self._storage.list(f"{_CATALOG}/{database}").files
             if file.name.endswith(_JSON)
         }
-        found.update(
+        result.update(
             folder.rpartition("/")[2]
             for folder in self._storage.list(_folder(database)).folders
-            if folder.rpartition("/")[2] not in found and self._is_filled(folder)
+            if folder.rpartition("/")[2] not in result and self._is_filled(folder)
         )
-        return [TableName(database, name) for name in sorted(found)]
+        return [TableName(database, name) for name in sorted(result)]
 
     def find(self, name: TableName) -> Entry | None:
         """What is known of a table; None when there is none of this name. Raises SqlError for an entry that cannot be read."""

@@ -41,7 +41,7 @@ def partition_changes(
     reason = _why_full(state, last, last_completion, incremental)
     if reason is not None or last is None:
         gone = _removed(state, state.timeline.commits)[1]
-        present = [each for each in _with_rows(state, list_files()) if each not in gone]
+        present = [row for row in _with_rows(state, list_files()) if row not in gone]
         return PartitionChanges(True, tuple(present), tuple(sorted(gone)), reason or "")
     news = [instant for instant in state.timeline.commits if _is_new(instant, last, last_completion)]
     present_set, dropped = _removed(state, news)
@@ -56,12 +56,12 @@ def _with_rows(state: TableState, files: Sequence[PartitionFiles]) -> Iterator[s
     A folder without them is what a cleaner left of a removed partition, or a write or an attempt that failed.
     """
     strays, timeline = stray_paths(files, state), state.timeline
-    for each in files:
-        bases = (base.path for base in each.base_files if timeline.is_committed(base.instant))
+    for file in files:
+        bases = (base.path for base in file.base_files if timeline.is_committed(base.instant))
         by_writer = state.layout.logs_tell_writer
-        logs = (log.path for log in each.log_files if not by_writer or timeline.is_committed(log.time))
+        logs = (log.path for log in file.log_files if not by_writer or timeline.is_committed(log.time))
         if any(path not in strays for path in (*bases, *logs)):
-            yield each.partition
+            yield file.partition
 
 
 def _why_full(state: TableState, last: Time | None, completion: Time | None, incremental: bool) -> str | None:

@@ -28,15 +28,15 @@ def hive_columns(schema: pa.Schema, *, timestamps: bool) -> tuple[Column, ...]:
 
     Raises SchemaConflictError for columns that Hive takes for one because they differ in case only.
     """
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for field in schema:
         name = field.name.lower()
-        if name in found:
+        if name in result:
             raise SchemaConflictError(
-                f"Columns {found[name]!r} and {field.name!r} are one column to Hive, which knows no upper case",
+                f"Columns {result[name]!r} and {field.name!r} are one column to Hive, which knows no upper case",
                 fix="rename one of them in the table",
             )
-        found[name] = field.name
+        result[name] = field.name
     return tuple(Column(field.name.lower(), _hive_type(field.type, timestamps)) for field in schema)
 
 

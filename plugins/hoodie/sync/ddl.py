@@ -58,8 +58,8 @@ def statements(action: Action, batch: int, *, spark: bool) -> Iterator[str]:
                 added = " ".join(f"{_partition(table, each)} LOCATION {literal(each.location)}" for each in some)
                 yield f"ALTER TABLE {name(table)} ADD IF NOT EXISTS {added}"
         case MovePartitions(table, partitions):
-            for each in partitions:
-                yield f"ALTER TABLE {name(table)} {_partition(table, each)} SET LOCATION {literal(each.location)}"
+            for partition in partitions:
+                yield f"ALTER TABLE {name(table)} {_partition(table, partition)} SET LOCATION {literal(partition.location)}"
         case DropPartitions(table, partitions):
             for some in batches(partitions, batch):
                 dropped = ", ".join(_partition(table, each) for each in some)
@@ -68,7 +68,7 @@ def statements(action: Action, batch: int, *, spark: bool) -> Iterator[str]:
 
 def _check_names(action: AddPartitions | MovePartitions | DropPartitions) -> None:
     """Hive's SQL does not take the value that stands for null (its error 10111); its metastore does."""
-    null = [each for each in action.partitions if NULL_PARTITION in each.values]
+    null = [partition for partition in action.partitions if NULL_PARTITION in partition.values]
     if null:
         raise ConfigError(
             f"HiveServer2 cannot add or change the partition of nulls of {action.table.full_name}",
@@ -141,8 +141,8 @@ def parse_table(database: str, table: str, rows: Sequence[Row], properties: Mapp
 
 def parse_location(rows: Sequence[Row]) -> str:
     """The folder in the rows of `describe_partition`: the first one named, which is the partition's."""
-    found = [str(row[1] or "").strip() for row in rows if str(row[0] or "").strip().rstrip(":") == "Location"]
-    return found[0] if found else ""
+    result = [str(row[1] or "").strip() for row in rows if str(row[0] or "").strip().rstrip(":") == "Location"]
+    return result[0] if result else ""
 
 
 def _section(heading: str, current: str) -> str:

@@ -91,7 +91,7 @@ def extract(
     have the same values.
     """
     fields = [column.name for column in columns]
-    found: dict[str, tuple[str, ...]] = {}
+    result: dict[str, tuple[str, ...]] = {}
     owner: dict[tuple[str, ...], str] = {}
     for path in paths:
         try:
@@ -113,8 +113,8 @@ def extract(
                 found=", ".join(values),
                 fix="a catalog can hold only one of them: use another extractor, or rewrite one partition",
             )
-        found[path] = values
-    return found
+        result[path] = values
+    return result
 
 
 def _check_type(value: str, column: Column) -> None:

@@ -37,15 +37,15 @@ class Address:
 
 def parse_url(url: str) -> Address:
     """Raises ConfigError for a URL that is none, and for a setting that would have no effect here, by name."""
-    found = _URL.fullmatch(url.strip())
-    if found is None:
+    match = _URL.fullmatch(url.strip())
+    if match is None:
         raise ConfigError(
             "hoodie.datasource.hive_sync.jdbcurl is no address of one HiveServer2",
             found=repr(re.sub(r"(?i)(password=)[^;]*", r"\1…", url)),
             fix="write jdbc:hive2://host:port, then ;auth=noSasl, ;ssl=true or ;transportMode=http;httpPath=… as needed",
         )
     settings = {}
-    for pair in filter(None, (found["settings"] or "").split(";")):
+    for pair in filter(None, (match["settings"] or "").split(";")):
         key, _, value = pair.partition("=")
         if key.lower() not in _SETTINGS:
             raise ConfigError(
@@ -53,7 +53,7 @@ def parse_url(url: str) -> Address:
                 fix=f"supported are {', '.join(_SETTINGS)}",
             )
         settings[key.lower()] = value
-    return Address(found["host"], int(found["port"] or _DEFAULT_PORT), settings)
+    return Address(match["host"], int(match["port"] or _DEFAULT_PORT), settings)
 
 
 class HiveServer:

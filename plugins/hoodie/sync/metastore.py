@@ -92,7 +92,7 @@ class Metastore:
                 names = self._client.get_partition_names(table.database, table.name, -1)
             else:
                 keys = [column.name for column in table.partition_columns]
-                names = ["/".join(_step(*pair) for pair in zip(keys, each, strict=True)) for each in values]
+                names = ["/".join(_step(*pair) for pair in zip(keys, value, strict=True)) for value in values]
             found = []
             for some in batches(names, self._batch):
                 found += self._client.get_partitions_by_names(table.database, table.name, list(some))

@@ -52,8 +52,8 @@ def entries(properties: TableProperties, options: Options) -> tuple[Entry, ...]:
             found=f"{name!r} as read-optimised and as snapshot table",
             fix="keep one of them",
         )
-    found = [Entry(name if skip else name + "_ro", read_optimized=True), Entry(name + "_rt", realtime=True)]
-    return tuple(found) if skip or not plain else (*found, Entry(name, realtime=True))
+    result = [Entry(name if skip else name + "_ro", read_optimized=True), Entry(name + "_rt", realtime=True)]
+    return tuple(result) if skip or not plain else (*result, Entry(name, realtime=True))
 
 
 def partition_fields(properties: TableProperties, options: Options) -> tuple[str, ...]:

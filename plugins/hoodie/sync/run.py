@@ -177,11 +177,11 @@ def _extractor(list_files: ListFiles, options: Options, tables: list[_Seen]) -> 
         return extractor, False
     if not columns:
         return extractor_of(NON_PARTITIONED), False
-    found = [table.found.properties.get(EXTRACTOR_PROPERTY) for table in tables if table.found is not None]
-    remembered = next(filter(None, found), None)
+    result = [table.found.properties.get(EXTRACTOR_PROPERTY) for table in tables if table.found is not None]
+    remembered = next(filter(None, result), None)
     if remembered is not None:
-        return extractor_of(remembered), any(name != remembered for name in found) or len(found) < len(tables)
+        return extractor_of(remembered), any(name != remembered for name in result) or len(result) < len(tables)
     # What hoodie.properties declares was chosen before there were paths: days in three steps would be one value with slashes.
     # Every path is looked at: the few that are new may fit an extractor that the others do not.
-    partitions = [each.partition for each in list_files()]
+    partitions = [file.partition for file in list_files()]
     return infer_extractor(partitions, [column.name for column in columns]), True

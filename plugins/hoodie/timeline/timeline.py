@@ -150,7 +150,7 @@ def list_instants(storage: Storage, layout: Layout) -> list[Instant]:
 
     Raises CorruptTableError for a completed instant without content: what it did is unknown, and that is not nothing.
     """
-    found: list[Instant] = []
+    result: list[Instant] = []
     for file in _listed(storage, layout):
         instant = layout.parse(file)
         if instant is None:
@@ -161,8 +161,8 @@ def list_instants(storage: Storage, layout: Layout) -> list[Instant]:
                 found="0 bytes: its writer died, or a copy was cut short",
                 fix="restore the file; or delete it, which makes the instant pending, and the next write rolls it back",
             )
-        found.append(instant)
-    return found
+        result.append(instant)
+    return result
 
 
 def _listed(storage: Storage, layout: Layout) -> Iterable[FileInfo]:

@@ -120,8 +120,8 @@ class AuditName:
 def audit_names(storage: Storage) -> list[AuditName]:
     """The entries of the audit, the newest first. One listing."""
     names = [(_NAME.fullmatch(file.name), file.path) for file in storage.list(FOLDER).files]
-    found = [AuditName(Time(name[1]), name[2], path.removesuffix(f".{_PLANNED}")) for name, path in names if name]
-    return sorted(found, key=lambda name: (name.instant, name.path), reverse=True)
+    result = [AuditName(Time(name[1]), name[2], path.removesuffix(f".{_PLANNED}")) for name, path in names if name]
+    return sorted(result, key=lambda name: (name.instant, name.path), reverse=True)
 
 
 def read_audit(storage: Storage, name: AuditName) -> AuditEntry:
@@ -137,12 +137,12 @@ def read_audit(storage: Storage, name: AuditName) -> AuditEntry:
 
 def _lines(storage: Storage, path: str) -> list[dict[str, Any]]:
     try:
-        found = [json.loads(line) for line in storage.read(path).splitlines()]
+        result = [json.loads(line) for line in storage.read(path).splitlines()]
     except ValueError as error:
         raise _torn(storage, path, str(error)) from error
-    if not found or not all(isinstance(line, dict) for line in found):
+    if not result or not all(isinstance(line, dict) for line in result):
         raise _torn(storage, path, "a line that is no object, or none")
-    return found
+    return result
 
 
 def _torn(storage: Storage, path: str, found: str) -> CorruptTableError:

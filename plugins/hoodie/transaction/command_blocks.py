@@ -30,13 +30,13 @@ def is_shared(storage: Storage, path: str, instant: Time) -> bool:
 
 def shared_logs(storage: Storage, paths: Collection[str]) -> tuple[SharedLogs, ...]:
     """Logs of version 6, by file slice."""
-    found: dict[tuple[str, str, Time], dict[str, int]] = {}
+    result: dict[tuple[str, str, Time], dict[str, int]] = {}
     for path in sorted(paths):
         partition, _, name = path.rpartition("/")
         log, info = LogFileName.parse(name), storage.info(path)
         if log is not None and info is not None:
-            found.setdefault((partition, log.file_id, log.time), {})[path] = info.size
-    return tuple(SharedLogs(*of_slice, logs) for of_slice, logs in found.items())
+            result.setdefault((partition, log.file_id, log.time), {})[path] = info.size
+    return tuple(SharedLogs(*of_slice, logs) for of_slice, logs in result.items())
 
 
 def hide_blocks(storage: Storage, shared: SharedLogs, instant: Time, rollback: Time) -> tuple[str, int]:

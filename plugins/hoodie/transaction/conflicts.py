@@ -49,12 +49,12 @@ class Claim:
     @cached_property
     def logs(self) -> Mapping[GroupId, Time]:
         """Groups to which it has only appended -> the time in the name of the log."""
-        found: dict[GroupId, Time] = {}
+        result: dict[GroupId, Time] = {}
         for stat in self.change.metadata.stats:
             name = LogFileName.parse(stat.path.rpartition("/")[2])
             if name is not None:
-                found[stat.group] = name.time
-        return found
+                result[stat.group] = name.time
+        return result
 
     @cached_property
     def groups(self) -> frozenset[GroupId]:

@@ -173,7 +173,7 @@ def wait_for_others(storage: Storage, clock: Clock, sharing: ConcurrencyOptions,
     while waited < locking.wait_ms:
         beats = Heartbeats.of(storage, clock, sharing.expiry_ms)
         pending = load_state(storage, clock).timeline.pending
-        if not any(each.action in WRITE_ACTIONS and beats.alive(each.time) for each in pending):
+        if not any(instant.action in WRITE_ACTIONS and beats.alive(instant.time) for instant in pending):
             return
         clock.sleep(locking.retry_ms / 1000)
         waited += locking.retry_ms

@@ -92,7 +92,7 @@ def _sweep_finished(state: TableState) -> list[RestorePlan]:
     pending = _begun(state) if restores else []
     if not pending:
         return []
-    gone = {time for each in restores for time in restored_instants(state.body(each), state.where(each))}
+    gone = {time for restore in restores for time in restored_instants(state.body(restore), state.where(restore))}
     left = [rollback for rollback, plan in pending if plan.instant in gone]
     _drop_all(left, state)
     return [RestorePlan(None, ())] if left else []
@@ -111,8 +111,8 @@ def _give_up(state: TableState, restore: Instant, error: Exception) -> None:
 
 def _begun(state: TableState) -> list[tuple[Instant, RollbackPlan]]:
     pending = [i for i in state.timeline.pending if i.action is Action.ROLLBACK]
-    found = [(rollback, requested_rollback(state, rollback)) for rollback in pending]
-    return [(rollback, plan) for rollback, plan in found if plan is not None]
+    result = [(rollback, requested_rollback(state, rollback)) for rollback in pending]
+    return [(rollback, plan) for rollback, plan in result if plan is not None]
 
 
 def _drop_all(rollbacks: Iterable[Instant], state: TableState) -> None:

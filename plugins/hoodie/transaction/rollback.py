@@ -224,7 +224,7 @@ def _pending_as(state: TableState, plan: RollbackPlan) -> list[Action]:
     action = Action(plan.action)
     known = {i.action for i in state.timeline.pending if i.time == plan.instant}
     others = [each for each in Action if each.completed_as is action.completed_as and each is not action]
-    return others if _completed(state, plan) else [each for each in others if each in known]
+    return others if _completed(state, plan) else [other for other in others if other in known]
 
 
 def rollback_failed_writes(

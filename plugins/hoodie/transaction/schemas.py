@@ -57,7 +57,7 @@ def _after(
         return (*versions, current), current
     time = change.instant.time
     then = schema_at(versions, time) or versions[0]
-    greatest = max(each.max_id for each in versions)
+    greatest = max(version.max_id for version in versions)
     grown = replace(then, max_id=greatest).with_columns(data_columns(avro_to_arrow(declared)))
     if grown.columns == then.columns:
         return versions, then

@@ -50,8 +50,8 @@ class Aside:
 def asides(storage: Storage) -> list[Aside]:
     """All of a table, the oldest first. One listing."""
     names = (_NAME.fullmatch(folder.rpartition("/")[2]) for folder in storage.list(FOLDER).folders)
-    found = [(name[1], until_of(name[2])) for name in names if name]
-    return sorted((Aside(Time(time), until) for time, until in found if until is not None), key=lambda a: a.clean)
+    result = [(name[1], until_of(name[2])) for name in names if name]
+    return sorted((Aside(Time(time), until) for time, until in result if until is not None), key=lambda a: a.clean)
 
 
 def until_text(until: datetime) -> str:

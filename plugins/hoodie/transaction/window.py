@@ -20,8 +20,8 @@ class Window:
     def commits(self) -> tuple[Instant, ...]:
         """Write instants that were completed in between, whenever they began."""
         known = self.begun.timeline.commit_times
-        found = [i for i in self.now.timeline.commits if i.time not in known]
-        return tuple(sorted([*self._archived, *found], key=lambda i: i.time))
+        result = [i for i in self.now.timeline.commits if i.time not in known]
+        return tuple(sorted([*self._archived, *result], key=lambda i: i.time))
 
     @cached_property
     def _archived(self) -> list[Instant]:

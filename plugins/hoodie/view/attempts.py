@@ -39,7 +39,7 @@ def with_foreign(
     def tagged(log: LogFile) -> LogFile:
         return replace(log, foreign=foreign[log.path]) if log.path in foreign else log
 
-    return [replace(each, log_files=tuple(map(tagged, each.log_files))) for each in files]
+    return [replace(file, log_files=tuple(map(tagged, file.log_files))) for file in files]
 
 
 def lost_by(storage: Storage, log: LogFile) -> frozenset[Time]:
@@ -57,7 +57,7 @@ def lost_by(storage: Storage, log: LogFile) -> frozenset[Time]:
 def _unnamed(
     files: Collection[PartitionFiles], state: TableState, partitions: Collection[str] | None
 ) -> Iterator[LogFile]:
-    logs = [log for each in files for log in each.log_files if not log.is_cdc]
+    logs = [log for file in files for log in file.log_files if not log.is_cdc]
     if state.layout.logs_tell_writer or not logs:
         return
     named: defaultdict[str, set[str]] = defaultdict(set)

@@ -40,9 +40,9 @@ class PartitionFiles:
 
 def sizes_by_path(partitions: Iterable[PartitionFiles]) -> dict[str, int]:
     """Of every data file its size in bytes."""
-    found = list(partitions)
-    sizes = {file.path: file.info.size for each in found for file in each.base_files}
-    return sizes | {file.path: file.info.size for each in found for file in each.log_files}
+    result = list(partitions)
+    sizes = {file.path: file.info.size for each in result for file in each.base_files}
+    return sizes | {file.path: file.info.size for each in result for file in each.log_files}
 
 
 class Choice(Protocol):
@@ -87,8 +87,8 @@ class StorageFiles:
 
     def all(self) -> list[PartitionFiles]:
         """The data files of all partitions, sorted by path, with no listing more than `partitions` needs."""
-        found = [parse_partition(folder, files) for folder, files in _walk(self.storage)]
-        return sorted(found, key=lambda each: each.partition)
+        result = [parse_partition(folder, files) for folder, files in _walk(self.storage)]
+        return sorted(result, key=lambda each: each.partition)
 
     def of(self, partitions: Sequence[str]) -> list[PartitionFiles]:
         """The data files of each partition, one listing a partition."""
@@ -103,10 +103,10 @@ class StorageFiles:
             left = tuple(sorted(set(partitions).difference(wanted)))
             return ChosenFiles(tuple(self.of(wanted)), left)
         left_out: list[str] = []
-        found = dict(_walk(self.storage, kept=partial(_kept, choice, left_out)))
-        wanted = choice.partitions(sorted(found))
-        left_out.extend(set(found).difference(wanted))
-        return ChosenFiles(tuple(parse_partition(path, found[path]) for path in wanted), tuple(sorted(left_out)))
+        result = dict(_walk(self.storage, kept=partial(_kept, choice, left_out)))
+        wanted = choice.partitions(sorted(result))
+        left_out.extend(set(result).difference(wanted))
+        return ChosenFiles(tuple(parse_partition(path, result[path]) for path in wanted), tuple(sorted(left_out)))
 
 
 def partitions_above(partition: str) -> list[str]:

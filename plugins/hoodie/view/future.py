@@ -24,8 +24,8 @@ class Future:
     @staticmethod
     def of(timeline: Iterable[Instant], now: datetime, zone: tzinfo) -> Future | None:
         """None where there are none."""
-        found = [instant for instant in timeline if _moment(instant, zone) - now > _TOLERATED]
-        return Future(found, _moment(found[0], zone) - now) if found else None
+        result = [instant for instant in timeline if _moment(instant, zone) - now > _TOLERATED]
+        return Future(result, _moment(result[0], zone) - now) if result else None
 
     @property
     def what(self) -> str:

@@ -57,8 +57,8 @@ def valid_blocks(
         _refuse_damaged(storage, timeline, blocks, as_of)
     if check is LogCheck.SHARED:
         _refuse_lost(storage, timeline, blocks, as_of)
-    found = [block for _, own in blocks for block in own]
-    for block in found:
+    result = [block for _, own in blocks for block in own]
+    for block in result:
         if block.kind is BlockType.CORRUPT:
             _log.warning(
                 "%s/%s: %d bytes from byte %d on are no log block: passed over, as Hudi does",
@@ -67,7 +67,7 @@ def valid_blocks(
                 block.content_length,
                 block.offset,
             )
-    return counting(found, timeline, as_of)
+    return counting(result, timeline, as_of)
 
 
 def _refuse_damaged(
@@ -145,17 +145,17 @@ def _without_compacted(blocks: list[LogBlock]) -> Iterator[LogBlock]:
     A log compaction may have taken what an earlier one made. One whose instants are in another slice is passed over: a
     compaction that was scheduled meanwhile took these, and perhaps later ones that must win.
     """
-    found: dict[str, list[LogBlock]] = {}
+    result: dict[str, list[LogBlock]] = {}
     for block in blocks:
-        found.setdefault(block.instant, []).append(block)
+        result.setdefault(block.instant, []).append(block)
     into: dict[str, str] = {}
     kept: list[str] = []
-    for instant in reversed(found):
-        taken = found[instant][0].headers.get(Header.COMPACTED_BLOCK_TIMES)
+    for instant in reversed(result):
+        taken = result[instant][0].headers.get(Header.COMPACTED_BLOCK_TIMES)
         stands = into.get(instant, instant)
         if taken is not None:
             into.update(dict.fromkeys(map(str.strip, taken.split(",")), stands))
         elif stands not in kept:
             kept.append(stands)
     for instant in reversed(kept):
-        yield from found[instant]
+        yield from result[instant]

@@ -82,9 +82,9 @@ def standing(told: pa.Table) -> pa.Table:
 def _told(storage: Storage, state: TableState, pending: Collection[Time]) -> pa.Table:
     """All entries of all records in the order in which they were written."""
     told: list[pa.Table] = [ENTRIES.empty_table()]
-    for each in TableView(state, partitions=[FILES]).latest():
-        told.extend(_base(storage, each))
-        blocks = [b for b in valid_blocks(storage, state.timeline, each) if b.instant not in pending]
+    for file_slice in TableView(state, partitions=[FILES]).latest():
+        told.extend(_base(storage, file_slice))
+        blocks = [b for b in valid_blocks(storage, state.timeline, file_slice) if b.instant not in pending]
         with ThreadPoolExecutor(_READERS) as pool:
             read = pool.map(lambda block: _block(storage, block), blocks)
             for block, entries in zip(blocks, read, strict=True):

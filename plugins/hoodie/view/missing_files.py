@@ -161,11 +161,11 @@ def chosen_partitions(state: TableState, chosen: ChosenFiles, choice: Choice) ->
 
     Where commits wrote so many files that only those of some partitions are looked up, the latter are not known.
     """
-    found = [each.partition for each in chosen.files]
+    result = [file.partition for file in chosen.files]
     known = written_partitions(state, state.timeline.commits) or frozenset()
     left_out = set(chosen.left_out)
-    gone = sorted(name for name in known.difference(found) if left_out.isdisjoint(_with_parents(name)))
-    return [*found, *choice.partitions(gone)] if gone else found
+    gone = sorted(name for name in known.difference(result) if left_out.isdisjoint(_with_parents(name)))
+    return [*result, *choice.partitions(gone)] if gone else result
 
 
 def _with_parents(path: str) -> Iterator[str]:

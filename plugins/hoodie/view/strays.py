@@ -54,10 +54,10 @@ def archived_strays(files: Iterable[PartitionFiles], state: TableState) -> Itera
 def _by_time(files: Iterable[PartitionFiles], state: TableState) -> Mapping[Time, list[_File]]:
     """The files that are named for the instant that wrote them, by that instant."""
     by_time: defaultdict[Time, list[_File]] = defaultdict(list)
-    for each in files:
-        for base in each.base_files:
+    for file in files:
+        for base in file.base_files:
             by_time[base.instant].append(base)
-        for log in each.log_files if state.layout.logs_tell_writer else ():
+        for log in file.log_files if state.layout.logs_tell_writer else ():
             if not log.is_cdc:
                 by_time[log.time].append(log)
     return by_time
@@ -128,11 +128,11 @@ def _of_archive(files: Iterable[PartitionFiles], state: TableState) -> Iterator[
 
 def _rivals(files: Iterable[PartitionFiles], state: TableState) -> Iterator[Sequence[BaseFile]]:
     """Base files of one file group and one archived instant, where these are several."""
-    for each in files:
-        if len({(base.file_id, base.instant) for base in each.base_files}) == len(each.base_files):
+    for file in files:
+        if len({(base.file_id, base.instant) for base in file.base_files}) == len(file.base_files):
             continue
         together: defaultdict[tuple[str, Time], list[BaseFile]] = defaultdict(list)
-        for base in each.base_files:
+        for base in file.base_files:
             together[base.file_id, base.instant].append(base)
         for (_, time), bases in together.items():
             old = time not in state.timeline.commit_times and time not in _BOOTSTRAPS

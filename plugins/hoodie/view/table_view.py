@@ -88,7 +88,7 @@ class TableView:
             return self.partitions
         if self.partitions is None:
             return chosen_partitions(self.state, self._listed, self.choice)
-        return [each.partition for each in self._listed.files]  # all that are wanted were listed, be they there or not
+        return [file.partition for file in self._listed.files]  # all that are wanted were listed, be they there or not
 
     @cached_property
     def _listed(self) -> ChosenFiles:

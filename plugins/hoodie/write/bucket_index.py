@@ -26,12 +26,12 @@ def bucket_index(
     UnsupportedTableError for file groups that are not what the index takes them for, CorruptTableError."""
     fields, key_fields = plan.hashed_fields, plan.properties.record_key_fields
     if plan.hashed_consistently:
-        rings = Rings(tuple(_ring(state, plan, each, slices) for each in partitions), fields, key_fields)
+        rings = Rings(tuple(_ring(state, plan, partition, slices) for partition in partitions), fields, key_fields)
         numbers = homes_of_rings(state, slices, rings, partitions, stored)
         return BucketIndex(rings, tuple(partitions), numbers)
     buckets = Buckets(plan.options[BUCKETS], fields, key_fields)
     check_buckets(state, slices, buckets, stored)
-    found = (buckets.number_of(partitions.index(each.partition), each.file_id) for each in slices)
+    found = (buckets.number_of(partitions.index(file_slice.partition), file_slice.file_id) for file_slice in slices)
     homes = _fixed(state, buckets, partitions) if plan.non_blocking else buckets
     return BucketIndex(homes, tuple(partitions), tuple(home for home in found if home is not None))
 
@@ -53,7 +53,7 @@ def _fixed(state: TableState, buckets: Buckets, partitions: Sequence[str]) -> Fi
 
 def _ring(state: TableState, plan: WritePlan, partition: str, slices: Sequence[FileSlice]) -> HashingMetadata:
     """What a write that fails, or is killed, has made stays: it is the same for the next one, and no file group is in it."""
-    there = [each for each in slices if each.partition == partition]
+    there = [file_slice for file_slice in slices if file_slice.partition == partition]
     found = load_hashing(state, partition, {each.file_id for each in there if each.base_file is not None})
     if found is not None:
         return found

@@ -149,11 +149,11 @@ class _Drop:
 def _named(state: TableState, names: Sequence[str], *, must_exist: bool) -> Replaced:
     known = state.files.partitions()
     check_uncut(names, known)
-    found = {name: _matching(state, name, known) for name in names}
-    replaced = Replaced.of(state, sorted(set().union(*found.values())))
+    result = {name: _matching(state, name, known) for name in names}
+    replaced = Replaced.of(state, sorted(set().union(*result.values())))
     # A partition whose folder has lost its metafile is not among those that are known.
     there = {name: ids for name, ids in replaced.groups.items() if ids or name in known}
-    idle = [name for name, partitions in found.items() if there.keys().isdisjoint(partitions)]
+    idle = [name for name, partitions in result.items() if there.keys().isdisjoint(partitions)]
     if idle and must_exist:
         raise ArgumentError(
             f"Table {state.storage.base_path} has no partition {', '.join(idle)}",

@@ -31,17 +31,17 @@ class Replaced:
         """Of these partitions; None: of the whole table. Raises CorruptTableError."""
         view = TableView(state, partitions)
         lost = (file.group for file in absent_files(state, view.slices, partitions))
-        found: dict[str, set[str]] = {each.partition: set() for each in view.files}
+        result: dict[str, set[str]] = {file_group.partition: set() for file_group in view.files}
         for group in (*(file_slice.group for file_slice in view.slices), *lost):
-            found.setdefault(group.partition, set()).add(group.file_id)
-        return Replaced({name: tuple(sorted(ids)) for name, ids in sorted(found.items())}, partitions is None)
+            result.setdefault(group.partition, set()).add(group.file_id)
+        return Replaced({name: tuple(sorted(ids)) for name, ids in sorted(result.items())}, partitions is None)
 
     def __contains__(self, partition: object) -> bool:
         return self.whole_table or partition in self.groups
 
     @property
     def file_groups(self) -> frozenset[GroupId]:
-        return frozenset(GroupId(partition, each) for partition, ids in self.groups.items() for each in ids)
+        return frozenset(GroupId(partition, file_id) for partition, ids in self.groups.items() for file_id in ids)
 
 
 NOTHING = Replaced({})

@@ -158,7 +158,7 @@ class Pipeline:
             self.plan.options[INDEX_TYPE],
             seconds,
             len(slices),
-            near=len([each for each in slices if each.partition in near]),
+            near=len([file_slice for file_slice in slices if file_slice.partition in near]),
             read=sum(split.files for split in stored),
             bytes=sum(split.size for split in stored),
             by_range=look.by_range if look is not None else 0,

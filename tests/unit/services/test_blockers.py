@@ -83,7 +83,7 @@ def test_of_a_healthy_table_nothing_is_told_and_nothing_is_read_for_it(cow, mor)
         decision = service.decide(type(table).open(storage, clock=table.clock).state(), options, table.clock)
         assert decision.blockers == ()
         assert "blockers" not in decision.as_dict("it")
-        assert decision.told == decision.reason
+        assert decision.summary == decision.reason
         assert not [path for path in (*storage.opened, *storage.listed) if path.startswith((FOLDER, ".hoodie/lock"))]
 
 
@@ -95,7 +95,7 @@ def test_a_savepoint_keeps_files(cow):
     assert (found.instant, found.action, found.held.partition(" of ")[0]) == (saved, "savepoint", "1 file")
     assert found.owner == "made by anna: before the move"
     assert found.age == pytest.approx(3 * DAY, abs=60)
-    told = CLEAN.told(cow.run(CLEAN, ONE_COMMIT))[0]
+    told = CLEAN.report(cow.run(CLEAN, ONE_COMMIT))[0]
     assert f"held back by savepoint {saved} (3 d 0 h old; made by anna: before the move), which keeps them" in told
     carry_out(cow, found.fix)
     assert cow.explain(CLEAN, ONE_COMMIT).blockers == ()

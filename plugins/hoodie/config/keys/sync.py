@@ -17,13 +17,13 @@ Pairs = tuple[tuple[str, str], ...]
 
 def pairs(value: str) -> Pairs:
     """`key=value`, one a line, as in Hudi."""
-    found = []
+    result = []
     for line in filter(None, (part.strip() for part in value.splitlines())):
         key, equals, given = line.partition("=")
         if not equals or not key.strip():
             raise ValueError("key=value, one a line")
-        found.append((key.strip(), given.strip()))
-    return tuple(found)
+        result.append((key.strip(), given.strip()))
+    return tuple(result)
 
 
 ENABLE = ConfigKey[bool](_PREFIX + "enable", boolean, True, "false switches syncing of this table off")

@@ -30,18 +30,18 @@ def missing(facts: Facts) -> Iterator[Finding]:
     """Of current slices, of pending plans, and of savepoints. Raises UnsupportedTableError for files that Hudi did not write."""
     absent = absent_files(facts.state, facts.slices)
     refuse_external(facts.state, absent)
-    found = {each.path: _of_commit(each) for each in absent}
+    result = {each.path: _of_commit(each) for each in absent}
     for plan, paths in facts.plans.items():
         for path in paths:
-            found.setdefault(path, _missing(path, plan.time, f"the plan of {plan.action} {plan.time} is to read"))
+            result.setdefault(path, _missing(path, plan.time, f"the plan of {plan.action} {plan.time} is to read"))
     for saved in facts.savepoints:
         for path in saved.paths:
             remedy = (
                 "restore it from a copy of the table: the savepoint can be restored no more without it; if nobody needs that, "
                 f"`hudi-services savepoint delete --instant {saved.instant}`"
             )
-            found.setdefault(path, _missing(path, saved.instant, f"savepoint {saved.instant} keeps", remedy))
-    return (finding for path, finding in found.items() if path not in facts.sizes)
+            result.setdefault(path, _missing(path, saved.instant, f"savepoint {saved.instant} keeps", remedy))
+    return (finding for path, finding in result.items() if path not in facts.sizes)
 
 
 def _of_commit(file: ExpectedFile) -> Finding:
@@ -169,7 +169,9 @@ def holds_others(facts: Facts, log: LogFile) -> bool:
         instants = {block.instant for block in scan_blocks(facts.state.storage, log.path)}
     except (CorruptTableError, MissingFileError):
         return False
-    return any(each and each != log.time and facts.state.timeline.is_committed(Time(each)) for each in instants)
+    return any(
+        instant and instant != log.time and facts.state.timeline.is_committed(Time(instant)) for instant in instants
+    )
 
 
 def _orphan(file: BaseFile | LogFile, time: Time) -> Finding:

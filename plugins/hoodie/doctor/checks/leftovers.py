@@ -100,4 +100,4 @@ def locks(facts: Facts) -> Iterator[Finding]:
         else:
             continue
         age = f"{span(lock.age)} old; " if lock.age is not None else ""
-        yield check.found(f"a lock is left: {what}", remedy, found=f"{age}{lock.told}", path=lock.path)
+        yield check.found(f"a lock is left: {what}", remedy, found=f"{age}{lock.owner_text}", path=lock.path)

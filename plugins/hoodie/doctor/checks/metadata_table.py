@@ -106,7 +106,7 @@ class _Sides:
         """Paths of the slices that readers take for the newest, by either side. Hudi's take what the metadata table names."""
         state = self.facts.state
         theirs = latest_slices(groups_without((), self.named, state), replaced_groups(state))
-        return frozenset(path for each in (*self.facts.slices, *theirs) for path in each.paths)
+        return frozenset(path for file_slice in (*self.facts.slices, *theirs) for path in file_slice.paths)
 
     @cached_property
     def elsewhere(self) -> frozenset[str | None]:
@@ -132,7 +132,9 @@ class _Sides:
         """Paths that completed cleans of the active timeline have removed."""
         state = self.facts.state
         cleans = [state.clean_result(i) for i in state.timeline.completed(Action.CLEAN)]
-        return frozenset(join(part, name) for each in cleans for part, names in each.deleted.items() for name in names)
+        return frozenset(
+            join(part, name) for clean in cleans for part, names in clean.deleted.items() for name in names
+        )
 
     def committed(self, file: BaseFile | LogFile) -> bool:
         time = _time(file)

@@ -30,9 +30,9 @@ def bare_keys(facts: Facts) -> Iterator[Finding]:
 def small_files(facts: Facts) -> Iterator[Finding]:
     """Partitions whose rows would fit into a quarter of their files, each of the size below which a file is small."""
     sizes: dict[str, list[int]] = {}
-    for each in facts.slices:
-        if each.base_file is not None and each.base_file.size < _SMALL:
-            sizes.setdefault(each.partition, []).append(each.base_file.size)
+    for file_slice in facts.slices:
+        if file_slice.base_file is not None and file_slice.base_file.size < _SMALL:
+            sizes.setdefault(file_slice.partition, []).append(file_slice.base_file.size)
     for partition, small in sorted(sizes.items()):
         needed = -(-sum(small) // _SMALL)
         if len(small) >= _MANY and needed * _FEWER <= len(small):
@@ -47,9 +47,9 @@ def small_files(facts: Facts) -> Iterator[Finding]:
 
 def log_ratio(facts: Facts) -> Iterator[Finding]:
     """Reads lay logs over base files: the more there are, the slower."""
-    base = sum(each.base_file.size for each in facts.slices if each.base_file is not None)
-    logs = [log.info.size for each in facts.slices for log in each.log_files]
-    longest = max((len(each.log_files) for each in facts.slices), default=0)
+    base = sum(file_slice.base_file.size for file_slice in facts.slices if file_slice.base_file is not None)
+    logs = [log.info.size for file_slice in facts.slices for log in file_slice.log_files]
+    longest = max((len(file_slice.log_files) for file_slice in facts.slices), default=0)
     if sum(logs) > max(base, _LOGS) or longest > _LONGEST:
         yield catalogue.LOG_RATIO.found(
             "logs outgrow their base files: every read lays them over these",

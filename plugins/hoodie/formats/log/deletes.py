@@ -68,10 +68,10 @@ def _ordering_values(value: Any, count: int, block: LogBlock) -> list[Any] | Non
     name, record = value
     name = name.removeprefix(_NAMESPACE)
     if name == "ArrayWrapper":
-        found = [_plain(*entry) if isinstance(entry, tuple) else None for entry in record["wrappedValues"] or ()]
-        if len(found) != count:
-            raise _corrupt(block, f"{len(found)} ordering values; the table has {count} ordering fields")
-        return found
+        result = [_plain(*entry) if isinstance(entry, tuple) else None for entry in record["wrappedValues"] or ()]
+        if len(result) != count:
+            raise _corrupt(block, f"{len(result)} ordering values; the table has {count} ordering fields")
+        return result
     if name == "IntWrapper" and record["value"] == 0:
         return None
     return [_plain(name, record), *[None] * (count - 1)]

@@ -82,7 +82,7 @@ def parse(texts: pa.StringArray, pattern: Pattern, year_now: int) -> tuple[Parse
 
     `year_now` decides the century of years with two digits (from 80 years before on)."""
     reader = _Reader(texts)
-    found: list[tuple[str, Longs]] = []
+    result: list[tuple[str, Longs]] = []
     offset, has_offset = np.zeros(len(texts), np.int64), np.zeros(len(texts), np.bool_)
     for element in pattern.elements:
         match element:
@@ -93,18 +93,18 @@ def parse(texts: pa.StringArray, pattern: Pattern, year_now: int) -> tuple[Parse
             case Number(field, _, most, signed):
                 value, count = reader.number(most, signed)
                 reader.good &= count > 0
-                found.append((field, value))
+                result.append((field, value))
             case TwoDigitYear(field, lenient):
-                found.append((field, _two_digit_year(reader, lenient, year_now)))
+                result.append((field, _two_digit_year(reader, lenient, year_now)))
             case Fraction(digits):
-                found.append(("millisecond", _fraction(reader, digits)))
+                result.append(("millisecond", _fraction(reader, digits)))
             case Name(field):
-                found.append((field, _name(reader, field)))
+                result.append((field, _name(reader, field)))
             case Offset():
                 offset = _offset(reader)
                 has_offset = np.ones(len(texts), np.bool_)
     good = reader.good & (reader.position == reader.end)
-    local, possible = _set_fields(found, len(texts), good)
+    local, possible = _set_fields(result, len(texts), good)
     return Parsed(local, offset, has_offset, good & possible), good
 
 

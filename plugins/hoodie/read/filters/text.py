@@ -114,7 +114,9 @@ class _Conditions:
                 raise ArgumentError(
                     f"A filter asks for one of no values: {node.sql()}", fix="name values between the parentheses"
                 )
-            return is_in(self._column(node.this), [_literal(each) for each in node.expressions], negated=negated)
+            return is_in(
+                self._column(node.this), [_literal(expression) for expression in node.expressions], negated=negated
+            )
         if isinstance(node, exp.Is):
             return self._is(node, negated=negated)
         if isinstance(node, exp.Like | exp.Escape):
@@ -241,15 +243,15 @@ def _parts(node: Any) -> list[Any]:
     if isinstance(node, exp.Column):
         _only(node, "this", "table", "db", "catalog")
         parts = [node.args.get(key) for key in ("catalog", "db", "table", "this")]
-        found = [part for part in parts if part is not None]
+        result = [part for part in parts if part is not None]
     elif isinstance(node, exp.Dot):
-        found = [*_parts(node.this), node.expression]
+        result = [*_parts(node.this), node.expression]
     else:
         raise _refused(node)
-    for part in found:
+    for part in result:
         if not isinstance(part, exp.Identifier):
             raise _refused(part)
-    return found
+    return result
 
 
 def _named(known: pa.Schema, part: Any) -> str | None:

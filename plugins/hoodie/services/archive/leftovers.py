@@ -68,15 +68,15 @@ def uncommitted(state: TableState, instants: Sequence[Instant], partitions: Part
     commits, start = state.timeline.commits, _start(state, instants)
     if start is None or start == commits[0].time:
         return
-    found = [
+    result = [
         (time, file.info.path)
         for file in _data_files(partitions)
         if commits[0].time < (time := _time(file)) < start and not state.timeline.is_committed(time)
     ]
-    if found:
-        time, path = min(found)
+    if result:
+        time, path = min(result)
         by, how = _taken_back(state, time)
-        before = max(each.time for each in commits if each.time < time)
+        before = max(commit.time for commit in commits if commit.time < time)
         yield Hold(before, f"{path} is left of {time}, which {how}; {_REMEDY}", by)
 
 
@@ -86,7 +86,7 @@ def unnamed(state: TableState, instants: Sequence[Instant], partitions: Partitio
     Once the instant is archived, the file would be read. One does not count that a newer base file hides from every commit that
     stays.
     """
-    known = {each.time: each for each in instants if each.action.completed_as in WRITE_ACTIONS}
+    known = {instant.time: instant for instant in instants if instant.action.completed_as in WRITE_ACTIONS}
     if not known:
         return
     found = partitions.all()
@@ -109,14 +109,16 @@ def lost_blocks(state: TableState, instants: Sequence[Instant], partitions: Part
 
     The writer of a block is certain only while every commit since that slice is on the timeline.
     """
-    last = max((each.time for each in instants if each.action.completed_as in WRITE_ACTIONS), default=BEGINNING)
+    last = max(
+        (instant.time for instant in instants if instant.action.completed_as in WRITE_ACTIONS), default=BEGINNING
+    )
     old = [log for each in partitions.all() for log in each.log_files if log.time <= last] if last > BEGINNING else []
     if state.layout.logs_tell_writer or not old:
         return
     begun = _begun(state, instants, partitions.all(), ())
     for log in (log for each in with_foreign(partitions.all(), state) for log in each.log_files if log.foreign):
         if log.time <= last and begun.get(log.group, BEGINNING) <= log.time and (lost := lost_by(state.storage, log)):
-            by = next(each for each in state.timeline.commits if each.time in lost)
+            by = next(commit for commit in state.timeline.commits if commit.time in lost)
             yield Hold(log.time, f"{log.path} has blocks of {by}, which does not name it; {_REMEDY}", by)
 
 
@@ -126,15 +128,15 @@ def damaged(state: TableState, instants: Sequence[Instant], partitions: Partitio
     Reads and writes compare the files with commits of the active timeline: once the instant is archived, they would take older
     rows, or fewer, for the table's.
     """
-    known = {each.time for each in instants if each.action.completed_as in WRITE_ACTIONS}
+    known = {instant.time for instant in instants if instant.action.completed_as in WRITE_ACTIONS}
     if not known:
         return
     slices = latest_slices(file_groups(partitions.all(), state), replaced_groups(state))
     lost = [(file, "is missing") for file in absent_files(state, slices) if not file.name.endswith(EXTERNAL)]
     lost += [(file, f"has {size:,} of {file.size:,} bytes") for file, size in short_files(state, slices)]
-    found = [(file.instant.time, file.path, what, file.instant) for file, what in lost if file.instant.time in known]
-    if found:
-        time, path, what, by = min(found, key=lambda each: each[:2])
+    result = [(file.instant.time, file.path, what, file.instant) for file, what in lost if file.instant.time in known]
+    if result:
+        time, path, what, by = min(result, key=lambda each: each[:2])
         yield Hold(time, f"{path}, which {by} wrote, {what}", by, fix=_RESTORE)
 
 
@@ -146,8 +148,8 @@ def _data_files(partitions: Partitions) -> Iterator[BaseFile | LogFile]:
 
 def _start(state: TableState, instants: Sequence[Instant]) -> Time | None:
     """The first commit that stays when `instants` go."""
-    gone = {each.key for each in instants}
-    return next((each.time for each in state.timeline.commits if each.key not in gone), None)
+    gone = {instant.key for instant in instants}
+    return next((commit.time for commit in state.timeline.commits if commit.key not in gone), None)
 
 
 def _begun(
@@ -155,7 +157,7 @@ def _begun(
 ) -> dict[GroupId, Time]:
     """The begin of the slice of each file group that is the current one as of the first commit that stays."""
     start, times = _start(state, instants) or BEGINNING, dict[GroupId, Time]()
-    for base in (base for each in files for base in each.base_files):
+    for base in (base for file in files for base in file.base_files):
         if base.path not in strays and base.instant <= start and state.timeline.is_committed(base.instant):
             times[base.group] = max(times.get(base.group, BEGINNING), base.instant)
     return times

@@ -140,8 +140,8 @@ def _metadata_table(state: TableState) -> Iterator[Hold]:
     if not state.properties.has_metadata_table:
         return
     files = state.storage.list(f"{METADATA_TABLE}/{state.layout.folder}").files
-    found = [instant for file in files if (instant := state.layout.parse(file)) is not None]
-    last = max((i.time for i in found if i.is_completed and i.action is Action.COMMIT), default=None)
+    result = [instant for file in files if (instant := state.layout.parse(file)) is not None]
+    last = max((i.time for i in result if i.is_completed and i.action is Action.COMMIT), default=None)
     if last is None:
         yield Hold(BEGINNING, "Hudi's metadata table was not compacted yet", every=True)
     elif not state.layout.names_tell_completion:

@@ -32,11 +32,11 @@ class Archive:
         """See `run_archive`."""
         return run_archive(access, options, only=self.only)
 
-    def told(self, done: ArchiveRun) -> tuple[str, str | None]:
+    def report(self, done: ArchiveRun) -> tuple[str, str | None]:
         if not done.instants:
-            return f"nothing to do: {done.decision.told}", None
+            return f"nothing to do: {done.decision.summary}", None
         merged = f"; {done.merged} files of the history merged" if done.merged else ""
-        return f"{counted(done.instants, 'instant')} archived{merged}; {done.decision.told}", done.last
+        return f"{counted(done.instants, 'instant')} archived{merged}; {done.decision.summary}", done.last
 
 
 ARCHIVE = Archive()

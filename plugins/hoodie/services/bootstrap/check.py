@@ -140,12 +140,12 @@ class CountKeys:
     hashes: np.ndarray
 
     def __call__(self, split: SourceSplit) -> pa.Table:
-        found = [pa.table({PARTITION_PATH: pa.array([], pa.string()), RECORD_KEY: pa.array([], pa.string())})]
+        result = [pa.table({PARTITION_PATH: pa.array([], pa.string()), RECORD_KEY: pa.array([], pa.string())})]
         for rows in split.tables():
             keyed = self.keys_of(rows)
             near = np.flatnonzero(np.isin(row_hashes(keyed), self.hashes))
-            found.append(keyed.take(pa.array(near)).cast(found[0].schema))
-        return pa.concat_tables(found).group_by([PARTITION_PATH, RECORD_KEY]).aggregate([([], "count_all")])
+            result.append(keyed.take(pa.array(near)).cast(result[0].schema))
+        return pa.concat_tables(result).group_by([PARTITION_PATH, RECORD_KEY]).aggregate([([], "count_all")])
 
 
 def check_folder(rows: pa.Table, paths: PartitionPaths, folder: str, where: str) -> None:

@@ -59,7 +59,7 @@ class Validation:
 
     @property
     def rows(self) -> int:
-        return sum(each.rows for each in self.table.values())
+        return sum(value.rows for value in self.table.values())
 
 
 def validate_bootstrap(request: BootstrapRequest, clock: Clock, engine: Engine) -> Validation:

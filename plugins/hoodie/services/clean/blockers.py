@@ -37,8 +37,8 @@ def kept_paths(view: TableView, saved: Sequence[Savepoint]) -> dict[str, Instant
 
     Raises CorruptTableError for a torn plan.
     """
-    found = {instant.time: instant for instant in view.state.timeline.completed(Action.SAVEPOINT)}
-    kept = {path: found[savepoint.instant] for savepoint in saved for path in savepoint.paths}
+    result = {instant.time: instant for instant in view.state.timeline.completed(Action.SAVEPOINT)}
+    kept = {path: result[savepoint.instant] for savepoint in saved for path in savepoint.paths}
     busy = view.busy.holders
     kept |= {path: busy[g.group] for g in view.groups if g.group in busy for s in g.slices for path in s.paths}
     return kept
@@ -46,15 +46,15 @@ def kept_paths(view: TableView, saved: Sequence[Savepoint]) -> dict[str, Instant
 
 def holds_of_files(removable: Iterable[FileSlice], kept: Mapping[str, Instant]) -> Iterator[Hold]:
     """Who keeps files of slices that nobody else needs. With its base file a slice keeps its logs."""
-    found: dict[Instant, list[int]] = {}  # sizes in bytes
+    result: dict[Instant, list[int]] = {}  # sizes in bytes
     for file_slice in removable if kept else ():
         base = file_slice.base_file
         whole = kept.get(base.path) if base is not None else None
         for file in file_slice.files:
             holder = whole or kept.get(file.path)
             if holder is not None:
-                found.setdefault(holder, []).append(file.info.size)
-    for holder, sizes in found.items():
+                result.setdefault(holder, []).append(file.info.size)
+    for holder, sizes in result.items():
         why = "which keeps them" if holder.action is Action.SAVEPOINT else "which is to read them"
         yield Hold(holder, _files(len(sizes), sum(sizes)), why)
 

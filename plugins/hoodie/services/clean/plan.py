@@ -191,7 +191,7 @@ def _plan(
 ) -> tuple[Decision[CleanPlan], list[Hold]]:
     """What is to be removed, or set aside `until` then, and what would be but for others."""
     state = view.state
-    view.check([each.partition for each in view.files])  # what is to be removed may be all that is left
+    view.check([group.partition for group in view.files])  # what is to be removed may be all that is left
     kept = kept_paths(view, saved)
     earliest = retention.earliest
     policy = options[keys.POLICY]
@@ -259,14 +259,14 @@ def _purges(aside: Aside) -> str:
 
 
 def _sizes(view: TableView) -> Iterator[int]:
-    for each in view.files:
-        yield from (file.size for file in each.base_files)
-        yield from (log.info.size for log in each.log_files)
+    for group in view.files:
+        yield from (file.size for file in group.base_files)
+        yield from (log.info.size for log in group.log_files)
 
 
 def _weight(view: TableView, with_sources: bool) -> int:
     """Bytes of all data files, and of the source files of skeletons where these are deleted, too."""
-    sources = (file.source for each in view.files for file in each.base_files) if with_sources else ()
+    sources = (file.source for group in view.files for file in group.base_files) if with_sources else ()
     return sum(_sizes(view)) + sum(source.size for source in sources if source is not None)
 
 

@@ -36,10 +36,10 @@ class Clean:
         """See `run_clean`."""
         return run_clean(access, options, agreed=self.agreed, only=self.only)
 
-    def told(self, done: CleanRun) -> tuple[str, str | None]:
+    def report(self, done: CleanRun) -> tuple[str, str | None]:
         if not done.results:
-            return f"nothing to do: {done.decision.told}", None
-        return f"{counted(done.files_deleted, 'file')} {_fate(done)}; {done.decision.told}", done.results[-1].start
+            return f"nothing to do: {done.decision.summary}", None
+        return f"{counted(done.files_deleted, 'file')} {_fate(done)}; {done.decision.summary}", done.results[-1].start
 
 
 def _fate(done: CleanRun) -> str:

@@ -80,10 +80,13 @@ def expected_skipping(
     plain = [field.name for field in schema if not pa.types.is_nested(field.type) and field.name not in order.columns]
     columns = (*order.columns, *plain[:_COLUMNS])
     bases = [
-        (number, f"{each.partition}/{each.base_file}" if each.partition else str(each.base_file))
+        (
+            number,
+            f"{file_slice.partition}/{file_slice.base_file}" if file_slice.partition else str(file_slice.base_file),
+        )
         for number, group in enumerate(plan.inputs)
-        for each in group.slices
-        if each.base_file is not None
+        for file_slice in group.slices
+        if file_slice.base_file is not None
     ]
     chosen = bases[:: -(-len(bases) // _FILES) or 1]
     chunks = [each for found in engine.map(_Footers(storage, columns), chosen) for each in found]

@@ -112,7 +112,7 @@ def _clustered(task: ClusterSlices, work: Sequence[Together], engine: Engine) ->
 def _current(state: TableState, plan: ClusteringPlan) -> tuple[list[Together], tuple[GroupId, ...]]:
     """What of the plan can be done: slices that are as it names them. And the groups that are not."""
     view = TableView(state, plan.partitions)
-    latest = {each.group: each for each in view.slices}
+    latest = {file_slice.group: file_slice for file_slice in view.slices}
     view.check(plan.partitions)
     work: list[Together] = []
     changed: list[GroupId] = []
@@ -166,11 +166,11 @@ def _refuse_changes(change: Change, window: Window) -> None:
 
 
 def _by_partition(work: Sequence[Together]) -> dict[str, tuple[str, ...]]:
-    found: dict[str, list[str]] = {}
+    result: dict[str, list[str]] = {}
     for each in work:
         for file_slice in each.slices:
-            found.setdefault(file_slice.partition, []).append(file_slice.file_id)
-    return {partition: tuple(ids) for partition, ids in sorted(found.items())}
+            result.setdefault(file_slice.partition, []).append(file_slice.file_id)
+    return {partition: tuple(ids) for partition, ids in sorted(result.items())}
 
 
 def _leftovers(state: TableState, instant: Instant, partitions: Sequence[str]) -> Iterator[str]:

@@ -57,20 +57,24 @@ def decide_clustering(
     partitions = chosen_partitions(known, options, clock.now().astimezone(state.zone))
     sharing = ConcurrencyOptions.of(options)
     view = TableView(state, partitions)
-    latest = [each for each in view.latest() if _is_small(each, options)]
+    latest = [file_slice for file_slice in view.latest() if _is_small(file_slice, options)]
     held = dict(view.busy.holders)
     if not state.layout.logs_tell_writer:  # after the listing: a marker comes before its log
         held |= being_written(state, clock, sharing)
-    free = [each for each in latest if each.group not in held]
+    free = [file_slice for file_slice in latest if file_slice.group not in held]
     groups = _groups(free, options, order)
     kept = [group for group in groups if order or _gains(group)][: options[keys.MAX_GROUPS]]
     plan = ClusteringPlan(tuple(kept), params=order.params, base_path=state.storage.base_path) if kept else None
     taken = sum(len(group.slices) for group in kept)
     what = f"{counted(len(latest), 'file group')} below {keys.SMALL_FILE_LIMIT.name}"
     holds = [
-        Hold(held[each.group], f"file group {each.file_id} of partition {each.partition!r}", "which has taken it")
-        for each in latest
-        if each.group in held
+        Hold(
+            held[file_slice.group],
+            f"file group {file_slice.file_id} of partition {file_slice.partition!r}",
+            "which has taken it",
+        )
+        for file_slice in latest
+        if file_slice.group in held
     ]
     there = counted(len(partitions), "partition") + _absent(known, options)
     decided = _decision(plan, f"{reason}; {what} in {there}", len(free), taken)
@@ -81,15 +85,15 @@ def commits_since_clustering(state: TableState) -> Sequence[Instant]:
     """Completed writes that were requested after the last clustering, whether that is done or waits."""
     plans = [i.time for i in state.timeline.pending if i.action is state.layout.clustering]
     waiting = [time for time in plans if is_plan(state, time, state.layout.clustering)]
-    found: list[Instant] = []
+    result: list[Instant] = []
     for instant in reversed(state.timeline.commits):
         if waiting and instant.time < max(waiting):
             break
         if instant.action is Action.REPLACE_COMMIT and state.commit_metadata(instant).operation == "CLUSTER":
             break
         if instant.action in WRITE_ACTIONS:
-            found.append(instant)
-    return found[::-1]
+            result.append(instant)
+    return result[::-1]
 
 
 def _absent(known: Sequence[str], options: Options) -> str:
@@ -112,7 +116,7 @@ def _gains(group: ClusteringGroup) -> bool:
 def _groups(slices: Sequence[FileSlice], options: Options, order: SortOrder) -> list[ClusteringGroup]:
     """Slices of one partition each, the largest first, of together not more than the bytes of a group."""
     found: list[ClusteringGroup] = []
-    for partition in sorted({each.partition for each in slices}):
+    for partition in sorted({file_slice.partition for file_slice in slices}):
         here = sorted((s for s in slices if s.partition == partition), key=lambda s: (-s.size, s.file_id))
         of_partition = [_group(each, options) for each in _packed(here, options[keys.MAX_GROUP_BYTES])]
         if not options[keys.SINGLE_GROUPS]:
@@ -124,25 +128,25 @@ def _groups(slices: Sequence[FileSlice], options: Options, order: SortOrder) -> 
 def _packed(slices: Sequence[FileSlice], most: int) -> Iterator[list[FileSlice]]:
     held: list[FileSlice] = []
     size = 0
-    for each in slices:
-        if held and size + each.size > most:
+    for file_slice in slices:
+        if held and size + file_slice.size > most:
             yield held
             held, size = [], 0
-        held.append(each)
-        size += each.size
+        held.append(file_slice)
+        size += file_slice.size
     if held:
         yield held
 
 
 def _group(slices: Sequence[FileSlice], options: Options) -> ClusteringGroup:
-    size = sum(each.size for each in slices)
+    size = sum(file_slice.size for file_slice in slices)
     outputs = max(1, -(-size // options[keys.TARGET_FILE_BYTES]))
-    logs = sum(log_bytes(each) for each in slices)
+    logs = sum(log_bytes(file_slice) for file_slice in slices)
     return ClusteringGroup(
         tuple(map(_planned, slices)),
         outputs,
         {
-            "TOTAL_LOG_FILES": float(sum(len(each.log_files) for each in slices)),
+            "TOTAL_LOG_FILES": float(sum(len(file_slice.log_files) for file_slice in slices)),
             "TOTAL_LOG_FILES_SIZE": float(logs),
             "TOTAL_IO_READ_MB": size / _MB,
             "TOTAL_IO_WRITE_MB": size / _MB,
@@ -191,10 +195,14 @@ def _item(group: ClusteringGroup) -> Item:
         first.partition or ".",
         _bytes([group]),
         f"{counted(len(group.slices), 'file group')} become {counted(group.outputs, 'file')}",
-        {"file_groups": [each.file_id for each in group.slices], "new_files": group.outputs},
+        {"file_groups": [file_slice.file_id for file_slice in group.slices], "new_files": group.outputs},
         [
             f"{group.outputs}",
-            *(name for each in group.slices for name in (each.file_id, each.base_file or "", *each.log_files)),
+            *(
+                name
+                for file_slice in group.slices
+                for name in (file_slice.file_id, file_slice.base_file or "", *file_slice.log_files)
+            ),
         ],
     )
 

@@ -38,7 +38,7 @@ class Together:
     @property
     def size(self) -> int:
         """Bytes that are read."""
-        return sum(each.size for each in self.slices)
+        return sum(file_slice.size for file_slice in self.slices)
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class ClusterSlices(SliceTask):
         """Rows of base files, evenly chosen, with the columns by which rows are ordered."""
         logs, found = self.merger.logs, []
         wanted = pa.schema([logs.schema.field(name) for name in self.order.columns])
-        bases = [each.base_file for each in task.slices if each.base_file is not None]
+        bases = [file_slice.base_file for file_slice in task.slices if file_slice.base_file is not None]
         share = max(1, self.sampled_rows // max(1, len(bases)))
         for base in bases:
             with self.merger.open(base) as reader:
@@ -132,7 +132,7 @@ class ClusterSlices(SliceTask):
         if task.outputs == 1:
             return None
         rows = 0
-        for base in (each.base_file for each in task.slices):
+        for base in (file_slice.base_file for file_slice in task.slices):
             if base is not None:
                 with self.merger.open(base) as reader:
                     rows += reader.rows

@@ -48,7 +48,7 @@ class GiveUpClustering:
             access, time, resolve(options, self.options.keys), self.name, lambda state: _decide(state, time)
         )
 
-    def told(self, done: Decision[ClusteringPlan]) -> tuple[str, str | None]:
+    def report(self, done: Decision[ClusteringPlan]) -> tuple[str, str | None]:
         """That it is given up, in words, and its instant."""
         return f"the plan is given up: {done.reason}", self.instant
 

@@ -52,7 +52,7 @@ class UnscheduleCompaction:
             access, time, resolve(options, self.options.keys), self.name, lambda state: _alone(state, time)
         )
 
-    def told(self, done: Decision[CompactionPlan]) -> tuple[str, str | None]:
+    def report(self, done: Decision[CompactionPlan]) -> tuple[str, str | None]:
         """Return that it is unscheduled, in words, and its instant."""
         return f"the plan is unscheduled: {done.reason}", self.instant
 

@@ -70,7 +70,7 @@ def decide_restore(state: TableState, savepoint: Time, caps: Caps) -> Decision[R
         return Decision(None, f"nothing came after savepoint {savepoint}", {"savepoint": savepoint})
     sizes = sizes_by_path(view.files)
     plans = plan_rollbacks(state, undone, view.files)
-    found = [
+    result = [
         _Undone(
             instant,
             state.commit_metadata(instant) if instant.is_completed else CommitMetadata("pending"),
@@ -79,13 +79,13 @@ def decide_restore(state: TableState, savepoint: Time, caps: Caps) -> Decision[R
         )
         for instant, plan in zip(undone, plans, strict=True)
     ]
-    rows = [sum(each.rows[kind] for each in found) for kind in range(3)]
-    deleted, size = sum(each.plan.count for each in found), sum(each.size for each in found)
+    rows = [sum(each.rows[kind] for each in result) for kind in range(3)]
+    deleted, size = sum(each.plan.count for each in result), sum(each.size for each in result)
     whole = sum(sizes.values())
     facts = {
         "savepoint": savepoint,
-        "commits": sum(each.instant.is_completed for each in found),
-        "pending": sum(not each.instant.is_completed for each in found),
+        "commits": sum(each.instant.is_completed for each in result),
+        "pending": sum(not each.instant.is_completed for each in result),
         "rows_inserted": rows[0],
         "rows_updated": rows[1],
         "rows_deleted": rows[2],
@@ -95,7 +95,7 @@ def decide_restore(state: TableState, savepoint: Time, caps: Caps) -> Decision[R
         RestorePlan(savepoint, tuple((i.time, str(i.action)) for i in undone)),
         f"{counted(len(undone), 'instant')} came after savepoint {savepoint}",
         facts,
-        Items("take back", found, size, "instant", _Undone.item),
+        Items("take back", result, size, "instant", _Undone.item),
         after=(
             f"lost would be {rows[0]:,} inserted rows, {rows[1]:,} updates and {rows[2]:,} deletions, "
             f"and {counted(deleted, 'file')}",

@@ -33,13 +33,15 @@ class RestoreRun(Shows):
     def shown(self) -> Shown:
         """The instants that were taken back, and how many files went with each."""
         done = self.result.rollbacks if self.result is not None else ()
-        rows = [(each.instant, each.action, sum(map(len, each.deleted.values()))) for each in done]
+        rows = [(result.instant, result.action, sum(map(len, result.deleted.values()))) for result in done]
         return Shown(f"RestoreRun({self.decision.reason})", columns=("instant", "action", "files deleted"), rows=rows)
 
     @property
     def files_deleted(self) -> int:
         return (
-            sum(len(paths) for each in self.result.rollbacks for paths in each.deleted.values()) if self.result else 0
+            sum(len(paths) for rollback in self.result.rollbacks for paths in rollback.deleted.values())
+            if self.result
+            else 0
         )
 
 
@@ -89,7 +91,7 @@ class Restore:
                 fix="look at it again with --explain; nothing was changed",
             )
 
-    def told(self, done: RestoreRun) -> tuple[str, str | None]:
+    def report(self, done: RestoreRun) -> tuple[str, str | None]:
         """What was taken back, in words, and the instant of the restore; None when there was nothing."""
         if done.result is None:
             return f"nothing to do: {done.decision.reason}", None

@@ -40,25 +40,25 @@ def being_written(state: TableState, clock: Clock, sharing: ConcurrencyOptions) 
     if not writers:
         return {}
     beats = Heartbeats.of(state.storage, clock, sharing.expiry_ms)
-    found: dict[GroupId, Instant] = {}
+    result: dict[GroupId, Instant] = {}
     for writer in writers:
         for path in read_markers(state.storage, writer.time) if beats.alive(writer.time) else ():
             partition, _, name = path.rpartition("/")
             log = LogFileName.parse(name)
             if log is not None:
-                found[GroupId(partition, log.file_id)] = writer
-    return found
+                result[GroupId(partition, log.file_id)] = writer
+    return result
 
 
 def _by_holder(slices: Iterable[FileSlice], held: Mapping[GroupId, Instant]) -> dict[Instant, list[LogFile]]:
-    found: dict[Instant, list[LogFile]] = {}
+    result: dict[Instant, list[LogFile]] = {}
     for file_slice in slices if held else ():
         holder = held.get(file_slice.group)
         if holder is not None:
             logs = [log for log in file_slice.log_files if holder.action not in _OF_EARLIER or log.time >= holder.time]
             if logs:
-                found.setdefault(holder, []).extend(logs)
-    return found
+                result.setdefault(holder, []).extend(logs)
+    return result
 
 
 def _logs(logs: list[LogFile]) -> str:

@@ -120,7 +120,7 @@ def _check_last(state: TableState, instant: Instant) -> None:
 def _check_whole(state: TableState, after: TableView, instant: Instant) -> None:
     """A clean after the commit may have removed what the commit superseded, which would be current again."""
     what = f"Commit {instant.time} of table {state.storage.base_path} cannot be rolled back"
-    current = {each.group: each.base_instant for each in after.slices}
+    current = {file_slice.group: file_slice.base_instant for file_slice in after.slices}
     for clean in state.timeline.completed(Action.CLEAN):
         if (clean.completion_time or clean.time) < instant.time:
             continue

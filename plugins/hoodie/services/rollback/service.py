@@ -73,7 +73,7 @@ class Rollback:
             try:
                 decision = self.decide(tx.state, options, access.clock)
             except RollbackError:
-                if any(each.time == time for each in tx.state.timeline):
+                if any(instant.time == time for instant in tx.state.timeline):
                     raise
                 return RollbackRun(
                     before, None, before.plan.count
@@ -97,7 +97,7 @@ class Rollback:
         else:
             yield
 
-    def told(self, done: RollbackRun) -> tuple[str, str | None]:
+    def report(self, done: RollbackRun) -> tuple[str, str | None]:
         """What was taken back, in words, and the instant of the rollback; None when there was none of its own."""
         if done.decision.plan is None:
             return f"nothing to do: {done.decision.reason}", None

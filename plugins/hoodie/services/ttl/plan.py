@@ -51,7 +51,7 @@ class TtlPlan:
     @property
     def partitions(self) -> list[str]:
         """Their paths."""
-        return [each.partition for each in self.expired]
+        return [partition.partition for partition in self.expired]
 
 
 @looked_at_again
@@ -107,7 +107,7 @@ def _decision(
     notes: Sequence[str],
 ) -> Decision[TtlPlan]:
     found = f"{counted(len(plan.expired), 'partition')} of {looked_at:,} outlived {plan.rule}"
-    files, size = sum(each.files for each in plan.expired), sum(each.bytes for each in plan.expired)
+    files, size = sum(partition.files for partition in plan.expired), sum(partition.bytes for partition in plan.expired)
     whole = sum(file_slice.size for file_slice in view.slices)
     return Decision(
         plan if plan.expired else None,
@@ -136,7 +136,7 @@ def _weight(slices: Sequence[FileSlice]) -> tuple[int, int]:
 
 
 def _mark(slices: Sequence[FileSlice]) -> str:
-    return sha256("\0".join(sorted(path for each in slices for path in each.paths)).encode()).hexdigest()
+    return sha256("\0".join(sorted(path for file_slice in slices for path in file_slice.paths)).encode()).hexdigest()
 
 
 def _waiting(view: TableView) -> dict[str, Instant]:

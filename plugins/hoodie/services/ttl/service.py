@@ -68,11 +68,11 @@ class Ttl:
         decision.allowed(self.name, access.storage.base_path, agreed=self.agreed)
         return decision
 
-    def told(self, done: TtlRun) -> tuple[str, str | None]:
+    def report(self, done: TtlRun) -> tuple[str, str | None]:
         plan = done.decision.plan
         if done.commit is None or plan is None:
-            return f"nothing to do: {done.decision.told}", None
-        return f"{counted(len(plan.expired), 'partition')} dropped; {done.decision.told}", done.commit.instant.time
+            return f"nothing to do: {done.decision.summary}", None
+        return f"{counted(len(plan.expired), 'partition')} dropped; {done.decision.summary}", done.commit.instant.time
 
 
 TTL = Ttl()

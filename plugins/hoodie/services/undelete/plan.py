@@ -125,7 +125,7 @@ def _found(state: TableState, clean: Time | None, partitions: Collection[str]) -
 
 def _there(found: Iterable[AsideFile], view: TableView) -> Iterable[tuple[AsideFile, str]]:
     """A file that an undelete which was killed has left in both places has the same bytes."""
-    there, storage = {info.path for each in view.files for info in _infos(each)}, view.state.storage
+    there, storage = {info.path for group in view.files for info in _infos(group)}, view.state.storage
     for file in found:
         if file.path in there and not same_content(storage, file.place, file.path):
             yield file, "another file of that name is there"
@@ -154,7 +154,10 @@ def _changing(view: TableView, found: Sequence[AsideFile]) -> Mapping[AsideFile,
     added: defaultdict[str, list[FileInfo]] = defaultdict(list)
     for file in found:
         added[file.partition].append(FileInfo(file.path, file.size, 0))
-    files = [parse_partition(each.partition, _infos(each, added[each.partition])) for each in view.files]
+    files = [
+        parse_partition(file_group.partition, _infos(file_group, added[file_group.partition]))
+        for file_group in view.files
+    ]
     groups = file_groups(files, view.state)
     placed = {path for group in groups for file_slice in group.slices for path in file_slice.paths}
     now = {path for file_slice in latest_slices(groups, view.replaced) for path in file_slice.paths}
@@ -171,10 +174,10 @@ def _changing(view: TableView, found: Sequence[AsideFile]) -> Mapping[AsideFile,
 
 def _infos(files: PartitionFiles, more: Iterable[FileInfo] = ()) -> list[FileInfo]:
     """The files of a partition, and more, each once."""
-    found = {info.path: info for info in more}
-    found.update((file.path, file.info) for file in files.base_files)
-    found.update((file.path, file.info) for file in files.log_files)
-    return list(found.values())
+    result = {info.path: info for info in more}
+    result.update((file.path, file.info) for file in files.base_files)
+    result.update((file.path, file.info) for file in files.log_files)
+    return list(result.values())
 
 
 def _of_clean(found: Sequence[AsideFile], clean: Time) -> dict[str, Any]:

@@ -73,7 +73,7 @@ class Undelete:
                 _put_back(access.storage, files, access.engine)
             return UndeleteRun(decision, len(files))
 
-    def told(self, done: UndeleteRun) -> tuple[str, str | None]:
+    def report(self, done: UndeleteRun) -> tuple[str, str | None]:
         """What was put back, in words; it is no instant of the timeline."""
         if done.decision.plan is None:
             return f"nothing to do: {done.decision.reason}", None

@@ -124,7 +124,7 @@ def _check_not_taken_back(
 def _check_not_restored(state: TableState, asked: StreamBatch, last: WrittenBatch | None) -> None:
     """Raise StreamBatchError when the table was restored since the last batch."""
     since = last.instant if last is not None else BEGINNING
-    restore = next((each for each in state.timeline.completed(Action.RESTORE) if each.time > since), None)
+    restore = next((instant for instant in state.timeline.completed(Action.RESTORE) if instant.time > since), None)
     if restore is not None:
         have = f"batch {last.batch} in commit {last.instant}" if last is not None else "no batch of the query"
         raise _taken_back(state, asked.query, f"{have}, and {state.where(restore)} after it")

@@ -29,7 +29,7 @@ def stream_columns(state: TableState, options: StreamOptions) -> StructType:
 def check_columns(state: TableState, options: StreamOptions, columns: StructType) -> None:
     """Raise SchemaConflictError if the table no longer has one of the columns of a query, or has it in a type whose values the
     column of the query cannot hold."""
-    wanted, now = (_data(each, options) for each in (columns, stream_columns(state, options)))
+    wanted, now = (_data(column, options) for column in (columns, stream_columns(state, options)))
     for field in wanted:
         found = now.field(field.name).type if field.name in now.names else None
         if found is None or not _holds(field.type, found):

@@ -147,7 +147,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type
         if not commits.commits:
             return []
         last = commits.commits[-1]
-        cleaned = any(each.action is Action.CLEAN and each.time > last.time for each in state.timeline)
+        cleaned = any(instant.action is Action.CLEAN and instant.time > last.time for instant in state.timeline)
         later = () if cleaned or not state.timeline.covers(last.time) else commits.later(last)
         if not self._options.changes:
             return self._rows(state, plan_before(commits.state, self._query(Snapshot()), later))
@@ -155,8 +155,8 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type
         timeline = commits.state.before(later).timeline
         times = CommitTimes(last.time, commits.completion(last), timeline, timeline)
         slices = plan_before(commits.state, Query(), later).slices
-        inserts = [GroupChange(times, each.group, None, each) for each in slices]
-        return [_partition(ChangesOfTasks(stream.task, ((each,),))) for each in inserts]
+        inserts = [GroupChange(times, file_slice.group, None, file_slice) for file_slice in slices]
+        return [_partition(ChangesOfTasks(stream.task, ((insert,),))) for insert in inserts]
 
     def _rows(self, state: TableState, plan: ReadPlan) -> Sequence[InputPartition]:
         read = ReadSlice(state.storage, plan.of_slice)

@@ -99,24 +99,27 @@ def _head(call: Call, each: FileSlice) -> tuple[Any, ...]:
 
 def _fsview_all(call: Call) -> Iterator[tuple[Any, ...]]:
     view = _view(call)
-    found = [
-        each for group in view.groups for each in group.slices if view.as_of is None or each.base_instant <= view.as_of
+    result = [
+        file_slice
+        for group in view.groups
+        for file_slice in group.slices
+        if view.as_of is None or file_slice.base_instant <= view.as_of
     ]
-    for each in _slices(call, found):
-        yield *_head(call, each), _paths(call, each.log_files)
+    for file_slice in _slices(call, result):
+        yield *_head(call, file_slice), _paths(call, file_slice.log_files)
 
 
 def _fsview_latest(call: Call) -> Iterator[tuple[Any, ...]]:
     view = _view(call)
-    for each in _slices(call, view.slices):
-        planned = each.group in view.busy.compacting
-        size, base = sum(log.info.size for log in each.log_files), each.base_file
+    for file_slice in _slices(call, view.slices):
+        planned = file_slice.group in view.busy.compacting
+        size, base = sum(log.info.size for log in file_slice.log_files), file_slice.base_file
         share = size / base.size if base is not None and base.size else 0.0
-        files, none = _paths(call, each.log_files), "[]"
+        files, none = _paths(call, file_slice.log_files), "[]"
         if planned:
-            yield *_head(call, each), size, 0, share, 0.0, files, none
+            yield *_head(call, file_slice), size, 0, share, 0.0, files, none
         else:
-            yield *_head(call, each), 0, size, 0.0, share, none, files
+            yield *_head(call, file_slice), 0, size, 0.0, share, none, files
 
 
 def _paths(call: Call, logs: Sequence[LogFile]) -> str:
@@ -126,12 +129,12 @@ def _paths(call: Call, logs: Sequence[LogFile]) -> str:
 def _sizes(call: Call) -> Iterator[tuple[Any, ...]]:
     by_commit: dict[str, list[int]] = defaultdict(list)
     wanted = partition_path(call["partition_path"] or "")
-    slices = (each for group in TableView(call.state).groups for each in group.slices)
-    for each in slices:
-        if not wanted or fnmatchcase(each.partition, wanted):
-            if each.base_file is not None:
-                by_commit[str(each.base_file.instant)].append(each.base_file.size)
-            for log in each.log_files:
+    slices = (file_slice for group in TableView(call.state).groups for file_slice in group.slices)
+    for file_slice in slices:
+        if not wanted or fnmatchcase(file_slice.partition, wanted):
+            if file_slice.base_file is not None:
+                by_commit[str(file_slice.base_file.instant)].append(file_slice.base_file.size)
+            for log in file_slice.log_files:
                 by_commit[str(log.time)].append(log.info.size)
     for time in sorted(by_commit, reverse=True):
         yield _summary(time, by_commit[time])
@@ -186,7 +189,7 @@ def _invalid(call: Call) -> Iterator[tuple[str]]:
     partitions, instants = (
         [part.strip() for part in call[n].split(",") if part.strip()] for n in ("partitions", "instants")
     )
-    partitions = [partition_path(each) for each in partitions]
+    partitions = [partition_path(partition) for partition in partitions]
     for file in walk_files(storage, ""):
         name = BaseFileName.parse(file.name)
         folder = file.path.rpartition("/")[0]
@@ -202,7 +205,7 @@ def _invalid(call: Call) -> Iterator[tuple[str]]:
 def _path_detail(call: Call) -> Iterator[tuple[Any, ...]]:
     storage = storage_of(call["path"])
     folders = storage.list("").folders if call["is_sub"] else [""]
-    found = []
+    result = []
     for folder in folders:
         files = list(walk_files(storage, folder))
         below = {
@@ -211,8 +214,8 @@ def _path_detail(call: Call) -> Iterator[tuple[Any, ...]]:
         size = sum(file.size for file in files)
         path = f"{storage.base_path}/{folder}" if folder else storage.base_path
         paths = len({each for each in below if each.startswith(folder)} | {folder})
-        found.append((paths, len(files), size, _unit(size), path, size, -1, -1))
-    yield from sorted(found, key=lambda row: row[2], reverse=True) if call["sort"] else found
+        result.append((paths, len(files), size, _unit(size), path, size, -1, -1))
+    yield from sorted(result, key=lambda row: row[2], reverse=True) if call["sort"] else result
 
 
 def _unit(size: float) -> str:
@@ -223,14 +226,14 @@ def _unit(size: float) -> str:
 def _mapping(call: Call) -> Iterator[tuple[Any, ...]]:
     wanted = {each.strip() for each in call["file_ids"].split(",") if each.strip()}
     partition, rows = partition_path(call["partition_path"] or ""), []
-    for each in TableView(call.state).slices:
-        base = each.base_file
-        if base is None or base.source is None or (wanted and each.file_id not in wanted):
+    for file_slice in TableView(call.state).slices:
+        base = file_slice.base_file
+        if base is None or base.source is None or (wanted and file_slice.file_id not in wanted):
             continue
-        if partition in ("", each.partition):
+        if partition in ("", file_slice.partition):
             folder, _, name = base.source.uri.rpartition("/")
-            root = folder.removesuffix(f"/{each.partition}") if each.partition else folder
-            rows.append((each.partition, each.file_id, root, folder.removeprefix(root).strip("/"), name))
+            root = folder.removesuffix(f"/{file_slice.partition}") if file_slice.partition else folder
+            rows.append((file_slice.partition, file_slice.file_id, root, folder.removeprefix(root).strip("/"), name))
     names = [field.name for field in call.procedure.result]
     if call["sort_by"] not in names:
         raise SqlError(f"There is no column {call['sort_by']:.100} to sort by", fix=f"use one of {', '.join(names)}")
@@ -238,7 +241,11 @@ def _mapping(call: Call) -> Iterator[tuple[Any, ...]]:
 
 
 def _bootstrapped(call: Call) -> Iterator[tuple[str]]:
-    found = (each for each in TableView(call.state).slices if each.base_file is not None and each.base_file.source)
+    found = (
+        file_slice
+        for file_slice in TableView(call.state).slices
+        if file_slice.base_file is not None and file_slice.base_file.source
+    )
     for partition in sorted({each.partition for each in found}):
         yield (partition,)
 

@@ -24,7 +24,7 @@ def operation_of(call: Call, given: str, *more: str) -> str:
 
 def named_in(instants: str | None) -> list[str]:
     """The instants of a parameter, between commas."""
-    return [each.strip() for each in (instants or "").split(",") if each.strip()]
+    return [instant.strip() for instant in (instants or "").split(",") if instant.strip()]
 
 
 def run_plans(

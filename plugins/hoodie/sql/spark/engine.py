@@ -99,7 +99,9 @@ class SparkQueries:
         assert isinstance(source, HoodieDataset), source
         dataset, known = source, source.schema
         partitions = top_level(dataset.state.properties.partition_fields)
-        rules: list[pc.Expression] = [each.expression for each in needed.conditions if each.column in partitions]
+        rules: list[pc.Expression] = [
+            condition.expression for condition in needed.conditions if condition.column in partitions
+        ]
         columns = needed.columns or known.names[:1]  # something has to count the rows
         asked = replace(
             dataset.query,

@@ -109,10 +109,10 @@ class LogArchive:
 
     @cached_property
     def _entries(self) -> dict[Key, _Entry]:
-        found: dict[Key, _Entry] = {}
+        result: dict[Key, _Entry] = {}
         for path in self._paths():
-            found.update({entry.instant.key: entry for entry in self._of_file(path)})
-        return {key: found[key] for key in sorted(found)}
+            result.update({entry.instant.key: entry for entry in self._of_file(path)})
+        return {key: result[key] for key in sorted(result)}
 
     def _of_file(self, path: str) -> Iterator[_Entry]:
         for block in scan_blocks(self._storage, path):

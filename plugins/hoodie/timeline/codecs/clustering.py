@@ -24,7 +24,7 @@ def encode_clustering_plan(plan: ClusteringPlan) -> bytes:
     """The request of a clustering. Rows keep the commit that wrote them (`preserveHoodieMetadata`)."""
     groups = [
         {
-            "slices": [_slice_to_record(each, plan.base_path) for each in group.slices],
+            "slices": [_slice_to_record(file_slice, plan.base_path) for file_slice in group.slices],
             "metrics": dict(group.metrics),
             "numOutputFileGroups": group.outputs,
             "extraMetadata": None,

@@ -124,7 +124,7 @@ def commit_of(record: dict[str, Any], where: str) -> CommitMetadata:
             for stat in entries
         )
         replaced = {
-            named_path(partition, where): tuple(named_part(each, where) for each in ids)
+            named_path(partition, where): tuple(named_part(file_id, where) for file_id in ids)
             for partition, ids in (record.get("partitionToReplaceFileIds") or {}).items()
         }
         extra = {key: _text(value) for key, value in (record.get("extraMetadata") or {}).items() if value is not None}

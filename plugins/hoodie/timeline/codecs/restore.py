@@ -50,10 +50,14 @@ def encode_restore_result(result: RestoreResult, base_path: str) -> bytes:
         {
             "startRestoreTime": result.start,
             "timeTakenInMillis": result.millis,
-            "instantsToRollback": [each.instant for each in result.rollbacks],
-            "hoodieRestoreMetadata": {each.instant: [rollback_record(each, base_path)] for each in result.rollbacks},
+            "instantsToRollback": [rollback.instant for rollback in result.rollbacks],
+            "hoodieRestoreMetadata": {
+                rollback.instant: [rollback_record(rollback, base_path)] for rollback in result.rollbacks
+            },
             "version": 1,
-            "restoreInstantInfo": [{"commitTime": each.instant, "action": each.action} for each in result.rollbacks],
+            "restoreInstantInfo": [
+                {"commitTime": rollback.instant, "action": rollback.action} for rollback in result.rollbacks
+            ],
         },
     )
 

@@ -69,7 +69,7 @@ class LeaseFile:
         """The owner, when it is one of this library's."""
         return LockOwner.parse(self.owner.encode())
 
-    def told(self) -> str:
+    def owner_text(self) -> str:
         """The owner in words."""
         process = self.process()
         if process is None:
@@ -110,7 +110,7 @@ class LeaseLock:
         if not old.is_free(self.clock) or not replace_own(self.storage, TABLE_LOCK, content, new.encode()):
             return None
         if not old.expired:
-            recovered(f"took over the lock {TABLE_LOCK} of {old.told()}, which had ended or did not renew it")
+            recovered(f"took over the lock {TABLE_LOCK} of {old.owner_text()}, which had ended or did not renew it")
         return _Lease(self, owner, new, begun)
 
     def _held_error(self, waited: float) -> LockHeldError:
@@ -119,7 +119,7 @@ class LeaseLock:
         if content is not None:
             lease = LeaseFile.parse(content, f"{self.storage.base_path}/{TABLE_LOCK}")
             seconds = lease.valid_until / 1000 - self.clock.now().timestamp()
-            holder = f"held by {lease.told()}, for {seconds:.0f} s more unless it is renewed"
+            holder = f"held by {lease.owner_text()}, for {seconds:.0f} s more unless it is renewed"
         return held_by_another(
             self.storage.base_path,
             waited,
@@ -200,7 +200,7 @@ class _Lease:
             if content is None or found is None or found.owner != self._file.owner or found.expired:
                 raise LockLostError(
                     f"The lock {TABLE_LOCK} of table {storage.base_path} was lost by {self._owner.purpose}",
-                    found="no lock" if found is None else f"by now it is of {found.told()}",
+                    found="no lock" if found is None else f"by now it is of {found.owner_text()}",
                     fix="run it again; nothing was completed. A process that is stopped for longer than "
                     "hoodie.write.lock.storage.validity.timeout.secs loses its lock",
                 )

@@ -30,7 +30,7 @@ class FoundLock:
     kind: str
     content: bytes
     owner: LockOwner | None
-    told: str
+    owner_text: str
     age: float | None
     expires_in: float | None
     alive: bool | None
@@ -39,8 +39,8 @@ class FoundLock:
 def found_locks(storage: Storage, clock: Clock) -> list[FoundLock]:
     """Those of a table and of its plans. One that was given back is none. Raises CorruptTableError for a folder."""
     plans = (file.path for file in storage.list(SERVICE_LOCKS).files if file.name.endswith(".lock"))
-    found = [_of_file(storage, clock, path) for path in (LOCK, *plans)]
-    return [lock for lock in (*found, _lease(storage, clock)) if lock is not None]
+    result = [_of_file(storage, clock, path) for path in (LOCK, *plans)]
+    return [lock for lock in (*result, _lease(storage, clock)) if lock is not None]
 
 
 def break_lock(storage: Storage, found: FoundLock) -> bool:
@@ -88,7 +88,7 @@ def _lease(storage: Storage, clock: Clock) -> FoundLock | None:
         return None
     owner, left = lease.process(), lease.valid_until / 1000 - clock.now().timestamp()
     alive = False if lease.is_free(clock) else _alive(owner)
-    return FoundLock(TABLE_LOCK, STORAGE, content, owner, lease.told(), age, round(left, 3), alive)
+    return FoundLock(TABLE_LOCK, STORAGE, content, owner, lease.owner_text(), age, round(left, 3), alive)
 
 
 def _alive(owner: LockOwner | None) -> bool | None:

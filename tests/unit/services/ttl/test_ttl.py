@@ -64,13 +64,13 @@ def test_days_count_from_the_last_write(table):
     assert commit.metadata.operation == "DELETE_PARTITION"
     assert commit.metadata.extra["hoodie.partition.ttl.expired"] == "20 days since the last write"
     assert content(table, as_of=since) == before
-    assert TTL.told(done) == (
+    assert TTL.report(done) == (
         "1 partition dropped; 1 partition of 3 outlived 20 days since the last write",
         commit.instant.time,
     )
     again = table.run(TTL, keep(20))
     assert again.commit is None
-    assert "nothing to do: 0 partitions of 2" in TTL.told(again)[0]
+    assert "nothing to do: 0 partitions of 2" in TTL.report(again)[0]
     assert len(table.timeline.commits) == 4
 
 

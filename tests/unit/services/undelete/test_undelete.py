@@ -128,7 +128,7 @@ def test_what_only_an_older_clean_has_set_aside_does_not_hide_the_gap_of_the_lat
 
 def test_after_the_grace_time_the_next_clean_deletes_for_good(tmp_path, clock):
     table, _ = cow(tmp_path / "t", clock)
-    said, _ = CLEAN.told(table.run(CLEAN, GRACE))
+    said, _ = CLEAN.report(table.run(CLEAN, GRACE))
     assert said.startswith(f"4 files set aside until {clock.time + timedelta(hours=24):%Y-%m-%d %H:%M} UTC; ")
     table.run(CLEAN, GRACE)
     assert asides(table.storage), "its time is not over"
