@@ -1,7 +1,7 @@
-"""What keeps a service from going on: which instant or plan, since when, whose, and what can be done (decision 41).
+"""Reasons that hold a service back: an instant or plan, its age, its owner and the remedy (decision 41).
 
-A planner says what is held and by whom (`Hold`), from what it looked at anyway. Age, owner and remedy are looked up only when
-there is something to tell.
+A planner reports what is held and by which instant (`Hold`), from facts that it has read anyway. Age, owner and remedy are looked
+up only if there is a hold.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Hold:
 
 @dataclass(frozen=True)
 class Blocker:
-    """A `Hold` as it is told. `age` is in seconds; `owner` is None when nobody is known to be at work."""
+    """A `Hold` for people. `age` is in seconds; `owner` is None if no process is known to be at work."""
 
     held: str
     instant: str
@@ -62,7 +62,7 @@ class Blocker:
 
     def __str__(self) -> str:
         done = self.state == State.COMPLETED.name
-        whose = self.owner or ("complete" if done else "nobody is known to be at work on it")
+        whose = self.owner or ("complete" if done else "no process is known to be at work on it")
         state = "" if done else f" {self.state}"
         held = f"{self.held}: held back by {self.action} {self.instant}{state} ({aged(self.age)}; {whose})"
         return f"{held}, {self.reason}. To do: {self.fix}"
@@ -81,9 +81,10 @@ def with_blockers(reason: str, blockers: Sequence[Blocker]) -> str:
 def blockers_of(
     holds: Iterable[Hold], state: TableState, clock: Clock, sharing: ConcurrencyOptions, locking: Locking | None = None
 ) -> tuple[Blocker, ...]:
-    """What is told of holds. Where there are none nothing is read; else one listing of heartbeats, and the table's locks.
+    """Blockers for these holds. Without holds this reads nothing; with some, it lists heartbeats once and reads the table's
+    locks.
 
-    Where `locking` says that the table's lock lies on a server, that is asked for a write of which nothing else is known.
+    If `locking` says that the table's lock is on a server, the server is asked about a write of which nothing else is known.
     """
     owners = _Owners(state, clock, sharing, locking)
     return tuple(owners.blocker(hold) for hold in holds)
@@ -91,7 +92,7 @@ def blockers_of(
 
 @dataclass(frozen=True)
 class _Owners:
-    """Who is at work on instants of a table."""
+    """Owners of the instants of a table."""
 
     state: TableState
     clock: Clock
@@ -107,14 +108,15 @@ class _Owners:
         """Those of others whose holders are not certainly dead, by their paths."""
         try:
             found = found_locks(self.state.storage, self.clock)
-        except CorruptTableError:  # whoever takes the lock is told
+        except CorruptTableError:  # the process that takes the lock gets the error
             return {}
         others = (lock for lock in found if lock.owner is None or not lock.owner.is_held_here)
         return {lock.path: lock for lock in others if lock.alive is not False}
 
     @cached_property
     def table_lock(self) -> FoundLock | None:
-        """That of another: none while this very change holds it. A server that does not answer is told to who takes the lock."""
+        """The lock of another process; None while this change holds it. If a server does not answer, the process that takes
+        the lock gets the error."""
         held = next((lock for lock in self.locks.values() if lock.kind != PLAN), None)
         if held is not None or self.locking is None or holds_lock():
             return held
@@ -125,7 +127,7 @@ class _Owners:
 
     @cached_property
     def clusterings(self) -> frozenset[Instant]:
-        """In version 6 a pending clustering is a replacecommit, and only its plan tells."""
+        """In version 6 a pending clustering is a replacecommit, which only its plan shows."""
         return frozenset(Busy(self.state).clustering.values())
 
     def blocker(self, hold: Hold) -> Blocker:
@@ -158,7 +160,7 @@ class _Owners:
     def _fix(self, instant: Instant, owner: str | None) -> str:
         time = instant.time
         if instant.action is Action.SAVEPOINT:
-            return f"when nobody needs it any more, `hudi-services savepoint delete --instant {time}`"
+            return f"once it is not needed any more, run `hudi-services savepoint delete --instant {time}`"
         if instant.action in _PLANS:
             execute = f"`hudi-services compact --mode execute --instant {time}`"
             return "wait until it is carried out" if owner else f"carry it out: {execute}"
@@ -180,7 +182,7 @@ class _Owners:
 
 
 def _holder(lock: FoundLock) -> str:
-    """Of a lock: the process, or the words of another program."""
+    """The holder of a lock: a process, or the text of another program."""
     owner = lock.owner
     return _short(f"process {owner.pid} of {owner.host} ({owner.purpose})" if owner is not None else lock.owner_text)
 

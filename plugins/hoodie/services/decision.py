@@ -1,4 +1,4 @@
-"""What a service has decided, as text and as JSON. Whatever is explained is a decision, printed here alone."""
+"""The decision of a service, as text and as JSON. All explanations are decisions, printed here alone."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def _itself(item: Item) -> Item:
 
 @dataclass(frozen=True)
 class Items:
-    """What a plan touches, in order. `verb` says what would be done with them, `noun` what one of them is; `bytes` is their sum.
-    `how` is what else the plan says of that, such as the columns that rows are sorted by.
+    """Items that a plan touches, in order. `verb` is the action on them, `noun` the name of one; `bytes` is their sum. `how` has
+    more of the plan, such as the columns that rows are sorted by.
 
     `planned` are what the plan holds, and `item` describes one of them when it is printed: a plan of millions is not written out
     a second time for those who only carry it out.
@@ -60,7 +60,7 @@ class Items:
 
 @dataclass(frozen=True, repr=False)
 class Decision(Shows, Generic[P]):
-    """What a service would do, and why; `plan` is None when nothing is to be done.
+    """Plan of a service and its reason; `plan` is None when there is nothing to do.
 
     `facts` are what was looked at, for programs. People read `before` and `after`, lines around those of the items; where a
     service has no words of its own (`before` is None) each fact is a line. A plan that touches no files says in `would` what it
@@ -78,16 +78,16 @@ class Decision(Shows, Generic[P]):
     blockers: Sequence[Blocker] = ()
 
     def allowed(self, service: str, table: str, *, agreed: str | None) -> P | None:
-        """The plan, for whoever carries it out.
+        """The plan, for the run that executes it.
 
-        Raises DeleteCapError when it deletes more than a run may unasked, unless `agreed` is its digest.
+        Raises DeleteCapError when it deletes more than a run may without approval, unless `agreed` is its digest.
         """
         if self.deletion is not None and self.deletion.over:
             self.deletion.check(service, table, self.digest, agreed)
         return self.plan
 
     def only(self, service: str, table: str, digest: str | None) -> None:
-        """Before it is carried out for somebody who wants the plan of this digest and no other; None: whatever is due.
+        """Check that the plan has the digest that a user asked for; None accepts any plan.
 
         Raises PlanChangedError.
         """
@@ -101,19 +101,20 @@ class Decision(Shows, Generic[P]):
 
     @property
     def digest(self) -> str:
-        """Of what the plan touches, in any order, and what it does with that: 12 characters.
+        """Digest of the items, in any order, and of the action on them: 12 characters.
 
-        By it somebody agrees to this plan and to no other.
+        A user approves this plan by it, and no other.
         """
         return _digest(self._verb, self.marks)
 
     @property
     def marks(self) -> Iterator[bytes]:
-        """What the digest is made of: the hash of each item's path, size and parts."""
+        """Parts of the digest: the hash of each item's path, size and parts."""
         return map(_mark, self.items or ())
 
     def few_more_than(self, agreed: str, marks: Collection[bytes], caps: Caps) -> bool:
-        """Whether the items beyond those of the plan with the digest `agreed` are no more than a run may delete unasked.
+        """Return whether the items beyond those of the plan with the digest `agreed` are no more than a run may delete without
+        approval.
 
         `marks` are what is known of that plan; False when they are of another one, or of one that does other things.
         """
@@ -180,7 +181,7 @@ class Decision(Shows, Generic[P]):
     def _over(self) -> Iterator[str]:
         if self.deletion is not None and self.deletion.over:
             yield (
-                f"past what a run may delete unasked, so it stops unless it is given --yes {self.digest}: "
+                f"past what a run may delete without approval, so it stops unless it is given --yes {self.digest}: "
                 f"{'; '.join(self.deletion.over)}"
             )
 
@@ -195,7 +196,7 @@ class Decision(Shows, Generic[P]):
 
 
 def digest_of(explained: Decision[Any] | None) -> str | None:
-    """Of a decision that somebody has agreed to; None where nobody has."""
+    """Digest of a decision that a user has approved; None without one."""
     return explained.digest if explained is not None else None
 
 

@@ -1,4 +1,4 @@
-"""What a run may delete unasked: every plan that deletes data files passes here before it is written."""
+"""Limits of the deletes of a run without approval: every plan that deletes data files passes here before it is written."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FEW = 1_000  # files: a share says little about a small table
 
 @dataclass(frozen=True)
 class Caps:
-    """Data files, their bytes, and the share of the table's bytes that a run may delete unasked.
+    """Data files, their bytes, and the share of the table's bytes that a run may delete without approval.
 
     Plans of fewer files than `share_from` are not asked for their share.
     """
@@ -42,7 +42,8 @@ class Deletion:
     over: tuple[str, ...]
 
     def check(self, service: str, table: str, digest: str, agreed: str | None) -> None:
-        """Before the plan of this digest is written; `agreed` is that of the plan which somebody has seen, if anybody has.
+        """Check the plan of this digest before it is written; `agreed` is the digest of the plan that a user has approved, if
+        any.
 
         Raises DeleteCapError when it is past a cap and another one.
         """
@@ -59,7 +60,7 @@ class Deletion:
 
 
 def weighed(files: int, size: int, seen: int, caps: Caps, whole: Callable[[], int]) -> Deletion:
-    """A plan that deletes so many files of `size` bytes, out of `seen` bytes that were looked at.
+    """A plan that deletes `files` files of `size` bytes, out of `seen` bytes that were listed.
 
     `whole` counts the bytes of the whole table; it is only asked when the share of what was seen is past its cap.
     """

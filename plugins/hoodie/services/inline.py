@@ -1,7 +1,7 @@
 """Services that the options of a write ask for: a compaction, a clustering, the TTL of partitions, a clean, an archival, a Hive
 sync, in this order, after its commit.
 
-The commit stays whatever they do: a service that fails is told, in the log and in the result, and the others go on.
+The commit stays in any case: a service that fails is reported in the log and in the result, and the others go on.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ _log = logging.getLogger(__name__)
 _SHORT_WAIT_MS = 5000  # for another's lock, of what the next write can do as well
 
 Told = tuple[str, str | None]
-"""What was done, in words, and the instant; None when there was nothing to do."""
+"""The message, and the instant; None when there was nothing to do."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """A service that is to run. `act` gets those options that `keys` name; `counts`: a failure is the caller's to mend.
+    """A service that is to run. `act` gets those options that `keys` name; `counts`: the caller has to handle a failure.
 
-    `check` raises ConfigError for options that contradict each other; one that is `quiet`, as nobody asked for it, is told only
-    when it did something or could not. One that `yields` waits for another's lock for a moment only, and is then left to the
-    next write.
+    `check` raises ConfigError for options that contradict each other. A `quiet` service was not asked for: it is reported only
+    when it did something or failed. One that `yields` waits for another's lock for a moment only, and is then left to the next
+    write.
     """
 
     service: Decides[Any]
@@ -135,7 +135,7 @@ class AfterWrite:
 
     @staticmethod
     def of(given: Given | None, *groups: OptionGroup) -> AfterWrite:
-        """From all options that were given to a write, and to whoever takes `groups` with it. They are resolved here, once.
+        """The steps, from all options of a write and of the service that takes `groups` with it. Resolves the options once, here.
 
         Values are checked before anything is written. Raises ConfigError, also for what `own_options` refuses.
         """
@@ -148,7 +148,7 @@ class AfterWrite:
         return AfterWrite(options, steps)
 
     def run(self, access: TableAccess) -> tuple[ServiceOutcome, ...]:
-        """Run the services one after the other. Raises nothing: what fails is told in the log and in its outcome."""
+        """Run the services one after the other. Raises nothing: a failure is reported in the log and in its outcome."""
         done = ((step, _outcome(step, access, select_keys(self.options, step.keys))) for step in self.steps)
         return tuple(outcome for step, outcome in done if outcome is not None)
 
@@ -194,16 +194,16 @@ def _one_of(asked: Options, carried_out: ConfigKey[bool], planned: ConfigKey[boo
 
 
 def _outcome(step: Step, access: TableAccess, options: Options) -> ServiceOutcome | None:
-    """None when there is nothing to tell."""
+    """The outcome of a step; None when there is nothing to report."""
     try:
         message, instant = step.act(access, _waiting_shortly(options) if step.yields else options)
-    except Exception as error:  # noqa: BLE001 - whatever it is, the commit before it stands
+    except Exception as error:  # noqa: BLE001 - the commit before it stays after any error
         told = str(error) if isinstance(error, HoodieError) else f"{type(error).__name__}: {error}"
         if step.yields and isinstance(error, LockHeldError):
-            _log.warning("What was committed stays; %s after it is left to the next write: %s", step.name, told)
+            _log.warning("The commit stays; %s after it is left to the next write: %s", step.name, told)
             return ServiceOutcome(step.name, f"left to the next write: {told}")
         _log.error(
-            "What was committed stays; %s after it failed: %s",
+            "The commit stays; %s after it failed: %s",
             step.name,
             told,
             exc_info=not isinstance(error, HoodieError | OSError),

@@ -65,7 +65,7 @@ def _list_hashes(array: pa.ListArray) -> np.ndarray:
 
 
 def _place(number: int) -> np.uint64:
-    """Tells columns and fields apart."""
+    """A factor that distinguishes columns and fields."""
     return np.uint64(number * int(_NULL) % (1 << 64))
 
 

@@ -1,4 +1,4 @@
-"""What a table service is: a value that decides, and carries out what it decided (decision 30).
+"""A table service: a value that decides, and executes its decision (decision 30).
 
 A service acts at once (`Service`), or puts a plan on the timeline that it or another process carries out later (`Scheduled`).
 """
@@ -33,15 +33,15 @@ R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
 
 Seen = MutableMapping[Any, Any]
-"""What was looked at before the lock, and cannot be another thing under it: a service's own keys and values."""
+"""Facts that were read before the lock, and are the same under it: a service's own keys and values."""
 
 
 class Decides(Protocol[P_co]):
-    """What explains itself. `name` is what it is called to people, `options` are what may be said to it."""
+    """A service that explains itself. `name` is for people, `options` are the option groups that it takes."""
 
     @property
     def name(self) -> str:
-        """What it is called to people."""
+        """Name for people."""
         ...
 
     @property
@@ -50,7 +50,7 @@ class Decides(Protocol[P_co]):
         ...
 
     def decide(self, state: TableState, options: Given, clock: Clock) -> Decision[P_co]:
-        """What is to be done with the table now, and why. Reads, and changes nothing. Raises HoodieError."""
+        """Plan for the table now, with its reason. Reads, and changes nothing. Raises HoodieError."""
         ...
 
 
@@ -59,11 +59,11 @@ class Service(Decides[P_co], Protocol[P_co, R]):
     """A service that acts at once."""
 
     def run(self, access: TableAccess, options: Given) -> R:
-        """Decide, and do it. Safe to kill at any point: the next run goes on, or begins anew. Raises HoodieError."""
+        """Decide, and execute. Safe to kill at any point: the next run goes on, or starts again. Raises HoodieError."""
         ...
 
     def report(self, done: R) -> tuple[str, str | None]:
-        """What a run has done, in words, and its instant; None when there was nothing to do."""
+        """The message about a run, and its instant; None when there was nothing to do."""
         ...
 
 
@@ -73,7 +73,7 @@ class Scheduled(Decides[P], Protocol[P, R_co]):
 
     @property
     def action(self) -> Action:
-        """Of the instants that hold its plans."""
+        """Action of the instants that hold its plans."""
         ...
 
     def decide(
@@ -83,11 +83,11 @@ class Scheduled(Decides[P], Protocol[P, R_co]):
         ...
 
     def encode(self, plan: P) -> bytes:
-        """The plan as it stands on the timeline."""
+        """The plan as bytes on the timeline."""
         ...
 
     def execute(self, access: TableAccess, time: Time, options: Given) -> R_co:
-        """Carry out the plan of instant `time`, whoever scheduled it.
+        """Execute the plan of instant `time`, by any writer.
 
         Safe to kill at any point, and to repeat. Raises PendingInstantError when no such plan waits.
         """
@@ -95,7 +95,7 @@ class Scheduled(Decides[P], Protocol[P, R_co]):
 
 
 def check_service(service: object, *kinds: type) -> None:
-    """Raises ArgumentError for what is no service, or one of none of these kinds (`Service`, `Scheduled`)."""
+    """Raises ArgumentError for an object that is not a service, or is not of one of these kinds (`Service`, `Scheduled`)."""
     if not hasattr(service, "decide") or (kinds and not isinstance(service, kinds)):
         raise ArgumentError(
             "The argument 'service' is no service that can do this",
@@ -106,7 +106,7 @@ def check_service(service: object, *kinds: type) -> None:
 
 
 def asked_time(time: object) -> Time:
-    """The instant that a caller names. Raises ArgumentError for what is none."""
+    """The instant that a caller names. Raises ArgumentError for any other value."""
     if isinstance(time, str) and time.isascii() and time.isdigit():
         return Time.of(time)
     raise ArgumentError(
@@ -119,7 +119,7 @@ def schedule(
 ) -> tuple[Instant | None, Decision[P]]:
     """Put a plan on the timeline if one is due; with `force` that is not asked. With `only` the plan of this digest and no other.
 
-    What was decided without the lock is decided again under it. Raises what `service.decide` raises, LockHeldError, and
+    The decision without the lock is made again under it. Raises what `service.decide` raises, LockHeldError, and
     PlanChangedError.
     """
     resolved, seen = resolve(options, service.options.keys), dict[Any, Any]()
@@ -142,8 +142,8 @@ def schedule(
 
 
 def _died_meanwhile(state: TableState, clock: Clock, sharing: ConcurrencyOptions) -> Instant | None:
-    """A writer that lived when the transaction began, and that the decision took for dead: its logs may be in the plan, and will
-    be taken back. Those of version 6 do not tell who wrote them."""
+    """A writer that lived when the transaction began, and that the decision took for dead: its logs may be in the plan, and
+    will be rolled back. Logs of version 6 do not name their writer."""
     if state.layout.logs_tell_writer or not sharing.optimistic:
         return None
     return next(failed_writes(state, living_writers(state, clock, sharing)), None)
@@ -157,8 +157,8 @@ def waiting(state: TableState, *services: Scheduled[Any, Any]) -> list[Instant]:
 
 
 def carried_out(state: TableState, time: str) -> bool:
-    """Whether the plan of this instant, a compaction or a clustering, is complete: another process was faster, or this one was
-    killed before it could tell."""
+    """Return whether the plan of this instant, a compaction or a clustering, is complete: another process was faster, or this
+    one was killed before it could report it."""
     done = next((instant for instant in state.timeline.commits if instant.time == time), None)
     if done is None:
         return False
@@ -170,7 +170,7 @@ def execute_waiting(
 ) -> dict[str, R]:
     """Carry out plans that waited, one after the other; by instant what was done.
 
-    Without those that another process has carried out, or taken back, meanwhile. Raises what the services raise.
+    Plans that another process has executed or removed in the meantime are left out. Raises what the services raise.
     """
     layout = access.state().layout
     of_action = {layout.requested_as(service.action): service for service in services}

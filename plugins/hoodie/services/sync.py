@@ -24,7 +24,7 @@ class Sync:
     options: OptionGroup = SYNC_OPTIONS
 
     def decide(self, state: TableState, options: Given, clock: Clock) -> Decision[SyncPlan]:
-        """What would be changed in the catalog, in order. Raises what `explain_sync` raises."""
+        """Changes of the catalog, in order. Raises what `explain_sync` raises."""
         plan = explain_sync(state, options, self.connect)
         extractor = (f"partition values by {plan.extractor}",) if plan.extractor is not None else ()
         return Decision(

@@ -321,7 +321,7 @@ def test_one_line_names_three():
     ]
     line = with_blockers("why", blockers)
     assert line.startswith(
-        "why; a file: held back by commit 0 INFLIGHT (1.0 s old; nobody is known to be at work on it)"
+        "why; a file: held back by commit 0 INFLIGHT (1.0 s old; no process is known to be at work on it)"
     )
     assert line.endswith("; and 2 more that --explain shows")
     assert line.count("held back") == 3

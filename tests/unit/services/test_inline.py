@@ -198,7 +198,7 @@ def test_one_that_fails_is_told_and_the_rest_goes_on(tmp_path, monkeypatch, capl
     clean, sync = result.services
     assert (clean.service, clean.failed, clean.counts) == ("clean", True, True)
     assert clean.message == "RuntimeError: out of order"
-    assert "What was committed stays; clean after it failed: RuntimeError" in caplog.text
+    assert "The commit stays; clean after it failed: RuntimeError" in caplog.text
     assert not sync.failed
     assert content(table) == {"a": ("p", 1, 1)}
 

@@ -25,7 +25,8 @@ from hoodie.view import TableState
 from hoodie.view.access import TableAccess
 
 _INSTANTS = 500  # that are archived at once, under one lock
-_SHARE = 20  # of the instants listed under a lock at least one in so many goes: else a backlog would mostly be listed
+# At least one in 20 of the instants listed under a lock goes into the archive; a backlog would otherwise mostly be listed.
+_SHARE = 20
 _BYTES = 32 * 1024 * 1024  # of their files, which are held in memory
 
 _Files = dict[tuple[Time, Action], list[Instant]]
@@ -35,7 +36,7 @@ Keys = Collection[tuple[Time, Action]]
 
 @dataclass(frozen=True, repr=False)
 class ArchiveRun(Shows):
-    """What a call of the archiver did: how many instants it moved, and how many files of the history it merged."""
+    """Result of the archiver: how many instants it moved, and how many files of the history it merged."""
 
     decision: Decision[ArchivePlan]
     instants: int = 0
@@ -51,8 +52,9 @@ class ArchiveRun(Shows):
 
 
 def run_archive(access: TableAccess, given: Given, *, only: str | None = None) -> ArchiveRun:
-    """Archive what may go, in batches: between them others get the lock. With `only` the instants of the plan of this digest and
-    no others, even if more could go meanwhile.
+    """Archive the instants that may go, in batches. Other processes can get the lock between two batches.
+
+    With `only`, archive just the instants of the plan of this digest, even if more could go now.
 
     Safe to kill at any point: an instant is in the archive before its files go, and the next run removes what is left of it.
     Raises what `decide_archive` raises, PlanChangedError, LockHeldError, LockLostError, and UnsupportedTableError for a table
@@ -87,7 +89,7 @@ def run_archive(access: TableAccess, given: Given, *, only: str | None = None) -
 
 @dataclass(frozen=True)
 class _Backlog:
-    """What one listing under the lock told: the timeline, and the files of its instants."""
+    """Result of one listing under the lock: the timeline, and the files of its instants."""
 
     state: TableState
     files: _Files
@@ -108,7 +110,7 @@ class _Backlog:
         return _Backlog(state, files, marked, Partitions(state.files))
 
     def without(self, archived: Sequence[Instant]) -> _Backlog:
-        """What is left when these are in the archive. Nothing that was read of them is held any longer."""
+        """The backlog without these instants, which are in the archive. It keeps nothing that was read of them."""
         gone = {instant.key for instant in archived}
         timeline = replace(self.state.timeline, instants=tuple(i for i in self.state.timeline if i.key not in gone))
         state = TableState(self.state.storage, self.state.properties, self.state.layout, timeline)
@@ -120,8 +122,8 @@ class _Backlog:
 def _next_batch(
     access: TableAccess, backlog: _Backlog, given: Given, options: Options, planned: Keys | None, *, begun: bool
 ) -> Sequence[Instant]:
-    """Archive the oldest instants that may go, and that are `planned`, where somebody wants these only. Call it under the lock
-    under which `backlog` was listed."""
+    """Archive the oldest instants that may go; with `planned`, these only. Call it under the lock under which `backlog` was
+    listed."""
     state, files = backlog.state, backlog.files
     partitions = backlog.partitions
     plan = decide_archive(state, given, access.clock, begun=begun, most=_INSTANTS, partitions=partitions).plan
@@ -201,7 +203,7 @@ def _remove(access: TableAccess, state: TableState, instants: Sequence[Instant],
 
 
 def _shared(paths: Sequence[str], tasks: int) -> list[Sequence[str]]:
-    """The paths for at most so many tasks."""
+    """The paths, shared out to at most `tasks` tasks."""
     count = max(1, min(tasks, len(paths)))
     return [paths[start::count] for start in range(count)] if paths else []
 

@@ -1,4 +1,4 @@
-"""Which instants go into the archive: read from the table, decided by `hoodie.services.archive.retention`."""
+"""Plan of an archival: read from the table, decided by `hoodie.services.archive.retention`."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def decide_archive(
 
 
 def _blockers(found: Iterable[Hold], state: TableState, clock: Clock) -> tuple[Blocker, ...]:
-    """Of what an instant holds; what options hold is told in the reason."""
+    """Blockers for the holds of instants. Holds of options are part of the reason."""
     told = [
         Holding(hold.instant, f"what began at {hold.since} or later", f"as {hold.why}", hold.fix)
         for hold in found

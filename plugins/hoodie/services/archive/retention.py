@@ -1,4 +1,4 @@
-"""What has to stay on the active timeline, and why (format notes, section 3.3). Pure."""
+"""Instants that have to stay on the active timeline, and why (format notes, section 3.3). Pure."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Hold:
     since: Time
     why: str
     instant: Instant | None = None
-    every: bool = False  # holds cleans and rollbacks, too, where they go by counts of their own
+    every: bool = False  # holds cleans and rollbacks, too, if they have limits of their own
     fix: str | None = None  # what to do about it, where the instant does not say that
 
 
@@ -50,7 +50,7 @@ def _horizon(now: datetime, hours: int, zone: tzinfo) -> Time:
 
 
 def holds(timeline: Timeline, options: Options, merge_on_read: bool, clean: Time | None) -> Iterator[Hold]:
-    """What holds archival back. `clean` is the first commit that the last clean retained."""
+    """Yield the holds of archival. `clean` is the first commit that the last clean retained."""
     pending = next((i for i in timeline.pending if i.action in _BUILDS_ON), None)
     if pending is not None:
         before = [commit.time for commit in timeline.commits if commit.time < pending.time]

@@ -19,9 +19,9 @@ from hoodie.services.bootstrap.source import SourceSplit
 from hoodie.services.row_checksum import row_hashes
 from hoodie.write.worker.rows import chunks, split_by
 
-_SAMPLE = 64  # a sample is one key in so many, by hash: duplicates of a key are in it all or none
+_SAMPLE = 64  # a sample is one key in 64, by hash: either all duplicates of a key are in it, or no row of that key
 _BUCKET_BYTES = 128 * 1024 * 1024
-_GATHERED = 8_000_000  # hashes of so many rows, 64 MB, are compared in one place: an exchange would take longer
+_GATHERED = 8_000_000  # this number of hashes, 64 MB, is compared in one place: an exchange would take longer
 _HASH = "hash"
 _HASH_BYTES = 8
 _SUSPECTS = 1000  # hashes whose keys are compared; more cannot be two keys' with one hash by chance
@@ -29,7 +29,7 @@ _SUSPECTS = 1000  # hashes whose keys are compared; more cannot be two keys' wit
 
 @dataclass(frozen=True)
 class Duplicates:
-    """Keys that stand more than once in a partition."""
+    """Keys that occur more than once in a partition."""
 
     keys: int
     example: str | None = None
@@ -57,8 +57,8 @@ def find_duplicates(
 ) -> Duplicates:
     """Read only key and partition columns of all files, and bring equal 64-bit hashes of them together.
 
-    Where hashes meet, the files are read again and the keys themselves compared. Raises RecordKeyError for keys that are null,
-    or of a type without a stable text.
+    On equal hashes the files are read again and the keys themselves compared. Raises RecordKeyError for keys that are null, or of
+    a type without a stable text.
     """
     columns = top_level((*record_keys.fields, *paths.fields))
     narrow = [split.narrowed(columns) for split in splits]
@@ -80,7 +80,7 @@ def find_duplicates(
         return Duplicates(0)
     example = f"{twice[RECORD_KEY][0].as_py()!r} of partition {twice[PARTITION_PATH][0].as_py()!r}"
     return Duplicates(
-        twice.num_rows if total <= _SUSPECTS else total, f"{example} stands {twice['count_all_sum'][0].as_py()} times"
+        twice.num_rows if total <= _SUSPECTS else total, f"{example} occurs {twice['count_all_sum'][0].as_py()} times"
     )
 
 
@@ -126,7 +126,7 @@ def repeated_in_bucket(bucket: int, tables: Iterator[pa.Table]) -> tuple[int, np
 
 
 def repeated_hashes(held: Sequence[np.ndarray]) -> tuple[int, np.ndarray]:
-    """How many of the hashes stand there more than once, and the first of these."""
+    """The number of hashes that occur more than once, and the first of these hashes."""
     hashes = np.sort(np.concatenate([np.zeros(0, np.uint64), *held]))
     twice = np.unique(hashes[1:][hashes[1:] == hashes[:-1]])
     return len(twice), twice[:_SUSPECTS]
@@ -134,7 +134,7 @@ def repeated_hashes(held: Sequence[np.ndarray]) -> tuple[int, np.ndarray]:
 
 @dataclass(frozen=True)
 class CountKeys:
-    """Task function: source split -> its keys with one of these hashes, and how often each stands there."""
+    """Task function: source split -> its keys with one of these hashes, and how often each one occurs in it."""
 
     keys_of: KeysOf
     hashes: np.ndarray

@@ -50,7 +50,7 @@ _SKELETON_ROWS = 1_000_000  # rows per task, about a second
 
 @dataclass(frozen=True)
 class BootstrapResult:
-    """What was committed, the skeletons first. `repeated` means that an earlier run had done all of it."""
+    """The commits of a bootstrap, the skeletons first. `repeated`: an earlier run had done all of it."""
 
     plan: BootstrapPlan
     commits: tuple[CommitMetadata, ...] = field(repr=False)
@@ -73,9 +73,9 @@ class BootstrapResult:
 def run_bootstrap(request: BootstrapRequest, clock: Clock, engine: Engine) -> BootstrapResult:
     """Preflight, then create the table and fill it. Both modes become visible one right after the other, or not at all.
 
-    Safe to kill at any point: the next run (or any other write) removes what was written, and begins anew. A table that the
-    same bootstrap has made already is left as it is. Raises SourceError for problems of the preflight and for a source that
-    changes meanwhile, TableExistsError for another table at the base path.
+    Safe to kill at any point: the next run (or any other write) removes the files written so far and starts again. A table that
+    the same bootstrap has made already is left as it is. Raises SourceError for problems of the preflight and for a source that
+    changes during the run, TableExistsError for another table at the base path.
     """
     done = already_done(request, clock)
     plan = preflight(request, engine)

@@ -1,4 +1,4 @@
-"""Planning a bootstrap from the footers of its source: what would be written, and what stands in the way. Pure."""
+"""Plan of a bootstrap from the footers of its source: the files to write, and the problems. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hoodie.services.bootstrap.source import Footer, SourceSplit
 from hoodie.storage.base import FileInfo, Storage
 from hoodie.view.sources import path_values
 
-_SEQNO_BYTES = 3  # bytes per row for the meta columns besides the key, compressed
+_SEQNO_BYTES = 3  # bytes per row of the meta columns other than the key, compressed
 
 
 @dataclass(frozen=True)
@@ -35,14 +35,14 @@ class PlannedFile:
 
 @dataclass(frozen=True)
 class BootstrapPlan:
-    """What a bootstrap would do. With problems, it is refused; notes are worth knowing. Sizes in bytes."""
+    """Plan of a bootstrap. A plan with problems is refused; notes are worth knowing. Sizes in bytes."""
 
     source: str
     files: tuple[PlannedFile, ...]
     schema: pa.Schema | None  # data columns of the table
     layout: str  # hive, plain, mixed or flat
     inside: tuple[str, ...]  # partition columns that all files hold
-    outside: tuple[str, ...]  # those that only the folders tell, of some files at least
+    outside: tuple[str, ...]  # columns that some files have only in their folder names
     problems: tuple[str, ...]
     notes: tuple[str, ...]
     key_bytes: int  # bytes of the key and partition columns, all that is read for METADATA_ONLY
@@ -63,7 +63,7 @@ class BootstrapPlan:
 
     @property
     def bytes_read(self) -> int:
-        """Of the key columns, and of all columns of the files whose rows are copied."""
+        """Bytes of the key columns, and of all columns of the files whose rows are copied."""
         return self.key_bytes + sum(file.info.size for file in self.of_mode(keys.FULL_RECORD))
 
     def of_mode(self, mode: str) -> tuple[PlannedFile, ...]:
@@ -82,7 +82,7 @@ def plan_bootstrap(
     options: Options,
     bloom_bytes: Callable[[int], int],
 ) -> BootstrapPlan:
-    """Plan from what the footers say. `bloom_bytes` tells the size in a footer of the bloom filter of so many keys."""
+    """Plan from the footers. `bloom_bytes` returns the size in a footer of the bloom filter of N keys."""
     problems = [*_unreadable(footers)]
     good = [footer for footer in footers if footer.problem is None and footer.rows]
     fields = key_generator(properties)[1].fields
@@ -138,7 +138,7 @@ def _layout(footers: Iterable[Footer]) -> str:
 def _schema(
     footers: Sequence[Footer], files: Sequence[PlannedFile], fields: Sequence[str], *, as_text: bool, typed: bool
 ) -> tuple[pa.Schema | None, list[str]]:
-    """The columns of all files, then the partition columns that only folders tell; and where files contradict each other."""
+    """The columns of all files, then the partition columns that only folders have; and contradictions between files."""
     examples: dict[pa.Schema, str] = {}
     for footer in footers:
         examples.setdefault(_as_text(footer.schema) if as_text else footer.schema, footer.info.path)
@@ -166,7 +166,7 @@ def _as_text(schema: pa.Schema) -> pa.Schema:
 
 
 def _path_type(texts: Sequence[str | None]) -> pa.DataType:
-    """What Spark would infer for a partition column, if writing it gives the same folder again: `01` stays text."""
+    """The type that Spark would infer for a partition column, if writing it gives the same folder again: `01` stays text."""
     found = pa.array(sorted({text for text in texts if text is not None}), pa.string())
     for kind in (pa.int32(), pa.int64(), pa.date32()):
         try:
@@ -224,7 +224,7 @@ def _folder_problems(
             continue
         values = dict(file.values)
         if any(_has(stored[file.info.path], name) for name in paths.fields) or not values.keys() >= set(paths.fields):
-            continue  # the rows tell: looked at with the keys
+            continue  # the rows show it: they are checked with the keys
         try:
             one = {name: pa.array([values[name]], pa.string()).cast(schema.field(name).type) for name in paths.fields}
             made = paths.of(pa.table(one))[0].as_py() if one else ""
@@ -271,7 +271,7 @@ def _notes(footers: Sequence[Footer], files: Sequence[PlannedFile], schema: pa.S
 
 
 def _stored_notes(footers: Iterable[Footer]) -> Iterator[str]:
-    """What others cannot read in files that stay as they are."""
+    """Yield notes on columns that other readers cannot read in files that stay as they are."""
     columns = {(field.name, field.type) for footer in footers for field in footer.schema}
     for name in sorted({name for name, kind in columns if _holds(kind, _in_nanoseconds)}):
         yield (
@@ -287,7 +287,7 @@ def _in_nanoseconds(kind: pa.DataType) -> bool:
 
 
 def _holds(kind: pa.DataType, test: Callable[[pa.DataType], bool]) -> bool:
-    """Whether the type is, or has deep inside, one that passes the test."""
+    """Return whether the type, or a type nested in it, passes the test."""
     return test(kind) or any(_holds(kind.field(number).type, test) for number in range(kind.num_fields))
 
 

@@ -1,4 +1,4 @@
-"""Before a bootstrap: what the source is, and what stands in the way. Nothing is written."""
+"""Preflight of a bootstrap: the facts of the source and its problems. Writes nothing."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from hoodie.write.plan import base_file_options
 def preflight(request: BootstrapRequest, engine: Engine) -> BootstrapPlan:
     """Look at the source: footers, and the keys as `hoodie.bootstrap.check.keys` says. Writes nothing.
 
-    What stands in the way of a bootstrap is among the plan's problems. Raises SourceError when there is no plan to make: a
-    source that is a Hudi table, has no files, or is being written to; ConfigError for options that cannot be.
+    Problems of a bootstrap are part of the plan. Raises SourceError if there can be no plan: a source that is a Hudi table, has
+    no files, or is being written to; ConfigError for invalid options.
     """
     options, properties, source = request.chosen, request.properties, request.source
     _check_places(source.base_path, request.storage.base_path)

@@ -1,4 +1,4 @@
-"""What earlier runs of a bootstrap have left: commits that stand, and a table that is another's."""
+"""Results of earlier runs of a bootstrap: commits that stay, and a table of another bootstrap."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TIMES = {keys.METADATA_ONLY: METADATA_BOOTSTRAP, keys.FULL_RECORD: FULL_BOOTSTRA
 
 
 def already_done(request: BootstrapRequest, clock: Clock) -> dict[Time, CommitMetadata] | None:
-    """What earlier runs of this bootstrap have committed, by instant; None when there is no table yet.
+    """The commits of earlier runs of this bootstrap, by instant; None if there is no table yet.
 
     Raises TableExistsError when the table is another's.
     """
@@ -56,7 +56,8 @@ def already_done(request: BootstrapRequest, clock: Clock) -> dict[Time, CommitMe
 
 
 def check_untouched(state: TableState) -> None:
-    """Rows that were written meanwhile would be there twice: of a partition that is not taken over yet they are new ones."""
+    """Refuse a table with rows written since the last run: they would be there twice, as inserts into a partition that is not
+    taken over yet."""
     others = [instant for instant in state.timeline.commits if instant.time not in TIMES.values()]
     if others:
         raise TableExistsError(
@@ -67,7 +68,7 @@ def check_untouched(state: TableState) -> None:
 
 
 def check_same(request: BootstrapRequest, plan: BootstrapPlan, done: Mapping[Time, CommitMetadata]) -> None:
-    """What was committed must be what the plan says of that mode: else rows would be there twice, or not at all."""
+    """Check that the commits match the plan of their mode. Otherwise rows would be there twice, or not at all."""
     for mode, time in TIMES.items():
         rows = sum(file.rows for file in plan.of_mode(mode))
         if time in done and done[time].rows_written != rows:

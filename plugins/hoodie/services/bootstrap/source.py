@@ -16,19 +16,19 @@ from hoodie.model.names import PARTITION_METAFILE
 from hoodie.schema import conform
 from hoodie.storage.base import FileInfo, Storage
 
-_FOOTERS = 16  # at most so many a task, unless tasks are limited
+_FOOTERS = 16  # at most 16 files a task, unless tasks are limited
 
 _FIX_RUNNING = "wait until the writer is done, and run it again; the source must stay as it is"
 
 
 @dataclass(frozen=True)
 class Footer:
-    """What the footer of a source file says; with a `problem`, the rest is not known. Sizes in bytes."""
+    """Contents of the footer of a source file; with a `problem`, the rest is unknown. Sizes in bytes."""
 
     info: FileInfo
     rows: int = 0
     schema: pa.Schema = field(default_factory=lambda: pa.schema([]))
-    nulls: Mapping[str, int] = field(default_factory=dict)  # nulls in key columns, where statistics tell
+    nulls: Mapping[str, int] = field(default_factory=dict)  # nulls in key columns, if statistics have them
     int96: frozenset[str] = frozenset()
     key_bytes: int = 0  # bytes of the key columns as they are stored
     problem: str | None = None
@@ -57,7 +57,7 @@ def check_unchanged(storage: Storage, before: Sequence[FileInfo]) -> None:
     if changed:
         raise SourceError(
             f"The source {storage.base_path} is being written to",
-            found=f"{len(changed)} files came, went or changed meanwhile: {', '.join(changed[:3])}",
+            found=f"{len(changed)} files came, went or changed during the run: {', '.join(changed[:3])}",
             fix=_FIX_RUNNING,
         )
 
@@ -113,7 +113,7 @@ class ReadFooters:
 
 @dataclass(frozen=True)
 class SourceSplit:
-    """The rows of one file, with the partition columns that its folders tell, in the columns of `schema`."""
+    """The rows of one file, with the partition columns of its folders, in the columns of `schema`."""
 
     storage: Storage
     info: FileInfo

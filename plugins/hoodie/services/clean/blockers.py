@@ -1,4 +1,4 @@
-"""What a clean would remove but for an instant or a plan that holds it back. Pure but for the plans of pending services."""
+"""Instants and plans that hold files back from a clean. Pure but for the plans of pending services."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def kept_paths(view: TableView, saved: Sequence[Savepoint]) -> dict[str, Instant
 
 
 def holds_of_files(removable: Iterable[FileSlice], kept: Mapping[str, Instant]) -> Iterator[Hold]:
-    """Who keeps files of slices that nobody else needs. With its base file a slice keeps its logs."""
+    """Yield the holds of slices that nothing else needs. With its base file a slice keeps its logs."""
     result: dict[Instant, list[int]] = {}  # sizes in bytes
     for file_slice in removable if kept else ():
         base = file_slice.base_file

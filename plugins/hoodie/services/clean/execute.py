@@ -50,7 +50,7 @@ _ROUND = 4  # tasks of a thread between two looks whether the lock still is held
 
 @dataclass(frozen=True, repr=False)
 class CleanRun(Shows):
-    """What a call of the cleaner did: interrupted cleans that were finished, and the new one."""
+    """Result of the cleaner: interrupted cleans that were finished, and the new one."""
 
     decision: Decision[CleanPlan]
     results: tuple[CleanResult, ...]
@@ -69,11 +69,12 @@ class CleanRun(Shows):
 def run_clean(access: TableAccess, options: Given, *, agreed: str | None = None, only: str | None = None) -> CleanRun:
     """Finish cleans that were interrupted, then plan and run a new one.
 
-    Safe to kill at any point: the plan is on the timeline before the first delete, and the next run carries it out. A file
-    that is gone already counts as deleted: a clean that was killed runs its plan again. Raises what `decide_clean` raises,
-    LockHeldError, DeleteCapError (unless `agreed` is the digest of the plan, or of one that a run has asked about and beyond
-    which it deletes no more than a run may unasked), PlanChangedError where `only` is the digest of another plan,
-    and HoodieError when files cannot be deleted; the clean then stays pending.
+    Safe to kill at any point: the plan is on the timeline before the first delete, and the next run executes it. A file that is
+    gone already counts as deleted: a clean that was killed runs its plan again.
+
+    Raises what `decide_clean` raises, LockHeldError, DeleteCapError (unless `agreed` is the digest of the plan, or of a plan that
+    a run has submitted for approval and beyond which it deletes no more than a run may without approval), PlanChangedError if
+    `only` is the digest of another plan, and HoodieError when files cannot be deleted; the clean then stays pending.
     """
     resolved = resolve(options, CLEAN_KEYS)
     locking, sharing = Locking.of(resolved), ConcurrencyOptions.of(resolved)
@@ -94,7 +95,7 @@ def run_clean(access: TableAccess, options: Given, *, agreed: str | None = None,
 
 
 def _allowed(decision: Decision[CleanPlan], access: TableAccess, agreed: str | None, caps: Caps) -> CleanPlan | None:
-    """The plan, also where writers have gone on since it was `agreed` to: what is more than that may be deleted unasked.
+    """The plan, also if writers have gone on since it was `agreed` to: a run may delete the difference without approval.
 
     Raises DeleteCapError, and keeps what was asked.
     """
@@ -130,7 +131,7 @@ def execute_clean(state: TableState, instant: Instant, plan: CleanPlan, clock: C
     with audited(state.storage, clock, _audited(state, instant, plan), _audited_files(plan)):
         instants.start(state, instant, inflight)
         problems = _delete(DeleteFiles(state.storage, frozenset(paths), aside=aside), paths, engine)
-        if not problems and source is not None:  # nobody may find a skeleton without its source
+        if not problems and source is not None:  # a reader must not find a skeleton without its source
             uris = [file.path for file in plan.sources]
             problems = _delete(DeleteFiles(source, frozenset(uris), sources=True), uris, engine)
         if problems:
@@ -146,7 +147,7 @@ def execute_clean(state: TableState, instant: Instant, plan: CleanPlan, clock: C
 
 
 def _aside(instant: Instant, plan: CleanPlan) -> Aside | None:
-    """Where the plan sets its files aside; None when it deletes them."""
+    """The folder in which the plan sets its files aside; None when it deletes them."""
     text = plan.extra.get(GRACE_UNTIL)
     until = until_of(text) if text is not None else None
     if text is not None and until is None:
@@ -226,7 +227,7 @@ class DeleteFiles:
 
 
 def clean_result(time: Time, plan: CleanPlan, millis: int, audit: Mapping[str, str]) -> CleanResult:
-    """What a clean says of itself: which files, and in `audit`, for whoever asks later, how many bytes and by whom."""
+    """Metadata of a completed clean: its files, and in `audit` the bytes and the deleter, for later questions."""
     deleted: dict[str, list[str]] = {}
     for file in plan.files:
         deleted.setdefault(file.partition, []).append(file.path.rpartition("/")[2])

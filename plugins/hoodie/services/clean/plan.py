@@ -96,7 +96,8 @@ def decide_clean(state: TableState, given: Given, clock: Clock) -> Decision[Clea
 
 
 def _due(state: TableState, options: Options) -> tuple[bool, str]:
-    """Whether as many commits as asked for were completed since the last clean; always so unless it is asked for."""
+    """Return whether as many commits as the option asks for were completed since the last clean, and the reason. Without the
+    option a clean is always due."""
     cleans = state.timeline.completed(Action.CLEAN)
     if not options.given(keys.TRIGGER_COMMITS) or not cleans:
         return True, ""
@@ -110,7 +111,7 @@ def _due(state: TableState, options: Options) -> tuple[bool, str]:
 
 
 def last_clean(state: TableState) -> CleanResult | None:
-    """What the last completed clean left as its watermark."""
+    """The result, with its watermark, of the last completed clean."""
     cleans = state.timeline.completed(Action.CLEAN)
     return state.clean_result(cleans[-1]) if cleans else None
 
@@ -189,7 +190,7 @@ def _plan(
     saved: Sequence[Savepoint],
     until: str | None,
 ) -> tuple[Decision[CleanPlan], list[Hold]]:
-    """What is to be removed, or set aside `until` then, and what would be but for others."""
+    """Decide what to remove, or to set aside `until` then, and list the files that other instants hold."""
     state = view.state
     view.check([group.partition for group in view.files])  # what is to be removed may be all that is left
     kept = kept_paths(view, saved)

@@ -1,4 +1,4 @@
-"""What the cleaner may remove: the retention policies, pure (format notes, section 11)."""
+"""Retention policies of the cleaner, pure (format notes, section 11)."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ KEEP_COMMITS, KEEP_VERSIONS, KEEP_HOURS = "KEEP_LATEST_COMMITS", "KEEP_LATEST_FI
 
 @dataclass(frozen=True)
 class Retention:
-    """Where the retained history begins.
+    """The beginning of the retained history.
 
     `earliest` is the earliest commit whose view stays readable (None: everything is retained, or the policy counts versions).
-    `reason` says in one line why it is there. Where the pending instant `held_by` holds it back, `wanted` is where it would be.
+    `reason` says in one line why it is there. If the pending instant `held_by` holds it back, `wanted` is where it would be.
     """
 
     earliest: Instant | None
@@ -66,15 +66,15 @@ def earliest_by_commits(timeline: Timeline, retained: int) -> Retention:
 
 
 def are_retained(named: str, count: int) -> str:
-    """What is kept, `named` with its number, as the end of a sentence."""
+    """The kept commits or versions, `named` with their number, as the end of a sentence."""
     return f"{named} {'is' if count == 1 else 'are'} retained"
 
 
 def earliest_by_hours(timeline: Timeline, hours: int, now: datetime, zone: tzinfo) -> Retention:
     """The first commit, by requested time, of those that were complete in the last `hours`, or were not yet.
 
-    What a commit superseded could be read until it was complete, so its hours count from then (decision 18). A commit
-    of version 6 was complete when its file changed last.
+    A superseded slice could be read until the newer commit was complete, so its hours count from then (decision 18). A commit of
+    version 6 was complete when its file changed last.
     """
     try:
         horizon = format_time(now - timedelta(hours=hours), zone)
@@ -101,7 +101,7 @@ def _not_past_pending(timeline: Timeline, wanted: Instant, reason: str) -> Reten
 
 
 def oldest_writer(timeline: Timeline) -> Instant | None:
-    """The oldest write under way. Plans that wait are none: what they read is kept by its group."""
+    """The oldest write under way. Pending plans do not count: their groups keep what they read."""
     return next((i for i in timeline.pending if i.action in WRITE_ACTIONS), None)
 
 
@@ -116,8 +116,8 @@ def unseen_by(writer: Instant | None, timeline: Timeline) -> Time | None:
 
 
 def _done_before(commit: Instant, pending: Instant) -> bool:
-    """Whether whoever began the pending instant has seen the commit: of two writers the one that began first may be complete
-    later. Completion times that come from a file's modification time do not count: they are of another clock."""
+    """Return whether the writer of the pending instant has seen the commit: of two writers the one that began first may
+    complete later. Completion times that come from a file's modification time do not count: they are of another clock."""
     done = commit.completion_time
     return commit.time <= pending.time and (not done or done not in commit.file_name or done <= pending.time)
 
@@ -133,9 +133,9 @@ def superseded(
 ) -> Iterator[tuple[FileSlice, str]]:
     """Slices that no retained view needs, with the reason.
 
-    By commits and hours: slices older than the newest one before `earliest`. By versions: slices after the newest
-    `versions`, but for those that only a commit from `unseen` on superseded. Of a group that was replaced before
-    `replaced_before`: all slices. The newest slice of any other group stays.
+    By commits and hours: slices older than the newest one before `earliest`. By versions: slices after the newest `versions`, but
+    for those that only a commit from `unseen` on superseded. For a group that was replaced before `replaced_before`: all slices.
+    The newest slice of any other group stays.
     """
     for group in groups:
         replacing = replaced.get(group.group)

@@ -19,9 +19,11 @@ from hoodie.view.access import TableAccess
 
 @dataclass(frozen=True)
 class Clean:
-    """Removes file slices that no retained view of the table needs. Where that is more than a run may delete unasked, only by the
-    plan whose digest (`Decision.digest`) is `agreed` to, or by one that differs little from it (`run_clean`). With `only` it
-    carries out the plan of this digest and no other."""
+    """Removes file slices that no retained view of the table needs.
+
+    If these are more than a run may delete without approval, only the plan whose digest (`Decision.digest`) is `agreed` to runs,
+    or one that differs little from it (`run_clean`). With `only` it executes the plan of this digest and no other.
+    """
 
     agreed: str | None = None
     only: str | None = None

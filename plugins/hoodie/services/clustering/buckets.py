@@ -12,7 +12,8 @@ from hoodie.view import TableState
 
 
 def refuse_buckets(state: TableState) -> None:
-    """Raises UnsupportedTableError: rows would go where no writer looks for their keys, and stand twice after the next upsert."""
+    """Raises UnsupportedTableError: writers would not find the keys of the rows, which would be there twice after the next
+    upsert."""
     hashed = is_consistently_hashed(state)
     if hashed or is_bucketed(state):
         raise UnsupportedTableError(
@@ -23,9 +24,9 @@ def refuse_buckets(state: TableState) -> None:
 
 
 def refuse_resizing(state: TableState, plan: ClusteringPlan, time: Time) -> None:
-    """Before the plan of a clustering is given up. Raises UnsupportedTableError where it resizes buckets: while it waits, Hudi's
-    writers write each row twice, to the file groups that are and to those that are to be, which nobody reads before it is done.
-    Once the plan is gone, nothing would say that these must not be read."""
+    """Check a plan before it is unscheduled. Raises UnsupportedTableError if it resizes buckets: while it is pending, Hudi's
+    writers write each row twice, to the current file groups and to the new ones, which no reader reads before the plan is
+    complete. Without the plan, readers would read the new ones."""
     if is_consistently_hashed(state):
         raise UnsupportedTableError(
             f"Clustering {time} of table {state.storage.base_path} splits or merges buckets of its consistent hashing",

@@ -52,7 +52,7 @@ def hilbert(points: Numbers, bits: int) -> Numbers:
 
 
 def ordered_bits(values: pa.ChunkedArray) -> Numbers:
-    """A number of 64 bits for each value: not greater for a lesser value, 0 for null. Of texts the first eight bytes count."""
+    """A number of 64 bits for each value: not greater for a lesser value, 0 for null. For texts the first eight bytes count."""
     kind = values.type
     if pa.types.is_boolean(kind) or pa.types.is_unsigned_integer(kind):
         return _numpy(values.cast(pa.uint64())).astype(np.uint64)

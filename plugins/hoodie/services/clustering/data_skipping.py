@@ -33,7 +33,7 @@ _POINTS = 5
 _WIDER = {keys.Z_ORDER: 1.8, keys.HILBERT: 1.5}
 """So much wider than squares are the row groups of a curve in each column, as measured: they cross its jumps and turns."""
 _TOLD = 0.9
-"""A column is told of which a filter reads at most this share of the bytes now, as that may be lost."""
+"""The row groups of a curve are wider than squares by this factor in each column, as measured: they cross its jumps and turns."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,8 @@ def expected_skipping(
 
 
 def skipping(chunks: Sequence[Chunk], column: str, order: SortOrder) -> Skipping:
-    """Of one column. Clustered, each group of the plan is cut along the order into row groups of 16,384 rows."""
+    """The estimate for one column. After the clustering, each group of the plan is cut along the order into row groups of
+    16,384 rows."""
     try:
         return _skipping(chunks, column, order)
     except TypeError:  # its type has changed, and files have values of both
@@ -124,7 +125,8 @@ def _between(chunk: Chunk, column: str, same: int) -> tuple[float, float]:
 
 
 def _number(value: object, same: int) -> float:
-    """Greater for a greater value. Of texts the first eight bytes tell, behind those that all have in common (`same`)."""
+    """A number that is greater for a greater value. For texts it is made of the eight bytes after the prefix that all have in
+    common (`same`)."""
     match value:
         case int() | float() | Decimal():
             return float(value)
@@ -175,7 +177,8 @@ def _clustered(chunks: Sequence[Chunk], column: str, order: SortOrder) -> Iterat
 
 
 def _share(parts: int, column: str, order: SortOrder) -> float:
-    """Of so many row groups: one has the value, by the first column of a sort; along a curve they are about squares, or cubes."""
+    """Share of `parts` row groups that a filter reads: one has the value, by the first column of a sort; along a curve they
+    are about squares, or cubes."""
     if column not in order.columns:
         return 1.0
     if order.layout in _WIDER:
@@ -193,7 +196,7 @@ class _Reads:
         self._ended = [0.0, *accumulate(size for _, size in ended)]
 
     def at(self, value: float) -> float:
-        """Of the ranges that hold the value."""
+        """Bytes of the ranges that hold the value."""
         return self._begun[bisect_right(self._lows, value)] - self._ended[bisect_left(self._highs, value)]
 
 

@@ -1,6 +1,6 @@
 """Clustering: rows of several file groups written into new ones, which take their place (format notes, section 11).
 
-Scheduling takes the lock for a moment; executing holds none while it works. Writers go on in other file groups meanwhile.
+Scheduling takes the lock for a moment; executing holds none while it works. Writers go on in other file groups.
 """
 
 from __future__ import annotations
@@ -63,14 +63,15 @@ class ClusteringResult(Shows):
 
 
 def execute_clustering(access: TableAccess, time: Time, given: Given) -> ClusteringResult:
-    """Carry out the clustering that was scheduled at `time`, whoever scheduled it.
+    """Execute the clustering that was scheduled at `time`, by any writer.
 
-    Replaced are the file groups that still are as they were planned: one that was written to, or replaced, since then stays as it
-    is, with all its rows. Safe to kill at any point: what an earlier attempt wrote is deleted first. Raises PendingInstantError
-    when no such plan waits, or nothing of it can be done any more; LockHeldError when another process executes it;
-    MissingFileError when a file of it is not there; ConfigError when the table cannot be sorted by its columns; when
-    somebody wrote to one of its groups meanwhile WriteConflictError, and NotCommittedError when rows do not add up: the plan
-    waits then.
+    Replaces the file groups that are still as they were planned: a group that was written to, or replaced, since then stays as it
+    is, with all its rows. Safe to kill at any point: files of an earlier attempt are deleted first.
+
+    Raises PendingInstantError if there is no such pending plan, or all its groups have changed; LockHeldError when another
+    process executes it; MissingFileError when a file of it is missing; ConfigError when the table cannot be sorted by its
+    columns; WriteConflictError when another writer wrote to one of its groups during the run; and NotCommittedError when rows do
+    not add up: the plan stays pending then.
     """
     options = resolve(given, CLUSTERING_KEYS)
     locking, marking = Locking.of(options), MarkerOptions.of(options)
@@ -110,7 +111,7 @@ def _clustered(task: ClusterSlices, work: Sequence[Together], engine: Engine) ->
 
 
 def _current(state: TableState, plan: ClusteringPlan) -> tuple[list[Together], tuple[GroupId, ...]]:
-    """What of the plan can be done: slices that are as it names them. And the groups that are not."""
+    """Split the plan into the slices that are as it names them, and the groups that are not."""
     view = TableView(state, plan.partitions)
     latest = {file_slice.group: file_slice for file_slice in view.slices}
     view.check(plan.partitions)
@@ -154,7 +155,7 @@ def _outdated(state: TableState, instant: Instant) -> PendingInstantError:
 
 
 def _refuse_changes(change: Change, window: Window) -> None:
-    """Under the lock: rows that somebody wrote to the groups since they were read would be lost with them."""
+    """Check under the lock that no writer has changed the groups since they were read: its rows would be lost."""
     conflict = find_conflict(change, window)
     if conflict is not None:
         by = f" by {conflict.winner}" if conflict.winner is not None else ""

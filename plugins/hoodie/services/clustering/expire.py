@@ -1,7 +1,8 @@
-"""Clusterings that wait for too long: whoever schedules the next one gives them up first, so that no file group waits for ever.
+"""Expiry of clusterings that are pending for too long: the next schedule unschedules them, so that no file group waits for ever.
 
-As Hudi 1.2.0 does it with `hoodie.clustering.enable.expirations` when it rolls failed writes back: by when a plan was scheduled,
-and whether its writer has a heartbeat. A process of ours that carries a plan out holds its lock besides, and is not disturbed.
+As Hudi 1.2.0 does it with `hoodie.clustering.enable.expirations` when it rolls failed writes back: by the time at which a plan
+was scheduled, and by the heartbeat of its writer. A process of ours that executes a plan also holds its lock, and is not
+disturbed.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def expired(state: TableState, given: Given, clock: Clock) -> list[Instant]:
 def schedule_clustering(
     access: TableAccess, given: Given, *, force: bool = False, only: str | None = None
 ) -> tuple[Instant | None, Decision[ClusteringPlan], list[Instant]]:
-    """As `schedule`, after what is `expired` was given up; that is told last.
+    """As `schedule`, after the `expired` plans were unscheduled; the result lists them last.
 
     Safe to kill at any point. Raises what `schedule` raises.
     """
@@ -52,7 +53,7 @@ def schedule_clustering(
     for plan in expired(access.state(), given, access.clock):
         try:
             GiveUpClustering(plan.time).run(access, given)
-        except (LockHeldError, PendingInstantError) as error:  # somebody carries it out, or was faster
+        except (LockHeldError, PendingInstantError) as error:  # another process executes it, or was faster
             _log.info("Clustering %s of table %s is not given up: %s", plan.time, access.storage.base_path, error)
         except UnsupportedTableError as error:  # Hudi resizes buckets
             _log.warning("Clustering %s of table %s stays: %s", plan.time, access.storage.base_path, error)

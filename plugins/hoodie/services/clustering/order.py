@@ -26,9 +26,9 @@ _TOLD: tuple[ConfigKey[str], ...] = (keys.LAYOUT, keys.CURVE_METHOD)
 class SortOrder:
     """Rows in order of `columns`. Without columns there is none, and it is false.
 
-    LINEAR: by the first column, then the next one; from the least value to the greatest, nulls first, as Spark sorts. Else by
-    their places on a space-filling curve through all columns (`layout`): of the values' own bits (`method` DIRECT), or of their
-    ranks among sampled values (SAMPLE), which fits columns of different ranges, and texts that begin alike.
+    LINEAR: by the first column, then the next one; from the least value to the greatest, nulls first, as Spark sorts. Other
+    layouts: by position on a space-filling curve through all columns (`layout`), made of the values' own bits (`method` DIRECT),
+    or of their ranks among sampled values (SAMPLE), which fits columns of different ranges, and texts that begin alike.
     """
 
     columns: tuple[str, ...] = ()
@@ -55,7 +55,7 @@ class SortOrder:
     def planned(
         cls, params: Mapping[str, str], options: Options, schema: pa.Schema, properties: TableProperties
     ) -> Self:
-        """What a plan says, whoever made it; what Hudi's plans leave to the options of their execution, of these. Raises
+        """The order that a plan of any writer states; `options` give what Hudi's plans leave to their execution. Raises
         ConfigError, too."""
         layout, method = (key.parse(params[key.name]) if key.name in params else options[key] for key in _TOLD)
         columns = keys.SORT_COLUMNS.parse(params.get(keys.SORT_COLUMNS.name, ""))
@@ -83,11 +83,11 @@ class SortOrder:
 
     @property
     def wants_sample(self) -> bool:
-        """Whether it has to know some of the values before it can compare rows."""
+        """Return whether the order needs a sample of the values before it can compare rows."""
         return bool(self) and self.layout != keys.LINEAR and self.method == keys.SAMPLE
 
     def sampled(self, rows: pa.Table) -> Self:
-        """The order that goes by these values. Where there are none, by the bits of values."""
+        """The order by ranks among these values; without any, by the bits of values."""
         if not rows.num_rows:
             return replace(self, method=keys.DIRECT)
         return replace(self, bounds=tuple(_quantiles(rows[name]) for name in self.columns))
@@ -127,7 +127,7 @@ UNSORTED = SortOrder()
 
 
 def _quantiles(values: pa.ChunkedArray) -> pa.Array:
-    """Values in order, each once, evenly chosen where they are more than ranks can tell apart."""
+    """Distinct values in order, chosen at even distances if there are more of them than ranks."""
     found = pc.unique(values).drop_null()
     ordered = found.take(pc.sort_indices(found))
     step = -(-len(ordered) // ((1 << _SAMPLE_BITS) - 1)) or 1

@@ -1,4 +1,4 @@
-"""Which partitions a clustering looks at (`hoodie.clustering.plan.*`), as Hudi chooses them. Pure."""
+"""Partitions that a clustering considers (`hoodie.clustering.plan.*`), as Hudi chooses them. Pure."""
 
 from __future__ import annotations
 

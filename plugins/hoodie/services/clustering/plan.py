@@ -97,7 +97,7 @@ def commits_since_clustering(state: TableState) -> Sequence[Instant]:
 
 
 def _absent(known: Sequence[str], options: Options) -> str:
-    """Tells the partitions that were asked for by name and are not there: a name with a mistake would cluster nothing."""
+    """A note on partitions that were asked for by name and are not there: a misspelled name would cluster nothing."""
     named = options.get(keys.PARTITION_SELECTED)
     missing = sorted(set(named or ()) - set(known))
     return f"; of {keys.PARTITION_SELECTED.name} these are not there: {some(missing)}" if missing else ""
@@ -109,7 +109,7 @@ def _is_small(file_slice: FileSlice, options: Options) -> bool:
 
 
 def _gains(group: ClusteringGroup) -> bool:
-    """Whether there is something to pack or to merge: a file alone would be written again as it is."""
+    """Return whether there are files to pack or to merge: a single file would be written again as it is."""
     return len(group.slices) > 1 or bool(group.slices[0].log_files)
 
 

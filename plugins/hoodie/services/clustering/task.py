@@ -67,7 +67,7 @@ class ClusterSlices(SliceTask):
             raise NotCommittedError(
                 f"A clustering of {len(task.slices)} file groups of partition {task.slices[0].partition!r} lost count",
                 found=f"{sum(counts)} rows were read and {written} written",
-                fix="nothing was changed; tell who maintains this program",
+                fix="nothing was changed; report it to the maintainers of this program",
             )
         return stats
 
@@ -154,7 +154,7 @@ class _NewFile:
         return self._writer.rows
 
     def room(self, row_group: int) -> int:
-        """How many rows there is room for in a row group of so many; one that is full is written."""
+        """Number of rows that fit into a row group that has `row_group` rows; a full one is written."""
         begun = self._writer.rows % row_group
         if not begun:
             self._writer.flush()

@@ -30,7 +30,7 @@ from hoodie.view.access import TableAccess
 
 
 def execute_compaction(access: TableAccess, time: Time, options: Given) -> CompactionResult:
-    """Carry out the compaction that was scheduled at `time`, whoever scheduled it.
+    """Execute the compaction that was scheduled at `time`, by any writer.
 
     Raises what `run_compaction` raises, and CorruptTableError for a plan that contradicts another one or the table.
     """

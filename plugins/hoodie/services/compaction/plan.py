@@ -37,8 +37,8 @@ def decide_compaction(
 ) -> Decision[CompactionPlan]:
     """Plan a compaction with the options of `hoodie.config.keys.compaction`; `force` does not ask whether it is due.
 
-    In version 6 a log does not tell whether its writer is still at work: a group with logs that a living writer has marked
-    waits, as they may be taken back. Lists partitions, changes nothing. Raises ConfigError, or UnsupportedTableError for a
+    In version 6 a log does not show whether its writer is still at work: a group with logs that a living writer has marked waits,
+    as they may be rolled back. Lists partitions, changes nothing. Raises ConfigError, or UnsupportedTableError for a
     copy-on-write table.
     """
     options = resolve(given, keys.COMPACTION_KEYS)
@@ -112,6 +112,6 @@ def _chosen(waiting: Sequence[FileSlice], options: Options) -> Iterator[Compacti
     for number, file_slice in enumerate(slices):
         operation = planned_operation(file_slice)
         left -= operation.metrics["TOTAL_IO_MB"]
-        if left < 0 and number:  # one is always taken: else a group past the limit would never be compacted
+        if left < 0 and number:  # one is always taken: a group past the limit would otherwise never be compacted
             return
         yield operation

@@ -32,7 +32,7 @@ from hoodie.view.access import TableAccess
 
 
 def execute_log_compaction(access: TableAccess, time: Time, options: Given) -> CompactionResult:
-    """Carry out the log compaction that was scheduled at `time`, whoever scheduled it.
+    """Execute the log compaction that was scheduled at `time`, by any writer.
 
     Groups that were compacted or replaced since, or are about to be, are passed over. Raises what `run_compaction` raises.
     """
@@ -60,7 +60,7 @@ def _without_superseded(view: TableView, plan: CompactionPlan) -> CompactionPlan
 
 
 def _log_names(state: TableState, time: Time, slices: Sequence[FileSlice]) -> list[LogFileName]:
-    """Where logs are numbered in their slice, after all that the slice has by now."""
+    """Names of the new logs. If logs are numbered in their slice, they come after all logs that the slice has now."""
     now: dict[GroupId, FileSlice] = {}
     if not state.layout.logs_tell_writer:
         now = {s.group: s for s in TableView(state, sorted({s.partition for s in slices})).slices}
@@ -68,7 +68,7 @@ def _log_names(state: TableState, time: Time, slices: Sequence[FileSlice]) -> li
 
 
 def _leftovers(state: TableState, instant: Instant, plan: CompactionPlan) -> Iterator[str]:
-    """Logs that an attempt has left. Where their names do not carry its instant the markers tell."""
+    """Logs that an attempt has left. Without the instant in their names, markers identify them."""
     for path in read_markers(state.storage, instant.time):
         if LogFileName.parse(path.rpartition("/")[2]) is not None:
             check_own_log(state, path, instant)

@@ -71,18 +71,18 @@ def check_supported(state: TableState) -> None:
     if merge_rules(state.properties).partial is not None:
         raise UnsupportedTableError(
             f"Logs of table {state.storage.base_path} cannot be compacted: its updates are partial",
-            found="a partial update and the row it fills are told apart by the blocks they stand in",
+            found="partial updates and the rows that they fill are in separate blocks, which one block cannot hold apart",
             fix="compact it fully",
         )
 
 
 def mergeable(blocks: Sequence[LogBlock]) -> bool:
-    """Whether one block can hold what these add up to: rows that leave columns to others are told apart by their blocks."""
+    """Return whether one block can hold the merged rows of these blocks. Partial updates need their own blocks."""
     return not any(block.is_partial for block in blocks)
 
 
 def _valid_blocks(state: TableState, slices: list[FileSlice], seen: Seen) -> list[list[LogBlock]]:
-    """The blocks that count, of each slice. What a log of some size holds stays as it is: it is kept in `seen`."""
+    """The valid blocks of each slice. Contents of a log of some size never change: `seen` keeps them."""
 
     def scan(log: LogFile) -> None:
         key = (log.path, log.info.size)

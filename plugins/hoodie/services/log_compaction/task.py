@@ -23,9 +23,9 @@ from hoodie.write.worker.log_file import LogFileHandle
 class LogCompactSlice(SliceTask):
     """Task function: (number, (slice, name of the new log without its write token)) -> stat; None when nothing can be merged.
 
-    Rows keep their commit time and sequence number. Deletions by key stay deletions, with their ordering values: they still
-    hide rows of the base file. A row that is marked as a deletion stays that row. The new blocks tell no positions: of a key that
-    stands twice in the base file, which Hudi's writers log twice, one row remains.
+    Rows keep their commit time and sequence number. Deletions by key stay deletions, with their ordering values: they still hide
+    rows of the base file. A row that is marked as a deletion stays that row. The new blocks have no positions: of a key that
+    occurs twice in the base file, which Hudi's writers log twice, one row remains.
     """
 
     def __call__(self, task: tuple[int, tuple[FileSlice, LogFileName]]) -> WriteStat | None:

@@ -1,4 +1,4 @@
-"""What a restore to a savepoint would take back (format notes, section 11). Reads and lists, changes nothing."""
+"""Plan of a restore to a savepoint (format notes, section 11). Reads and lists, changes nothing."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ class _Undone:
 def decide_restore(state: TableState, savepoint: Time, caps: Caps) -> Decision[RestorePlan]:
     """The instants that are taken back, in the order in which that is done, with what is lost by each, weighed by `caps`.
 
-    Raises NoSavepointError; SavepointError when a later savepoint, or archived commits, stand between; PendingInstantError for
-    a clean that is not complete; MissingFileError when the table would lack a file.
+    Raises NoSavepointError; SavepointError when a later savepoint, or archived commits, are in between; PendingInstantError for a
+    clean that is not complete; MissingFileError when the table would lack a file.
     """
     saved = _saved(state, savepoint)
     undone = instants_after(state, saved)
@@ -107,8 +107,8 @@ def decide_restore(state: TableState, savepoint: Time, caps: Caps) -> Decision[R
 def instants_after(state: TableState, saved: Instant) -> list[Instant]:
     """The write instants and plans that came after a commit, in the order in which Hudi rolls them back.
 
-    Pending clusterings first, then the newest first: by completion where names tell it, but for compactions, which change no
-    row; by begin elsewhere.
+    Pending clusterings first, then the newest first: by completion if names have it, but for compactions, which change no row; by
+    begin otherwise.
     """
     written = [i for i in state.timeline if i.action.completed_as in WRITE_ACTIONS and i.time != saved.time]
     after = [i for i in written if _moment(state, i) > _moment(state, saved, i)]
@@ -119,7 +119,7 @@ def instants_after(state: TableState, saved: Instant) -> list[Instant]:
 
 
 def _moment(state: TableState, instant: Instant, compared: Instant | None = None) -> Time:
-    """What says whether an instant came after another."""
+    """The time by which an instant is compared with another."""
     told = compared or instant
     compacted = state.properties.is_merge_on_read and told.action.completed_as is Action.COMMIT
     if not state.layout.names_tell_completion or compacted or not told.is_completed:

@@ -25,7 +25,7 @@ from hoodie.view.access import TableAccess
 
 @dataclass(frozen=True, repr=False)
 class RestoreRun(Shows):
-    """What a restore did; `result` is None when nothing had come after the savepoint."""
+    """Result of a restore; `result` is None when nothing had come after the savepoint."""
 
     decision: Decision[RestorePlan]
     result: RestoreResult | None
@@ -49,7 +49,7 @@ class RestoreRun(Shows):
 class Restore:
     """Takes back all that came after the commit of a savepoint: that instant names it.
 
-    With `explained`, a decision that somebody has agreed to, it takes back no more than that.
+    With `explained`, a decision that a user has approved, it takes back no more than that.
     """
 
     savepoint: str
@@ -58,7 +58,7 @@ class Restore:
     options: OptionGroup = RESTORE_OPTIONS
 
     def agreed(self, decision: Decision[RestorePlan]) -> Restore:
-        """The restore that takes back no more than what was decided, which somebody has seen."""
+        """The restore that takes back no more than this decision, which a user has approved."""
         return replace(self, explained=decision)
 
     def decide(self, state: TableState, options: Given, clock: Clock) -> Decision[RestorePlan]:
@@ -66,9 +66,9 @@ class Restore:
         return decide_restore(state, asked_time(self.savepoint), Caps.of(resolve(options, self.options.keys)))
 
     def run(self, access: TableAccess, options: Given) -> RestoreRun:
-        """Decide, and do it. Safe to kill at any point: readers see the table restored from the first act on, and whoever
-        changes it next finishes the restore. Raises what `decide_restore` raises, LockHeldError, and DeleteCapError for a plan
-        that nobody has seen."""
+        """Decide, and restore. Safe to kill at any point: readers see the table restored from the first act on, and the next
+        writer finishes the restore. Raises what `decide_restore` raises, LockHeldError, and DeleteCapError for a plan without
+        approval."""
         resolved = resolve(options, self.options.keys)
         locking, sharing = Locking.of(resolved), ConcurrencyOptions.of(resolved)
         access.state()  # refuse before taking the lock
@@ -92,7 +92,7 @@ class Restore:
             )
 
     def report(self, done: RestoreRun) -> tuple[str, str | None]:
-        """What was taken back, in words, and the instant of the restore; None when there was nothing."""
+        """The message about the restored instants, and the instant of the restore; None when there was nothing."""
         if done.result is None:
             return f"nothing to do: {done.decision.reason}", None
         instants = len(done.result.rollbacks)

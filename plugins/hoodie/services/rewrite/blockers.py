@@ -29,13 +29,13 @@ def holds_of_plans(view: TableView, *, of_logs: bool = False) -> Iterator[Hold]:
 
 
 def holds_of_writers(waiting: Iterable[FileSlice], written: Mapping[GroupId, Instant]) -> Iterator[Hold]:
-    """Writers of version 6 at work in groups with logs: which of these are theirs only markers tell."""
+    """Yield holds of version 6 writers at work in groups with logs: only markers show which logs are theirs."""
     for holder, logs in _by_holder(waiting, written).items():
         yield Hold(holder, _logs(logs), "which adds logs to the same file groups")
 
 
 def being_written(state: TableState, clock: Clock, sharing: ConcurrencyOptions) -> Mapping[GroupId, Instant]:
-    """The groups for whose logs living writers have markers. What dead ones left is taken back before the plan is made."""
+    """The groups for whose logs living writers have markers. Logs of dead writers are rolled back before the plan is made."""
     writers = [instant for instant in state.timeline.pending if instant.action in WRITE_ACTIONS]
     if not writers:
         return {}

@@ -1,4 +1,4 @@
-"""Whether a compaction plan still fits the table: what contradicts it is refused before anything is written."""
+"""Checks of a compaction plan against the table: a contradiction is refused before anything is written."""
 
 from __future__ import annotations
 

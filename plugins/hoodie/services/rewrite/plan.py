@@ -1,4 +1,4 @@
-"""What plans of compactions and of log compactions share: the slices that wait, and how a plan names them."""
+"""Parts that plans of compactions and of log compactions share: the slices that wait, and how a plan names them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MB = 1024 * 1024  # bytes; Hudi's plans count in megabytes
 
 @dataclass(frozen=True)
 class Backlog:
-    """What waits to be compacted: slices with logs that no plan has taken yet, and the plans that wait."""
+    """Backlog of compaction: slices with logs that no plan has taken yet, and the pending plans."""
 
     file_groups: int
     log_files: int
@@ -29,7 +29,7 @@ class Backlog:
 
 
 def decision(plan: CompactionPlan | None, reason: str, backlog: Backlog, how: str = "") -> Decision[CompactionPlan]:
-    """Of what would be rewritten, by file group, and what waits. `how` tells plans of the same files from each other."""
+    """The decision on file groups to rewrite, and on those that wait. `how` distinguishes plans of the same files."""
     operations = plan.operations if plan else ()
     return Decision(
         plan,
@@ -95,7 +95,7 @@ def waiting_slices(view: TableView) -> list[FileSlice]:
 
 
 def planned_operation(file_slice: FileSlice, *, logs_only: bool = False) -> CompactionOperation:
-    """The entry of a plan, with its metrics as Hudi has them. What is written is estimated: as much as is there now."""
+    """The entry of a plan, with its metrics as Hudi has them. The estimate of written bytes is the current size."""
     base = file_slice.base_file
     logs = log_bytes(file_slice)
     source = base.source.size if base and base.source else 0

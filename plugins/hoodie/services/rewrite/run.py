@@ -46,7 +46,7 @@ class CompactionResult(Shows):
 
 @dataclass(frozen=True)
 class CompactionWork:
-    """What full and log compactions do in their own way."""
+    """Steps in which full and log compactions differ."""
 
     action: Action
     operation: str  # as the commit names it
@@ -59,11 +59,11 @@ class CompactionWork:
 
 
 def run_compaction(access: TableAccess, time: Time, given: Given, work: CompactionWork) -> CompactionResult:
-    """Carry out the plan of instant `time`, whoever scheduled it.
+    """Execute the plan of instant `time`, by any writer.
 
-    Safe to kill at any point: what an earlier attempt wrote is deleted first. Raises PendingInstantError when there is no such
-    plan or it was taken back meanwhile, LockHeldError when another process executes it, MissingFileError when a file of the
-    plan is not there, and what `work` raises.
+    Safe to kill at any point: files of an earlier attempt are deleted first. Raises PendingInstantError when there is no such
+    plan or it was rolled back during the run, LockHeldError when another process executes it, MissingFileError when a file of the
+    plan is missing, and what `work` raises.
     """
     options = resolve(given, COMPACTION_KEYS)
     locking, marking = Locking.of(options), MarkerOptions.of(options)

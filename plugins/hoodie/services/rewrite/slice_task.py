@@ -1,4 +1,4 @@
-"""What the tasks of a compaction and of a log compaction know."""
+"""State that the tasks of a compaction and of a log compaction share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What rolling back one instant by hand would do, and whether it may be (format notes, section 11). Changes nothing."""
+"""Plan of a rollback of one instant by hand, and its checks (format notes, section 11). Changes nothing."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ _FIX = "make a savepoint before what may have to be taken back, and restore to i
 
 @looked_at_again
 def decide_rollback(state: TableState, time: Time, caps: Caps) -> Decision[RollbackPlan]:
-    """The files of an instant that go with it: of a pending one what its markers note and a listing finds, with the differences
-    told; of a completed one also what its commit names, weighed by `caps`.
+    """The files that a rollback of an instant deletes. For a pending instant: files of its markers and of a listing, with the
+    differences noted. For a completed one also the files that its commit names, weighed by `caps`.
 
-    Of completed ones only the one that was begun last may be rolled back. Raises RollbackError for another one, for one that has
-    a savepoint, that a plan builds on, or before which a clean removed what would be current again; for an instant that is not
-    there. PendingInstantError for a clean that is not complete.
+    Only the completed instant that began last may be rolled back. Raises RollbackError for another one, for one that has a
+    savepoint, that a plan builds on, or before which a clean removed files that would be current again; for an instant that is
+    not there. PendingInstantError for a clean that is not complete.
     """
     instant = _instant(state, time)
     if instant.state is State.REQUESTED and is_plan(state, instant.time, instant.action):
-        return Decision(None, f"{instant.action} {time} is a plan that nobody has begun to carry out: it stays")
+        return Decision(None, f"{instant.action} {time} is a plan that no run has begun to execute: it stays")
     after = state.before([instant]) if instant.is_completed else state
     view = TableView(after)
     if instant.is_completed:

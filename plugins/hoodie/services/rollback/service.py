@@ -31,7 +31,7 @@ from hoodie.view.access import TableAccess
 
 @dataclass(frozen=True)
 class RollbackRun:
-    """What a rollback did: its instant, None when there was nothing to do, or a repair before it had done it already."""
+    """Result of a rollback: its instant, None when there was nothing to do, or a repair before it had done it already."""
 
     decision: Decision[RollbackPlan]
     instant: Time | None
@@ -42,7 +42,7 @@ class RollbackRun:
 class Rollback:
     """Takes back a write that did not complete, what was begun of a plan, which stays, or the last commit.
 
-    Where it deletes more than a run may unasked, only as `explained`, a decision that somebody has agreed to.
+    If it deletes more than a run may without approval, it needs `explained`, a decision that a user has approved.
     """
 
     instant: str
@@ -51,7 +51,8 @@ class Rollback:
     options: OptionGroup = ROLLBACK_OPTIONS
 
     def agreed(self, decision: Decision[RollbackPlan]) -> Rollback:
-        """Who agreed to the decision agreed to the instant, whatever its dead writer has left; past a cap, to these files."""
+        """The rollback for a decision that a user has approved: of the instant with all files of its dead writer; past a cap,
+        of these files only."""
         return replace(self, explained=decision)
 
     def decide(self, state: TableState, options: Given, clock: Clock) -> Decision[RollbackPlan]:
@@ -61,8 +62,8 @@ class Rollback:
         return decide_rollback(state, time, Caps.of(resolved))
 
     def run(self, access: TableAccess, options: Given) -> RollbackRun:
-        """Decide, and do it. Safe to kill at any point: whoever changes the table next finishes it. Raises what `decide_rollback`
-        raises, DeleteCapError, and LockHeldError, also when another process carries out the plan."""
+        """Decide, and roll back. Safe to kill at any point: the next change of the table finishes it. Raises what
+        `decide_rollback` raises, DeleteCapError, and LockHeldError, also when another process executes the plan."""
         resolved, time = resolve(options, self.options.keys), asked_time(self.instant)
         locking, sharing = Locking.of(resolved), ConcurrencyOptions.of(resolved)
         before = self.decide(access.state(), options, access.clock)
@@ -87,7 +88,7 @@ class Rollback:
 
     @contextmanager
     def _alone(self, access: TableAccess, time: Time, locking: Locking) -> Iterator[None]:
-        """Nobody carries out the plan meanwhile, which one that was complete becomes again until it is deleted."""
+        """Exclude other runs of the plan: a completed instant becomes a plan again until it is deleted."""
         timeline = access.state().timeline
         planned = (Action.COMPACTION, Action.LOG_COMPACTION, Action.CLUSTERING)
         begun = any(i.time == time and i.action in planned for i in timeline.pending)
@@ -98,7 +99,7 @@ class Rollback:
             yield
 
     def report(self, done: RollbackRun) -> tuple[str, str | None]:
-        """What was taken back, in words, and the instant of the rollback; None when there was none of its own."""
+        """The message about the instant, and the instant of the rollback; None when there was no rollback instant."""
         if done.decision.plan is None:
             return f"nothing to do: {done.decision.reason}", None
         return f"took back {done.decision.plan.action} {self.instant} and {done.files_deleted} files", done.instant

@@ -1,4 +1,4 @@
-"""Which commit a savepoint keeps, and with which files (format notes, section 11). Lists partitions, changes nothing."""
+"""Plan of a savepoint: the commit that it keeps, and its files (format notes, section 11). Lists partitions, changes nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which partitions have outlived their time: pure, but for the times that metafiles of partitions tell."""
+"""Partitions that have outlived their time: pure, but for the times in metafiles of partitions."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ _NO_DATE = "0000"  # how the fixed instants of a bootstrap begin
 
 @dataclass(frozen=True)
 class Expired:
-    """A partition whose time is over: since when its days count, its data files, their bytes, and a mark of their names: what
-    was written anew may have as many bytes as before."""
+    """A partition whose time is over: the time from which its days count, its data files, their bytes, and a mark of their
+    names, as new files may have as many bytes as the old ones."""
 
     partition: str
     since: datetime
@@ -43,7 +43,7 @@ class Expired:
 
 @dataclass(frozen=True)
 class TtlPlan:
-    """What is to be dropped, the oldest first, and by which rule."""
+    """Partitions to drop, the oldest first, and the rule."""
 
     expired: tuple[Expired, ...]
     rule: str
@@ -56,7 +56,7 @@ class TtlPlan:
 
 @looked_at_again
 def decide_ttl(state: TableState, given: Given, clock: Clock) -> Decision[TtlPlan]:
-    """Which partitions are to be dropped now, with the options of `hoodie.config.keys.ttl`. Changes nothing.
+    """Decide which partitions to drop now, with the options of `hoodie.config.keys.ttl`. Changes nothing.
 
     Those for which a compaction or clustering waits are left for a later run. Raises ConfigError, MissingFileError (see
     `TableView.check`): without its newest file a partition would look older than it is.
@@ -87,9 +87,7 @@ def decide_ttl(state: TableState, given: Given, clock: Clock) -> Decision[TtlPla
     expired = tuple(over[: options[keys.MAX_PARTITIONS]])
     rule = f"{counted(days, 'day')} since {'they were made' if created else 'the last write'}"
     holds = [Hold(waiting[name], f"partition {name!r}", "which is to read it") for _, name in old if name in waiting]
-    notes = [
-        f"partition {name!r} does not tell when it was made: it is kept" for name, at in since.items() if at is None
-    ]
+    notes = [f"partition {name!r} has no creation time: it is kept" for name, at in since.items() if at is None]
     notes += [f"there is no partition {name!r}" for name in asked or () if name not in of_partition]
     if len(over) > len(expired):
         notes.append(f"{len(over) - len(expired):,} more wait for later runs ({keys.MAX_PARTITIONS.name})")
@@ -150,8 +148,8 @@ def _last_write(state: TableState, slices: Sequence[FileSlice]) -> datetime:
 
 
 def _moments(state: TableState, file_slice: FileSlice) -> Iterator[datetime]:
-    """When each file was written: its instant where it tells, else the storage's clock. The instants of a bootstrap are no
-    dates, and logs of table version 6 are named after their slice."""
+    """The time at which each file was written: by its instant, otherwise by the storage's clock. The instants of a bootstrap
+    are not dates, and logs of table version 6 are named after their slice."""
     for file in file_slice.files:
         log = isinstance(file, LogFile)
         time = file.time if isinstance(file, LogFile) else file.instant
@@ -173,5 +171,5 @@ def _creation(state: TableState, time: str | None) -> datetime | None:
         return None
     try:
         return parse_time(time, state.zone)
-    except ValueError:  # NoInstantError, of a metafile that nobody else needs
+    except ValueError:  # NoInstantError, of a metafile that nothing else needs
         return None

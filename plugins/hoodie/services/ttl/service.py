@@ -24,7 +24,7 @@ _WHY = "hoodie.partition.ttl.expired"  # a key of ours in the commit: by which r
 
 @dataclass(frozen=True)
 class TtlRun:
-    """What was decided last, and the commit; None when there was nothing to drop."""
+    """The last decision, and the commit; None when there was nothing to drop."""
 
     decision: Decision[TtlPlan]
     commit: WriteResult | None = None
@@ -32,8 +32,8 @@ class TtlRun:
 
 @dataclass(frozen=True)
 class Ttl:
-    """Drops partitions that have outlived their time. Where that is more than a run may delete unasked, only by the plan whose
-    digest (`Decision.digest`) is `agreed` to. With `only` it carries out the plan of this digest and no other."""
+    """Drops partitions that have outlived their time. If these are more than a run may delete without approval, only the plan
+    whose digest (`Decision.digest`) is `agreed` to runs. With `only` it executes the plan of this digest and no other."""
 
     agreed: str | None = None
     only: str | None = None
@@ -45,7 +45,7 @@ class Ttl:
         return decide_ttl(state, options, clock)
 
     def run(self, access: TableAccess, options: Given) -> TtlRun:
-        """Decide, and once more under the table's lock: a partition that was written meanwhile stays.
+        """Decide, and once more under the table's lock: a partition that was written in between stays.
 
         Raises DeleteCapError, PlanChangedError, LockHeldError, WriteConflictError.
         """

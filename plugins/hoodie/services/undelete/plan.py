@@ -1,4 +1,4 @@
-"""What can be taken back of what cleans have set aside, and what must stay there. Reads and lists, changes nothing."""
+"""Files of cleans that can be put back, and files that must stay where they are. Reads and lists, changes nothing."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class AsideFile:
 
     @property
     def place(self) -> str:
-        """Where it lies now."""
+        """The path at which it is now."""
         return f"{self.aside.folder}/{self.path}"
 
     def item(self) -> Item:
@@ -54,7 +54,7 @@ class UndeletePlan:
 
 
 def decide_undelete(state: TableState, clean: Time | None, partitions: Collection[str]) -> Decision[UndeletePlan]:
-    """What was set aside by one clean (None: by all), in these partitions (none named: in all), and can be put back.
+    """The files that one clean set aside (None: all cleans), in these partitions (none named: in all), and that can be put back.
 
     Only what becomes an older slice again: a file that would change what the table holds now stays aside, and so does one
     whose commit was taken back. Raises UndeleteError when nothing of that was set aside, PendingInstantError for a clean that is
@@ -108,7 +108,7 @@ def _found(state: TableState, clean: Time | None, partitions: Collection[str]) -
     chosen = [file for _, file in sorted(files.items()) if not partitions or file.partition in partitions]
     if not chosen and (undone := next((i for i in state.timeline if i.time == clean and i.action in _FOR_GOOD), None)):
         raise UndeleteError(
-            f"What {state.where(undone)} of table {state.storage.base_path} deleted cannot be put back",
+            f"Files that {state.where(undone)} of table {state.storage.base_path} deleted cannot be put back",
             found=f"a {undone.action}, which deletes files for good; only cleans with a grace time set them aside",
             fix=f"see which files these were with `hudi-services show audit --instant {undone.time}`, and load their rows again",
         )
@@ -132,8 +132,8 @@ def _there(found: Iterable[AsideFile], view: TableView) -> Iterable[tuple[AsideF
 
 
 def _taken_back(state: TableState, found: Sequence[AsideFile]) -> Mapping[AsideFile, str]:
-    """Those of instants that are not complete any more. One that is older than the timeline has to be archived, if others of its
-    time are: the archive tells what was taken back before."""
+    """Files of instants that are not complete any more. An instant that is older than the timeline has to be archived, if
+    others of its time are: the archive shows which instants were rolled back before."""
     times = {file: _time(file) for file in found}
     old = {time for time in times.values() if not state.timeline.covers(time)}
     archived = [i.time for i in state.archive.instants() if i.action in WRITE_ACTIONS] if old else []
@@ -144,7 +144,7 @@ def _taken_back(state: TableState, found: Sequence[AsideFile]) -> Mapping[AsideF
 
 
 def _time(file: AsideFile) -> Time:
-    """Of the instant that wrote it; of a log of version 6, of its slice."""
+    """The instant that wrote the file; for a log of version 6, that of its slice."""
     parsed = parse_partition(file.partition, [FileInfo(file.path, file.size, 0)])
     return parsed.base_files[0].instant if parsed.base_files else parsed.log_files[0].time
 

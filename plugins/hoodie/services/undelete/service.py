@@ -31,7 +31,7 @@ _BATCH = 64  # files that one task moves
 
 @dataclass(frozen=True)
 class UndeleteRun:
-    """What was put back."""
+    """Files that were put back."""
 
     decision: Decision[UndeletePlan]
     files: int
@@ -74,14 +74,14 @@ class Undelete:
             return UndeleteRun(decision, len(files))
 
     def report(self, done: UndeleteRun) -> tuple[str, str | None]:
-        """What was put back, in words; it is no instant of the timeline."""
+        """The message about the files; an undelete has no instant on the timeline."""
         if done.decision.plan is None:
             return f"nothing to do: {done.decision.reason}", None
         return f"{counted(done.files, 'file')} put back; {done.decision.reason}", None
 
 
 def _put_back(storage: Storage, files: Sequence[AsideFile], engine: Engine) -> None:
-    """Raises LockLostError: while an undelete was stopped for long others may have changed what its plan goes by."""
+    """Raises LockLostError: while an undelete was stopped for long, other writers may have changed the files of its plan."""
     batches = [files[start : start + _BATCH] for start in range(0, len(files), _BATCH)]
     for start in range(0, len(batches), engine.parallelism):
         ensure_held()

@@ -299,7 +299,7 @@ def test_a_source_that_changes_meanwhile(tmp_path, monkeypatch, what):
         real(*arguments)
 
     monkeypatch.setattr(execute, "write_bootstrap_index", change)
-    with pytest.raises(SourceError, match=r"came, went or changed meanwhile: part=p1/(late.parquet|000000_0)"):
+    with pytest.raises(SourceError, match=r"came, went or changed during the run: part=p1/(late.parquet|000000_0)"):
         run(request(tmp_path))
     table = HoodieTable.open(str(tmp_path / "table"))
     assert table.timeline.commits == ()
