@@ -1,7 +1,7 @@
-"""The files that a run has asked about before it may delete them, kept until somebody agrees.
+"""Approval lists: the files of a plan that needs approval before a run may delete them, kept until a user agrees.
 
-A file for each digest of a plan below `.hoodie/.asked`, which no reader of Hudi's looks at: 32 bytes a file of the plan, the mark
-of its path and size. Nobody can put another list in its place: a list counts when its own digest is the one that was agreed to.
+A file for each digest of a plan below `.hoodie/.asked`, which Hudi's readers ignore: 32 bytes a file of the plan, the mark of its
+path and size. The list cannot be exchanged: it counts only if its own digest is the approved one.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from hoodie.storage.idempotent import create_own
 
 FOLDER = ".hoodie/.asked"
 _MARK = 32  # bytes
-_KEPT = timedelta(days=30)  # after which nobody agrees any more: the run is asked about again
+_KEPT = timedelta(days=30)  # after which an approval has no effect: the run asks again
 
 _log = logging.getLogger(__name__)
 
 
 def keep_asked(storage: Storage, clock: Clock, digest: str, marks: Iterable[bytes]) -> None:
-    """Keep the list of a plan that was refused, and delete old ones. A failure is told: then another plan is asked about anew."""
+    """Keep the list of a plan that was refused, and delete old ones. A failure is logged: the next run then asks for a new
+    approval."""
     try:
         oldest = (clock.now() - _KEPT).timestamp() * 1000
         for file in storage.list(FOLDER).files:

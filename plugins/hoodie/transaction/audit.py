@@ -1,7 +1,7 @@
-"""What was deleted from a table, when, why, by which plan and by whom: an audit that is only ever added to.
+"""Audit of a table's deletes: the files, the time, the reason, the plan and the user. It is only ever added to.
 
-For each action two files of JSON lines below `.hoodie/.audit`, which no reader of Hudi's looks at: what it is about to delete,
-before its first delete, and that it has. Nothing in it is needed to read or to mend the table.
+For each action two files of JSON lines below `.hoodie/.audit`, which Hudi's readers ignore: one before the first delete, with the
+files to delete, and one after the last. Reads and repairs of the table need neither.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ class Audited:
 
 @contextmanager
 def audited(storage: Storage, clock: Clock, action: Audited, files: Iterable[AuditedFile]) -> Iterator[None]:
-    """Around the deletes of an action. Who begins it anew after a crash finds what was noted, and notes the end.
+    """Record the deletes of an action, around them. A run that repeats the action after a crash finds the first record, and adds
+    the end.
 
     Raises OSError when nothing can be noted: then nothing is deleted.
     """
@@ -99,7 +100,7 @@ def _who() -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class AuditEntry:
-    """What the audit says of one action. `done` is None while it is not finished; both are its lines as they stand."""
+    """Entry of the audit for one action. `done` is None while it is not finished; both are its lines, unchanged."""
 
     instant: Time
     action: str
@@ -110,7 +111,7 @@ class AuditEntry:
 
 @dataclass(frozen=True)
 class AuditName:
-    """Which action an entry of the audit is of, and how the names of its files begin."""
+    """Action of an entry of the audit, and the beginning of its files' names."""
 
     instant: Time
     action: str

@@ -1,4 +1,4 @@
-"""What a transaction commits."""
+"""Changes that a transaction commits."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from hoodie.transaction.window import Window
 
 
 def _nothing(_meanwhile: Window) -> None:
-    """For a change that gets on with whatever others have done."""
+    """The check of a change that has no conflicts with other writers."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """What an instant did. `more` is asked for further extra metadata when all else is done but the completion.
+    """Change of one instant. `more` is called for further extra metadata as the last step before the completion.
 
-    `touched` are file groups that it goes by besides those that it wrote to. `meets` looks at what others have completed since
-    the change began, and raises when the change must not be completed beside it. For partitions that it `overwrites` it stands
-    whole: what others have changed in them since then would be lost. A change that `appends` under non-blocking concurrency
-    control has no conflict with logs of others: readers decide between the rows.
+    `touched` are file groups that it depends on in addition to those that it wrote to. `meets` checks the changes that others
+    have completed since this one began, and raises on a conflict. In the partitions that it `overwrites` every change of others
+    since then is a conflict, as it would be lost. A change that `appends` under non-blocking concurrency control has no conflict
+    with logs of others: readers decide between the rows.
     """
 
     instant: Instant

@@ -1,6 +1,6 @@
-"""Command blocks (format notes, section 6.3): how version 6 takes blocks back that stand in one log with those of others.
+"""Command blocks (format notes, section 6.3): version 6 rolls blocks back by them in a log that has blocks of other instants.
 
-Where a file system lets a writer append, Hudi's writers do, so that a log has blocks of several instants and cannot be deleted. A
+On a file system that supports it, Hudi's writers append, so that a log has blocks of several instants and cannot be deleted. A
 log with one command block of type ROLLBACK, anywhere in the file slice, makes readers pass over all blocks of an instant.
 """
 
@@ -21,7 +21,7 @@ _TOKEN = "1-0-1"  # Hudi's own write token outside of a task
 
 
 def is_shared(storage: Storage, path: str, instant: Time) -> bool:
-    """Whether a log holds blocks of other instants than this one. One that is gone holds none."""
+    """Return whether a log holds blocks of other instants than this one; False for a log that is gone."""
     try:
         return any(block.instant not in (instant, "") for block in scan_blocks(storage, path))
     except MissingFileError:

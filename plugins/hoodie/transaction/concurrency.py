@@ -44,10 +44,10 @@ class Concurrency(Protocol):
         ...
 
     def completing(self, begun: TableState, changes: Sequence[Change]) -> AbstractContextManager[TableState]:
-        """Around the completion, under the lock: the state by then.
+        """The state of the table at the completion, under the lock, around it.
 
-        Raises PendingInstantError, and deletes the files of the changes, when there is nothing to complete any more; and what the
-        changes raise about what others have done meanwhile.
+        Raises PendingInstantError, and deletes the files of the changes, when the instant is gone or complete; and what the
+        changes raise about changes of other writers since the begin.
         """
         ...
 
@@ -58,7 +58,7 @@ class Concurrency(Protocol):
 
 @dataclass(frozen=True)
 class SingleWriter:
-    """The lock is held from the beginning to the end: nobody else changes the table meanwhile."""
+    """The lock is held from the beginning to the end: no other process changes the table."""
 
     storage: Storage
     clock: Clock
@@ -68,7 +68,7 @@ class SingleWriter:
 
     @contextmanager
     def beginning(self) -> Iterator[TableState]:
-        """What crashes left is mended first: see `repaired`. Raises LockHeldError too."""
+        """Repairs what a crash has left first: see `repaired`. Raises LockHeldError too."""
         with table_lock(self.storage, self.clock, self.purpose, self.locking):
             yield repaired(self.storage, self.clock, self.sharing)
 
@@ -80,7 +80,7 @@ class SingleWriter:
         yield begun
 
     def undo(self) -> None:
-        """Roll the failed write back at once; not when the lock is lost, as what is pending by then may be its next holder's."""
+        """Roll the failed write back at once; not when the lock is lost, as pending instants may be those of its next holder."""
         try:
             verify_held()
         except Exception as error:  # noqa: BLE001 - the error of the write is being raised
@@ -125,7 +125,7 @@ class PlanExecution:
                 raise
             for change in changes:
                 change.meets(Window(begun, state))
-            # Hudi's writers may have made one meanwhile: it would not know the new files.
+            # Hudi's writers may have made one since the begin: it would not know the new files.
             if switch_off_metadata_table(state):
                 state = load_state(self.storage, self.clock)
             yield state
@@ -141,7 +141,7 @@ class PlanExecution:
             reconcile_markers(self.storage, self.time, ())
         else:
             kept = {path for stat in state.commit_metadata(committed).stats for path in stat.paths}
-        # Who took the plan back may have deleted the markers before these files were there.
+        # A process that rolled the plan back may have deleted the markers before these files were there.
         files = {path for change in changes for path in change.files}
         delete_data_files(self.storage, files - kept)
 
@@ -156,14 +156,15 @@ class PlanExecution:
             )
 
     def _refuse_gone(self, state: TableState, instant: Instant) -> None:
-        """Who takes a plan back deletes its inflight file before the plan: what begins between the two brings the former back."""
+        """A rollback of a plan deletes its inflight file before the plan: a run that begins in between brings the inflight
+        file back."""
         path = state.layout.requested_path(instant.time, instant.action)
         try:
             self.storage.read(path)
         except FileNotFoundError as error:
             raise PendingInstantError(
                 f"{self.action} {self.time} of table {self.storage.base_path} has no plan any more",
-                found=f"no {path}: it was taken back meanwhile",
+                found=f"no {path}: it was rolled back during the run",
                 fix="nothing was committed; schedule another",
             ) from error
 

@@ -20,7 +20,8 @@ from hoodie.errors import ConfigError
 
 @dataclass(frozen=True)
 class ConcurrencyOptions:
-    """What was said of it (`hoodie.write.concurrency.mode` and its like). Without `optimistic` nobody else may be at work.
+    """The concurrency options (`hoodie.write.concurrency.mode` and others) as one value. Without `optimistic` there may be no
+    other writer.
 
     Non-blocking concurrency control is optimistic, too: it only finds fewer conflicts (see `Change.appends`).
     """

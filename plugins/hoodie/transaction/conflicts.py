@@ -1,8 +1,8 @@
-"""Whether a change may be completed beside what others have done since it began: pure, but for commits and plans that it reads.
+"""Conflicts of a change with those that others completed since it began: pure, but for commits and plans that it reads.
 
 Two changes conflict when they touch one file group, and the first to complete wins, as in Hudi's
-`SimpleConcurrentFileWritesConflictResolutionStrategy` (decision 35). Where Hudi looks at the times at which instants
-began, this looks at what is complete in one state and was not in the other: clocks have no say in it.
+`SimpleConcurrentFileWritesConflictResolutionStrategy` (decision 35). Hudi compares the times at which instants began; this
+compares the instants that are complete in one state and not in the other, without any clock.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _VOLATILE = ("hoodie.table.checksum", "hoodie.table.metadata.")  # no matter of 
 
 @dataclass(frozen=True)
 class Conflict:
-    """What stands against a change: the instant that was first, if it is one, and why."""
+    """Reason against a change: the instant that was first, if it is one, and why."""
 
     reason: str
     winner: Instant | None = None
@@ -42,7 +42,7 @@ class Conflict:
 
 @dataclass(frozen=True)
 class Claim:
-    """What a change stands on."""
+    """Files and groups that a change depends on."""
 
     change: Change
 
@@ -58,16 +58,16 @@ class Claim:
 
     @cached_property
     def groups(self) -> frozenset[GroupId]:
-        """All that it wrote to or goes by."""
+        """All groups that it wrote to or depends on."""
         return self.change.touched | {stat.group for stat in self.change.metadata.stats}
 
     def holds(self, group: GroupId) -> bool:
-        """Whether it goes by this group, or stands for the whole partition of it."""
+        """Return whether it depends on this group, or on the whole partition of the group."""
         return group in self.groups or group.partition in self.change.overwrites
 
 
 def find_conflict(change: Change, window: Window) -> Conflict | None:
-    """What stands against completing `change` in the state `window.now`; None: nothing does.
+    """The conflict that prevents the completion of `change` in the state `window.now`; None without one.
 
     Raises what the reading of commits and plans raises.
     """
@@ -92,7 +92,7 @@ def find_conflict(change: Change, window: Window) -> Conflict | None:
 
 
 def conflict_error(state: TableState, loser: Instant, conflict: Conflict) -> WriteConflictError:
-    """The error that tells it."""
+    """The error for a conflict."""
     winner = conflict.winner
     named = [f"{group.file_id} of partition {group.partition!r}" for group in conflict.groups[:_NAMED]]
     more = f" and {len(conflict.groups) - _NAMED} more" if len(conflict.groups) > _NAMED else ""
@@ -107,11 +107,12 @@ def conflict_error(state: TableState, loser: Instant, conflict: Conflict) -> Wri
 
 
 def _bears_commit(claim: Claim, group: GroupId, commit: Instant, done: CommitMetadata, now: TableState) -> bool:
-    """Whether what the change appended to the group counts on top of what the commit made of it.
+    """Return whether the log blocks that the change appended to the group count on top of the commit's files.
 
     A log of table version 8 and newer belongs to the newest base file that was begun before the log is complete, and one of
-    version 6 to the base file of the instant in its name. Merged logs stand among others by the time of their instant. Under
-    non-blocking concurrency control it counts beside logs of others, and on top of base files that began before it is complete.
+    version 6 to the base file of the instant in its name. Merged logs are ordered among others by the time of their instant.
+    Under non-blocking concurrency control a log counts beside logs of others, and on top of base files that began before it is
+    complete.
     """
     if group.partition in claim.change.overwrites:
         return done.operation in (_COMPACT, _LOG_COMPACT)  # the same rows: their group is replaced all the same
@@ -125,7 +126,8 @@ def _bears_commit(claim: Claim, group: GroupId, commit: Instant, done: CommitMet
 
 
 def _planned(claim: Claim, window: Window) -> Conflict | None:
-    """Against plans that were made meanwhile: they read the groups without this change, and hide it when they complete."""
+    """Check against plans that were made since the begin: they read the groups without this change, and hide it when they
+    complete."""
     if not window.plans:
         return None
     busy, new = Busy(window.now), {instant.key for instant in window.plans}
@@ -140,7 +142,7 @@ def _planned(claim: Claim, window: Window) -> Conflict | None:
 
 
 def _lost_slice(claim: Claim, now: TableState) -> Conflict | None:
-    """In version 6 a log may carry the instant of a compaction that was planned: without it nobody would read the log."""
+    """In version 6 a log may carry the instant of a planned compaction: without that plan no reader would read the log."""
     if now.layout.logs_tell_writer:
         return None
     known = {instant.time for instant in now.timeline.pending if instant.action is Action.COMPACTION}

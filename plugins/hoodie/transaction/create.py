@@ -74,7 +74,7 @@ def check_creation(
 
 
 def never_committed(state: TableState) -> bool:
-    """Whether no commit of any kind was ever completed: there is nothing but what failed writes left."""
+    """Return whether no commit of any kind was ever completed: all files are those of failed writes."""
     done = (instant for instant in state.timeline if instant.is_completed and instant.action is not Action.ROLLBACK)
     return next(done, None) is None and next(iter(state.archive.newest()), None) is None
 

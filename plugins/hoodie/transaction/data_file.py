@@ -25,7 +25,7 @@ class DataFile:
     _begun: float = field(default_factory=time.monotonic)
 
     def finish(self) -> None:
-        """Nothing more is written. A writer knows the size of its file: nobody has to ask the storage."""
+        """End the writing. The writer knows the size of its file, so the storage is not asked for it."""
         self.size = int(self.sink.tell())
 
     def close(self) -> None:
@@ -35,13 +35,13 @@ class DataFile:
 
 @dataclass(frozen=True)
 class Writing:
-    """What tasks that write data files know of their instant. It travels to the workers."""
+    """Access of tasks that write data files to their instant. It travels to the workers."""
 
     markers: Markers
     inflight: str  # path of the file that is there as long as the instant may still be completed
     write_token: Callable[[int], str]  # a task's, by its number
     early: EarlyDetection | None = (
-        None  # what each task asks before it writes to a file group; None: nobody, or a server does
+        None  # check before a task writes to a file group; None: no check, or a server does it
     )
 
     @property
@@ -56,8 +56,8 @@ class Writing:
     def open(self, path: str, kind: MarkerType) -> Iterator[DataFile]:
         """A new data file at `path` (relative to the base path), for the time of the block.
 
-        Raises FileExistsError when it is there, PendingInstantError, and deletes the file, when the instant was rolled back or
-        completed meanwhile. EarlyConflictError: see `EarlyDetection`.
+        Raises FileExistsError when the file exists; PendingInstantError, and deletes the file, when the instant was rolled back
+        or completed in the meantime. EarlyConflictError: see `EarlyDetection`.
         """
         if self.early is not None:
             self.early.check(path, kind)

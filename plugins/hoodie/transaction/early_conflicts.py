@@ -1,6 +1,7 @@
 """Conflicts that show while a write is under way: another living writer, which began earlier, has markers of the same groups.
 
-Only the later of the two gives up, as in Hudi, so never both. What this does not see is found before the commit all the same.
+Only the later of the two gives up, as in Hudi, so never both. The check before the commit finds all conflicts that this one
+misses.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ class Looking:
 
 @dataclass(frozen=True)
 class EarlyDetection:
-    """What a task, or a server for all tasks, goes by. It travels to the workers."""
+    """Facts by which a task, or a server for all tasks, detects conflicts. It travels to the workers."""
 
     storage: Storage
     clock: Clock
@@ -86,15 +87,15 @@ class EarlyDetection:
 
     @classmethod
     def of(cls, state: TableState, clock: Clock, instant: Time, looking: Looking) -> EarlyDetection:
-        """Of a write that goes out from `state`."""
+        """The detection for a write that is based on `state`."""
         plans = {each.time for each in state.timeline.pending if each.action in _PLANS}
         return cls(state.storage, clock, instant, state.timeline.commit_times | plans, looking)
 
     def check(self, data_file: str, kind: MarkerType) -> None:
         """Before a task writes `data_file`. Raises EarlyConflictError.
 
-        Nothing is asked about a new file group. Else one listing where nobody else writes; one more, and one or two for each
-        other writer, where somebody does.
+        A new file group needs no storage call. For others it takes one listing if there is no other writer; one more, and one or
+        two for each other writer, if there are any.
         """
         group = _group(data_file)
         new = kind is MarkerType.CREATE and BaseFileName.parse(data_file.rpartition("/")[2]) is not None
@@ -106,7 +107,7 @@ class EarlyDetection:
         self.check_against(self._committed(), (group,))
 
     def groups(self) -> Mapping[GroupId, Time]:
-        """All file groups that others are writing to, or have changed since the write began -> whoever does."""
+        """All file groups that others are writing to, or have changed since the write began -> the instant of the other."""
         found = self._committed()
         for other in self._others():
             found.update(dict.fromkeys(filter(None, map(_group, read_markers(self.storage, other))), other))
@@ -119,7 +120,7 @@ class EarlyDetection:
                 raise self.conflict(group, others[group])
 
     def conflict(self, group: GroupId, other: Time) -> EarlyConflictError:
-        """The error that tells it."""
+        """The error for a conflict."""
         return EarlyConflictError(
             f"Write {self.instant} of table {self.storage.base_path} gave up early: {other}, which began before it, was first",
             found=f"file group {group.file_id} of partition {group.partition!r} is being changed by both",
@@ -142,7 +143,7 @@ class EarlyDetection:
         state = load_state(self.storage, self.clock)
         new = [commit for commit in state.timeline.commits if commit.time not in self.done]
         bodies = ((commit.time, state.commit_metadata(commit)) for commit in new)
-        # What logs mean beside a compaction is decided when the write completes.
+        # The completion of the write decides about logs beside a compaction.
         return {s.group: t for t, body in bodies if body.operation not in _COMPACTIONS for s in body.stats}
 
 
@@ -180,7 +181,7 @@ def wait_for_others(storage: Storage, clock: Clock, sharing: ConcurrencyOptions,
 
 
 def _noted(storage: Storage, instant: Time, partition: str) -> set[GroupId | None]:
-    """The groups of one partition that an instant has markers for, and those of all that stand in files of markers."""
+    """The groups of one partition that an instant has markers for, and all groups in files of markers."""
     folder = marker_folder(instant)
     below = storage.list(join(folder, partition)).files
     top = below if not partition else storage.list(folder).files

@@ -20,8 +20,8 @@ from hoodie.transaction.guard import delete_data_files
 def only_while_pending(storage: Storage, inflight: str, path: str) -> Iterator[None]:
     """Around the writing of the data file `path` by the instant whose inflight file is `inflight`.
 
-    Raises PendingInstantError, and deletes the data file, when the instant was rolled back or completed meanwhile; also where the
-    file cannot be finished because a rollback or restore, which may still be at work, has deleted what was there of it.
+    Raises PendingInstantError, and deletes the data file, when the instant was rolled back or completed in the meantime; also
+    when the file cannot be finished because a rollback or restore, which may still be at work, has deleted its first part.
     """
     try:
         yield
@@ -49,7 +49,7 @@ def _overtaken(storage: Storage, inflight: str, path: str) -> PendingInstantErro
         )
     elif pending not in names:
         found, fix = (
-            f"{inflight} is gone: its write was rolled back meanwhile",
+            f"{inflight} is gone: its write was rolled back during the run",
             "nothing is left of it; run the write again",
         )
     else:
@@ -71,8 +71,8 @@ def _taken_back(storage: Storage, inflight: str, path: str) -> PendingInstantErr
 
 
 def withdraw_if_overtaken(storage: Storage, pending: str, completed: str) -> None:
-    """For a writer that was stopped for so long between its last look at the lock and the file `completed` that another may have
-    had the lock in between. `pending` is a file of the instant that is there unless it was rolled back.
+    """Withdraw the file `completed` of a writer that was stopped between its last check of the lock and the creation of the file,
+    long enough for another to have had the lock. `pending` is a file of the instant that exists unless it was rolled back.
 
     Raises LockLostError, and deletes `completed`, when the other has rolled the instant back, or completed it itself.
     """
@@ -86,7 +86,7 @@ def withdraw_if_overtaken(storage: Storage, pending: str, completed: str) -> Non
     raise LockLostError(
         f"Instant {name.partition('.')[0]} of table {storage.base_path} was completed too late",
         found=f"{others[0]} of another process" if others else "another writer had the lock and rolled it back",
-        fix="run it again; nothing of it is visible. See why the process was stopped for so long",
+        fix="run it again; nothing of it is visible. Find out why the process was stopped for minutes",
     )
 
 

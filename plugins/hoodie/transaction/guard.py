@@ -82,8 +82,8 @@ def check_of_instant(storage: Storage, planned: Collection[str], instant: Time) 
 
 
 def delete_metadata_folder(storage: Storage, folder: str, threads: int = 1) -> None:
-    """Delete a folder of the table's metadata and all in it: the markers of an instant, what a clean has set aside, or the
-    metadata table. What lies in it is deleted by up to `threads` threads, a folder each.
+    """Delete a folder of the table's metadata and all in it: the markers of an instant, the trash of a clean, or the metadata
+    table. Up to `threads` threads delete its contents, a folder each.
 
     Raises UnsafeDeleteError for any other folder.
     """
@@ -116,7 +116,7 @@ def check_source_files(source: Storage, table: Storage, uris: Collection[str], k
 def delete_source_file(source: Storage, uri: str, planned: Collection[str]) -> bool:
     """Delete a file of the plain table that `source` is and that a Hudi table was bootstrapped from; False when it was gone.
 
-    Raises UnsafeDeleteError unless it lies below the source's base path and stands in `planned`.
+    Raises UnsafeDeleteError unless it is below the source's base path and in `planned`.
     """
     path = relative_path(source.base_path, uri)
     if uri not in planned or not {"", ".", "..", ".hoodie"}.isdisjoint(path.split("/")):

@@ -1,4 +1,4 @@
-"""Heartbeats (format notes, section 13): empty files, whose modification time tells that a writer without a lock is at work."""
+"""Heartbeats (format notes, section 13): empty files, whose modification time shows that a writer without a lock is at work."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ class Heartbeats:
 def living_writers(state: TableState, clock: Clock, sharing: ConcurrencyOptions) -> frozenset[Time]:
     """The pending write instants whose writers are at work without the lock. Call it under the lock.
 
-    Heartbeats of dead writers that have nothing pending are deleted. Raises PendingInstantError, naming the writer, for whoever
-    does not share the table: two writers that do not know of each other would overwrite each other's changes.
+    Heartbeats of dead writers that have nothing pending are deleted. Raises PendingInstantError, naming the other writer, for a
+    writer that does not share the table: two writers that do not know of each other would overwrite each other's changes.
     """
     writers: dict[Time, Instant] = {i.time: i for i in state.timeline.pending if i.action in WRITE_ACTIONS}
     if not writers and not sharing.optimistic:
@@ -112,7 +112,7 @@ class Heartbeat:
 
     @property
     def expired(self) -> bool:
-        """Whether others may take this writer for dead."""
+        """Return whether others may take this writer for dead."""
         return (self._monotonic() - self._last) * 1000 >= self._sharing.expiry_ms
 
     def stop(self) -> None:
@@ -138,5 +138,5 @@ class Heartbeat:
                 return
             try:
                 self._beat()
-            except Exception as error:  # noqa: BLE001 - whatever a storage raises
+            except Exception as error:  # noqa: BLE001 - any error of a storage
                 _log.warning("A heartbeat of %s at %s was missed: %s", self._time, self._storage.base_path, error)

@@ -21,7 +21,7 @@ def request(state: TableState, time: Time, action: Action, body: bytes = b"") ->
     """Create `<time>.<action>.requested`.
 
     Raises LockLostError, and leaves nothing, when the lock was lost since `state` was loaded: others may have committed since,
-    and a plan that goes by `state` would hide what they wrote.
+    and a plan made of `state` would hide their rows.
     """
     ensure_held()
     made = _create(state, Instant(time, action, State.REQUESTED), body)
@@ -44,14 +44,15 @@ def start(state: TableState, instant: Instant, body: bytes = b"") -> Instant:
 
 
 def complete(state: TableState, instant: Instant, body: bytes, clock: Clock, *, after: Time | None = None) -> Instant:
-    """Create the completed file: the one step that readers see. What comes after it must not make it look undone.
+    """Create the completed file: the one step that readers see. Later steps must not make it look undone.
 
     Its completion is later than all times on the timeline of `state`, than the instant itself and than `after`, even if the
     clock goes back: readers of changes have read all that is not later than their position.
 
-    When that fails, the file is looked for once, and it is done if it is there. Raises NotCommittedError when it is certainly
-    not, UnclearCommitError when that cannot be told, PendingInstantError when another process has completed the instant,
-    LockLostError when the lock was lost before. Whichever it is, nothing is taken back here: the next writer does.
+    When that fails, the file is looked up once: if it is there, the instant is complete. Raises NotCommittedError when it is
+    certainly not complete, UnclearCommitError when the storage does not answer, PendingInstantError when another process has
+    completed the instant, LockLostError when the lock was lost before. In each case nothing is rolled back here: the next writer
+    does it.
     """
     completion = new_time(state, clock, after=max(instant.time, after) if after is not None else instant.time)
     name = state.layout.completed_name(instant, completion)
@@ -93,7 +94,7 @@ def _not_done(
             fix="look at it with `hudi-services show commits` before anything is run again",
         )
     return UnclearCommitError(
-        f"Whether the {named} is complete cannot be told",
+        f"It is unknown whether the {named} is complete",
         found=f"creating {path}: {str(error) or type(error).__name__}",
         fix=f"look with `hudi-services show commits` whether {instant.time} is there before anything is run again; "
         "if it is not, the next write takes back what it wrote",

@@ -1,4 +1,4 @@
-"""What killed processes have left and nobody needs: the next writer removes it, under the lock."""
+"""Leftovers of killed processes that nothing needs: the next writer removes them, under the lock."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _lost(state: TableState, time: Time, commit: Instant | None) -> set[str]:
 
 
 def _is_own(state: TableState, path: str, time: Time) -> bool:
-    """Whether nothing of another instant is in the file. The name of a log of version 6 does not tell, its blocks do."""
+    """Return whether the file has no block of another instant. The name of a log of version 6 does not show it, its blocks do."""
     name = path.rpartition("/")[2]
     base, log = BaseFileName.parse(name), LogFileName.parse(name)
     if base is not None:

@@ -1,4 +1,4 @@
-"""Whoever listens hears of the instants that a change begins and completes: so a run knows which were its own."""
+"""Listeners for the instants that a change begins and completes: a run learns which were its own."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from contextvars import ContextVar
 from hoodie.timeline import Instant
 
 Listener = Callable[[Instant], None]
-"""Is told of an instant in flight before anything of it is written, and of a completed one once readers see it. It must not
-raise: the change is not its own."""
+"""Gets an instant in flight before anything of it is written, and a completed one once readers see it. It must not raise: the
+change is not its own."""
 
 _listener: ContextVar[Listener | None] = ContextVar("following", default=None)
 

@@ -1,4 +1,4 @@
-"""What was said of the markers of a write, as one value (`hoodie.write.markers.*`), and how they are made."""
+"""The options of a write's markers as one value (`hoodie.write.markers.*`), and the markers that they ask for."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class MarkerOptions:
 
     @property
     def tasks_look(self) -> bool:
-        """Whether each task looks for conflicts, not what gathers markers in this process."""
+        """Return whether each task looks for conflicts, instead of the collector of markers in this process."""
         return self.looking is not None and (self.batching is None or self.apart is not None)
 
     def markers(

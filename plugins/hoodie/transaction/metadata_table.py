@@ -14,11 +14,11 @@ from hoodie.view.missing_files import ExpectedFile, refuse_external
 
 
 def switch_off_metadata_table(state: TableState) -> bool:
-    """Tell readers not to trust the metadata table, then delete it; True when there was something to do.
+    """Mark the metadata table as unavailable to readers, then delete it; True when there was something to do.
 
-    A reader lists files only from the metadata table while the properties name it: a commit that it misses would be
-    invisible. So the properties change first. A crash after that leaves a folder that nobody reads and that the next call
-    deletes. Call it under the lock, before the first own change. Hudi's next writer builds it anew.
+    A reader lists files only from the metadata table while the properties name it: a commit that it misses would be invisible. So
+    the properties change first. A crash after that leaves a folder that is not read and that the next call deletes. Call it under
+    the lock, before the first own change. Hudi's next writer builds it again.
 
     Raises UnsupportedTableError for partitions that lie in each other, and for files that Hudi did not write: without it Hudi's
     readers do not find the lower ones, and not these files.

@@ -45,7 +45,7 @@ class Optimistic:
 
     @contextmanager
     def beginning(self) -> Iterator[TableState]:
-        """What dead writers left is mended first, what living ones have begun stays: see `repaired`. Raises LockHeldError too."""
+        """Repairs what dead writers have left first; instants of living ones stay: see `repaired`. Raises LockHeldError too."""
         unclear = False
         try:
             self._lock.enter_context(table_lock(self._storage, self._clock, self._purpose, self._locking))
@@ -63,7 +63,8 @@ class Optimistic:
 
     @contextmanager
     def opening(self, time: Time) -> Iterator[None]:
-        """The heartbeat comes before the instant, which nobody then takes for a dead writer's; with the instant the lock goes."""
+        """The heartbeat comes before the instant, so that no process takes it for a dead writer's; with the instant the lock
+        goes."""
         heartbeat = Heartbeat(self._storage, time, self._sharing)
         self._time, self._heartbeat = time, heartbeat
         heartbeat.start()
@@ -72,7 +73,7 @@ class Optimistic:
 
     @contextmanager
     def completing(self, begun: TableState, changes: Sequence[Change]) -> Iterator[TableState]:
-        """Raises WriteConflictError, and whatever the changes raise about what others have done meanwhile."""
+        """Raises WriteConflictError, and what the changes raise about changes of others since the begin."""
         seen = begun
         with suppress(MissingFileError):  # rewritten and cleaned since: the look under the lock is at all that was done
             now = load_state(self._storage, self._clock)
@@ -85,7 +86,7 @@ class Optimistic:
             if self._heartbeat is None or self._heartbeat.expired:
                 gone = Conflict("its heartbeat had expired, so others may take it for dead")
                 raise conflict_error(state, changes[0].instant, gone)
-            # Hudi's writers may have made one meanwhile: it would not know the new files.
+            # Hudi's writers may have made one since the begin: it would not know the new files.
             if switch_off_metadata_table(state):
                 state = load_state(self._storage, self._clock)
             yield state
@@ -112,7 +113,7 @@ class Optimistic:
 
 
 def _check(changes: Sequence[Change], window: Window) -> None:
-    """Raises WriteConflictError when what happened in between stands against one of the changes."""
+    """Raises WriteConflictError when a change since the begin conflicts with one of these."""
     for change in changes:
         conflict = find_conflict(change, window)
         if conflict is not None:

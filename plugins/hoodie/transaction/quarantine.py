@@ -1,4 +1,4 @@
-"""Files that are in the way, or nobody's: moved aside, and told."""
+"""Quarantine of files that are in the way, or without an owner: moved aside, and logged."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def copy_aside(storage: Storage, path: str) -> str | None:
     """Copy a file of any size below the folder. Returns the copy's path: that of the file, its time (ms since 1970) and a mark of
     its content; None when the file is gone.
 
-    So each content that ever was at a path is kept, and the same content once. A copy that a killed process has left is made anew
-    unless it is whole. Raises OSError when the file changes meanwhile: then it has not been copied.
+    So all contents that ever were at a path are kept, each one once. A copy that a killed process has left is written again
+    unless it is whole. Raises OSError when the file changes while it is copied: then it has not been copied.
     """
     info = storage.info(path)
     if info is None:

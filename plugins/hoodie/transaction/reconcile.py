@@ -37,5 +37,5 @@ def after_completion(storage: Storage, time: Time) -> Iterator[None]:
     """
     try:
         yield
-    except Exception as error:  # noqa: BLE001 - whatever a storage raises
-        _log.warning("What is left of instant %s of %s could not be deleted: %s", time, storage.base_path, error)
+    except Exception as error:  # noqa: BLE001 - any error of a storage
+        _log.warning("The leftovers of instant %s of %s could not be deleted: %s", time, storage.base_path, error)

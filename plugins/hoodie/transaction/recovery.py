@@ -1,4 +1,4 @@
-"""What a change found of others that had died, and put in order: told in the log, and to whoever listens."""
+"""Repairs that a change has made of instants of dead writers: logged, and reported to listeners."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def recoveries() -> Iterator[list[str]]:
 
 
 def recovered(what: str) -> None:
-    """Tell it, in the past tense: "rolled back …". It may hold words of files that anybody wrote."""
+    """Report a repair, in the past tense: "rolled back …". It may hold words of files of any writer."""
     line = " ".join(what.split())[:_MOST]
     _log.warning("Recovery: %s", line)
     told = _told.get()

@@ -1,4 +1,4 @@
-"""What crashed writers left, mended before a table is changed."""
+"""Repairs after crashed writers, before a table is changed."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from hoodie.view.state import TableState, load_state
 def repaired(storage: Storage, clock: Clock, sharing: ConcurrencyOptions) -> TableState:
     """The state of a table that is ready to be changed. Call it under the lock.
 
-    Mended are a half-done update of the properties, restores (finished), failed writes (rolled back), a metadata table that would
-    go stale (switched off), files that nobody finishes any more. What living writers have begun stays; whoever does not share the
-    table is refused beside one by PendingInstantError. Raises UnsupportedTableError for a table version that we do not know.
+    It completes a half-done update of the properties, finishes restores, rolls failed writes back, switches off a metadata table
+    that would go stale, and removes unfinished files of dead processes. Instants of living writers stay; a writer that does not
+    share the table is refused beside one by PendingInstantError. Raises UnsupportedTableError for an unknown table version.
     """
     if recover_properties(storage):
         recovered("ended a change of hoodie.properties that was cut short")
@@ -31,7 +31,7 @@ def repaired(storage: Storage, clock: Clock, sharing: ConcurrencyOptions) -> Tab
     changed = switch_off_metadata_table(state)
     if changed:
         recovered(
-            "switched off the metadata table, which this write would have left behind; Hudi's next write makes it anew"
+            "switched off the metadata table, which this write would have left behind; Hudi's next write makes it again"
         )
     if finish_restores(state, clock):
         state = load_state(storage, clock)

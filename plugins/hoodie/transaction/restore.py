@@ -1,7 +1,7 @@
 """Taking a table back to a savepoint (format notes, section 11): one instant after the other is rolled back, the newest first.
 
-From its inflight file on a restore is certain: our readers see the table as it will be (`hoodie.view.restore`), and whoever
-changes the table next finishes it.
+From its inflight file on a restore is certain: our readers see the table as it will be (`hoodie.view.restore`), and the next
+change of the table finishes it.
 """
 
 from __future__ import annotations

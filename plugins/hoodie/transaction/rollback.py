@@ -53,9 +53,9 @@ def plan_rollbacks(
 ) -> list[RollbackPlan]:
     """Every data file of each of these write instants, with one listing for all of them (None: it is made now).
 
-    Files count that its markers name, that its commit names and that the listing finds, as none is sure: a marker may be missing,
-    a listing may be old. Log files of table version 6 do not carry the instant in their names: there markers and commits tell.
-    Raises CorruptTableError when its commit is torn, UnsafeDeleteError when it names a file that holds what others have written.
+    The files are those of its markers, of its commit and of the listing, as each source can have gaps: a marker may be missing, a
+    listing may be old. Log files of table version 6 do not carry the instant in their names: markers and commits identify them.
+    Raises CorruptTableError when its commit is torn, UnsafeDeleteError when it names a file that holds rows of others.
     """
     listed: dict[Time, set[str]] = {instant.time: set() for instant in undone}
     for partition in StorageFiles(state.storage).all() if listing is None else listing:
@@ -83,7 +83,7 @@ def _plan(state: TableState, undone: Instant, listed: Collection[str]) -> Rollba
 
 
 def _committed(state: TableState, undone: Instant) -> set[str]:
-    """The files that a completed instant names; of a torn one none, where a listing tells all."""
+    """The files that a completed instant names; for a torn one no files, as the listing has them all."""
     if not undone.is_completed:
         return set()
     try:
@@ -107,7 +107,7 @@ def refuse_pending_clean(state: TableState, what: str) -> None:
 
 
 def _shared(state: TableState, paths: Collection[str], undone: Time) -> set[str]:
-    """Of these files the logs that also hold blocks of other instants: Hudi appends where the file system can."""
+    """The logs among these files that also hold blocks of other instants: Hudi appends if the file system can."""
     if state.layout.logs_tell_writer:
         return set()
     logs = {path: LogFileName.parse(path.rpartition("/")[2]) for path in paths}
@@ -196,10 +196,10 @@ def forget(state: TableState, plan: RollbackPlan, rollback: Instant, *, plan_too
 
 
 def _delete_late(state: TableState, plan: RollbackPlan, rollback: Instant) -> None:
-    """Delete what tasks that outlived their write have finished since it was planned to be undone. Each noted its file first, and
-    whoever finishes one from now on finds the inflight file gone and deletes its own (`only_while_pending`).
+    """Delete files that late tasks of the write have finished since the rollback was planned. Each task noted its file first, and
+    a task that finishes one from now on finds the inflight file gone and deletes its own (`only_while_pending`).
 
-    Of an instant that was complete only what its markers name, which were gone: its plan was begun once more meanwhile.
+    For an instant that was complete, only files of its markers, which were gone: another run began its plan again in between.
     """
     files = read_markers(state.storage, plan.instant)
     if not _completed(state, plan):
@@ -240,7 +240,7 @@ def rollback_failed_writes(
     last: Time | None = None
     for rollback in (i for i in state.timeline.pending if i.action is Action.ROLLBACK):
         plan = requested_rollback(state, rollback)
-        if plan is None:  # the instant that it was to undo is planned anew, or stands
+        if plan is None:  # the instant that it was to undo is planned again, or stays
             path = state.layout.requested_path(rollback.time, rollback.action)
             move_aside(state.storage, path, "a rollback's plan that is torn")
             drop(state, rollback.time, Action.ROLLBACK)
@@ -288,8 +288,8 @@ def failed_writes(state: TableState, living: Collection[Time]) -> Iterator[Insta
 
 
 def is_plan(state: TableState, time: Time, action: Action) -> bool:
-    """Whether a pending instant waits to be carried out: a compaction or clustering. What requests a clustering in older
-    layouts may be of another operation too, which leaves the request empty, or without a plan."""
+    """Return whether a pending instant is a plan: a compaction or clustering. In older layouts the request of a clustering may
+    be of another operation too, which leaves the request empty, or without a plan."""
     if action in (Action.COMPACTION, Action.LOG_COMPACTION, Action.CLUSTERING):
         return True
     if action is not state.layout.clustering:
@@ -302,11 +302,11 @@ def is_plan(state: TableState, time: Time, action: Action) -> bool:
     try:
         return decode_clustering_plan(data, path) is not None
     except (CorruptTableError, UnsafePathError):
-        return True  # nobody knows: it stays
+        return True  # unknown: it stays
 
 
 def taken_back(state: TableState, time: Time) -> Instant | None:
-    """The pending rollback of this instant, if there is one: its files go, whatever it looks like until then."""
+    """The pending rollback of this instant, if there is one: its files go, in any state."""
     for rollback in (i for i in state.timeline.pending if i.action is Action.ROLLBACK):
         plan = requested_rollback(state, rollback)
         if plan is not None and plan.instant == time:

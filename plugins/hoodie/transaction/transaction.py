@@ -33,7 +33,7 @@ from hoodie.transaction.write_tokens import own_tokens
 from hoodie.view.state import TableState, load_state
 
 Attempts = Callable[[TableState], Iterable[str]]
-"""The data files of an instant that attempts at it have left, as the table is by then."""
+"""The data files that attempts at an instant have left, in this state of the table."""
 
 
 class Transaction:
@@ -68,19 +68,21 @@ class Transaction:
             return instants.start(self.state, requested, told)
 
     def resume(self, plan: Instant, attempts: Attempts) -> Instant:
-        """Begin, or begin anew, to carry out a plan that waits: what `attempts` at it have left is deleted."""
+        """Begin a pending plan, or begin it again: files of earlier `attempts` are deleted."""
         inflight = instants.start(self.state, plan)
         left = set(attempts(self.state))
         delete_data_files(self.state.storage, left)
         delete_markers(self.state.storage, plan.time)
         if left:
-            recovered(f"began {plan.action} {plan.time} anew and removed {len(left)} files of a try that was cut short")
+            recovered(
+                f"began {plan.action} {plan.time} again and removed {len(left)} files of a try that was cut short"
+            )
         self._attempts[plan.time] = attempts
         return inflight
 
     def writing(self, instant: Instant, engine: Engine) -> Writing:
-        """What the tasks of `engine` that write files of a begun instant have to know. Raises ConfigError when their markers
-        cannot be made as the options say."""
+        """Access for the tasks of `engine` that write files of a begun instant. Raises ConfigError when their markers cannot
+        be made as the options say."""
         path = self.state.layout.inflight_path(instant.time, instant.action)
         write_token = engine.write_token
         if not self.state.layout.logs_tell_writer:
@@ -96,7 +98,8 @@ class Transaction:
         self.state = load_state(self.state.storage, self._clock)
 
     def commit(self, *changes: Change) -> Sequence[Change]:
-        """Complete instants one right after the other: the step that readers see. Returns what stands on the timeline then.
+        """Complete instants one right after the other: the step that readers see. Returns the changes as they are on the
+        timeline.
 
         Files that lost attempts have left are deleted before, and once more after it: a task that was given up for lost may have
         finished since, and did not see the completed instant. Raises what `instants.complete` raises; from then on nothing is
@@ -108,7 +111,9 @@ class Transaction:
         whole = [change.whole() for change in changes]
         with self._concurrency.completing(self.state, whole) as state:
             whole = [with_history(state, change, self._clock) for change in whole]
-            bodies = [_encoded(state, change) for change in whole]  # an upgrade may have changed the layout meanwhile
+            bodies = [
+                _encoded(state, change) for change in whole
+            ]  # an upgrade may have changed the layout since the begin
             self._undoable = False
             done, last = list[Change](), None
             for change, body in zip(whole, bodies, strict=True):
@@ -170,7 +175,7 @@ def optimistic(
 ) -> Iterator[Transaction]:
     """A change beside those of other writers: the table's lock is only held to begin and to complete it.
 
-    What fails or dies is taken back as in `transaction`; of a process that died the next one does so once its heartbeat has
+    A failed write is rolled back as in `transaction`; the next process rolls back that of a dead process, once its heartbeat has
     expired. Raises LockHeldError, and WriteConflictError at the completion.
     """
     with _transaction(clock, Optimistic(storage, clock, purpose, locking, sharing), marking) as began:

@@ -25,7 +25,7 @@ _NAME = re.compile(r"(\d{14,17})_(\d{14})")
 
 @dataclass(frozen=True)
 class Aside:
-    """What the clean of an instant has set aside, and until when (UTC, to the second) it stays."""
+    """Files that the clean of an instant has set aside, and the time (UTC, to the second) until which they stay."""
 
     clean: Time
     until: datetime
@@ -35,15 +35,15 @@ class Aside:
         return f"{FOLDER}/{self.clean}_{self.until.strftime(_FORMAT)}"
 
     def files(self, storage: Storage) -> Iterator[FileInfo]:
-        """The data files in it, where they lie; `path_of` tells where they were. One listing a folder."""
+        """The data files in it, with their current paths; `path_of` gives the former ones. One listing a folder."""
         return (info for info in walk_files(storage, self.folder) if is_data_file(info.name))
 
     def path_of(self, info: FileInfo) -> str:
-        """Where the file was in the table."""
+        """The path that the file had in the table."""
         return info.path[len(self.folder) + 1 :]
 
     def over(self, now: datetime) -> bool:
-        """Whether the grace time is over."""
+        """Return whether the grace time is over."""
         return self.until <= now
 
 

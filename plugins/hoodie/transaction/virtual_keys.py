@@ -9,7 +9,7 @@ from hoodie.transaction.transaction import Transaction
 
 
 def switch_on_virtual_keys(tx: Transaction) -> None:
-    """Tell readers and writers to make keys of the key columns from now on.
+    """Switch readers and writers to keys made of the key columns from now on.
 
     It comes before the first file without keys: read as before, the rows of such a file would all have the key null. Files
     with keys stay as they are.

@@ -1,4 +1,4 @@
-"""What happened to a table between two looks at it, by completion and not by the times that instants began."""
+"""Changes of a table between two states, by completion and not by the times that instants began."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Write tokens of a writer that is not alone: in table version 6 two writers may append to one slice at once, and a log's name
-tells neither of them (format notes, section 4.1)."""
+"""Write tokens of a writer that shares the table: in table version 6 two writers may append to one slice at once, and a log's
+name shows neither of them (format notes, section 4.1)."""
 
 from __future__ import annotations
 

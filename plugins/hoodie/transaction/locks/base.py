@@ -1,4 +1,4 @@
-"""What a lock provider is: how writers of a table exclude each other (format notes, section 13; decision 34)."""
+"""Lock providers: how writers of a table exclude each other (format notes, section 13; decision 34)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _STEADY = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # the former al
 
 
 def steady_seconds() -> float:
-    """By a clock that nobody sets, and that goes on while the machine sleeps where there is such a one."""
+    """Seconds of a clock that cannot be set, and that goes on while the machine sleeps if there is such a clock."""
     return time.clock_gettime(_STEADY)
 
 
@@ -29,11 +29,11 @@ class HeldLock(Protocol):
         ...
 
     def certain(self) -> bool:
-        """Whether nobody else can have taken the lock since the last `verify`, as far as time tells. Asks nobody."""
+        """Return whether no other process can have taken the lock since the last `verify`, judged by time alone. Makes no I/O."""
         ...
 
     def release(self) -> None:
-        """Give it back, if it still is this one's. What was done under it is done: a failure is told and raises nothing."""
+        """Release the lock, if it is still this one's. The work under it is done: a failure is logged and raises nothing."""
         ...
 
 
@@ -55,7 +55,7 @@ class Patience:
     waited_ms: int = field(default=0, init=False)
 
     def until(self, attempt: Callable[[], T | None], refused: Callable[[float], LockHeldError]) -> T:
-        """What `attempt` gives, tried until it is not None. When it was enough, raises what `refused` makes of the seconds."""
+        """The result of `attempt`, tried until it is not None. After the wait time raises what `refused` makes of the seconds."""
         while (taken := attempt()) is None:
             if self.waited_ms >= self.wait_ms:
                 raise refused(self.waited_ms / 1000)
@@ -66,7 +66,7 @@ class Patience:
 
 
 def held_by_another(base_path: str, waited: float, found: str, fix: str) -> LockHeldError:
-    """The error of who has waited so many seconds for a lock; `found` says which one, and who holds it."""
+    """The error after `waited` seconds for a lock; `found` names the lock and its holder."""
     return LockHeldError(
         f"Table {base_path} is locked by another writer, waited {waited:.0f} s",
         found=found,

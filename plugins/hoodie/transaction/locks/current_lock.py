@@ -22,7 +22,7 @@ def holding(lock: HeldLock) -> Iterator[None]:
 
 
 def holds_lock() -> bool:
-    """Whether the work at hand is done under the table's lock."""
+    """Return whether this code runs under the table's lock."""
     return _current.get() is not None
 
 
@@ -34,12 +34,12 @@ def verify_held() -> None:
 
 
 def certainly_held() -> bool:
-    """Whether the lock was held all the time since the last `verify_held`."""
+    """Return whether the lock was held all the time since the last `verify_held`."""
     lock = _current.get()
     return lock is None or lock.certain()
 
 
 def ensure_held() -> None:
-    """As `verify_held`, but asks only when time alone does not tell. Raises LockLostError."""
+    """As `verify_held`, but asks only if time alone cannot prove it. Raises LockLostError."""
     if not certainly_held():
         verify_held()

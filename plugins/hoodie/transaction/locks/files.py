@@ -1,9 +1,9 @@
 """A lock that is a file, as Hudi's FileSystemBasedLockProvider has it (format notes, section 13).
 
-One writer at a time. The file is created exclusively, so Hudi's writers that use the same provider wait for us and we for
-them. It tells who took it; a lock whose process is provably dead is taken over, any other is broken only by hand. (Hudi's
-own lock file is empty. Hudi's `hoodie.write.lock.filesystem.expire` must stay 0, its default: else Hudi takes away a lock that
-was taken that many minutes ago, whoever still works under it.)
+One writer at a time. The file is created exclusively, so Hudi's writers that use the same provider wait for us and we for them.
+It names its owner; a lock whose process is provably dead is taken over, any other is broken only by hand. (Hudi's own lock file
+is empty. Hudi's `hoodie.write.lock.filesystem.expire` must stay 0, its default: with another value Hudi takes away a lock of that
+many minutes, even from a living writer.)
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class _HeldFile:
         """A lock that could not be removed is taken over, as its process has ended or does not hold it any more."""
         try:
             _delete_lock(self.storage, self.path, self.content)
-        except Exception as error:  # noqa: BLE001 - whatever a storage raises
+        except Exception as error:  # noqa: BLE001 - any error of a storage
             _log.warning("The lock %s of %s could not be removed: %s", self.path, self.storage.base_path, error)
         finally:
             self.owner.release()
@@ -107,7 +107,7 @@ def _take_over(storage: Storage, path: str, own: bytes, lock: str | None = None)
     owner = LockOwner.parse(content)
     if owner is None or not owner.is_dead():
         return False
-    # Of those who find it dead one may remove it: another's late removal would hit the lock that the first has taken by then.
+    # Only one of the processes that find it dead may remove it: a late removal by another would hit the new lock of the first.
     lock = lock or path
     claim = f"{path}.{owner.token}"
     if path != lock:  # processes that die one after the other would make the name too long for a file

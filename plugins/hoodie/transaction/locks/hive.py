@@ -47,7 +47,8 @@ _UNHEARD = (TTransportException, TProtocolException, OSError)  # the call may ha
 
 @dataclass(frozen=True)
 class NamedTable:
-    """What is locked: the table `name` of `database`, in the metastore at `uris`. Heartbeats go there every `interval_ms`."""
+    """Name of the locked table: the table `name` of `database`, in the metastore at `uris`. Heartbeats go there every
+    `interval_ms`."""
 
     uris: str
     database: str
@@ -90,7 +91,7 @@ class HiveLock:
         return _HeldByMetastore(self, request)
 
     def found(self, clock: Clock) -> FoundLock | None:
-        """Who has the lock now, and since when; None when nobody has. Raises StorageError when no metastore answers."""
+        """The lock with its holder and age; None when it is free. Raises StorageError when no metastore answers."""
         metastore = _Metastore(self)
         try:
             held = _holder(metastore.locks())
@@ -102,7 +103,7 @@ class HiveLock:
         return FoundLock(str(self.table), HIVE, str(held.lockid).encode(), None, _told(held), age, None, None)
 
     def remove(self, found: FoundLock) -> bool:
-        """Take the lock from who holds it. False when another has it by now, or nobody."""
+        """Take the lock from its holder. False when it has another holder now, or is free."""
         metastore = _Metastore(self)
         try:
             held = _holder(metastore.locks())
@@ -134,7 +135,7 @@ class HiveLock:
 
 
 class _Metastore:
-    """Calls to a metastore about the lock of one table, one at a time; a connection that has ended is opened anew."""
+    """Calls to a metastore about the lock of one table, one at a time; a connection that has ended is opened again."""
 
     def __init__(self, lock: HiveLock) -> None:
         self.table = lock.table
@@ -144,10 +145,10 @@ class _Metastore:
         self._closed = False
 
     def ask(self, call: Callable[[Any], T]) -> T:
-        """What `call` gives of the client; tried again on a connection of its own, as a metastore that is restarted is away for
-        some seconds. For calls that may happen twice.
+        """The result of `call`; tried again on a connection of its own, as a metastore that is restarted is away for some
+        seconds. For calls that may happen twice.
 
-        Raises StorageError when nobody answers, and what the metastore has declared for the call.
+        Raises StorageError when no metastore answers, and what the metastore has declared for the call.
         """
         for pause in _PAUSES_S:
             with suppress(*_UNHEARD):
@@ -201,7 +202,7 @@ class _Metastore:
                 self._connection = None
 
     def unanswered(self, error: Exception) -> ConfigError | StorageError:
-        """What to raise for an error that is not declared for the call: no answer, or one that it has failed.
+        """The error to raise for one that is not declared for the call: no answer, or a call that failed.
 
         It fails, and does not say why, for a name of which its database keeps fewer characters: Hive 2 and 3 for tables of 129.
         """
@@ -227,7 +228,7 @@ class _Metastore:
 
 @dataclass
 class _Request:
-    """A place in the metastore's queue. `token` tells it from all others, whose requests look the same."""
+    """A place in the metastore's queue. `token` distinguishes it from all others, whose requests look the same."""
 
     metastore: _Metastore
     purpose: str
@@ -236,7 +237,7 @@ class _Request:
     unheard: bool = False  # a call for a place got no answer: there may be two
 
     def is_granted(self) -> bool:
-        """Whether it is this one's turn. Takes a place first."""
+        """Return whether it is this one's turn. Takes a place first."""
         try:
             if self.lockid is None:
                 return self._take_a_place()
@@ -290,12 +291,12 @@ class _Request:
                     self.metastore.unlock(lock.lockid)
 
     def withdraw(self) -> None:
-        """Leave the queue, or give the lock back. A failure is told: the metastore gives it away when its time is over."""
+        """Leave the queue, or release the lock. A failure is logged: the lock ends in the metastore when its time is over."""
         try:
             self._give_up_others()
             if self.lockid is not None:
                 self.metastore.unlock(self.lockid)
-        except Exception as error:  # noqa: BLE001 - whatever a server says
+        except Exception as error:  # noqa: BLE001 - any error of a server
             _log.warning("The lock %s in the Hive metastore was not given back: %s", self.metastore.table, error)
         finally:
             self.metastore.close()

@@ -34,7 +34,7 @@ _SAFE = 0.9  # for the holder itself, the share of the validity
 
 @dataclass(frozen=True)
 class LeaseFile:
-    """What the file says: `valid_until` in ms since 1970, `owner` any text."""
+    """Contents of the file: `valid_until` in ms since 1970, `owner` any text."""
 
     expired: bool
     valid_until: int
@@ -49,9 +49,9 @@ class LeaseFile:
             if type(found.expired) is bool and type(found.valid_until) is int and isinstance(found.owner, str):
                 return found
         raise CorruptTableError(
-            f"The lock file {where} is none of a StorageBasedLockProvider",
+            f"The lock file {where} is not a file of a StorageBasedLockProvider",
             found=one_line(content, 300) or "(empty)",
-            fix="see who has written it; when nobody works on the table, remove it with `hudi-services unlock`",
+            fix="see who has written it; when no process works on the table, remove it with `hudi-services unlock`",
         )
 
     def encode(self) -> bytes:
@@ -60,7 +60,8 @@ class LeaseFile:
         return json.dumps(entry, separators=(",", ":")).encode()
 
     def is_free(self, clock: Clock) -> bool:
-        """Whether the next writer may take the lock: it was given back, its time is over, or its process has certainly ended."""
+        """Return whether the next writer may take the lock: it was released, its time is over, or its process has certainly
+        ended."""
         if self.expired or clock.now().timestamp() * 1000 > self.valid_until + _DRIFT_MS:
             return True
         return (process := self.process()) is not None and process.is_dead()
@@ -130,7 +131,7 @@ class LeaseLock:
 
 @dataclass(frozen=True)
 class _Moment:
-    """By two clocks: the one that others see, in ms, and one that nobody sets, in seconds."""
+    """A moment by two clocks: the one that others see, in ms, and one that cannot be set, in seconds."""
 
     wall_ms: int
     steady: float
@@ -167,7 +168,7 @@ class _Lease:
         try:
             with self._changing:
                 self._replace(replace(self._file, expired=True))
-        except Exception as error:  # noqa: BLE001 - whatever a storage raises
+        except Exception as error:  # noqa: BLE001 - any error of a storage
             _log.warning("The lock %s of %s was not given back: %s", TABLE_LOCK, self._lock.storage.base_path, error)
         finally:
             self._owner.release()
@@ -182,7 +183,7 @@ class _Lease:
                 except LockLostError as error:
                     _log.error("%s", error)
                     return
-                except Exception as error:  # noqa: BLE001 - whatever a storage raises
+                except Exception as error:  # noqa: BLE001 - any error of a storage
                     _log.warning("The lock %s could not be renewed yet: %s", TABLE_LOCK, error)
 
     def _renew(self) -> None:

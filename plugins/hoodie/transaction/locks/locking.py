@@ -1,4 +1,4 @@
-"""What was said of the table's lock, as one value (`hoodie.write.lock.*`)."""
+"""The lock options of a table as one value (`hoodie.write.lock.*`)."""
 
 from __future__ import annotations
 

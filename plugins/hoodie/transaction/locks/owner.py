@@ -1,4 +1,4 @@
-"""Who holds a lock, and whether that process certainly runs no more."""
+"""Owner of a lock, and proof that the process has certainly ended."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ _held: set[str] = set()  # tokens of the locks that this process holds now
 
 @dataclass(frozen=True)
 class LockOwner:
-    """A process that takes a lock. `boot` and `started` tell it from a later one with the same number, `namespace` from those
-    of other containers, in which numbers mean other processes, `machine` a restart from another machine of the same name."""
+    """A process that takes a lock. `boot` and `started` distinguish it from a later one with the same number, `namespace` from
+    those of other containers, in which numbers mean other processes, `machine` a restart from another machine of the same
+    name."""
 
     host: str
     machine: str
@@ -60,11 +61,11 @@ class LockOwner:
 
     @property
     def is_held_here(self) -> bool:
-        """Whether this process holds the lock."""
+        """Return whether this process holds the lock."""
         return self.token in _held
 
     def is_dead(self) -> bool:
-        """Whether the owner certainly runs no more. Unknown (another machine or container) is not dead."""
+        """Return whether the owner has certainly ended. An unknown one (another machine or container) is not dead."""
         if self.host != socket.gethostname():
             return False
         if self.boot != _boot_id():  # the same machine, started again, or another one
@@ -76,7 +77,7 @@ class LockOwner:
         return not _exists(self.pid) or _started(self.pid) not in ("", self.started)
 
     def is_seen(self) -> bool:
-        """Whether the owner certainly runs: a process that this one can see."""
+        """Return whether the owner certainly runs: a process that this one can see."""
         here = (socket.gethostname(), _boot_id(), _namespace())
         if (self.host, self.boot, self.namespace) != here or "" in (self.boot, self.started):
             return False
@@ -84,7 +85,7 @@ class LockOwner:
 
 
 def user_name() -> str:
-    """Who this process runs as: the name, or the number of a user that has none (containers)."""
+    """User of this process: the name, or the number of a user that has none (containers)."""
     try:
         return getpass.getuser()
     except (ImportError, KeyError, OSError):
@@ -127,7 +128,7 @@ def _namespace() -> str:
 
 @cache
 def _started_here(pid: int) -> str:
-    """Of this process, whose start does not change."""
+    """Start of this process, which does not change."""
     return _started(pid)
 
 

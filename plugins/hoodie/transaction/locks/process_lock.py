@@ -44,7 +44,7 @@ class InProcessLock:
 
 @dataclass(frozen=True, eq=False)
 class _HeldHere:
-    """Nobody takes it away; it ends with the process."""
+    """No other process can take it away; it ends with the process."""
 
     table: str
     purpose: str

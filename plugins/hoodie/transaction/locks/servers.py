@@ -17,11 +17,12 @@ class ServerLock(LockProvider, Protocol):
     """The lock of one table on a server. Every call raises StorageError when no server answers."""
 
     def found(self, clock: Clock) -> FoundLock | None:
-        """Who has it now; None when nobody has."""
+        """The lock with its holder; None when it is free."""
         ...
 
     def remove(self, found: FoundLock) -> bool:
-        """Take it away, for an operator who knows that its holder is gone. False when another has it by now, or nobody."""
+        """Remove the lock, for an operator who knows that its holder is gone. False when it has another holder now, or is
+        free."""
         ...
 
 

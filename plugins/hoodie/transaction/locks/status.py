@@ -37,14 +37,14 @@ class FoundLock:
 
 
 def found_locks(storage: Storage, clock: Clock) -> list[FoundLock]:
-    """Those of a table and of its plans. One that was given back is none. Raises CorruptTableError for a folder."""
+    """The locks of a table and of its plans; a released one does not count. Raises CorruptTableError for a folder."""
     plans = (file.path for file in storage.list(SERVICE_LOCKS).files if file.name.endswith(".lock"))
     result = [_of_file(storage, clock, path) for path in (LOCK, *plans)]
     return [lock for lock in (*result, _lease(storage, clock)) if lock is not None]
 
 
 def break_lock(storage: Storage, found: FoundLock) -> bool:
-    """Remove a lock, for an operator who knows that its owner is gone. False when another has it by now, or nobody."""
+    """Remove a lock, for an operator who knows that its owner is gone. False when it has another owner now, or is free."""
     content = read_lock(storage, found.path)
     if content is None or _holder(found.path, content) != _holder(found.path, found.content):
         return False
@@ -53,7 +53,7 @@ def break_lock(storage: Storage, found: FoundLock) -> bool:
 
 
 def _holder(path: str, content: bytes) -> object:
-    """What stays while one holds a lock: all of the file, but the time until which it is renewed."""
+    """The part of the file that stays the same for one holder: all but the time until which it is renewed."""
     return (_parsed(content) if path == TABLE_LOCK else None) or content
 
 

@@ -44,7 +44,7 @@ def service_lock_path(name: str) -> str:
 def service_lock(storage: Storage, clock: Clock, name: str, locking: Locking) -> Iterator[None]:
     """Hold a lock of one piece of work, such as the execution of one plan: writers do not wait for it.
 
-    Hudi has no such lock: whatever the provider of the table's, this one is a file.
+    Hudi has no such lock: with any provider for the table, this lock is a file.
     """
     provider = FileLock(storage, clock, service_lock_path(name))
     with _held(provider, clock, name, locking):
@@ -89,7 +89,7 @@ def _replacing(storage: Storage) -> ReplacingStorage:
 
 
 def _refuse_other_provider(storage: Storage, clock: Clock, locking: Locking) -> None:
-    """Of two writers with two providers one sees the other, as each looks when it has its own lock."""
+    """Refuse a second provider. One of two writers with two providers sees the other, as each looks when it has its own lock."""
     others = (
         (lock_keys.FILE_SYSTEM, LOCK, _is_dead),
         (lock_keys.STORAGE, TABLE_LOCK, lambda content: _lease(storage, content).is_free(clock)),

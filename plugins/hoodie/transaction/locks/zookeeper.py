@@ -35,7 +35,7 @@ _CERTAIN = 0.1  # the share of the session's time that was asked for: the server
 
 @dataclass(frozen=True)
 class Ensemble:
-    """Where the lock is: `servers` as `host:port,…`, the node below which writers queue up, times in ms, Hudi's name of it."""
+    """Address of the lock: `servers` as `host:port,…`, the node below which writers queue up, times in ms, Hudi's name of it."""
 
     servers: str
     node: str
@@ -90,7 +90,7 @@ class ZooKeeperLock:
         return _HeldNode(self, client, lock)
 
     def found(self, clock: Clock) -> FoundLock | None:
-        """Who has the lock now, and since when; None when nobody has. Raises StorageError when no server answers."""
+        """The lock with its holder and age; None when it is free. Raises StorageError when no server answers."""
         client = self._connected()
         try:
             first = self._first(client)
@@ -106,7 +106,7 @@ class ZooKeeperLock:
         return FoundLock(self.ensemble.node, self.ensemble.provider, content, None, told, age, None, None)
 
     def remove(self, found: FoundLock) -> bool:
-        """Take the lock from who holds it, as the end of its session would. False when another has it by now, or nobody."""
+        """Take the lock from its holder, as the end of its session would. False when it has another holder now, or is free."""
         client = self._connected()
         try:
             first = self._first(client)
@@ -122,7 +122,7 @@ class ZooKeeperLock:
         return True
 
     def _first(self, client: KazooClient) -> tuple[str, bytes, Any] | None:
-        """Of the queue: the node, what it says, and since when. None when nobody ever had the lock, or who had it is done."""
+        """First of the queue: the node, its content, and its time. None when the lock was never taken, or was released."""
         node = self.ensemble.node
         try:
             queue = sorted(client.get_children(node), key=lambda name: name.rpartition(_NODE)[2])
@@ -191,7 +191,7 @@ class _HeldNode:
     def release(self) -> None:
         try:
             self._node.release()
-        except Exception as error:  # noqa: BLE001 - whatever happens, the session ends
+        except Exception as error:  # noqa: BLE001 - the session ends after any error
             _log.warning(
                 "The lock %s of %s was not given back: %s", self._lock.ensemble.node, self._lock.base_path, error
             )

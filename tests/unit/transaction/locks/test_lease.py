@@ -106,7 +106,7 @@ def test_a_lock_that_hudi_gave_back_is_free(storage):
 def test_a_file_of_another_format_is_named_and_kept(storage, torn, provider):
     storage.create(TABLE_LOCK, torn)
     with (
-        pytest.raises(CorruptTableError, match=r"table_lock\.json is none of a StorageBased.*unlock"),
+        pytest.raises(CorruptTableError, match=r"table_lock\.json is not a file of a StorageBased.*unlock"),
         table_lock(storage, FakeClock(), "clean", locking(provider=provider)),
     ):
         pytest.fail("took a lock of which nothing is known")
