@@ -249,7 +249,7 @@ def test_tables_of_a_metastore(spark, tmp_path):
                 db.sql("delete from t_ro where id = 1")
             metastore.add("default", "plain", f"file:{tmp_path}/plain", inputFormat="a.TextInputFormat")
             for query in ("select * from default.plain", "select * from t join default.plain using (id)"):
-                with pytest.raises(SqlError, match=r"default.plain .*is none of Hudi's: a.TextInputFormat"):
+                with pytest.raises(SqlError, match=r"default.plain .*is not a Hudi table: a.TextInputFormat"):
                     db.sql(query)
     finally:
         metastore.stop()

@@ -1,4 +1,5 @@
-"""The checks by name: how bad what they find is, and whether `--fix` mends it. docs/how-to/doctor.md is held to it by a test."""
+"""The checks by name: the severity of their findings, and whether `--fix` repairs them. A test compares docs/how-to/doctor.md
+with it."""
 
 from __future__ import annotations
 

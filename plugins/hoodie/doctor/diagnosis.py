@@ -1,4 +1,5 @@
-"""A diagnosis: facts are gathered, each check judges them, and what may have changed meanwhile is looked at again."""
+"""A diagnosis: facts are gathered, each check judges them, and findings that a concurrent change may explain are checked
+again."""
 
 from __future__ import annotations
 
@@ -55,7 +56,7 @@ _LOOKS = 3
 def diagnose(
     storage: Storage, clock: Clock, options: Mapping[str, Mapping[str, object]], *, data_files: bool = False
 ) -> Diagnosis:
-    """What is wrong with a table. Changes nothing; footers and keys are only read with `data_files`.
+    """The faults of a table. Changes nothing; footers and keys are only read with `data_files`.
 
     `options` are those of each service by its name (clean, compact, archive), with which it decides whether it is due. Raises
     TableNotFoundError, CorruptTableError or UnsupportedTableError for a table that cannot be opened at all.
@@ -67,8 +68,9 @@ def diagnose(
 
 
 def _settled(facts: Facts, again: Callable[[], Facts]) -> list[Finding]:
-    """What the metadata table has wrong, by two looks that agree: a writer tells it, the storage and the timeline one after the
-    other, and so each of them may be of another moment. Of a table that never rests, what the last two looks have in common."""
+    """Faults of the metadata table, by two looks that agree: a writer updates it, the storage and the timeline one after the
+    other, so that each may be of another moment. For a table that changes all the time, the findings common to the last two
+    looks."""
     result = list(_checked(metadata_table.metadata_table, facts))
     for _ in range(_LOOKS):
         if not result:
@@ -82,7 +84,7 @@ def _settled(facts: Facts, again: Callable[[], Facts]) -> list[Finding]:
 
 
 def _checked(check: Callable[[Facts], Iterator[Finding]], facts: Facts) -> Iterator[Finding]:
-    """What a table's state keeps from being judged is told, and the other checks go on."""
+    """Findings of a check. An error that prevents the check is a finding, and the other checks go on."""
     try:
         yield from list(check(facts))
     except HoodieError as error:

@@ -1,4 +1,4 @@
-"""What a table is, as a doctor sees it: gathered once, judged by many."""
+"""Facts of a table for the doctor: gathered once, judged by many checks."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from hoodie.view.slices import file_groups, latest_slices
 
 @dataclass(frozen=True)
 class PropertiesFiles:
-    """What is wrong with `hoodie.properties`, if anything, and with its backup; `None` for a backup that is not there."""
+    """Faults of `hoodie.properties`, if any, and of its backup; `None` for a missing backup."""
 
     flaw: str | None
     backup: str | None  # "" for a backup that is whole
@@ -68,7 +68,7 @@ class Facts:
     beats: Heartbeats
     locks: Sequence[FoundLock]
     metadata: MetadataListing | HoodieError | None
-    global_index: bool  # writers are told to find a key in whatever partition it is
+    global_index: bool  # writers have the option to find a key in any partition
     decisions: Mapping[str, Decision[Any] | HoodieError]  # of services, by their names
     bare_key: str | None  # see `hoodie.index.complex_keys.bare_key`
 
@@ -89,7 +89,7 @@ class Facts:
 
     @cached_property
     def sizes(self) -> Mapping[str, int]:
-        """Of each data file its bytes."""
+        """Bytes of each data file."""
         return sizes_by_path(self.files)
 
     @cached_property

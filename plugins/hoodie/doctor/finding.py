@@ -1,4 +1,4 @@
-"""What a check found, and how the findings of a table are told."""
+"""Finding of a check, and the report of a table's findings."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ B = TypeVar("B")
 def gather(storage: ListedOnce, clock: Clock, options: Mapping[str, Mapping[str, object]]) -> Facts:
     """All of it. Changes nothing. `options` are those of services by their names.
 
-    Data folders and markers are listed before the timeline: whatever a writer has made by then, its instant is known. Raises
+    Data folders and markers are listed before the timeline, so that it has the instants of all of them. Raises
     TableNotFoundError, CorruptTableError or UnsupportedTableError for a table that cannot be opened at all.
     """
     properties = load_properties(storage, clock)
@@ -133,7 +133,7 @@ def _data_folders(storage: ListedOnce) -> Iterator[PartitionFiles]:
 
 
 def _body(state: TableState, instant: Instant) -> CommitMetadata | Savepoint | HoodieError | None:
-    """What a completed instant says; None for what no check asks."""
+    """Contents of a completed instant; None if no check needs them."""
     where = state.where(instant)
     try:
         match instant.action.completed_as:
@@ -145,7 +145,7 @@ def _body(state: TableState, instant: Instant) -> CommitMetadata | Savepoint | H
                 decode_clean_result(state.body(instant), where)
             case Action.ROLLBACK:
                 decode_rollback_result(state.body(instant), where)
-    except (FileNotFoundError, MissingFileError):  # archived, or taken back, meanwhile
+    except (FileNotFoundError, MissingFileError):  # archived, or rolled back, since the listing
         return None
     except HoodieError as error:
         return error
@@ -178,7 +178,7 @@ def _plan(state: TableState, instant: Instant) -> Sequence[str] | HoodieError | 
 
 
 def _sharing(options: Mapping[str, Mapping[str, object]]) -> ConcurrencyOptions:
-    """How writers tell that they are alive."""
+    """The options by which writers show that they are alive."""
     given = {name: value for option in options.values() for name, value in option.items()}
     return ConcurrencyOptions.of(resolve(select_keys(given, SHARING_KEYS), SHARING_KEYS))
 
@@ -198,7 +198,7 @@ def _global_index(options: Mapping[str, Mapping[str, object]]) -> bool:
 def _decisions(
     state: TableState, options: Mapping[str, Mapping[str, object]], clock: Clock
 ) -> Mapping[str, Decision[Any] | HoodieError]:
-    """What the services would do now."""
+    """Current plans of the services."""
     result: dict[str, Decision[Any] | HoodieError] = {}
     services: tuple[Decides[Any], ...] = (CLEAN, *((COMPACTION,) if state.properties.is_merge_on_read else ()), ARCHIVE)
     for service in services:
@@ -217,7 +217,7 @@ def _relative(state: TableState) -> Callable[[str], str]:
 def _owners(
     state: TableState, clock: Clock, sharing: ConcurrencyOptions, left_out: set[Instant]
 ) -> dict[Instant, Blocker] | HoodieError:
-    """Of each pending instant that is not told otherwise."""
+    """Blockers for each pending instant that no other check reports."""
     known = [i for i in state.timeline.pending if i not in left_out]
     try:
         return dict(zip(known, blockers_of((Hold(i, "", "") for i in known), state, clock, sharing), strict=True))
@@ -226,7 +226,7 @@ def _owners(
 
 
 def _metadata_table(state: TableState, clock: Clock) -> MetadataListing | HoodieError | None:
-    """What it says, if readers are told to use it."""
+    """The listing of the metadata table, if readers use it."""
     if FILES not in state.properties.metadata_partitions:
         return None
     try:
@@ -253,7 +253,7 @@ def _is_moment(instant: Instant, state: TableState) -> bool:
 def _locks(storage: ListedOnce, clock: Clock) -> Sequence[FoundLock]:
     try:
         return found_locks(storage, clock)
-    except CorruptTableError:  # whoever takes the lock is told
+    except CorruptTableError:  # the process that takes the lock gets the error
         return ()
 
 

@@ -1,4 +1,4 @@
-"""Checks of record keys: those that stand more than once, logs laid over. Keys beyond a limit wait in local files."""
+"""Checks of record keys: duplicates, in base files with logs laid over. Keys beyond a limit wait in local files."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _KEYS = pa.schema([("partition", pa.int32()), ("slice", pa.int32()), ("key", pa.
 
 
 def duplicates(facts: Facts) -> Iterator[Finding]:
-    """Keys that stand more than once in a partition; in the table, where the index of its writers is global."""
+    """Keys that occur more than once in a partition; in the table, if the index of its writers is global."""
     if facts.state.properties.virtual_keys or not facts.state.properties.record_key_fields:
         return
     partitions = sorted({file_slice.partition for file_slice in facts.slices})
@@ -36,7 +36,7 @@ def duplicates(facts: Facts) -> Iterator[Finding]:
     for some in [partitions] if together else [[partition] for partition in partitions]:
         try:
             yield from _told(_doubled(facts, some))
-        except (MissingFileError, CorruptFileError):  # told by name
+        except (MissingFileError, CorruptFileError):  # other checks report it by name
             continue
         except HoodieError as error:
             yield catalogue.UNCHECKED.found(
@@ -50,7 +50,7 @@ def duplicates(facts: Facts) -> Iterator[Finding]:
 
 @dataclass
 class _Doubled:
-    """Keys that stand more than once in one place: how many, the first ones, and the slices of the first one."""
+    """Keys that occur more than once in one place: their number, the first ones, and the slices of the first one."""
 
     partition: str | None  # None: in several partitions
     count: int = 0
@@ -80,14 +80,14 @@ def _told(doubled: Iterable[_Doubled]) -> Iterator[Finding]:
         if each.partition is None:
             parts = sorted({s.partition for s in each.slices})
             yield catalogue.KEYS_IN_PARTITIONS.found(
-                "keys stand in several partitions, and the table's index is global",
+                "keys occur in several partitions, and the table's index is global",
                 "keep one row of each: delete it in the other partitions; see which writers use another index",
                 found=f"{each.found} of partitions {', '.join(map(repr, parts[:_TOLD]))}",
                 bytes=sum(s.size for s in each.slices),
             )
         else:
             yield catalogue.DUPLICATE_KEYS.found(
-                f"keys stand more than once in partition {each.partition!r}",
+                f"keys occur more than once in partition {each.partition!r}",
                 "delete these keys and write the row of each once more; see which writers add rows by `insert` or `bulk_insert` "
                 "alone",
                 found=each.found,
@@ -97,7 +97,7 @@ def _told(doubled: Iterable[_Doubled]) -> Iterator[Finding]:
 
 
 def _doubled(facts: Facts, partitions: Sequence[str]) -> list[_Doubled]:
-    """Of these partitions, each for itself and, where they are several, all together."""
+    """Duplicates within each of these partitions and, if there are several, among all of them."""
     plan = plan_read(facts.state, Query([RECORD_KEY], partitions=tuple(partitions)))
     read, number = ReadSlice(facts.storage, plan.of_slice), {name: place for place, name in enumerate(partitions)}
     each, across = [_Doubled(name) for name in partitions], _Doubled(None)

@@ -55,7 +55,7 @@ def _looked_at(facts: Facts, wrote: Mapping[str, Collection[Time]], log: LogFile
         wrong += [flaw for block in committed if (flaw := _flaw(facts.storage, block)) is not None]
     except CorruptFileError as error:
         return _line(error)
-    except FileNotFoundError:  # cleaned meanwhile
+    except FileNotFoundError:  # cleaned since the listing
         return None
     return "; ".join(wrong) or None
 

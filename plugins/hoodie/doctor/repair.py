@@ -1,6 +1,7 @@
-"""Mending what a diagnosis found: what that would be, and doing it. What services mend, they mend; the rest is moved aside.
+"""Repairs of the findings of a diagnosis: the plan, and its execution. Services repair their own work; other files are moved
+aside.
 
-Safe to kill at any point: whatever is half done then is found and mended by the next run.
+Safe to kill at any point: the next run finds and repairs any half-done work.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ _STALE = frozenset(
     )
 )
 _DONE = {
-    catalogue.PROPERTIES.name: "made anew from its backup; the file as it is is kept",
+    catalogue.PROPERTIES.name: "restored from its backup; the damaged file is kept",
     catalogue.PROPERTIES_BACKUP.name: "removed",
     catalogue.TORN_SERVICE_INSTANT.name: "moved aside, and done once more where its plan is left",
     catalogue.TORN_PLAN.name: "moved aside",
@@ -70,12 +71,12 @@ _DONE = {
 
 @dataclass(frozen=True)
 class Mending:
-    """What would be mended."""
+    """Findings to repair."""
 
     findings: tuple[Finding, ...]
 
     def paths(self, *checks: catalogue.Check) -> frozenset[str]:
-        """Of the findings of these checks."""
+        """Paths of the findings of these checks."""
         names = {check.name for check in checks}
         return frozenset(
             finding.path for finding in self.findings if finding.check in names and finding.path is not None
@@ -83,15 +84,15 @@ class Mending:
 
 
 def decide_mending(diagnosis: Diagnosis) -> Decision[Mending]:
-    """What `mend` would do, and why."""
+    """Plan of `repair`, with its reason."""
     fixed = tuple(finding for finding in diagnosis.findings if catalogue.CHECKS[finding.check].fixed)
     rest = [finding for finding in diagnosis.findings if finding not in set(fixed)]
     reason = f"{diagnosis.base_path}: {summary(diagnosis.findings)}"
-    after = [f"not mended: {counted(len(rest), 'finding')}, of which a person has to judge"] if rest else []
+    after = [f"not repaired: {counted(len(rest), 'finding')} for a person to judge"] if rest else []
     if not fixed:
         return Decision(None, reason, before=(), after=after)
     if diagnosis.facts.get("metadata_table"):
-        after.append("Hudi's metadata table is switched off, as by every change; Hudi's next write makes it anew")
+        after.append("Hudi's metadata table is switched off, as by every change; Hudi's next write makes it again")
         if lost := diagnosis.of(catalogue.MISSING_FILE.name):
             after.append(
                 f"first restore {counted(len(lost), 'missing file')}: without the metadata table, which may name what is "
@@ -106,10 +107,10 @@ def _item(finding: Finding) -> Item:
 
 
 def mend(access: TableAccess, mending: Mending, options: Mapping[str, Mapping[str, object]]) -> list[str]:
-    """Do it, under the table's lock, on the table as it is by then; returns what was done, in the past tense.
+    """Repair the table as it is under its lock; returns the repairs, in the past tense.
 
-    Of files only those are moved that `mending` names and that are nobody's still. Raises LockHeldError, PendingInstantError
-    when a writer is at work that shares the table with nobody, and whatever else keeps a table from being changed.
+    Moves only files that `mending` names and that still have no owner. Raises LockHeldError, PendingInstantError when a writer is
+    at work that does not share the table, and any other error that prevents a change of the table.
     """
     resolved = _resolved(options)
     locking, sharing = Locking.of(resolved), ConcurrencyOptions.of(resolved)
@@ -133,8 +134,8 @@ def _resolved(options: Mapping[str, Mapping[str, object]]) -> Options:
 
 
 def _make_readable(access: TableAccess, mending: Mending, options: Mapping[str, Mapping[str, object]]) -> None:
-    """What keeps a change from beginning, and still cannot be read under the lock: a writer may just have ended it. A plan goes
-    after what it has begun: the next run finds it."""
+    """Move aside files that prevent a change from beginning, and still cannot be read under the lock: a writer may just have
+    ended it. A plan goes after the instants that it has begun, so that the next run finds it."""
     storage, torn = access.storage, (catalogue.TORN_SERVICE_INSTANT, catalogue.TORN_PLAN)
     still: set[str | None] = set()
     if mending.paths(*torn):
@@ -148,9 +149,7 @@ def _make_readable(access: TableAccess, mending: Mending, options: Mapping[str, 
     for path in sorted(mending.paths(catalogue.TORN_PLAN) & still):
         folder, _, name = path.rpartition("/")
         parsed = parse_name(name)
-        if (
-            parsed is not None and parsed[2] is Action.CLEAN
-        ):  # the other plans are looked after by whoever changes the table
+        if parsed is not None and parsed[2] is Action.CLEAN:  # the next change of the table handles the other plans
             move_aside(storage, f"{folder}/{name.removesuffix('.requested')}.inflight", "its plan cannot be read")
             move_aside(storage, path, "it cannot be read")
 
@@ -188,7 +187,7 @@ def _move(access: TableAccess, facts: Facts, found: Sequence[Finding], time: Tim
         raise UnsafeDeleteError(
             f"Refused to move {min(refused)!r} of table {access.storage.base_path}",
             found="a completed commit names it",
-            fix="nothing was moved; tell who keeps this program",
+            fix="nothing was moved; report it to the maintainers of this program",
         )
     action = Audited(time, "doctor", "files of no completed and no pending instant, moved aside", ".hoodie/.quarantine")
     with audited(access.storage, access.clock, action, [AuditedFile(e.path or "", e.bytes, e.check) for e in found]):

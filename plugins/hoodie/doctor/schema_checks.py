@@ -1,4 +1,4 @@
-"""Whether readers can bring base files to the table's schema, told by footers: columns, types, and least and greatest values."""
+"""Check by footers that readers can bring base files to the table's schema: columns, types, and least and greatest values."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _READERS = 16
 
 
 def schemas(facts: Facts) -> Iterator[Finding]:
-    """Of the base files of current slices."""
+    """Schemas of the base files of current slices."""
     schema = table_schema(facts.state)
     if schema is None:
         return
@@ -53,8 +53,8 @@ def schemas(facts: Facts) -> Iterator[Finding]:
                 unread[name] = unread.get(name, 0) + 1
     if unread:
         yield catalogue.UNREAD_COLUMNS.found(
-            "files have columns that the table's schema does not have: nobody reads them",
-            "nothing, if they were dropped; else write with a schema that has them",
+            "files have columns that the table's schema does not have: readers ignore them",
+            "nothing, if they were dropped; otherwise write with a schema that has them",
             found=", ".join(f"{name!r} in {count:,}" for name, count in sorted(unread.items())),
         )
 
@@ -78,13 +78,13 @@ def _looked_at(storage: Storage, schema: pa.Schema, needed: tuple[str, ...], fil
         MissingFileError,
         FileNotFoundError,
         pa.ArrowException,
-    ):  # told by others, or cleaned meanwhile
+    ):  # reported by other checks, or cleaned since the listing
         return _Seen()
     return _Seen(tuple(names), tuple(flaws))
 
 
 def _flaw(stored: pa.Schema, footer: pq.FileMetaData, field: pa.Field) -> str | None:
-    """What keeps a column from being read, by what a reader does to it: here to its least and greatest values."""
+    """Reason for which a column cannot be read: a reader's conversion is tried on its least and greatest values."""
     place = stored.get_field_index(field.name)
     if place < 0:
         return None if field.nullable else f"no column {field.name!r}, which may not be null in the table"

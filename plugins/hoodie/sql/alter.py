@@ -22,8 +22,7 @@ _DROPS = "hoodie.datasource.write.schema.allow.auto.evolution.column.drop"
 
 
 def alter_table(session: Session, statement: Statement) -> Result | None:
-    """What the statement does; None for one whose table is none of the catalog. Raises SqlError, and what `HoodieTable.alter`
-    raises."""
+    """Run the statement; None if the catalog does not have its table. Raises SqlError, and what `HoodieTable.alter` raises."""
     asked = altering(statement.text)
     if session.is_of_engine(asked.table):
         return None

@@ -33,7 +33,7 @@ _OF_COLUMN = frozenset({"TYPE", "COMMENT", "FIRST", "AFTER", "SET", "DROP"})
 
 @dataclass(frozen=True)
 class Altering:
-    """What becomes of a table: changes to its columns, or another name, or options that are set (None: taken away)."""
+    """Changes of a table: to its columns, its name, or its options (None: removed)."""
 
     table: exp.Table
     columns: tuple[SchemaChange, ...] = ()
@@ -43,7 +43,7 @@ class Altering:
 
 
 def altering(text: str) -> Altering:
-    """What the statement asks for. Raises SqlError for text that is none, and for what nobody can ask of a Hudi table."""
+    """Parse the statement. Raises SqlError for other text, and for changes that a Hudi table cannot have."""
     reader = _Reader(text, tokens(text))
     reader.expect("ALTER", "TABLE")
     table = _table(reader)
@@ -137,7 +137,7 @@ class _Reader:
         return arrow_type(kind, column)
 
     def several(self, read: Callable[[], object]) -> None:
-        """`read` once for each of what stands between commas, in brackets or not."""
+        """Call `read` once for each part between commas, in brackets or not."""
         inside = self.skip("(")
         read()
         while self.skip(","):

@@ -32,8 +32,8 @@ def stored(rows: pa.Table, schema: pa.Schema, names: Sequence[str]) -> pa.Table:
 
 
 def converted(values: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
-    """What a column is set to, in its type: as `stored` does; but as in Spark a text is read as a number, date or time, a number
-    is rounded to the digits of a decimal or float column, and a time cut to its day. Raises SqlError."""
+    """The new values of a column, in its type: as `stored` does; but as in Spark a text is read as a number, date or time, a
+    number is rounded to the digits of a decimal or float column, and a time cut to its day. Raises SqlError."""
     given, wanted = values.type, field.type
     if given == wanted:
         return values

@@ -1,4 +1,4 @@
-"""Where the names of tables lead. Three real catalogs: a folder (`warehouse`), a list that somebody keeps (`listed`), and a Hive
+"""Catalogs: tables by name. Three real ones: a folder (`warehouse`), a registry file (`registry_catalog`), and a Hive
 metastore (`hive`)."""
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ DEFAULT_DATABASE = "default"
 
 @dataclass(frozen=True)
 class Entry:
-    """What a catalog knows of a table: its base path, the options of its writes, a comment. A managed one is deleted when it is
-    dropped; of a `read_optimized` one queries read base files only. What the catalog itself asks of writes, such as a sync with
-    it, is `asked`: the table's own options go before it, and no statement tells it."""
+    """Entry of a table in a catalog: its base path, the options of its writes, a comment. A managed table is deleted when it
+    is dropped; queries of a `read_optimized` one read base files only. Options that the catalog itself adds to writes, such as
+    a sync with it, are `asked`: the table's own options override them, and no statement shows them."""
 
     name: TableName
     location: str
@@ -50,7 +50,7 @@ class Catalog(Protocol):
         ...
 
     def place_of(self, database: str) -> str:
-        """Where a database keeps its tables."""
+        """The place of a database's tables."""
         ...
 
     def tables(self, database: str) -> list[TableName]:
@@ -58,16 +58,16 @@ class Catalog(Protocol):
         ...
 
     def find(self, name: TableName) -> Entry | None:
-        """What is known of a table; None when there is no Hudi table of this name."""
+        """The entry of a table; None when there is no Hudi table of this name."""
         ...
 
     def other(self, name: TableName) -> str | None:
-        """What else than a Hudi table goes by this name, and where it is; None for nothing."""
+        """The format and place of a table of this name that is not a Hudi table; None without one."""
         ...
 
     def location_of(self, name: TableName, wanted: str | None) -> str:
-        """Where a new table is to be made: at `wanted`, or where the catalog would have it. Asked before anything is made: a
-        catalog that takes no table says so in time."""
+        """The place of a new table: `wanted`, or a place of the catalog. Called before any file is made, so that a catalog
+        without new tables refuses in time."""
         ...
 
     def remember(self, entry: Entry) -> None:
@@ -92,13 +92,15 @@ class Catalog(Protocol):
 
 
 def known(catalog: Catalog, name: TableName) -> Entry:
-    """The entry of a table. Raises TableNotFoundError, naming the tables that there are, or what else goes by the name."""
+    """The entry of a table. Raises TableNotFoundError, naming the existing tables, or the other thing of this name."""
     entry = catalog.find(name)
     if entry is None:
         other = catalog.other(name)
         if other is not None:
             raise TableNotFoundError(
-                f"Table {name} in {catalog.path} is none of Hudi's", found=other, fix="read it by what made it"
+                f"Table {name} in {catalog.path} is not a Hudi table",
+                found=other,
+                fix="read it with the engine that created it",
             )
         there = ", ".join(_few(catalog, name.database)) or "no table"
         raise TableNotFoundError(

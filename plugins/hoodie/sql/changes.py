@@ -138,7 +138,7 @@ def merge_query(tree: exp.Merge, target: Target, source: pa.Schema) -> tuple[exp
     """The rows that a merge changes, with the number of their clause in `CLAUSE`, the columns of the row that is there (null for
     a new one), and what each clause gives, as `value_name` says. `source` are the columns of what is merged.
 
-    Of the clauses for a row the first one counts whose condition is true. Raises SqlError for columns that are not there.
+    The first clause whose condition is true counts for a row. Raises SqlError for columns that do not exist.
     """
     target.check()
     refuse_more(tree, {"this", "using", "on", "whens", "with_"})
@@ -162,7 +162,7 @@ def merge_query(tree: exp.Merge, target: Target, source: pa.Schema) -> tuple[exp
     join = "full" if unmatched_source and unmatched_target else "left" if unmatched_source else "right"
     if not unmatched_source and not unmatched_target:
         join = "inner"
-    # A row that is there on one side tells it by a column that is never null.
+    # A row exists on a side if a column of it that is never null has a value.
     using = tree.args["using"]
     here = exp.select("*", exp.true().as_(_HERE)).from_(target.node.copy()).subquery(target.alias)
     there = exp.select("*", exp.true().as_(_THERE)).from_(using.copy()).subquery(using.alias_or_name)
@@ -219,7 +219,7 @@ class _Clause:
         return cls(matched, by_source, condition, deletes, values)
 
     def applies(self) -> exp.Expression:
-        """Whether the clause is for a row, were it the only one."""
+        """Condition under which a clause is for a row, were it the only one."""
         here, there = exp.column(_HERE).is_(exp.null()), exp.column(_THERE).is_(exp.null())
         if self.matched:
             kind = exp.and_(exp.not_(here), exp.not_(there))
@@ -297,7 +297,7 @@ def all_of(target: Target, alias: str, source: pa.Schema) -> dict[str, exp.Expre
 
 
 def _assigned(assignments: Sequence[exp.Expression], target: Target) -> dict[str, exp.Expression]:
-    """What each column is set to. Raises SqlError for what is no column, or is set twice."""
+    """The new value of each column. Raises SqlError for a name that is not a column, or is set twice."""
     values: dict[str, exp.Expression] = {}
     for assignment in assignments:
         if not isinstance(assignment, exp.EQ) or not isinstance(assignment.this, exp.Column):
@@ -340,7 +340,7 @@ def _quoted(name: str) -> exp.Identifier:
 
 
 def with_clause_of(tree: exp.Expression, query: exp.Select, target: Target) -> exp.Select:
-    """The query with the WITH of its statement. Raises SqlError when that names the table itself anew."""
+    """The query with the WITH of its statement. Raises SqlError when that defines the name of the table itself."""
     clause = tree.args.get("with_")
     if clause is not None and any(
         expression.alias.lower() == target.node.name.lower() for expression in clause.expressions

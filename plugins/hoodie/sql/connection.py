@@ -54,7 +54,7 @@ class Connection:
 
         Each `?` stands for the next of the `parameters`.
 
-        Raises SqlError for what is no SQL, or is not there, and whatever the library raises; the statements before are done.
+        Raises SqlError for text that is not SQL, for unknown names, and any error of the library; the statements before are done.
         """
         last = Result.of_message("nothing to do")
         for result in self.run(text, parameters):
@@ -62,12 +62,13 @@ class Connection:
         return last
 
     def run(self, text: str, parameters: Sequence[object] = ()) -> Iterator[Result]:
-        """What each statement gives, run when it is asked for."""
+        """The result of each statement, run when it is asked for."""
         for statement in bound(list(statements(text)), parameters) if parameters else statements(text):
             yield self._run(statement)
 
     def run_many(self, text: str, rows: Sequence[Sequence[object]]) -> Iterator[Result]:
-        """What the statements give with each of the `rows` as parameters. All rows of one INSERT of VALUES are one commit."""
+        """The results of the statements with each of the `rows` as parameters. All rows of one INSERT of VALUES are one
+        commit."""
         parsed = list(statements(text))
         if len(parsed) == 1 and len(rows) > 1 and self._inserts_values(parsed[0].tree):
             yield self._run(multiplied(parsed[0], rows))
@@ -76,7 +77,7 @@ class Connection:
                 yield from self.run(text, row)
 
     def _inserts_values(self, tree: exp.Expression) -> bool:
-        """Whether it inserts one row of VALUES into a Hudi table."""
+        """Return whether it inserts one row of VALUES into a Hudi table."""
         rows = tree.expression if isinstance(tree, exp.Insert) else None
         if not isinstance(rows, exp.Values) or len(rows.expressions) != 1:
             return False

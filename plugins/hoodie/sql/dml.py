@@ -38,9 +38,9 @@ _log = logging.getLogger(__name__)
 
 
 class Computed(NamedTuple):
-    """What a statement writes, and how. `replaces` are paths of partitions that an overwrite takes out, besides those of its
-    rows. `deletions` is the column that tells of which rows the keys are deleted. `check` looks at rows with their keys, before
-    they are written without the columns `marks`."""
+    """Rows of a statement, and the way to write them. `replaces` are paths of partitions that an overwrite takes out, in
+    addition to those of its rows. `deletions` is the column that marks rows whose keys are deleted. `check` looks at rows with
+    their keys, before they are written without the columns `marks`."""
 
     rows: Rows
     operation: str
@@ -50,7 +50,7 @@ class Computed(NamedTuple):
     check: Callable[[Rows, RowKeys], None] = lambda keyed, keys: None
 
 
-_ROUNDS = 10  # times that a query is asked when others change the table meanwhile
+_ROUNDS = 10  # times that a query runs when others change the table during it
 
 
 def update_rows(session: Session, entry: Entry, tree: exp.Expression, node: exp.Table) -> Result:
@@ -92,7 +92,7 @@ def merge_rows(session: Session, entry: Entry, tree: exp.Expression, node: exp.T
 
     def changed(dataset: HoodieDataset, target: Target) -> Computed:
         source = session.rows(source_query(tree), [dataset]).schema
-        query, changes = merge_query(tree, target, source)  # it tells what is wrong with a statement
+        query, changes = merge_query(tree, target, source)  # it reports the mistakes of a statement
         keys = RowKeys.of(target.properties, options)
         upserted = upsert_query(tree, target, source, keys)
         if upserted is not None:
@@ -207,7 +207,7 @@ def _columns(state: TableState) -> tuple[object, ...]:
 
 
 def _commits(state: TableState) -> set[str]:
-    """What has changed rows; a rollback shows by what it took away."""
+    """Instants that have changed rows; a rollback shows by the files that it removed."""
     actions = {*WRITE_ACTIONS, Action.RESTORE}
     return {
         str(instant.time)

@@ -81,7 +81,7 @@ class DuckEngine:
             return self._rows(text, parameters)
 
     def has(self, name: str) -> bool:
-        """Whether the engine has a table or view of this name itself."""
+        """Return whether the engine has a table or view of this name itself."""
         with self._lock:
             found = self._database.execute(
                 "SELECT 1 FROM duckdb_tables() WHERE table_name = ? UNION ALL SELECT 1 FROM duckdb_views() "

@@ -60,8 +60,8 @@ MACROS = (
     # A cast takes digits alone for a whole number.
     f"CREATE MACRO {_DIGITAL}(x VARCHAR) AS CASE WHEN {_IS_WHOLE} THEN x END, (x) AS x",
     f"CREATE MACRO {_DIGITAL}{_OF_ROWS}(x) AS CASE WHEN typeof(x) <> 'VARCHAR' OR {_IS_WHOLE} THEN x END",
-    # DuckDB's casts write bytes of other letters than ASCII as \\x.., and are null without that.
-    # A time with a zone is told in the session's zone, without naming it.
+    # DuckDB's casts write bytes of other letters than ASCII as \\x.., and are null without that. A time with a zone is printed in
+    # the session's zone, without naming it.
     f"CREATE MACRO {_TEXT}(x BLOB) AS decode(x), (x) AS {_WRITTEN} ELSE CAST(x AS VARCHAR) END",
     f"CREATE MACRO {_TEXT}{_OF_ROWS}(x) AS {_WRITTEN} WHEN typeof(x) = 'BLOB' "
     "THEN error('an aggregate of bytes: cast it in a query around this one') ELSE CAST(x AS VARCHAR) END",
@@ -98,7 +98,7 @@ _UNITS = {
     "QUARTER": "QUARTER",
     "WEEK": "WEEK",
 }
-"""What a date is cut to, by Spark's names."""
+"""Units to which a date is cut, by Spark's names."""
 _TEXTS = (exp.DType.TEXT, exp.DType.VARCHAR)
 _TIMES = (exp.DType.TIMESTAMP, exp.DType.TIMESTAMPTZ, exp.DType.TIMESTAMPLTZ, exp.DType.TIMESTAMPNTZ)
 _BINARY = (exp.DType.BINARY, exp.DType.VARBINARY)
@@ -180,7 +180,7 @@ def _call(macro: str, value: exp.Expression, *more: exp.Expression) -> exp.Anony
 
 
 def _pattern(node: exp.StrToUnix) -> exp.Expression:
-    """What a text of a time looks like, in DuckDB's signs."""
+    """Pattern of a time as text, in DuckDB's signs."""
     if node.args.get("format") is None:
         return exp.Literal.string("%Y-%m-%d %H:%M:%S")
     return parse_one(str(DuckDB().generator().format_time(node)), dialect="duckdb")
@@ -208,5 +208,5 @@ def _is_day_of_week(node: exp.Expression) -> bool:
 
 
 def _is_whole(node: exp.Expression) -> bool:
-    """Whether it is a literal without fraction."""
+    """Return whether it is a literal without fraction."""
     return isinstance(node, exp.Literal) and bool(node.is_int)

@@ -1,4 +1,4 @@
-"""What statements ask of the engine of queries. Two real ones: DuckDB in this process, and Spark."""
+"""Engines of queries, as statements use them. Two real ones: DuckDB in this process, and Spark."""
 
 from __future__ import annotations
 
@@ -60,15 +60,15 @@ class Rows(Protocol):
         ...
 
     def held(self) -> AbstractContextManager[Rows]:
-        """The same rows, which are not computed anew each time they are asked for."""
+        """The same rows, which are computed once for all uses."""
         ...
 
     def is_empty(self) -> bool:
-        """Whether there is no row."""
+        """Return whether there is no row."""
         ...
 
     def doubled(self, names: Sequence[str]) -> Doubled | None:
-        """Which values several rows have in the columns `names`; None when no two rows have the same."""
+        """Values that several rows have in the columns `names`; None when all rows differ."""
         ...
 
     def write(self, table: HoodieTable, operation: str, options: dict[str, str], **how: Any) -> WriteResult:
@@ -77,7 +77,7 @@ class Rows(Protocol):
 
 
 Source: TypeAlias = TableDataset | pa.Table | Rows
-"""What an engine reads as a table. Rows are those of a query of its own."""
+"""A table for an engine. Rows are those of a query of its own."""
 NamedSource: TypeAlias = tuple[exp.Table, Source]
 """It, and its node in the tree of a query."""
 
@@ -92,7 +92,7 @@ class QueryEngine(Protocol):
 
     @property
     def tasks(self) -> Engine | None:
-        """What reads and writes of the library run on; None: threads."""
+        """Engine of the library's reads and writes; None: threads."""
         ...
 
     @property
@@ -113,11 +113,11 @@ class QueryEngine(Protocol):
         ...
 
     def has(self, name: str) -> bool:
-        """Whether it has a table or view of this name itself."""
+        """Return whether it has a table or view of this name itself."""
         ...
 
     def has_temporary(self, name: str) -> bool:
-        """Whether it has a view of this name for this session only, which goes before a table of the catalog."""
+        """Return whether it has a view of this name for this session only, which hides a table of the catalog."""
         ...
 
     def close(self) -> None:

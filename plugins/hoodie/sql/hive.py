@@ -42,12 +42,12 @@ _PROVIDER, _AS_READ_OPTIMIZED, _COMMENT = "spark.sql.sources.provider", "hoodie.
 class HiveCatalog:
     """The catalog at the first of the comma separated `uris` that answers, such as `thrift://metastore:9083`.
 
-    DROP TABLE forgets a table and deletes no file, whoever made it. Not for several threads. Raises CatalogError when no
-    metastore answers, ConfigError for what is no address: both when it is first asked.
+    DROP TABLE forgets a table of any writer and deletes no file. Not for several threads. Raises CatalogError when no metastore
+    answers, ConfigError for an invalid address: both at the first call.
     """
 
     def __init__(self, uris: str, options: Mapping[str, object] | None = None) -> None:
-        """Of `options` the key `hoodie.datasource.hive_sync.username` says who asks."""
+        """The key `hoodie.datasource.hive_sync.username` of `options` names the user."""
         given = select_keys(options or {}, [sync_keys.USERNAME])
         self._uris, self._user = uris, resolve(given, [sync_keys.USERNAME])[sync_keys.USERNAME]
         self._connection: Connection | None = None
@@ -72,8 +72,8 @@ class HiveCatalog:
         self._ask(f"to create database {name}", create)
 
     def drop_database(self, name: str, *, cascade: bool = False) -> None:
-        """Forget one that is empty; `cascade`: also forget its Hudi tables. No file is deleted. Raises SqlError when it has
-        tables, or such as are none of Hudi's: then nothing is dropped."""
+        """Forget an empty database; `cascade`: also forget its Hudi tables. No file is deleted. Raises SqlError when it has
+        tables, or tables of another format: then nothing is dropped."""
         names = self._names(name)
         ours = self.tables(name)
         if names and not cascade:
@@ -83,7 +83,7 @@ class HiveCatalog:
         others = sorted(set(names) - {table.name for table in ours})
         if others:
             raise SqlError(
-                f"Database {name} holds tables that are none of Hudi's",
+                f"Database {name} holds tables that are not Hudi tables",
                 found=_some(others),
                 fix="drop them by what made them; nothing was dropped",
             )
@@ -92,7 +92,7 @@ class HiveCatalog:
         self._ask(f"to drop database {name}", _unless_absent(lambda client: client.drop_database(name, False, False)))
 
     def place_of(self, database: str) -> str:
-        """Where the metastore has its tables by default. Raises SqlError for one that is not there."""
+        """The place of the metastore's tables by default. Raises SqlError for an unknown database."""
         found = self._ask(f"for database {database}", _unless_absent(lambda client: client.get_database(database)))
         if found is None:
             raise SqlError(f"There is no database {database}", fix=f"CREATE DATABASE {database}")
@@ -108,7 +108,7 @@ class HiveCatalog:
         return [TableName(database, name) for name in sorted(found)]
 
     def find(self, name: TableName) -> Entry | None:
-        """What the metastore knows of a Hudi table; None for others, which an engine may know. Its writes sync it."""
+        """The metastore's entry of a Hudi table; None for others, which an engine may know. Its writes sync it."""
         table = self._table(name)
         if table is None or not _is_of_hudi(table):
             return None
@@ -124,7 +124,7 @@ class HiveCatalog:
         )
 
     def other(self, name: TableName) -> str | None:
-        """What the metastore has under this name that is none of Hudi's: its format, and where it is."""
+        """Format and place of a table in the metastore that is not a Hudi table."""
         table = self._table(name)
         if table is None or _is_of_hudi(table):
             return None
@@ -134,11 +134,11 @@ class HiveCatalog:
         return f"{kind} at {(table.sd and table.sd.location) or '(nowhere)'}"
 
     def location_of(self, name: TableName, wanted: str | None) -> str:
-        """Where it is wanted, or in the folder of its database. Raises SqlError for a name that another table has."""
+        """The wanted place, or the folder of its database. Raises SqlError for a name that another table has."""
         taken = self.other(name)
         if taken is not None:
             raise SqlError(
-                f"There is a table {name} in {self.path}, and it is none of Hudi's",
+                f"There is a table {name} in {self.path}, and it is not a Hudi table",
                 found=taken,
                 fix="choose another name, or drop it by what made it",
             )
@@ -167,7 +167,7 @@ class HiveCatalog:
         """Keep the options and the comment as properties of the table."""
         table = self._table(entry.name)
         if table is None:
-            raise SqlError(f"Table {entry.name} has gone meanwhile", fix="create it again")
+            raise SqlError(f"Table {entry.name} has gone in the meantime", fix="create it again")
         told = dict(table.parameters or {})
         for name in select_keys(told, WRITE_OPTIONS.keys):
             del told[name]
@@ -180,7 +180,7 @@ class HiveCatalog:
         """It stays what it is: its partitions, its properties, what a sync has noted, whether Hive manages it."""
         table = self._table(entry.name)
         if table is None:
-            raise SqlError(f"Table {entry.name} has gone meanwhile", fix="create it again")
+            raise SqlError(f"Table {entry.name} has gone in the meantime", fix="create it again")
         table.dbName, table.tableName = name.database, name.name
         self._alter(entry.name, table)
 
@@ -224,7 +224,7 @@ class HiveCatalog:
         there = self._tables(table.dbName, [base, f"{base}_ro", f"{base}_rt"])
         same = {each.tableName for each in there if each.sd is not None and each.sd.location == table.sd.location}
         if {f"{base}_ro", f"{base}_rt"} <= same:
-            # Else the plain name would be entered, or another table of that name be in the way.
+            # Otherwise the plain name would be entered, or another table of that name would be in the way.
             plain = {sync_keys.SNAPSHOT_WITH_TABLE_NAME.name: str(base in same).lower()}
             return {sync_keys.TABLE.name: base, sync_keys.STRATEGY.name: "ALL", **plain}
         return {}
@@ -244,7 +244,7 @@ class HiveCatalog:
         return list(asked)
 
     def _ask(self, what: str, call: Callable[[Any], T]) -> T:
-        """What the metastore answers. Raises CatalogError."""
+        """The metastore's answer. Raises CatalogError."""
         for left in reversed(range(_TRIES)):
             try:
                 if self._connection is None:
@@ -262,8 +262,8 @@ class HiveCatalog:
         return CatalogError(
             f"The Hive metastore at {self._uris} failed when asked {what}",
             found=words(error),
-            fix="start it, or correct its address, and see its log; a table that was being written has its commit or has not, "
-            "as `hudi-services show timeline` tells",
+            fix="start it, or correct its address, and see its log; `hudi-services show timeline` shows whether a table "
+            "that was being written has its commit",
         )
 
 

@@ -79,7 +79,7 @@ def empty_partitions(session: Session, entry: Entry, clause: exp.Expression, nod
 
 
 def without_meta(rows: Rows) -> Rows:
-    """The rows of a query without the meta columns of a table, which stand first where `*` has given them."""
+    """The rows of a query without the meta columns of a table, which come first if `*` has given them."""
     first, names = len(META_COLUMNS), rows.schema.names
     return rows.selected(names[first:]) if tuple(names[:first]) == META_COLUMNS else rows
 
@@ -130,8 +130,8 @@ class _Into:
         return cls(both, given, target, named is not None)
 
     def matched(self, given: Sequence[str]) -> Sequence[str]:
-        """The columns for those of a query. As in Hudi they go by their names where these are those of the table, one for one,
-        and the statement does not name columns; else by position."""
+        """The columns for those of a query. As in Hudi, names decide if they are those of the table, one for one, and the
+        statement does not name columns; position decides otherwise."""
         count = len(self.names) - len(self.given)
         there = {name.lower(): name for name in self.names[:count]}
         asked = [name.lower() for name in given[:count]]
@@ -193,7 +193,7 @@ def _chosen(options: Mapping[str, str], default: str) -> str:
 
 
 def _is_dynamic(session: Session, entry: Entry) -> bool:
-    """Whether an overwrite takes out the partitions of its rows and no others. Raises SqlError."""
+    """Return whether an overwrite takes out the partitions of its rows and no others. Raises SqlError."""
     mode = {**entry.options, **session.options}.get(OVERWRITE_MODE, "static").strip()
     if mode.lower() not in ("static", "dynamic"):
         raise SqlError(f"{OVERWRITE_MODE} is {mode!r:.50}", fix="set it to static or dynamic; nothing was changed")

@@ -90,7 +90,7 @@ def _place(clause: exp.With, cte: exp.Expression) -> int:
 
 
 def renamed(tree: exp.Expression, marks: Mapping[int, str]) -> exp.Expression:
-    """A copy of the tree in which each table, by the id of its node, goes by the name under which the engine has it."""
+    """A copy of the tree in which each table, by the id of its node, has the name under which the engine has it."""
     order = [marks.get(id(node)) for node in tree.walk()]
     copied = tree.copy()
     for node, name in list(zip(copied.walk(), order, strict=True)):
@@ -105,7 +105,8 @@ def renamed(tree: exp.Expression, marks: Mapping[int, str]) -> exp.Expression:
 
 
 def _unqualify(tree: exp.Expression) -> None:
-    """Columns lose the database in front of their table's name, which then is an alias. What follows a column are fields."""
+    """Remove the database in front of table names of columns; the table's name is an alias then. Names after a column are
+    fields."""
     aliases = {alias.name.lower() for alias in tree.find_all(exp.TableAlias)}
     aliases |= {table.name.lower() for table in tree.find_all(exp.Table)}
     for column in list(tree.find_all(exp.Column)):

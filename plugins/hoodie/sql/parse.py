@@ -34,7 +34,7 @@ DESCRIBE_COLUMN = re.compile(
     rf"\s+(?P<column>{_WORD})",
     re.IGNORECASE,
 )
-"""Of one column, which sqlglot does not read."""
+"""DESCRIBE of one column, which sqlglot does not read."""
 _DESCRIBE_QUERY = re.compile(r"(DESC(?:RIBE)?)\s+QUERY\s+", re.IGNORECASE)
 _ALTER = re.compile(r"ALTER\s+TABLE\b", re.IGNORECASE)
 _CREATE = re.compile(r"CREATE\b", re.IGNORECASE)
@@ -69,7 +69,7 @@ class Statement:
 
 
 def statements(text: str) -> Iterator[Statement]:
-    """The statements of a script, between semicolons, each parsed when its turn comes. Comments alone are none.
+    """The statements of a script, between semicolons, each parsed when its turn comes. Comments alone do not count.
 
     Raises SqlError for text that is no SQL.
     """
@@ -88,8 +88,8 @@ def _without_source_moment(text: str) -> tuple[str, str | None]:
 
 
 def first_statement(text: str) -> tuple[str, str] | None:
-    """The first statement of `text`, without its semicolon, and what stands behind it; None when no semicolon ends it yet, as in
-    a text or comment that is still open. Raises SqlError for what is no SQL, however it goes on."""
+    """The first statement of `text`, without its semicolon, and the text behind it; None when no semicolon ends it yet, as in
+    a text or comment that is still open. Raises SqlError for text that cannot become SQL."""
     try:
         found = tokens(text)
     except SqlError:
@@ -104,7 +104,7 @@ def first_statement(text: str) -> tuple[str, str] | None:
 
 
 def _is_open(text: str) -> bool:
-    """Whether a quote or a comment is what is missing."""
+    """Return whether the end of a quote or comment is missing."""
     for end in ("'", '"', "`", "*/"):
         with suppress(SqlError):
             tokens(text + end)
@@ -286,7 +286,7 @@ def tokens(text: str) -> list[Token]:
 
 
 def _parts(text: str) -> Iterator[tuple[str, str]]:
-    """The text of each statement; and the same with a name for each `?`, whose order a tree does not tell."""
+    """The text of each statement; and the same with a name for each `?`, whose order is not in a tree."""
     part: list[Token] = []
     for token in tokens(text):
         if token.token_type is TokenType.SEMICOLON:

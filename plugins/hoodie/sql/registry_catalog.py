@@ -1,4 +1,4 @@
-"""A catalog of tables that stand in a file of somebody's, such as a registry: SQL reads and writes them, never the file."""
+"""A catalog of the tables in a file such as a registry: SQL reads and writes the tables, never the file."""
 
 from __future__ import annotations
 

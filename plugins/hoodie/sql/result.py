@@ -1,4 +1,4 @@
-"""What a statement gives."""
+"""Result of a statement."""
 
 from __future__ import annotations
 
@@ -23,14 +23,15 @@ class Result(Shows):
     message: str | None = None
     """None for a query."""
     services: tuple[ServiceOutcome, ...] = ()
-    """What ran after the commits of the statement, as options asked. One that failed undoes no commit; the message tells it."""
+    """Services that ran after the commits of the statement, as options asked. One that failed undoes no commit; the message
+    reports it."""
 
     note: str | None = None
     """More about the rows of a query, such as the moment of which they are."""
 
     @classmethod
     def of_message(cls, message: str, services: tuple[ServiceOutcome, ...] = ()) -> Result:
-        """Of a statement that gives no rows."""
+        """The result of a statement without rows."""
         failed = [f"{service.service} after it FAILED: {service.message}" for service in services if service.failed]
         return cls(pa.table({}), "; ".join([message, *failed]), services)
 

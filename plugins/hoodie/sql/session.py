@@ -1,4 +1,4 @@
-"""What statements of one connection share: the catalog, the engine, the database in use, the options that were set."""
+"""State that statements of one connection share: the catalog, the engine, the database in use, the options that were set."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OVERWRITE_MODE = "hoodie.datasource.overwrite.mode"
 
 @dataclass
 class Session:
-    """Of one connection."""
+    """State of one connection."""
 
     catalog: Catalog
     engine: QueryEngine
@@ -65,15 +65,15 @@ class Session:
         return entry
 
     def is_of_engine(self, table: exp.Table) -> bool:
-        """Whether a statement's table is one of the engine's own. Its temporary views come before tables of the catalog, what
-        else it has comes after them."""
+        """Return whether a statement's table is one of the engine's own. Its temporary views hide tables of the catalog, its
+        other tables do not."""
         if table.db:
             return False
         engine = self.engine
         return engine.has_temporary(table.name) or (engine.has(table.name) and not self.is_known(table))
 
     def is_known(self, table: exp.Table) -> bool:
-        """Whether a statement's table is one of the catalog."""
+        """Return whether a statement's table is one of the catalog."""
         if not table.db and self.engine.has_temporary(table.name):
             return False
         return self.catalog.find(self.named(table)) is not None
@@ -83,7 +83,7 @@ class Session:
         return HoodieTable.open(entry.location, engine=self.engine.tasks)
 
     def write_options(self, entry: Entry) -> dict[str, str]:
-        """What the catalog asks, over that those of the table, and over these those that were set."""
+        """The catalog's options; the table's override them, and those that were set override both."""
         told = {**entry.asked, **entry.options, **self.options}
         return {name: value for name, value in told.items() if not is_of_sql(name)}
 

@@ -24,7 +24,7 @@ _NULL_FOLDER = "__HIVE_DEFAULT_PARTITION__"
 
 
 def show(session: Session, text: str) -> Result | None:
-    """What follows SHOW. None for what is asked of no table of the catalog. Raises SqlError, TableNotFoundError."""
+    """The rows of SHOW. None if no table of the catalog is concerned. Raises SqlError, TableNotFoundError."""
     for pattern, run in _KINDS:
         match = re.fullmatch(pattern, text.strip(), re.IGNORECASE | re.DOTALL)
         if match is not None:

@@ -25,8 +25,8 @@ _SQL_DEFAULTS = {"hoodie.datasource.write.hive_style_partitioning": "true"}  # o
 
 
 def table_properties(entry: Entry, table: HoodieTable) -> dict[str, str]:
-    """What TBLPROPERTIES say of a table, in order: what made it, where that is no default, and the options of its writes. The
-    value of what names a secret is hidden."""
+    """TBLPROPERTIES of a table, in order: the properties of its creation, except defaults, and the options of its writes. The
+    value of a secret is hidden."""
     stored = table.properties
     told = {"type": "mor" if stored.is_merge_on_read else "cow"}
     partitioned = bool(stored.partition_fields)

@@ -29,7 +29,7 @@ _TRANSACTION = re.compile(r"\s*(BEGIN|START\s+TRANSACTION|ROLLBACK|ABORT)\b", re
 
 
 def run_statement(session: Session, statement: Statement) -> Result:
-    """What one statement gives. Raises SqlError, and what the library raises."""
+    """Result of one statement. Raises SqlError, and what the library raises."""
     refuse_index_statement(session, statement)
     _refuse_transaction(statement)
     refuse_own_aliases(statement.tree)
@@ -60,10 +60,10 @@ def _refuse_transaction(statement: Statement) -> None:
 
 
 def _others(session: Session, query: exp.Expression) -> list[str]:
-    """The tables of a query that the catalog has, and that are none of Hudi's."""
+    """The tables of a query in the catalog that are not Hudi tables."""
     names = [session.named(table) for table in tables_read(query) if not session.is_of_engine(table)]
     return [
-        f"table {name} in {session.catalog.path} is none of Hudi's: {other}"
+        f"table {name} in {session.catalog.path} is not a Hudi table: {other}"
         for name in names
         if (other := session.catalog.other(name)) is not None
     ]
@@ -75,7 +75,7 @@ def _untouched(session: Session, statement: Statement) -> Result:
 
 
 def _check_tables(session: Session, query: exp.Expression) -> None:
-    """A table that neither the catalog nor the engine knows is told with the names that there are."""
+    """Raises for a table that neither the catalog nor the engine knows, naming the existing ones."""
     for table in tables_read(query):
         if not session.engine.has(table.name) and not table.db and re.fullmatch(r"\w+", table.name):
             session.entry(table)

@@ -48,7 +48,7 @@ class TableFunction:
         return self.arguments[0]
 
     def source(self, table: HoodieTable) -> Source:
-        """What it gives of the table. Raises SqlError, and what reads raise."""
+        """The source that it makes of the table. Raises SqlError, and what reads raise."""
         return _FUNCTIONS[self.name].run(self, table)
 
 

@@ -11,7 +11,7 @@ from hoodie.errors import SqlError
 from hoodie.sql.assignment import converted
 
 ACTION = "__hoodie_action"
-"""The column of changed rows that tells whether a row is deleted."""
+"""The column of changed rows that marks deleted rows."""
 INSERTED = "__hoodie_inserted"
 """The column of a merge's rows that says whether a row is to be new in the table. It is not written."""
 CLAUSE = "__hoodie_clause"
@@ -29,7 +29,7 @@ def value_name(clause: int, column: int) -> str:
 
 @dataclass(frozen=True)
 class Changes:
-    """What a statement does to rows of a table: an UPDATE is one clause, a merge has several, some of which delete or insert.
+    """Changes of a statement to rows of a table: an UPDATE is one clause, a merge has several, some of which delete or insert.
 
     `keys` are the fields that name a row, with dots inside of structs."""
 

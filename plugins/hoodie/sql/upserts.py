@@ -35,7 +35,7 @@ def upsert_query(tree: exp.Merge, target: Target, source: pa.Schema, keys: RowKe
 
 
 def _takes_all(whens: list[exp.When]) -> bool:
-    """Whether every row of the source is written as it is."""
+    """Return whether every row of the source is written as it is."""
     plain = [when for when in whens if when.args.get("condition") is None and not when.args.get("source")]
     told = [(bool(when.args.get("matched")), type(when.args["then"])) for when in plain if _is_star(when.args["then"])]
     return len(whens) == 2 and set(told) == {(True, exp.Update), (False, exp.Insert)}

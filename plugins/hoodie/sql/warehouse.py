@@ -1,7 +1,7 @@
 """A catalog in a folder: databases and tables by name, as Spark lays out its warehouse.
 
-A table without a location is at `<warehouse>/<table>`, or `<warehouse>/<database>.db/<table>`, and is found there whoever made
-it. What else is known of a table is in `.catalog/<database>/<table>.json`: where it is, and the options of its writes.
+A table without a location is at `<warehouse>/<table>`, or `<warehouse>/<database>.db/<table>`, and is found there with any
+creator. The rest of a table's entry is in `.catalog/<database>/<table>.json`: its place, and the options of its writes.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class Warehouse:
         return [TableName(database, name) for name in sorted(result)]
 
     def find(self, name: TableName) -> Entry | None:
-        """What is known of a table; None when there is none of this name. Raises SqlError for an entry that cannot be read."""
+        """The entry of a table; None for an unknown name. Raises SqlError for an entry that cannot be read."""
         if not _is_folder(name.name) or not _is_folder(name.database):
             return None  # it would lead to a folder of another table or database
         try:
@@ -112,10 +112,10 @@ class Warehouse:
         return Entry(name, place, location is None, options, told.get("comment"))
 
     def other(self, name: TableName) -> None:
-        """Nothing: a folder without a timeline is nobody's table."""
+        """None: a folder without a timeline is not a table."""
 
     def location_of(self, name: TableName, wanted: str | None) -> str:
-        """Where a table is created: where it is wanted, or in the folder of its database."""
+        """The place of a new table: the wanted one, or the folder of its database."""
         return wanted or self._location(self._place(name))
 
     def place_of(self, database: str) -> str:
@@ -144,20 +144,22 @@ class Warehouse:
                 fix="set them for a session by SET",
             )
         if not replace_own(self._storage, path, old, _told(entry)):
-            raise SqlError(f"The options of table {entry.name} have changed meanwhile", fix="run the statement again")
+            raise SqlError(
+                f"The options of table {entry.name} have changed in the meantime", fix="run the statement again"
+            )
 
     def rename(self, entry: Entry, name: TableName) -> None:
-        """Enter it under the other name, then forget the first. Who is killed in between has both."""
+        """Enter it under the other name, then remove the first. A run that is killed in between leaves both."""
         self.remember(replace(entry, name=name))
         self.drop(entry)
 
     def drop(self, entry: Entry) -> None:
-        """Forget a table, and delete its files if it is managed. Who is killed in between drops it again. Raises SqlError for one
-        whose folder is a link, as what it leads to may be somebody else's, and for one with another table in its folder."""
+        """Forget a table, and delete its files if it is managed. If a run is killed in between, drop it again. Raises SqlError
+        for one whose folder is a link, as its target may belong to others, and for one with another table in its folder."""
         if entry.managed:
             self._refuse_what_is_others(entry)
             place = self._place(entry.name)
-            # Without these it is no table to anybody, whatever is left of its files.
+            # Without these it is no table to any reader, even if other files of it are left.
             self._storage.delete_folder(f"{place}/.hoodie")
             self._storage.delete_folder(place)
         self._storage.delete(_entry(entry.name))

@@ -27,7 +27,8 @@ _BOOTSTRAPS = frozenset({METADATA_BOOTSTRAP, FULL_BOOTSTRAP})
 
 
 def missing(facts: Facts) -> Iterator[Finding]:
-    """Of current slices, of pending plans, and of savepoints. Raises UnsupportedTableError for files that Hudi did not write."""
+    """Missing files of current slices, of pending plans, and of savepoints. Raises UnsupportedTableError for files that Hudi
+    did not write."""
     absent = absent_files(facts.state, facts.slices)
     refuse_external(facts.state, absent)
     result = {each.path: _of_commit(each) for each in absent}
@@ -37,8 +38,8 @@ def missing(facts: Facts) -> Iterator[Finding]:
     for saved in facts.savepoints:
         for path in saved.paths:
             remedy = (
-                "restore it from a copy of the table: the savepoint can be restored no more without it; if nobody needs that, "
-                f"`hudi-services savepoint delete --instant {saved.instant}`"
+                "restore it from a copy of the table: without it the savepoint cannot be restored; if the savepoint is not "
+                f"needed, `hudi-services savepoint delete --instant {saved.instant}`"
             )
             result.setdefault(path, _missing(path, saved.instant, f"savepoint {saved.instant} keeps", remedy))
     return (finding for path, finding in result.items() if path not in facts.sizes)
@@ -98,7 +99,7 @@ def orphans(facts: Facts) -> Iterator[Finding]:
     """Files of no completed and no pending instant, and those of a completed one that it does not name.
 
     An instant before the active timeline was archived: its files are the table's. In version 6 a log that a commit wrote may
-    carry the instant of a compaction that was planned: without that nobody reads it.
+    carry the instant of a planned compaction: without that plan no reader reads it.
     """
     committed = {path for commit in facts.commits.values() for stat in commit.stats for path in stat.paths}
     timeline, logs_tell = facts.state.timeline, facts.state.layout.logs_tell_writer
@@ -159,12 +160,12 @@ def _replaced(path: str, facts: Facts, commit: Instant, by: Instant) -> Finding:
 
 
 def _tells_writer(file: BaseFile | LogFile, *, logs_tell: bool) -> bool:
-    """Whether the name of a file is that of the instant that wrote it, and its commit has it among its stats."""
+    """Return whether the name of a file has the instant that wrote it, so that its commit has the file among its stats."""
     return isinstance(file, BaseFile) or (logs_tell and not file.is_cdc)
 
 
 def holds_others(facts: Facts, log: LogFile) -> bool:
-    """Whether blocks of it are of other completed commits: of a table that was upgraded, a log may be named as in version 6."""
+    """Return whether the log has blocks of other completed commits: in an upgraded table a log may be named as in version 6."""
     try:
         instants = {block.instant for block in scan_blocks(facts.state.storage, log.path)}
     except (CorruptTableError, MissingFileError):
@@ -187,7 +188,7 @@ def _orphan(file: BaseFile | LogFile, time: Time) -> Finding:
 def _unread(file: BaseFile | LogFile, time: Time) -> Finding:
     return catalogue.UNREAD_FILE.found(
         f"a completed commit wrote this file, and instant {time} in its name is not on the timeline: no reader sees its rows",
-        "restore the files of that instant in the timeline from a copy; move nothing else of the table meanwhile",
+        "restore the files of that instant in the timeline from a copy; until then move nothing else of the table",
         path=file.path,
         instant=time,
         bytes=file.info.size,

@@ -1,4 +1,4 @@
-"""What writers and services have begun and not ended, and what they have left behind."""
+"""Unfinished work of writers and services, and their leftovers."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _ENDED_BY_NEXT = frozenset({Action.CLEAN, Action.ROLLBACK, Action.RESTORE})
 
 
 def pending(facts: Facts) -> Iterator[Finding]:
-    """Instants at which nobody is known to be at work."""
+    """Instants without a process that is known to be at work on them."""
     if isinstance(facts.pending, HoodieError):
         yield catalogue.UNCHECKED.found(
-            "who is at work on pending instants cannot be told",
+            "the owners of pending instants are unknown",
             facts.pending.fix or "see what else was found",
             found=facts.pending.what,
         )
@@ -34,7 +34,7 @@ def pending(facts: Facts) -> Iterator[Finding]:
 
 
 def _abandoned(facts: Facts, instant: Instant, blocker: Blocker) -> Iterator[Finding]:
-    age, path = f"{aged(blocker.age)}; nobody is known to be at work on it", facts.state.layout.path(instant)
+    age, path = f"{aged(blocker.age)}; no process is known to be at work on it", facts.state.layout.path(instant)
     if instant.action in _ENDED_BY_NEXT:
         yield catalogue.HALF_DONE.found(
             f"{instant.action} {instant.time} is half done",
@@ -62,7 +62,7 @@ def _abandoned(facts: Facts, instant: Instant, blocker: Blocker) -> Iterator[Fin
 
 
 def markers(facts: Facts) -> Iterator[Finding]:
-    """Of instants that are not pending: files of lost attempts may still be there."""
+    """Markers of instants that are not pending: files of lost attempts may still be there."""
     at_work = {instant.time for instant in facts.state.timeline.pending} | facts.torn
     for time in facts.marked:
         if time not in at_work and not facts.beats.alive(time):
@@ -75,13 +75,13 @@ def markers(facts: Facts) -> Iterator[Finding]:
 
 
 def heartbeats(facts: Facts) -> Iterator[Finding]:
-    """Those that have expired and of which no instant is pending: a pending one is told as a failed write."""
+    """Heartbeats that have expired and have no pending instant: with one, the check of failed writes reports it."""
     waiting = {instant.time for instant in facts.state.timeline.pending}
     for time, age in facts.beats.ages.items():
         if time not in waiting and not facts.beats.alive(time):
             yield catalogue.HEARTBEAT.found(
                 f"the heartbeat of instant {time} is left, which is not pending",
-                "run `hudi-services doctor --fix`; it holds nobody back",
+                "run `hudi-services doctor --fix`; it does not block any writer",
                 found=f"{span(age / 1000)} old",
                 path=f"{FOLDER}/{time}",
                 instant=time,
@@ -89,7 +89,7 @@ def heartbeats(facts: Facts) -> Iterator[Finding]:
 
 
 def locks(facts: Facts) -> Iterator[Finding]:
-    """Of holders that are gone, and old ones of which that cannot be seen."""
+    """Locks of holders that are gone, and old ones of unknown holders."""
     for lock in facts.locks:
         if lock.alive is False:
             check, what = catalogue.LEFT_LOCK, "its holder is gone"

@@ -16,7 +16,7 @@ from hoodie.view.schema_history import stray_history
 
 _LONG = 900  # instants: beyond, a store needs several requests for one listing
 _REDONE = frozenset({Action.CLEAN, Action.ROLLBACK})
-"""What is found out anew where its file is lost: no row depends on what it says."""
+"""Actions whose contents are computed again when their file is lost: no row depends on them."""
 _PLANNED_ANEW = frozenset({Action.CLEAN, Action.ROLLBACK, Action.RESTORE})
 
 
@@ -26,7 +26,7 @@ def properties(facts: Facts) -> Iterator[Finding]:
     if found.flaw is not None:
         yield catalogue.PROPERTIES.found(
             f"{PROPERTIES} cannot be used, and readers take the backup in its place",
-            "run `hudi-services doctor --fix`, or any change of the table: it is made anew from its backup",
+            "run `hudi-services doctor --fix`, or any change of the table: it is restored from its backup",
             found=found.flaw,
             path=PROPERTIES,
         )
@@ -47,7 +47,7 @@ def instants(facts: Facts) -> Iterator[Finding]:
 
 
 def times(facts: Facts) -> Iterator[Finding]:
-    """Names that are no moment, such as that of an hour 24: whatever asks for an age or a new instant fails."""
+    """Names that are not a moment, such as that of an hour 24: services that compute an age or a new instant fail."""
     for instant in facts.nowhen:
         yield catalogue.BAD_TIME.found(
             f"{instant.action} {instant.time} is named for a moment that does not exist",
@@ -108,10 +108,10 @@ def _completed(each: Unreadable) -> Finding:
 
 
 def _planned(each: Unreadable, *, bears_logs: bool) -> Finding:
-    """With `bears_logs`, in version 6, logs written since carry the instant of the plan: nobody reads them without it."""
+    """With `bears_logs`, in version 6, logs written since carry the instant of the plan: no reader reads them without it."""
     instant = each.instant
     if instant.action in _PLANNED_ANEW:
-        remedy = "run `hudi-services doctor --fix`: the plan is moved aside, and made anew where it is still needed"
+        remedy = "run `hudi-services doctor --fix`: the plan is moved aside, and made again if it is still needed"
     elif instant.action in (Action.COMPACTION, Action.LOG_COMPACTION) and not bears_logs:
         remedy = (
             f"restore the file from a copy, or remove the plan: {unschedule_fix(instant.time)}; the next run plans "

@@ -26,16 +26,16 @@ from hoodie.view.slices import groups_without, latest_slices
 
 _FIX = (
     "run `hudi-services doctor --fix`, or any change of the table by this library: the metadata table is switched off, and "
-    "Hudi's next write makes it anew"
+    "Hudi's next write makes it again"
 )
 _NO_HURRY = (
-    "nothing for current rows; the metadata table is made anew after the next change of the table by this library"
+    "nothing for current rows; the metadata table is made again after the next change of the table by this library"
 )
 
 
 def metadata_table(facts: Facts) -> Iterator[Finding]:
-    """Whether it can be read, knows the last commits, and names the files that are there, with their sizes. Nothing is asked of
-    one that readers are not told to use."""
+    """Check that it can be read, knows the last commits, and names the files that exist, with their sizes. A metadata table
+    that readers do not use is not checked."""
     found = facts.metadata
     if FILES not in facts.state.properties.metadata_partitions:
         return
@@ -61,7 +61,7 @@ def metadata_table(facts: Facts) -> Iterator[Finding]:
 
 
 def _behind(facts: Facts, listing: MetadataListing) -> Iterator[Finding]:
-    """Hudi's writers tell it first, and then the timeline."""
+    """Commits that it lacks: Hudi's writers add a commit to it first, and then to the timeline."""
     if listing.last is None:  # made from a listing, and nothing written since
         return
     later = [i for i in facts.state.timeline.completed(*WRITE_ACTIONS, Action.CLEAN) if i.time > listing.last]
@@ -77,14 +77,14 @@ def _behind(facts: Facts, listing: MetadataListing) -> Iterator[Finding]:
 
 @dataclass(frozen=True)
 class _Sides:
-    """What both sides say. Files that are told elsewhere, or that count for nobody, are left out."""
+    """Files of both sides. Files that other checks report, or that do not count, are left out."""
 
     facts: Facts
     listing: MetadataListing
 
     @cached_property
     def named(self) -> list[PartitionFiles]:
-        """Files of the metadata table, as a listing of the storage would give them. Names that are none are not among them."""
+        """Files of the metadata table, as a listing of the storage would give them. Invalid names are left out."""
         by_partition: defaultdict[str, list[FileInfo]] = defaultdict(list)
         columns = (self.listing.files[name].to_pylist() for name in ("partition", "name", "size"))
         for partition, name, size in zip(*columns, strict=True):
@@ -110,12 +110,12 @@ class _Sides:
 
     @cached_property
     def elsewhere(self) -> frozenset[str | None]:
-        """Paths that other checks tell: what is lost, and what is nobody's."""
+        """Paths that other checks report: lost files and files without an owner."""
         return frozenset(each.path for check in (files.missing, files.orphans) for each in check(self.facts))
 
     @cached_property
     def begun(self) -> frozenset[Action]:
-        """What was begun and deletes files: it tells the metadata table when it is done."""
+        """Actions that have begun and delete files: they update the metadata table when they complete."""
         return frozenset(i.action for i in self.facts.state.timeline.pending)
 
     @cached_property
@@ -141,13 +141,13 @@ class _Sides:
         return time not in self.facts.torn and self.facts.state.timeline.is_committed(time)
 
     def holds_rows(self, file: BaseFile | LogFile) -> bool:
-        """Whether something in it was committed. In version 6 the name of a log does not tell, nor whether it has more than the
-        command block of a rollback."""
+        """Return whether the file has committed rows. In version 6 the name of a log does not show it, nor whether it has more
+        than the command block of a rollback."""
         if isinstance(file, BaseFile) or self.facts.state.layout.logs_tell_writer or file.path in self.written:
             return True
         try:
             return bool(counting(blocks_of(self.facts.storage, file), self.facts.state.timeline))
-        except HoodieError:  # told by others
+        except HoodieError:  # other checks report it
             return False
 
 
@@ -238,7 +238,7 @@ def _missing(path: str, what: str, file: BaseFile | LogFile | None = None) -> Fi
 
 
 def _other_sizes(sides: _Sides) -> Iterator[Finding]:
-    """Where the commit, or nobody else, says what the metadata table says, it is the file that is wrong."""
+    """If the commit, or nothing else, confirms the size in the metadata table, the file is wrong."""
     appended = not sides.facts.state.layout.logs_tell_writer and bool(sides.begun)
     short = {file.path for file, _ in sides.facts.short}
     for each in sides.named:
@@ -247,7 +247,7 @@ def _other_sizes(sides: _Sides) -> Iterator[Finding]:
             if size is None or size == file.info.size or not sides.committed(file) or file.path in short:
                 continue
             if appended and isinstance(file, LogFile) and size > file.info.size:
-                continue  # in version 6 a write may append to a log of others, and tells when it is done
+                continue  # in version 6 a write may append to a log of others, and adds the size when it completes
             found = f"{size:,} bytes, where the metadata table says {file.info.size:,}"
             if sides.written.get(file.path) != size:
                 yield catalogue.FILE_SIZE.found(

@@ -16,7 +16,7 @@ from hoodie.timeline import Action
 
 _OVERDUE = 20  # commits that a service which is due has let pass
 _DONE = {"clean": Action.CLEAN, "compact": Action.COMMIT}
-"""What a run of the service leaves on the timeline: on a merge-on-read table a commit is a compaction."""
+"""Action that a run of the service leaves on the timeline: on a merge-on-read table a commit is a compaction."""
 
 
 def overdue(facts: Facts) -> Iterator[Finding]:
@@ -26,7 +26,7 @@ def overdue(facts: Facts) -> Iterator[Finding]:
             continue
         if isinstance(decided, HoodieError):
             yield catalogue.UNCHECKED.found(
-                f"what {service} would do cannot be told",
+                f"the plan of {service} is unknown",
                 decided.fix or "see docs/how-to/doctor.md",
                 found=decided.what,
             )

@@ -20,7 +20,7 @@ from hoodie.sql.types import sql_type
 
 _NO_METADATA = "the library neither writes nor reads metadata tables"
 _VERSION = "tables are written in the version in which they were made; upgrade or downgrade it with Hudi"
-_AUDIT = "locks are not audited by files; `hudi-services show locks` tells who holds them"
+_AUDIT = "locks are not audited by files; `hudi-services show locks` lists their holders"
 
 ABSENT: Mapping[str, str] = {
     "cleanup_audit_lock": _AUDIT,
@@ -30,13 +30,13 @@ ABSENT: Mapping[str, str] = {
     "delete_marker": "markers of failed writes go with their rollback; `hudi-services doctor --fix` removes what is left",
     "delete_metadata_table": _NO_METADATA,
     "downgrade_table": _VERSION,
-    "export_instants": "`hudi-services show timeline --json` and `show commits --json` tell what instants say",
+    "export_instants": "`hudi-services show timeline --json` and `show commits --json` print the contents of instants",
     "hdfs_parquet_import": "CALL run_bootstrap takes Parquet files over, and ingestion loads them",
     "init_metadata_table": _NO_METADATA,
     "partition_bucket_index_manager": "bucket counts by partition are not there",
     "repair_deduplicate": "an upsert of one row of a key takes the place of the doubled ones in its partition",
     "repair_migrate_partition_meta": "partition metafiles are properties files, and no Parquet ones are written",
-    "repair_overwrite_hoodie_props": "`hudi-services doctor --fix` mends a damaged file; a wrong property loses a table",
+    "repair_overwrite_hoodie_props": "`hudi-services doctor --fix` repairs a damaged file; a wrong property loses a table",
     "set_audit_lock": _AUDIT,
     "show_audit_lock_status": _AUDIT,
     "show_metadata_column_stats_overlap": _NO_METADATA,
@@ -44,7 +44,7 @@ ABSENT: Mapping[str, str] = {
     "show_metadata_table_files": _NO_METADATA,
     "show_metadata_table_partitions": _NO_METADATA,
     "show_metadata_table_stats": _NO_METADATA,
-    "sync_validate": "`hudi-services sync --explain` tells what a catalog lacks",
+    "sync_validate": "`hudi-services sync --explain` lists what a catalog lacks",
     "upgrade_table": _VERSION,
     "validate_audit_lock": _AUDIT,
     "validate_metadata_table_files": _NO_METADATA,
@@ -74,7 +74,7 @@ _HELP = Procedure(
     (Parameter("cmd"),),
     columns(result=TEXT),
     _help,
-    "parameters and columns are told in another form",
+    "parameters and columns are printed in another form",
 )
 
 PROCEDURES: Mapping[str, Procedure] = {

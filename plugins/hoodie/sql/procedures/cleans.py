@@ -149,7 +149,7 @@ CLEANS = (
     ),
     Procedure(
         "show_cleans_metadata",
-        "What each clean removed, by partition.",
+        "Partitions of each clean, with the files that it removed.",
         (TABLE, limit(), _ARCHIVED, FILTER),
         columns(
             **_CLEAN_HEAD,

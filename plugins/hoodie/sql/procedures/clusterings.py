@@ -61,7 +61,8 @@ _ACTIONS = (Action.CLUSTERING, Action.REPLACE_COMMIT)
 
 
 def _is_clustering(state: TableState, instant: Instant) -> bool:
-    """Of what replaces file groups; one whose request is archived is told by its commit."""
+    """Return whether it is a clustering among other replacements of file groups; if its request is archived, its commit shows
+    it."""
     return instant.is_completed and state.commit_metadata(instant).operation == "CLUSTER"
 
 

@@ -197,7 +197,7 @@ COMMITS = (
     ),
     Procedure(
         "show_commits_metadata",
-        "What each commit wrote to each file.",
+        "Files of each commit.",
         (TABLE, limit()),
         columns(**_STAT),
         _stats(_active),
@@ -213,7 +213,7 @@ COMMITS = (
     ),
     Procedure(
         "show_archived_commits_metadata",
-        "What each archived commit wrote to each file.",
+        "Files of each archived commit.",
         (TABLE, limit(), *_RANGE),
         columns(**_STAT),
         _stats(_archived),
@@ -239,7 +239,7 @@ COMMITS = (
     ),
     Procedure(
         "show_commit_partitions",
-        "What a commit wrote, by partition.",
+        "Partitions of a commit.",
         (TABLE, limit(), INSTANT),
         columns(
             action=TEXT,
@@ -264,7 +264,7 @@ COMMITS = (
     ),
     Procedure(
         "show_commit_extra_metadata",
-        "What a commit (the last one) has in its extra metadata.",
+        "Extra metadata of a commit (the last one).",
         (TABLE, limit(100), Parameter("instant_time"), Parameter("metadata_key")),
         columns(instant_time=TEXT, action=TEXT, metadata_key=TEXT, metadata_value=TEXT),
         _extra,

@@ -162,7 +162,7 @@ def _quantile(ordered: Sequence[int], share: float) -> float:
 
 
 def _status(call: Call) -> Iterator[tuple[str, str, str, str, str]]:
-    """Where a file is, or who deleted it."""
+    """State of a file: its place, or the instant that deleted it."""
     state, name, within = call.state, call["file"], partition_path(call["partition"] or "")
     path = f"{within}/{name}" if within else name
     if BaseFileName.parse(name) is not None and state.storage.info(path) is not None:
@@ -297,7 +297,7 @@ FILES = (
     ),
     Procedure(
         "show_file_status",
-        "Whether a data file is there, or which clean or rollback deleted it.",
+        "State of a data file: present, or the clean or rollback that deleted it.",
         (*TABLE_OR_PATH, Parameter("partition"), Parameter("file", required=True), FILTER),
         columns(status=TEXT, action=TEXT, instant=TEXT, timeline=TEXT, full_path=TEXT),
         _status,

@@ -1,4 +1,4 @@
-"""What run_compaction and run_clustering have in common: plans that are scheduled, carried out, or both."""
+"""Shared parts of run_compaction and run_clustering: plans that are scheduled, executed, or both."""
 
 from __future__ import annotations
 

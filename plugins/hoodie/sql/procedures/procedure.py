@@ -1,4 +1,4 @@
-"""What a procedure is: its name, parameters, columns, and the function that gives its rows."""
+"""A procedure: its name, parameters, columns, and the function that gives its rows."""
 
 from __future__ import annotations
 

@@ -198,7 +198,7 @@ SERVICES = (
         ),
         columns(status=INT),
         _bootstrap,
-        "classes besides the selector's have no effect; schema_provider_class, props_file_path, enable_hive_sync and "
+        "classes other than the selector's have no effect; schema_provider_class, props_file_path, enable_hive_sync and "
         "bootstrap_overwrite are refused",
     ),
     Procedure(

@@ -53,7 +53,7 @@ def _clean_files(call: Call) -> Iterator[tuple[bool]]:
 TABLES = (
     Procedure(
         "show_table_properties",
-        "What hoodie.properties says.",
+        "Properties in hoodie.properties.",
         (*TABLE_OR_PATH, limit(), FILTER),
         columns(key=TEXT, value=TEXT),
         _properties,

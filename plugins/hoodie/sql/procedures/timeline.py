@@ -153,7 +153,7 @@ TIMELINE = (
     ),
     Procedure(
         "commits_compare",
-        "Which commits the table, or that at a path, has and the other has not.",
+        "Commits that the table, or that at a path, has and the other has not.",
         (TABLE, Parameter("path", required=True)),
         columns(compare_detail=TEXT),
         _compare,

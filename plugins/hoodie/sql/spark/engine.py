@@ -36,7 +36,7 @@ _NUMBERS = itertools.count()
 
 
 class SparkQueries:
-    """A session of Spark, with whatever tables and views it has. It stays the user's: closing a connection does not stop it."""
+    """A session of Spark, with its own tables and views. It stays the user's: closing a connection does not stop it."""
 
     name = "Spark"
     is_lasting = True
@@ -76,11 +76,11 @@ class SparkQueries:
             return frame.toArrow() if frame.columns else pa.table({})
 
     def has(self, name: str) -> bool:
-        """Whether the session has a table or view of this name."""
+        """Return whether the session has a table or view of this name."""
         return bool(self._spark.catalog.tableExists(_quoted(name)))
 
     def has_temporary(self, name: str) -> bool:
-        """Whether it has a temporary view of this name."""
+        """Return whether it has a temporary view of this name."""
         return self.has(name) and bool(self._spark.catalog.getTable(_quoted(name)).isTemporary)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""What Spark says of a statement, as errors of SQL."""
+"""Spark's errors of a statement, as errors of SQL."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOST = 500  # characters of what Spark says
 
 @contextmanager
 def sql_errors(what: str) -> Iterator[None]:
-    """Whatever Spark raises of `what` is a SqlError."""
+    """Turn any error of Spark in `what` into a SqlError."""
     try:
         yield
     except PySparkException as error:

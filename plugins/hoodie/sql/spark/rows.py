@@ -129,5 +129,5 @@ class _Work:
 
 
 def _quoted(name: str) -> str:
-    """A name as `col` takes it: whole, whatever signs are in it."""
+    """A name as `col` takes it: whole, with all its signs."""
     return f"`{name.replace('`', '``')}`"
