@@ -1,4 +1,4 @@
-"""Which key generator a new table gets, and whether it fits the other options (format notes, section 1.4)."""
+"""Key generator of a new table, checked against the other options (format notes, section 1.4)."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _check_slash_dates(options: Options, chosen: str) -> None:
 
 
 def _check_types(chosen: str, partitions: tuple[str, ...]) -> bool:
-    """Whether any folder is made of a time."""
+    """Check the types of partition columns; return whether any folder is made of a time."""
     if chosen != "CUSTOM":
         typed = [name for name in partitions if ":" in name]
         if typed:

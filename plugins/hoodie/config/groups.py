@@ -1,4 +1,4 @@
-"""Who takes which options: for each service the one place that says so."""
+"""Option groups: for each service the one list of the options that it takes."""
 
 from __future__ import annotations
 

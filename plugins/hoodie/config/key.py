@@ -85,7 +85,7 @@ def regex(value: str) -> str:
 
 
 def choice(*allowed: str) -> Callable[[str], str]:
-    """One of `allowed`, whatever the case."""
+    """One of `allowed`, in any case."""
 
     def parse(value: str) -> str:
         upper = value.strip().upper()
@@ -111,7 +111,7 @@ class PlacedText(str):
 
 
 class Options:
-    """Values of declared keys: given ones, else defaults. Immutable, and handed on: they are parsed once."""
+    """Values of declared keys: given ones, otherwise defaults. Immutable, and handed on: they are parsed once."""
 
     def __init__(
         self, values: Mapping[ConfigKey[Any], Any], names: Mapping[ConfigKey[Any], str] = MappingProxyType({})
@@ -134,7 +134,7 @@ class Options:
         return cast("T | None", self._values.get(key, key.default))
 
     def given(self, key: ConfigKey[Any]) -> bool:
-        """Whether the caller set the option (not the default)."""
+        """Return whether the caller set the option (not the default)."""
         return key in self._values
 
     def origin(self, key: ConfigKey[Any]) -> str:

@@ -39,7 +39,7 @@ def _with_virtual_keys(properties: TableProperties, options: Options) -> TablePr
     if properties.virtual_keys:
         raise ConfigError(
             f"Option {populate.name}=true contradicts table {properties.name!r}",
-            found="virtual keys: rows without meta columns, which nobody fills again",
+            found="virtual keys: rows have no meta columns, and no writer fills them again",
             fix="remove the option, or load into a new table",
         )
     if properties.raw.get(SOURCE.name):

@@ -1,4 +1,4 @@
-"""What a write may do with its rows (`hoodie.datasource.write.operation`): every operation declared once."""
+"""Write operations (`hoodie.datasource.write.operation`): every operation declared once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DELETE_PARTITION = "delete_partition"
 
 
 class Replaces(Enum):
-    """What an operation takes out of the table, whole, before its own rows count."""
+    """Part of the table that an operation replaces as a whole, before its own rows count."""
 
     PARTITIONS = auto()
     """Those of its rows."""
@@ -27,9 +27,9 @@ class Operation:
     name: str
     parallelism: ConfigKey[int]
     finds_keys: bool = False
-    """Rows of stored keys take the place of these, and one row of each key is written; else rows are added beside them."""
+    """True: rows replace the stored rows of their keys, and one row of each key is written. False: rows are added beside them."""
     deletes: bool = False
-    """Of a row only the key counts: what is stored under it is deleted."""
+    """Only the keys of the rows count: the stored rows of these keys are deleted."""
     packs: bool = True
     """New rows fill small files before they get files of their own."""
     in_one_pass: bool = False
@@ -41,7 +41,7 @@ class Operation:
 
     @property
     def writes(self) -> bool:
-        """Whether its rows are written. Else they only name partitions."""
+        """Return whether its rows are written. Rows of other operations only name partitions."""
         return self.replaces is None or not self.deletes
 
 

@@ -1,8 +1,8 @@
-"""Which of the given options are meant for a service.
+"""Options of a service among all options that are given.
 
-People keep one properties file for all services, and for Hudi's. Each service takes its own options out of it. The others are
-known by Hudi's catalogue or are typing errors; of those that would matter to the service, the ones without effect here are
-told, and those whose silence would give other rows, other files or a false promise are refused.
+Users keep one properties file for all services, and for Hudi's. Each service takes its own options out of it. Hudi's catalogue
+knows the others, or they are typing errors. Among those that would matter to the service, options without effect here are logged;
+options are refused if ignoring them would give other rows, other files or a false promise.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _DECLARED: Mapping[str, ConfigKey[Any]] = {name: key for group in GROUPS for key
 
 
 def declared(name: str) -> ConfigKey[Any] | None:
-    """The option of this library that goes by `name`."""
+    """The option of this library called `name`."""
     return _DECLARED.get(name)
 
 
@@ -70,8 +70,8 @@ def _check_mapping(given: object) -> None:
 def own_options(given: Mapping[str, object], *groups: OptionGroup) -> dict[str, object]:
     """The options that belong to one of `groups`, under the names that they were given; values are not looked at yet.
 
-    What has no effect here is told in the log, one line a reason. Raises ConfigError for a name that Hudi does not know (with
-    the closest one), and for an option that would matter to whoever takes these groups and is refused.
+    Options without effect here are logged, one line a reason. Raises ConfigError for a name that Hudi does not know (with the
+    closest one), and for an option that would matter to a service with these groups and is refused.
     """
     _check_mapping(given)
     meant = {name for group in groups for key in group.keys for name in key.names}
@@ -88,8 +88,8 @@ def own_options(given: Mapping[str, object], *groups: OptionGroup) -> dict[str, 
 
 
 def check_option(name: str, value: object, *groups: OptionGroup) -> Kind | None:
-    """The kind of an option that this library does not declare, that has no effect on who takes `groups`, and that is to be told;
-    None for one that says nothing new. Raises ConfigError: see `own_options`."""
+    """The kind of an option that this library does not declare, that has no effect on services with `groups`, and that is to
+    be logged; None for one that says nothing new. Raises ConfigError: see `own_options`."""
     entry = known_entry(name)
     kind = entry.kind
     if (
@@ -109,7 +109,7 @@ def check_option(name: str, value: object, *groups: OptionGroup) -> Kind | None:
 
 
 def known_entry(name: str) -> Entry:
-    """The option of Hudi's that goes by `name`. Raises ConfigError for one that neither Hudi nor this library knows."""
+    """Hudi's option called `name`. Raises ConfigError for one that neither Hudi nor this library knows."""
     entry = find(name)
     if entry is None:
         close = difflib.get_close_matches(name, [*_DECLARED, *catalogue()], n=1)

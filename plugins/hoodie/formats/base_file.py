@@ -58,7 +58,7 @@ class BaseFileOptions:
 
 @dataclass(frozen=True)
 class KeyIndex:
-    """What the footer says about the record keys: a bloom filter that holds all of them, and their range by Java's order."""
+    """Record keys in a footer: a bloom filter that holds all of them, and their range by Java's order."""
 
     bloom: BloomFilter
     minimum: str
@@ -141,7 +141,7 @@ class BaseFileWriter:
         if not self._pending:
             return
         rows = one_dictionary(pa.concat_tables(self._pending))
-        # What came in one piece may be many times as large as a row group.
+        # Rows that came in one piece may be many times as large as a row group.
         per_group = max(1, rows.num_rows // max(1, self.pending_bytes // self._options.row_group_bytes))
         self._pending, self.pending_bytes = [], 0
         writer = self._open(rows) if self._writer is None else self._writer
@@ -196,8 +196,8 @@ class BaseFileReader:
     def __init__(
         self, storage: Storage, path: str, dictionaries: Collection[str] = (), renaming: Renaming = NO_RENAMING
     ) -> None:
-        """`dictionaries` are the text columns that are given as dictionaries if the file keeps them as small ones: rows that
-        are only written again need not be decoded. All columns are called as the table calls them now, which `renaming` tells.
+        """`dictionaries` are the text columns that are given as dictionaries if the file keeps them as small ones: rows that are
+        only written again need not be decoded. Columns have their current names in the table, by `renaming`.
 
         Raises MissingFileError, CorruptFileError, or UnsupportedTableError for ORC, naming the file.
         """

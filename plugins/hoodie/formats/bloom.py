@@ -101,7 +101,7 @@ class BloomFilter:
             yield size.astype(np.intp)
 
     def to_base64(self) -> str:
-        """What the Parquet footer holds."""
+        """The text for the Parquet footer."""
         header = _HEADER.pack(_VERSION, self.hashes, _MURMUR, self.bits)
         packed = [header + np.packbits(row, bitorder="little").tobytes() for row in self.rows]
         if self.type_code == SIMPLE:
@@ -111,7 +111,7 @@ class BloomFilter:
 
     @staticmethod
     def parse(text: str, type_code: str, max_entries: int = 100000) -> BloomFilter:
-        """The filter of a footer. Raises CorruptFileError when the text is none of `type_code`."""
+        """The filter of a footer. Raises CorruptFileError when the text is not a filter of `type_code`."""
         try:
             data = base64.b64decode(text, validate=True)
             version, hashes, kind, bits = _HEADER.unpack_from(data)
@@ -131,6 +131,6 @@ class BloomFilter:
             raise CorruptFileError(
                 "A bloom filter in a Parquet footer cannot be read",
                 found=str(error),
-                fix="let the file be written anew: `hudi-services cluster`",
+                fix="rewrite the file: `hudi-services cluster`",
             ) from error
         return BloomFilter(type_code, hashes, bits, tuple(rows), entries, current, max_entries)

@@ -74,7 +74,7 @@ class StitchedReader:
 
     @cached_property
     def schema(self) -> pa.Schema:
-        """Meta columns, the source's columns, then those that only its folders tell, as text."""
+        """Meta columns, the source's columns, then those of its folders only, as text."""
         return self._renaming.apply(self._stored_schema.empty_table()).schema
 
     @cached_property

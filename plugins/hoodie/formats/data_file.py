@@ -1,4 +1,4 @@
-"""Opening the data files of a table: one that is gone is told by name."""
+"""Open data files of a table: the error of a missing one names it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from hoodie.storage.base import File, Storage, closing_input
 
 @contextmanager
 def data_file(storage: Storage, path: str, kind: str) -> Iterator[File]:
-    """A base or log file (`kind`, for the message), open for reading. Raises MissingFileError, also when it goes meanwhile."""
+    """A base or log file (`kind`, for the message), open for reading. Raises MissingFileError, also when it is deleted during
+    the read."""
     with telling_missing(f"{storage.base_path}/{path}", kind), closing_input(storage, path) as source:
         yield source
 
@@ -25,6 +26,6 @@ def telling_missing(where: str, kind: str) -> Iterator[None]:
         raise MissingFileError(
             f"{kind} file {where} is missing",
             found="the timeline says that it is there",
-            fix="read again if a cleaner ran meanwhile, or retain more commits (hoodie.clean.commits.retained) if queries take "
-            f"longer than those; otherwise restore the file from a copy, or {rollback_fix()}",
+            fix="read again if a cleaner ran during the query, or retain more commits (hoodie.clean.commits.retained) if queries "
+            f"take longer than those; otherwise restore the file from a copy, or {rollback_fix()}",
         ) from error

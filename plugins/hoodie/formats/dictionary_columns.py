@@ -36,7 +36,7 @@ def coded_columns(schema: pa.Schema) -> list[str]:
 
 
 def small_dictionaries(file: pq.ParquetFile, names: Collection[str]) -> list[str]:
-    """Which of these columns are text that all row groups of the file keep in small dictionaries."""
+    """Text columns, of these, that all row groups of the file keep in small dictionaries."""
     metadata = file.metadata
     if not names or not metadata.num_row_groups:
         return []
@@ -96,7 +96,7 @@ def _without_unused(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _repeats(values: pa.Array) -> bool:
-    """Whether few of the values differ. Most columns show it at once."""
+    """Return whether few of the values differ. Most columns show it at once."""
     for size in _SAMPLES:
         some = values[:size].drop_null()
         share = pc.count_distinct(some).as_py() / max(1, len(some))

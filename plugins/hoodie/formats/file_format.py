@@ -13,8 +13,8 @@ from hoodie.schema import arrow_to_avro, with_meta_columns
 
 @dataclass(frozen=True)
 class FileFormat:
-    """`schema` is that of all columns in the files, meta columns first; `avro_schema` the same as Avro's JSON, as footers and
-    block headers tell it."""
+    """`schema` is that of all columns in the files, meta columns first; `avro_schema` the same as Avro's JSON, as in footers
+    and block headers."""
 
     schema: pa.Schema
     avro_schema: str

@@ -1,4 +1,4 @@
-"""Java's `String.hashCode` and `List.hashCode`, vectorised over Arrow strings: what tells the bucket of a key."""
+"""Java's `String.hashCode` and `List.hashCode`, vectorised over Arrow strings: they decide the bucket of a key."""
 
 from __future__ import annotations
 

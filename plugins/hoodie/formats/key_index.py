@@ -69,7 +69,7 @@ class KeyIndexBuilder:
 
 
 def footer_bytes(keys: int, options: BaseFileOptions) -> int:
-    """How many bytes the bloom filter of a new file with so many keys takes in its footer."""
+    """Bytes in the footer of a new file for the bloom filter of `keys` keys."""
     if options.virtual_keys or not keys:
         return 0
     empty = BloomFilter.build(

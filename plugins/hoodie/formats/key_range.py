@@ -16,18 +16,18 @@ _FIRST, _RAISED = 0xEE, 0x10  # first bytes of U+E000 to U+FFFF, here and in no 
 
 
 def key_range(keys: pa.ChunkedArray) -> tuple[str, str]:
-    """Of utf8 texts without nulls, of which there are some."""
+    """Least and greatest of utf8 texts without nulls; there is at least one."""
     result = [text for chunk in keys.chunks if len(chunk) for text in _bounds(chunk)]
     return java_least(result), java_greatest(result)
 
 
 def java_least(texts: Iterable[str]) -> str:
-    """Of few texts."""
+    """Least of a few texts."""
     return min(texts, key=_java)
 
 
 def java_greatest(texts: Iterable[str]) -> str:
-    """Of few texts."""
+    """Greatest of a few texts."""
     return max(texts, key=_java)
 
 

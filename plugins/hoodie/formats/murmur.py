@@ -84,8 +84,8 @@ def _mix_chunk(chunk: pa.Array, start: int) -> Iterator[MixedKeys]:
 
 
 def _alike(lengths: np.ndarray) -> list[np.ndarray]:
-    """The places of keys with about as many words, up to a factor of two, those with most first: the matrix of a group holds no
-    more besides its keys than these."""
+    """The places of keys with about as many words, up to a factor of two, those with most first: the matrix of a group holds
+    little more than these keys."""
     words = lengths // 4
     if (words == words[0]).all():
         return [np.arange(len(words))]
@@ -118,7 +118,7 @@ def _tails(data: np.ndarray, begins: np.ndarray, lengths: np.ndarray) -> np.ndar
 
 
 def _gather(data: np.ndarray, begins: np.ndarray, length: int) -> np.ndarray:
-    """uint8 [keys, length], contiguous: the first bytes of each key, and whatever follows a shorter one."""
+    """uint8 [keys, length], contiguous: the first bytes of each key, and any bytes that follow a shorter one."""
     steps = np.diff(begins)
     if (
         length

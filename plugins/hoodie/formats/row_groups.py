@@ -1,6 +1,6 @@
-"""Which row groups of a Parquet file can hold rows that pass a filter, by the statistics of its footer.
+"""Row groups of a Parquet file that can hold rows that pass a filter, by the statistics of its footer.
 
-Of floating point numbers statistics tell less than Arrow takes from them: they leave out NaN, and 0.0 stands for -0.0 as well.
+For floating point numbers statistics prove less than Arrow takes from them: they leave out NaN, and 0.0 stands for -0.0 as well.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def matching_row_groups(
 ) -> list[int] | None:
     """The row groups of the Parquet file `source`, read as `stored`, whose statistics do not rule the filter out.
 
-    `schema` are the filter's columns, which the file calls as `renaming` tells; of those that it lacks nothing is known. None
-    (all) when a type differs, or when nothing can be told.
+    `schema` are the filter's columns, with their names in the file by `renaming`; columns that the file lacks prove nothing. None
+    (all) when a type differs, or when statistics prove nothing.
     """
     if not renaming.untouched(schema.names):
         return _by_renamed(source, stored, expression, schema, renaming)
@@ -46,7 +46,9 @@ def matching_row_groups(
     for known in _with_nan(floats):
         try:
             fragment = kind.make_fragment(source, partition_expression=known).subset(filter=expression, schema=schema)
-        except pa.ArrowInvalid:  # the filter cannot be computed of such a value: whoever reads the rows is told so
+        except (
+            pa.ArrowInvalid
+        ):  # the filter cannot be computed of such a value: the reader of the rows raises the error
             return None
         kept.update(group.id for group in fragment.row_groups)
     if floats:
@@ -75,13 +77,13 @@ def _by_renamed(
     pieces = [kind.make_fragment(str(number), files, guarantee) for number, guarantee in enumerate(guarantees)]
     try:
         left = list(ds.FileSystemDataset(pieces, schema, kind, files).get_fragments(filter=expression))
-    except pa.ArrowInvalid:  # the filter cannot be computed of such a value: whoever reads the rows is told so
+    except pa.ArrowInvalid:  # the filter cannot be computed of such a value: the reader of the rows raises the error
         return [group.id for group in groups]
     return sorted(groups[int(piece.path)].id for piece in left)
 
 
 def _guaranteed(statistics: dict[str, Any], known: Sequence[tuple[pa.Field, str]]) -> pc.Expression:
-    """What a row group's statistics say of the columns by their names of now."""
+    """Guarantees of a row group's statistics on the columns by their current names."""
     guaranteed = pc.scalar(True)
     for field, name in known:
         found = statistics.get(name) or {}
@@ -93,7 +95,7 @@ def _guaranteed(statistics: dict[str, Any], known: Sequence[tuple[pa.Field, str]
 
 
 def _with_nan(floats: Sequence[pa.Field]) -> Iterator[pc.Expression]:
-    """What is known of rows with NaN in none, some and all of the columns, besides what statistics say."""
+    """Conditions for rows with NaN in none, some and all of the columns, in addition to the statistics."""
     for chosen in product((False, True), repeat=len(floats)):
         known = pc.scalar(True)
         for field, is_nan in zip(floats, chosen, strict=True):
@@ -102,12 +104,12 @@ def _with_nan(floats: Sequence[pa.Field]) -> Iterator[pc.Expression]:
 
 
 def _floats_inside(kind: pa.DataType) -> bool:
-    """Whether values of a nested type hold floating point numbers."""
+    """Return whether values of a nested type hold floating point numbers."""
     children = (kind.field(number).type for number in range(kind.num_fields))
     return any(pa.types.is_floating(child) or _floats_inside(child) for child in children)
 
 
 def _zeros(group: Any, column: str) -> bool:
-    """Whether all numbers of a row group's column are zeros, or NaN."""
+    """Return whether all numbers of a row group's column are zeros, or NaN."""
     found = group.statistics.get(column) or {}
     return bool(found) and found["min"] == 0 == found["max"]

@@ -142,7 +142,8 @@ def read_intervals(
 
 
 def _same_time(found: int, known: int) -> bool:
-    """Of two times in ms since 1970, as exact as both are: some stores and JVMs keep seconds only, some no times at all (0)."""
+    """Compare two times in ms since 1970, as exactly as both are: some stores and JVMs keep seconds only, some no times at all
+    (0)."""
     if not found or not known:
         return True
     if found % 1000 and known % 1000:

@@ -1,4 +1,4 @@
-"""XXHash32 of texts, vectorised over Arrow strings: what tells the bucket of a key by consistent hashing.
+"""XXHash32 of texts, vectorised over Arrow strings: it decides the bucket of a key in consistent hashing.
 
 Source: the algorithm's specification (XXH32), and `HashID.getXXHash32` of Hudi, whose seed for keys is 0.
 """
@@ -37,7 +37,7 @@ def _hashes(texts: pa.Array) -> np.ndarray:
 
 
 def _of_one_length(texts: np.ndarray) -> np.ndarray:
-    """Of the rows of a matrix of bytes."""
+    """Hashes of the rows of a matrix of bytes."""
     count, length = texts.shape
     words = np.ascontiguousarray(texts[:, : length // 4 * 4]).view("<u4")
     stripes = length // 16

@@ -1,4 +1,4 @@
-"""Which file every incoming row goes to: a pure plan from counts, sizes and options.
+"""Assignment of incoming rows to files: a pure plan from counts, sizes and options.
 
 Updates go to the file group that holds their key. Inserts first fill small files, then new file groups
 (`hoodie.parquet.small.file.limit`, `hoodie.parquet.max.file.size`).
@@ -23,10 +23,10 @@ _MIN_RECORD, _MAX_RECORD = 8, 1 << 20  # bytes: one odd commit must not turn eve
 
 @dataclass(frozen=True, slots=True)
 class SizingOptions:
-    """Bytes; `record_bytes` is the guess while no commit tells the real size.
+    """Bytes; `record_bytes` is the guess until a commit shows the real size.
 
-    `small_files` is how many small files of a partition inserts may fill in a merge-on-read table: each is then written anew,
-    its updates too, which is what logs are to avoid.
+    `small_files` is how many small files of a partition inserts may fill in a merge-on-read table: each is then written again,
+    its updates too, which logs are to avoid.
     """
 
     max_file_bytes: int
@@ -36,7 +36,7 @@ class SizingOptions:
 
 
 def average_record_bytes(commits: Iterable[CommitMetadata], options: SizingOptions) -> int:
-    """Bytes of a record in base files: from the newest commit that wrote more than a small file, else the configured guess.
+    """Bytes of a record in base files: from the newest commit that wrote more than a small file, or the configured guess.
 
     `commits` come newest first. The result is clamped: one odd commit must not make files of a few rows, or giants.
     """
@@ -62,11 +62,10 @@ def assign(
     """Plan the files of a write.
 
     `updates`: number of a file group (its place in `slices`; past them `new_group` makes it) -> rows that touch it. `inserts`:
-    partition -> rows to insert.
-    `no_inserts` tells slices that must not grow (they wait for clustering). In a merge-on-read table `log_name` names the log to
-    which a slice's updates go; a slice that also takes inserts is written anew, since the index does not look into logs first.
-    `input_row_bytes` is what a row of the input takes, 0 where nobody knows: tasks of large rows are not small, whatever older
-    records took.
+    partition -> rows to insert. `no_inserts` returns True for slices that must not grow (they wait for clustering). In a
+    merge-on-read table `log_name` names the log to which a slice's updates go; a slice that also takes inserts is written again,
+    since the index does not look into logs first. `input_row_bytes` is the size of a row of the input, 0 if unknown: tasks of
+    large rows are not small, even if older records were.
     """
     tasks: list[FileTask] = []
     rows: Counter[int] = Counter()  # by task

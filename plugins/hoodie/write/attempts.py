@@ -20,7 +20,7 @@ R = TypeVar("R")
 
 
 def attempts(access: TableAccess, options: Options, attempt: Callable[[], R], *, readable_again: bool) -> R:
-    """What `attempt` gives, tried again after conflicts (`hoodie.write.num.retries.on.conflict.failures`).
+    """The result of `attempt`, tried again after conflicts (`hoodie.write.num.retries.on.conflict.failures`).
 
     Raises what it raises, WriteConflictError when it lost too often, or when its rows are not `readable_again`.
     """

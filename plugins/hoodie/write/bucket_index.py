@@ -52,7 +52,8 @@ def _fixed(state: TableState, buckets: Buckets, partitions: Sequence[str]) -> Fi
 
 
 def _ring(state: TableState, plan: WritePlan, partition: str, slices: Sequence[FileSlice]) -> HashingMetadata:
-    """What a write that fails, or is killed, has made stays: it is the same for the next one, and no file group is in it."""
+    """The ring of a partition. The ring of a write that fails, or is killed, stays: it is the same for the next one, and has
+    no file group."""
     there = [file_slice for file_slice in slices if file_slice.partition == partition]
     found = load_hashing(state, partition, {each.file_id for each in there if each.base_file is not None})
     if found is not None:
@@ -61,6 +62,6 @@ def _ring(state: TableState, plan: WritePlan, partition: str, slices: Sequence[F
         raise UnsupportedTableError(
             f"Partition {partition!r} of table {state.storage.base_path} has file groups, and no consistent hashing",
             found=f"nothing in {HASHING}/{partition}",
-            fix="nothing was written: its keys would stand twice. Restore the metadata from a backup",
+            fix="nothing was written: its keys would be there twice. Restore the metadata from a backup",
         )
     return make_hashing(state, HashingMetadata.first(partition, plan.options[BUCKETS]))

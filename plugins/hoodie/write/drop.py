@@ -65,10 +65,10 @@ def drop_partitions(
 ) -> WriteResult:
     """Take whole partitions out of the table in one commit; None: all rows of it. A clean deletes their files later.
 
-    `names` are paths of partitions, in which `*` stands for anything. One that holds nothing is told in the log; with
-    `must_exist` nothing is dropped then. Raises ArgumentError for such a name, ConfigError for a table without partitions, for a
-    name that also is a pattern, and for names that may be parts of one with a comma; PendingInstantError when a service waits for
-    one of their file groups; and what a write raises.
+    `names` are paths of partitions, in which `*` matches anything. A name without a partition is logged; with `must_exist`
+    nothing is dropped then. Raises ArgumentError for such a name, ConfigError for a table without partitions, for a name that
+    also is a pattern, and for names that may be parts of one with a comma; PendingInstantError when a service waits for one of
+    their file groups; and what a write raises.
     """
     check_extra(extra)
     checked = _checked(names)
@@ -187,7 +187,7 @@ def _matching(state: TableState, name: str, known: Sequence[str]) -> list[str]:
     if name in known:
         raise ConfigError(
             f"{name!r} is a partition of table {state.storage.base_path}, and a pattern that may match others",
-            fix="delete its rows by their keys: no name tells it from the others",
+            fix="delete its rows by their keys: no name distinguishes it from the others",
         )
     pattern = re.compile(".*".join(map(re.escape, name.split("*"))), re.DOTALL)
     return [partition for partition in known if pattern.fullmatch(partition)]

@@ -48,8 +48,9 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, repr=False)
 class WriteResult(Shows):
-    """What a write did. Rows and bytes are those of the files written, kept rows included; `rows_combined` are rows of the input
-    that were dropped for others of their keys in it, `rows_known` those that an insert left out as the table has their keys."""
+    """Result of a write. Rows and bytes are those of the files written, kept rows included; `rows_combined` are rows of the
+    input that were dropped for others of their keys in it, `rows_known` those that an insert left out as the table has their
+    keys."""
 
     instant: Instant
     metadata: CommitMetadata
@@ -103,12 +104,12 @@ class WriteResult(Shows):
 
 @dataclass(frozen=True)
 class WriteHooks:
-    """What a caller may add to a write's transaction.
+    """Hooks of a caller in a write's transaction.
 
-    `on_begin` gets the state under the lock, before anything is written; `before_commit` is asked for more extra metadata when
-    all files are written; `on_others` gets the state when others have committed since the write began, as they can under
-    optimistic concurrency control. Each may raise: then the write leaves nothing behind. A write that lost against another and
-    is planned again asks all of them again. `replaces` are partitions that an `insert_overwrite` takes out besides those of its
+    `on_begin` gets the state under the lock, before anything is written; `before_commit` returns more extra metadata when all
+    files are written; `on_others` gets the state when others have committed since the write began, as they can under optimistic
+    concurrency control. Each may raise: then the write leaves nothing behind. A write that lost against another and is planned
+    again calls all of them again. `replaces` are partitions that an `insert_overwrite` takes out in addition to those of its
     rows.
     """
 
@@ -214,7 +215,7 @@ class _Write:
     def _taken_away(
         self, error: MissingFileError | PendingInstantError, begun: TableState, own: Instant
     ) -> HoodieError:
-        """What others have done since the write began is a conflict: its own instant rolled back, as by a restore, or a file
+        """A conflict with changes of others since the write began: its own instant rolled back, as by a restore, or a file
         deleted that it was reading, as a log of version 6 whose writer lost, or the plan of a service."""
         if not self.sharing.optimistic:
             return error

@@ -1,4 +1,4 @@
-"""What may be written: whatever speaks Arrow's C stream, in pieces. It is never whole in memory unless it was before."""
+"""Input of a write: any object with Arrow's C stream, in pieces. It is never whole in memory unless it was before."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ _INSTEAD = {
 
 @dataclass(frozen=True)
 class WriteInput:
-    """What an engine takes as input, and its columns."""
+    """Input of an engine, and its columns."""
 
     rows: Any
     schema: pa.Schema
     deletions: str | None = None
-    """The boolean column that tells which rows are deletions. It is not stored."""
+    """The boolean column that marks the rows to delete. It is not stored."""
 
 
 @contextmanager
@@ -57,14 +57,14 @@ def write_input(
     options: Options,
     deletions: str | None = None,
 ) -> Iterator[WriteInput]:
-    """The rows of a write as the engine takes them: with `schema` they may be that already, else they are brought to its types.
+    """The rows of a write as the engine takes them: with `schema` they are of these types, or are brought to them.
 
-    A stream that ends soon is held, as a table is. Of a longer one a bulk insert writes rows as they come. The other operations
+    A short stream is held in memory, as a table is. For a longer one a bulk insert writes rows as they come. The other operations
     have to know all keys before they write a row, so its rows wait in local files (`hoodie.memory.spillable.map.path`), once it
     is known that the write would not be refused. An engine of other processes gets all rows from memory.
 
-    Raises ArgumentError for what is not Arrow, DataError when whoever gives the rows fails, SchemaConflictError for an index of
-    pandas without a name, and what `plan_write` raises.
+    Raises ArgumentError for an object that is not Arrow, DataError when the source of the rows fails, SchemaConflictError for an
+    index of pandas without a name, and what `plan_write` raises.
     """
     check_argument("schema", schema, "a pyarrow.Schema, or None", pa.Schema, type(None))
     if schema is not None and _is_native(rows, access.engine):
@@ -103,7 +103,7 @@ def write_input(
 
 
 def _is_native(rows: Any, engine: Engine) -> bool:
-    """Whether the engine reads the rows as they are: splits, or a DataFrame of its own."""
+    """Return whether the engine reads the rows as they are: splits, or a DataFrame of its own."""
     if not engine.in_process and hasattr(rows, "mapInArrow"):
         return True
     return isinstance(rows, Sequence) and all(hasattr(split, "narrowed") for split in rows)
@@ -140,7 +140,7 @@ def _hint(rows: Any) -> str:
 
 
 def _failed(rows: Any, error: Exception) -> DataError:
-    """Whatever another library raises while it gives its rows."""
+    """Any error of another library while it gives its rows."""
     return DataError(
         f"The rows of the {type(rows).__name__} cannot be read as Arrow columns",
         found=f"{type(error).__name__}: {str(error).partition('. Detail: ')[0]}",
@@ -172,7 +172,7 @@ def _let_go(batches: list[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def _check_index(rows: Any, schema: pa.Schema) -> None:
-    """What pandas tells of the index of a DataFrame. Numbers of rows without a name are no column, and nothing is lost by it."""
+    """Check the index of a pandas DataFrame. Row numbers without a name are not a column, and nothing is lost without them."""
     for index in _pandas_index(schema):
         if isinstance(index, str) and index.startswith("__index_level_") and index in schema.names:
             raise SchemaConflictError(

@@ -1,4 +1,4 @@
-"""A write whose new keys another writer has inserted meanwhile: file groups do not show it (decision 35)."""
+"""Conflicts that file groups do not show: new keys, or a new bucket, that another writer adds too (decision 35)."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ def refuse_same_buckets(meanwhile: Window, instant: Instant, touched: Collection
 
 
 def _to_compacted(since: Window, stats: Sequence[WriteStat]) -> list[WriteStat]:
-    """The log files in groups whose rows a service has written anew. A key whose row a log had deleted was found in the base file
-    before; after the compaction it is nowhere, and whoever looks for it then adds it to another group."""
+    """The log files in groups whose rows a service has rewritten. A key whose row a log had deleted was found in the base file
+    before; after the compaction it is gone, and the next writer of the key adds it to another group."""
     metadata = [since.now.commit_metadata(commit) for commit in since.commits]
     groups = {stat.group for done in metadata if done.moves_rows for stat in done.stats}
     return [stat for stat in stats if stat.log is not None and stat.group in groups]

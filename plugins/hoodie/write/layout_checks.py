@@ -1,4 +1,4 @@
-"""Whether the file groups of a table are what the index of a write takes them for, before anything is written."""
+"""Checks that the file groups of a table fit the index of a write, before anything is written."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def check_layout(state: TableState, options: Options, operation: Operation, prop
         raise ConfigError(
             f"Option {chosen} is not for table {properties.name!r}, whose file groups are no buckets",
             found="the file ids of its newest commit",
-            fix=f"use {INDEX_TYPE.name}=SIMPLE, or write the table anew by insert_overwrite_table",
+            fix=f"use {INDEX_TYPE.name}=SIMPLE, or rewrite the table by insert_overwrite_table",
         )
 
 
@@ -103,7 +103,7 @@ def _check_consistent(state: TableState, operation: Operation, properties: Table
     if operation.replaces is not None:
         raise ConfigError(
             f"{asked} the operation {operation.name}",
-            found="file ids that follow from the partition: those that are replaced would be written again, and seen by nobody",
+            found="file ids that follow from the partition: replaced groups would be written again, and no reader would see them",
             fix="write by upsert or insert",
         )
     if not hashed and is_bucketed(state) is not None:

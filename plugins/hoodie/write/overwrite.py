@@ -1,6 +1,6 @@
-"""What an overwrite, or a drop of partitions, takes out of a table: whole file groups, which a clean deletes later.
+"""File groups that an overwrite, or a drop of partitions, takes out of a table: whole ones, which a clean deletes later.
 
-They stand in a replacecommit, with the files that take their place (format notes, section 2.6; decision 48).
+A replacecommit lists them, with the files that take their place (format notes, section 2.6; decision 48).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Replaced:
 
     @staticmethod
     def of(state: TableState, partitions: Sequence[str] | None) -> Replaced:
-        """Of these partitions; None: of the whole table. Raises CorruptTableError."""
+        """The groups of these partitions; None: of the whole table. Raises CorruptTableError."""
         view = TableView(state, partitions)
         lost = (file.group for file in absent_files(state, view.slices, partitions))
         result: dict[str, set[str]] = {file_group.partition: set() for file_group in view.files}
@@ -48,8 +48,8 @@ NOTHING = Replaced({})
 
 
 def open_replacing(tx: Transaction, operation: Operation) -> Instant:
-    """Begin the instant of an operation that replaces, as Hudi does: its request has no plan, so nobody takes it for a
-    clustering, and from then on its pending file says what it is."""
+    """Begin the instant of an operation that replaces, as Hudi does: its request has no plan, so that it is not taken for a
+    clustering, and from then on its pending file names the operation."""
     name = operation.name.upper()
     return tx.open(Action.REPLACE_COMMIT, encode_replace_request(None if operation.writes else name), name)
 
@@ -74,7 +74,7 @@ def refuse_waiting(state: TableState, operation: Operation, replaced: Replaced) 
 
 
 def refuse_empty(state: TableState, operation: Operation, *, allowed: bool) -> None:
-    """Of an overwrite that got no row. Raises DataError where it would empty the whole table, unless that is `allowed`."""
+    """Check an overwrite that got no row. Raises DataError if it would empty the whole table, unless that is `allowed`."""
     if operation.replaces is Replaces.TABLE and not allowed:
         raise DataError(
             f"There is no row to overwrite table {state.storage.base_path} with",

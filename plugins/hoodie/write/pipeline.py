@@ -58,11 +58,11 @@ _ROW_BYTES = 64  # bytes per row of the input, a guess: only the size of a sketc
 
 @dataclass(frozen=True)
 class Written:
-    """The stats of the files, how many rows of the input were dropped for others of their keys in it, and for those that are
-    `known` to the table, and what the write goes by.
+    """The stats of the files, how many rows of the input were dropped for others of their keys in it, how many as the table has
+    their keys (`known`), and the groups and keys that the write depends on.
 
-    That are the file groups that hold its rows or take them, also those of buckets that are not there, where it found nothing to
-    delete, and the keys that it found nowhere; None: nobody has looked. `replaced` is what an overwrite takes out of the table.
+    The groups hold its rows or take them, also those of buckets that are not there, in which it found nothing to delete. The keys
+    are those that it found nowhere; None: it did not look. `replaced` are the groups that an overwrite takes out of the table.
     """
 
     stats: list[WriteStat]
@@ -134,8 +134,8 @@ class Pipeline:
         return TableView(self.state, wanted).latest()  # or older rows would be taken for those of today
 
     def _replaced(self, partitions: Sequence[str]) -> Replaced:
-        """What an overwrite with rows of these partitions takes out, `also_replaced` included. Raises PendingInstantError (see
-        `refuse_waiting`)."""
+        """File groups that an overwrite with rows of these partitions takes out, `also_replaced` included. Raises
+        PendingInstantError (see `refuse_waiting`)."""
         operation = self.plan.operation
         if operation.replaces is None:
             return NOTHING
@@ -168,7 +168,7 @@ class Pipeline:
         _log.info("%s", cost.line())
 
     def _look(self, slices: Sequence[FileSlice], touched: Sequence[Touched]) -> Look | None:
-        """Which base files may hold a key of the rows, by their footers; None: nobody is to look."""
+        """Base files that may hold a key of the rows, by their footers; None: the write does not look."""
         plan = self.plan
         if not plan.looks_at_footers:
             return None
@@ -217,8 +217,8 @@ class Pipeline:
                 _log.warning(told)
 
     def _survey(self, rows: Any, buckets: int, power: int) -> tuple[Sequence[Touched], Exchanged | None]:
-        """What the rows touch: from a first reading of only their keys, or, where that would cost more than to hold the rows,
-        from the keyed rows, which are given too."""
+        """Partitions and keys that the rows touch: from a first reading of only their keys, or, if that would cost more than
+        to hold the rows, from the keyed rows, which are returned too."""
         narrow, survey = self._narrowed(rows), Survey(power, self.plan.looks_at_footers)
         if narrow is not None:
             return self.engine.map_input(SurveyInput(survey, self.context), narrow), None

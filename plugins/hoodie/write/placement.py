@@ -1,4 +1,4 @@
-"""Where the rows of a write go in a table as it is: what `assign` has to know of it (format notes, sections 4.1 and 6)."""
+"""Placement of the rows of a write in a table as it is: the facts that `assign` needs (format notes, sections 4.1 and 6)."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class Placement:
         input_bytes: int,
         home: Callable[[int], tuple[str, str]] | None = None,
     ) -> Assignment:
-        """The file of every row; `input_bytes` is the size of the input, 0 where it is not known. `home` tells partition and
-        file id of a file group whose number is past those of `slices`, where rows have such.
+        """The file of every row; `input_bytes` is the size of the input, 0 if it is unknown. `home` returns partition and file id
+        of a file group whose number is past those of `slices`, if rows have such.
 
         Raises PendingInstantError for an update of a group that waits for clustering.
         """
@@ -63,14 +63,14 @@ class Placement:
         )
 
     def _must_not_grow(self, file_slice: FileSlice) -> bool:
-        """To grow a slice is to write its base file anew: its logs would be lost, a planned compaction misled, and of a skeleton
+        """To grow a slice is to rewrite its base file: its logs would be lost, a planned compaction misled, and of a skeleton
         all rows of its source copied."""
         base = file_slice.base_file
         only_base = base is not None and base.source is None and not file_slice.log_files
         return not only_base or file_slice.group in self.busy.clustering or file_slice.group in self.busy.compacting
 
     def _sized_commits(self) -> Iterator[CommitMetadata]:
-        """What commits wrote, the newest first. Their bodies are large in tables of many files: few are read."""
+        """Commits with their sizes, the newest first. Their bodies are large in tables of many files: few are read."""
         for instant in reversed(self.state.timeline.commits):
             if instant.time != METADATA_BOOTSTRAP:
                 yield self.state.commit_metadata(instant)

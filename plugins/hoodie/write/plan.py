@@ -1,4 +1,4 @@
-"""What a write needs before it may start: options, schema, context. Pure but for the state already read."""
+"""Plan of a write before it may start: options, schema, context. Pure but for the state already read."""
 
 from __future__ import annotations
 
@@ -62,43 +62,43 @@ class WritePlan:
     rules: MergeRules
     record_keys: RecordKeys  # made of the columns of a row
     paths: PartitionPaths
-    warnings: tuple[str, ...] = ()  # what nobody may get in silence
+    warnings: tuple[str, ...] = ()  # results that need a warning
     deletions: str | None = None  # column of the rows, true for deletions, that is not stored
     versions: tuple[InternalSchema, ...] = ()  # the schemas that the table has had, where their history is kept
 
     @property
     def combines(self) -> bool:
-        """Whether duplicates within the batch are reduced to one row."""
+        """Return whether duplicates within the batch are reduced to one row."""
         return self.operation.finds_keys or self.options[keys.COMBINE_BEFORE_INSERT]
 
     @property
     def known_keys(self) -> str:
-        """What becomes of rows whose keys are stored, where the operation adds rows: NONE, DROP or FAIL."""
+        """Policy for rows whose keys are stored, if the operation adds rows: NONE, DROP or FAIL."""
         return self.options[keys.DUP_POLICY] if self.operation.adds else "NONE"
 
     @property
     def looks_up(self) -> bool:
-        """Whether stored keys are looked for."""
+        """Return whether the write looks for stored keys."""
         return self.operation.finds_keys or self.known_keys != "NONE"
 
     @property
     def global_keys(self) -> bool:
-        """Whether a key stands once in the table; else once in each partition."""
+        """Return whether keys are unique in the table; otherwise they are in each partition."""
         return self.options[INDEX_TYPE] in GLOBAL_TYPES
 
     @property
     def looks_at_footers(self) -> bool:
-        """Whether base files whose footers rule out all keys are left out."""
+        """Return whether base files whose footers rule out all keys are left out."""
         return self.looks_up and self.options[INDEX_TYPE] in BLOOM_TYPES
 
     @property
     def bucketed(self) -> bool:
-        """Whether where a row goes follows from its key."""
+        """Return whether the key of a row decides its place."""
         return self.options[INDEX_TYPE] == BUCKET
 
     @property
     def hashed_consistently(self) -> bool:
-        """Whether that is by the rings of the partitions; else by their number of buckets."""
+        """Return whether the rings of the partitions decide it; otherwise their number of buckets does."""
         return self.bucketed and self.options[BUCKET_ENGINE] == CONSISTENT_HASHING
 
     @property
@@ -113,7 +113,7 @@ class WritePlan:
 
     @property
     def hashed_fields(self) -> tuple[str, ...]:
-        """The key columns whose values tell the bucket of a row."""
+        """The key columns whose values decide the bucket of a row."""
         return self.options.get(BUCKET_FIELDS) or self.properties.record_key_fields
 
     @property
@@ -123,7 +123,7 @@ class WritePlan:
 
     @property
     def moves_keys(self) -> bool:
-        """Whether a row of another partition than that of its key takes the key there."""
+        """Return whether a row of another partition than that of its key takes the key there."""
         return self.options[BLOOM_MOVES if self.options[INDEX_TYPE] == GLOBAL_BLOOM else SIMPLE_MOVES]
 
     def tasks(self, input_bytes: int, parallelism: int) -> int:
@@ -179,7 +179,7 @@ def plan_write(
     state: TableState, incoming: pa.Schema, operation: Operation, options: Options, deletions: str | None = None
 ) -> WritePlan:
     """Check a write of rows with the schema `incoming` before anything is touched. `options` are keys of `CREATE_KEYS` and
-    `WRITE_KEYS`. `deletions` is the column, which is not stored, that tells which rows are deletions.
+    `WRITE_KEYS`. `deletions` is the column, which is not stored, that marks the rows to delete.
 
     Raises ConfigError (operation or option), UnsupportedTableError (a table that we cannot write), RecordKeyError (a key,
     partition or ordering column is missing), SchemaConflictError.
@@ -222,7 +222,7 @@ def plan_rows(
         raise RecordKeyError(
             f"Ordering column {missing[0]!r} is missing",
             found=f"columns {', '.join(incoming.names)}",
-            fix="add the column: without it nobody knows which of two rows is newer",
+            fix="add the column: without it the newer of two rows is unknown",
         )
     if not deletes:
         check_ordering(schema, ordering, logged=properties.has_logs_of_1_x)
@@ -283,7 +283,7 @@ def _check_index(plan: WritePlan) -> None:
 
 
 def _fills(options: Options) -> bool:
-    """Whether columns that the rows lack are null. Hudi refuses such rows unless it is told so, which here is to be asked for."""
+    """Return whether columns that the rows lack are null. Hudi refuses such rows by default; here an option does."""
     return (
         not options.given(keys.SET_NULL_FOR_MISSING)
         or options[keys.SET_NULL_FOR_MISSING]
@@ -292,7 +292,7 @@ def _fills(options: Options) -> bool:
 
 
 def _without_mark(incoming: pa.Schema, deletions: str | None, operation: Operation) -> pa.Schema:
-    """The columns to store. Raises ConfigError where rows cannot be deletions, SchemaConflictError for a mark that is none."""
+    """The columns to store. Raises ConfigError if rows cannot be deletions, SchemaConflictError for an invalid mark."""
     if deletions is None:
         return incoming
     if not operation.finds_keys or operation.deletes:
@@ -312,8 +312,8 @@ def _without_mark(incoming: pa.Schema, deletions: str | None, operation: Operati
 
 
 def _check_key_types(fields: Sequence[str], before: pa.Schema, after: pa.Schema, *, deletes: bool) -> None:
-    """Values must be the same text in keys and paths `after` they were cast: else a stored row would not be found by its key
-    again, or a deletion find another row than the one it names ("01" is not 1)."""
+    """Values must be the same text in keys and paths `after` they were cast: otherwise a stored row would not be found by its
+    key again, or a deletion find another row than the one it names ("01" is not 1)."""
     for name in fields:
         given, cast = find_field(before, name), find_field(after, name)
         if given is None or cast is None or keeps_text(given.type, cast.type):
@@ -327,12 +327,12 @@ def _check_key_types(fields: Sequence[str], before: pa.Schema, after: pa.Schema,
 
 
 def commit_action(properties: TableProperties) -> Action:
-    """What the table's type makes of a write."""
+    """Action of a write, by the table's type."""
     return Action.DELTA_COMMIT if properties.is_merge_on_read else Action.COMMIT
 
 
 def write_context(plan: WritePlan, writing: Writing) -> WriteContext:
-    """What the tasks of the write will know."""
+    """Context for the tasks of the write."""
     properties, options = plan.properties, plan.options
     return WriteContext(
         writing=writing,
@@ -357,7 +357,7 @@ def write_context(plan: WritePlan, writing: Writing) -> WriteContext:
 
 
 def _tells_positions(plan: WritePlan) -> bool:
-    """Whether logs tell where their rows stand in the base file: Hudi knows it from table version 8 on."""
+    """Return whether logs have the positions of their rows in the base file: Hudi knows them from table version 8 on."""
     properties = plan.properties
     return properties.has_logs_of_1_x and plan.options[keys.WRITE_POSITIONS]
 

@@ -15,8 +15,8 @@ _GIB = 1 << 30
 
 
 def shuffle_tasks(operation: Operation, options: Options, input_bytes: int, parallelism: int) -> int:
-    """Tasks of a stage: as many as the operation's `hoodie.*.shuffle.parallelism` says, but not more than the input can use,
-    else one for each 128 MiB of input, and not fewer than run at once."""
+    """Tasks of a stage: as many as the operation's `hoodie.*.shuffle.parallelism` says, but not more than the input can use.
+    Without that option: one for each 128 MiB of input, and not fewer than run at once."""
     given = min(options[operation.parallelism], _most_tasks(input_bytes, parallelism))
     return given or max(parallelism, -(-input_bytes // _INPUT_BYTES))
 
@@ -28,7 +28,7 @@ def input_tasks(operation: Operation, options: Options, input_bytes: int, parall
 
 
 def too_many_tasks(operation: Operation, options: Options, tasks: int) -> str | None:
-    """What to tell when the input has use for `tasks` only, fewer than asked for; None when it gets what is asked for."""
+    """A warning when the input has use for `tasks` only, fewer than asked for; None when it gets what is asked for."""
     key = operation.parallelism
     if options[key] <= tasks:
         return None
@@ -44,7 +44,7 @@ def _most_tasks(input_bytes: int, parallelism: int) -> int:
 def memory_advice(
     operation: Operation, options: Options, input_bytes: int, tasks: int, at_once: int, given_bytes: int
 ) -> str | None:
-    """What to tell before a write begins whose tasks may run out of memory; None when all is well.
+    """A warning before a write begins whose tasks may run out of memory; None when all is well.
 
     `given_bytes` is what one task has. A task holds a row group and, but for bulk inserts, its share of the input, and copies of
     both.

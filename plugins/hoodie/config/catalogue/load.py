@@ -17,7 +17,7 @@ _ANY = "*"  # at the end of a key: any text; as the services of a kind: all
 
 
 class Verdict(StrEnum):
-    """What becomes of an option of Hudi's."""
+    """Effect of an option of Hudi's in this library."""
 
     HONOURED = "honoured"
     NO_EFFECT = "without effect"
@@ -33,7 +33,7 @@ class Kind:
     reason: str
 
     def concerns(self, services: frozenset[str]) -> bool:
-        """Whether one of these services is meant."""
+        """Return whether the option matters to one of these services."""
         return not self.services or bool(self.services & services)
 
 
@@ -51,11 +51,11 @@ class Entry:
 
     @property
     def verdict(self) -> Verdict:
-        """What becomes of it when its value asks for something else than what is done here anyway."""
+        """The effect of a value that asks for something else than the behaviour here."""
         return Verdict.HONOURED if self.kind is None else self.kind.verdict
 
     def asks_for_more(self, value: str) -> bool:
-        """Whether `value` asks for something that is not done here anyway; an empty one asks for nothing."""
+        """Return whether `value` asks for something else than the behaviour here; an empty one asks for nothing."""
         asked = value.strip().lower()
         return bool(asked) and asked not in self.as_here
 
@@ -81,7 +81,7 @@ def catalogue() -> Mapping[str, Entry]:
 
 
 def find(name: str) -> Entry | None:
-    """The option that goes by `name`, or the family of options that it belongs to (`sasl.*`); None for an unknown name."""
+    """The option called `name`, or the family of options that it belongs to (`sasl.*`); None for an unknown name."""
     names = catalogue()
     if name in names:
         return names[name]

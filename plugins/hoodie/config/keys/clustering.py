@@ -70,7 +70,7 @@ CURVE_METHOD = ConfigKey[str](
     "hoodie.layout.optimize.curve.build.method",
     choice(DIRECT, SAMPLE),
     DIRECT,
-    "what the curve goes by: the bits of values, or their ranks among sampled values, for columns of different ranges",
+    "input of the curve: the bits of values, or their ranks among sampled values, for columns of different ranges",
 )
 CURVE_SAMPLE = ConfigKey[int](
     "hoodie.layout.optimize.build.curve.sample.size", integer(1), 200_000, "rows that each task samples for the curve"
@@ -121,7 +121,7 @@ EXPIRES = ConfigKey[bool](
     "hoodie.clustering.enable.expirations",
     boolean,
     False,
-    "who schedules a clustering first gives those up that wait for long and that nobody carries out",
+    "a schedule of a clustering first removes pending ones that are old and that no process executes",
 )
 EXPIRES_AFTER = ConfigKey[int](
     "hoodie.clustering.expiration.threshold.mins", integer(0), 60, "minutes since it was scheduled until it is given up"

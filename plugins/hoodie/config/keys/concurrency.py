@@ -16,7 +16,7 @@ MODE = ConfigKey[str](
     choice(SINGLE_WRITER, OPTIMISTIC, NON_BLOCKING),
     SINGLE_WRITER,
     "single_writer: a write holds the table's lock from its beginning to its end; optimistic_concurrency_control: only for a "
-    "moment at both, and it fails when another has changed the same file groups or keys meanwhile; "
+    "moment at both, and it fails when another has changed the same file groups or keys since it began; "
     "non_blocking_concurrency_control: several writers append logs to one file group of a merge-on-read table with a simple "
     "bucket index, and readers decide between their rows",
 )
@@ -44,8 +44,8 @@ CHECK_NEW_KEYS = ConfigKey[bool](
     "hoodie.write.concurrency.check.new.keys",
     boolean,
     True,
-    "a write also fails when another has inserted one of its new keys meanwhile, which file groups do not show; Hudi does not "
-    "look, and the key is then there twice",
+    "a write also fails when another has inserted one of its new keys since it began, which file groups do not show; Hudi does "
+    "not look, and the key is then there twice",
 )
 _STRATEGIES = {
     "SimpleDirectMarkerBasedDetectionStrategy": "org.apache.hudi.client.transaction.",
@@ -102,8 +102,8 @@ EARLY_KEYS: tuple[ConfigKey[Any], ...] = (
     DETECTOR_DELAY_MS,
     DETECTOR_PERIOD_MS,
 )
-"""Of writes that look for conflicts while they are under way."""
+"""Options of writes that look for conflicts while they are under way."""
 SHARING_KEYS: tuple[ConfigKey[Any], ...] = (MODE, FAILED_WRITES, HEARTBEAT_INTERVAL_MS, HEARTBEAT_MISSES)
-"""What whoever changes a table has to know, services too."""
+"""Options that all writers and services of a table need."""
 COMMON_KEYS: tuple[ConfigKey[Any], ...] = (*LOCK_KEYS, *SHARING_KEYS)
-"""What all who change one table have to be told alike."""
+"""Options that must be the same for all writers and services of one table."""

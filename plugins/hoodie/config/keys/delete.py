@@ -1,4 +1,4 @@
-"""What a run may delete unasked. These options are ours: Hudi has none.
+"""Limits of the deletes of a run without approval. These options are ours: Hudi has none.
 
 Past them a run ends before its plan is written, as a slip in the other options could delete most of a table.
 """

@@ -12,7 +12,7 @@ GLOBAL_SIMPLE, GLOBAL_BLOOM = "GLOBAL_SIMPLE", "GLOBAL_BLOOM"
 INDEX_TYPES = (SIMPLE, BLOOM, BUCKET, GLOBAL_SIMPLE, GLOBAL_BLOOM)
 GLOBAL_TYPES = (GLOBAL_SIMPLE, GLOBAL_BLOOM)
 BLOOM_TYPES = (BLOOM, GLOBAL_BLOOM)
-MOST_BUCKETS = 10_000  # more make file ids that cannot be told from others
+MOST_BUCKETS = 10_000  # file ids of more buckets would look like other file ids
 _NO_METADATA = "it lives in Hudi's metadata table, which is not kept here"
 _NOT_HERE = {
     "RECORD_INDEX": _NO_METADATA,
@@ -24,7 +24,7 @@ _NOT_HERE = {
 
 
 def index_type(value: str) -> str:
-    """One of `INDEX_TYPES`, whatever the case."""
+    """One of `INDEX_TYPES`, in any case."""
     upper = value.strip().upper()
     if upper not in INDEX_TYPES:
         reason = f" ({upper}: {_NOT_HERE[upper]})" if upper in _NOT_HERE else ""
@@ -40,7 +40,7 @@ def bucket_count(value: str) -> int:
 
 
 def bucket_engine(value: str) -> str:
-    """SIMPLE or CONSISTENT_HASHING, whatever the case."""
+    """SIMPLE or CONSISTENT_HASHING, in any case."""
     if (upper := value.strip().upper()) not in (SIMPLE, CONSISTENT_HASHING):
         raise ValueError(f"{SIMPLE} or {CONSISTENT_HASHING}")
     return upper
@@ -50,7 +50,7 @@ INDEX_TYPE = ConfigKey[str](
     "hoodie.index.type",
     index_type,
     SIMPLE,
-    "how the file of a stored key is found; with a GLOBAL_ index a key stands once in the table, else once in each partition",
+    "how the file of a stored key is found; with a GLOBAL_ index keys are unique in the table, otherwise in each partition",
 )
 SIMPLE_MOVES = ConfigKey[bool](
     "hoodie.simple.index.update.partition.path",
@@ -87,7 +87,7 @@ BUCKET_FIELDS = ConfigKey[tuple[str, ...]](
     "hoodie.bucket.index.hash.field",
     columns,
     None,
-    "BUCKET: key columns whose values tell the bucket of a row; all of them when not given",
+    "BUCKET: key columns whose values decide the bucket of a row; all of them when not given",
 )
 
 INDEX_KEYS: tuple[ConfigKey[Any], ...] = (

@@ -17,7 +17,7 @@ CLEAN_ASYNC = ConfigKey[bool](
     "hoodie.clean.async.enabled",
     boolean,
     False,
-    "clean after each write; a failure is only told. No clean with hoodie.clean.automatic=false",
+    "clean after each write; a failure is only reported. No clean with hoodie.clean.automatic=false",
     ("hoodie.clean.async",),
 )
 ARCHIVE = ConfigKey[bool](
@@ -27,13 +27,13 @@ ARCHIVE = ConfigKey[bool](
     "after each write move old instants to the archive, if there are more than hoodie.keep.max.commits",
 )
 ARCHIVE_ASYNC = ConfigKey[bool](
-    "hoodie.archive.async", boolean, False, "an archival after a write that fails is only told"
+    "hoodie.archive.async", boolean, False, "archive after each write; a failure is only reported"
 )
 FAIL_ON_ARCHIVE = ConfigKey[bool](
     "hoodie.fail.on.timeline.archiving",
     boolean,
     True,
-    "an archival after a write that fails makes the exit code 3, though the commit stays; false: it is only told",
+    "an archival after a write that fails makes the exit code 3, though the commit stays; false: it is only reported",
 )
 COMPACT = ConfigKey[bool](
     "hoodie.compact.inline",
@@ -98,7 +98,7 @@ IGNORE_SYNC_FAILURE = ConfigKey[bool](
     "hoodie.datasource.hive_sync.ignore_exceptions",
     boolean,
     False,
-    "a sync after a write that fails is told, and the exit code stays 0",
+    "a sync after a write that fails is reported, and the exit code stays 0",
 )
 TABLE_SERVICES = ConfigKey[bool](
     "hoodie.table.services.enabled",
@@ -110,7 +110,7 @@ FAIL_ON_SERVICE = ConfigKey[bool](
     "hoodie.fail.writes.on.inline.table.service.exception",
     boolean,
     True,
-    "a service after a write that fails makes the exit code 3, though the commit stays; false: it is only told",
+    "a service after a write that fails makes the exit code 3, though the commit stays; false: it is only reported",
 )
 
 AFTER_WRITE_KEYS: tuple[ConfigKey[Any], ...] = (

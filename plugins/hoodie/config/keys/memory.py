@@ -25,7 +25,7 @@ MEMORY_KEYS: tuple[ConfigKey[Any], ...] = (MERGE_MEMORY, SPILL_FOLDER)
 
 @dataclass(frozen=True)
 class MergeMemory:
-    """What the merge of one slice may hold, in bytes, and the worker's local folder for the rest (empty: the system's)."""
+    """Memory of the merge of one slice, in bytes, and the worker's local folder for the rest (empty: the system's)."""
 
     bytes: int
     folder: str

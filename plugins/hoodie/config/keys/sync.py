@@ -1,6 +1,6 @@
 """Options of Hive sync: those of Hudi's that this obeys, `hoodie.datasource.hive_sync.*` and `hoodie.meta.sync.*`.
 
-Names and defaults are Hudi's, but for `enable`: whoever starts a sync wants one.
+Names and defaults are Hudi's, but for `enable`: starting a sync means that it is wanted.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ def pairs(value: str) -> Pairs:
 
 ENABLE = ConfigKey[bool](_PREFIX + "enable", boolean, True, "false switches syncing of this table off")
 DATABASE = ConfigKey[str](
-    _PREFIX + "database", text, None, "database of the catalog; else the table's own, else default"
+    _PREFIX + "database", text, None, "database of the catalog; default: the table's own, or default"
 )
-TABLE = ConfigKey[str](_PREFIX + "table", text, None, "name in the catalog; else the table's own")
+TABLE = ConfigKey[str](_PREFIX + "table", text, None, "name in the catalog; default: the table's own")
 BASE_PATH = ConfigKey[str](
     "hoodie.datasource.meta.sync.base.path",
     text,
@@ -56,7 +56,7 @@ METASTORE_URIS = ConfigKey[str](
 USERNAME = ConfigKey[str](_PREFIX + "username", text, "hive", "user at HiveServer2 or the metastore")
 PASSWORD = ConfigKey[str](_PREFIX + "password", text, "hive", "password at HiveServer2")
 PARTITION_FIELDS = ConfigKey[tuple[str, ...]](
-    _PREFIX + "partition_fields", columns, None, "partition columns in the catalog; else the table's"
+    _PREFIX + "partition_fields", columns, None, "partition columns in the catalog; default: the table's"
 )
 EXTRACTOR = ConfigKey[str](
     _PREFIX + "partition_extractor_class",

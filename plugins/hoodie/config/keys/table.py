@@ -92,7 +92,7 @@ DELETE_FIELD = ConfigKey[str](
     "hoodie.payload.delete.field",
     text,
     None,
-    "the column that tells deletions",
+    "the column that marks deletions",
     ("hoodie.record.merge.property.hoodie.payload.delete.field",),
 )
 DELETE_MARKER = ConfigKey[str](
@@ -142,7 +142,7 @@ POPULATE_META = ConfigKey[bool](
     "false: virtual keys, meta columns stay null; also of a write, from which on they do; never true again",
 )
 
-# What a table's keys and paths are made by: fixed when it is created, but for the last.
+# Properties by which a table's keys and paths are made: fixed when it is created, but for the last.
 KEYGEN_KEYS: tuple[ConfigKey[Any], ...] = (
     RECORD_KEY_FIELDS,
     PARTITION_FIELDS,

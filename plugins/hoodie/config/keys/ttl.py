@@ -31,7 +31,7 @@ SELECTED = ConfigKey[tuple[str, ...]](
     "hoodie.partition.ttl.strategy.partition.selected",
     partition_names,
     None,
-    "paths of the only partitions that may be dropped, between commas; else all",
+    "paths of the only partitions that may be dropped, between commas; default: all",
 )
 
 TTL_KEYS: tuple[ConfigKey[Any], ...] = (

@@ -25,7 +25,7 @@ OPERATIONS = (
 
 
 def operation(value: str) -> str:
-    """One of `OPERATIONS`, whatever the case."""
+    """One of `OPERATIONS`, in any case."""
     lowered = value.strip().lower()
     if lowered not in OPERATIONS:
         raise ValueError("one of " + ", ".join(OPERATIONS))
@@ -45,10 +45,10 @@ SMALL_FILE_CANDIDATES = ConfigKey[int](
     "hoodie.merge.small.file.group.candidates.limit",
     integer(0),
     1,
-    "merge on read: small base files per partition that inserts may fill, which writes them anew",
+    "merge on read: small base files per partition that inserts may fill, which writes them again",
 )
 RECORD_SIZE_ESTIMATE = ConfigKey[int](
-    "hoodie.copyonwrite.record.size.estimate", integer(1), 1024, "bytes of a record while no commit tells the real size"
+    "hoodie.copyonwrite.record.size.estimate", integer(1), 1024, "bytes of a record until a commit shows the real size"
 )
 ROW_GROUP_SIZE = ConfigKey[int](
     "hoodie.parquet.block.size", integer(1), 120 * _MIB, "a Parquet row group holds about this many bytes of Arrow data"
@@ -69,14 +69,14 @@ ALLOW_DUPLICATES = ConfigKey[bool](
     "hoodie.merge.allow.duplicate.on.inserts",
     boolean,
     True,
-    "insert adds its rows to the small base files they go to, whatever keys these have; false: there, and only there, it does as "
-    "an upsert",
+    "insert adds its rows to the small base files they go to, also those of keys that are there; false: there, and only there, "
+    "it does as an upsert",
 )
 SET_NULL_FOR_MISSING = ConfigKey[bool](
     "hoodie.write.set.null.for.missing.columns",
     boolean,
     False,
-    "given as false, rows that lack columns of the table are refused; else these columns are null in them",
+    "given as false, rows that lack columns of the table are refused; otherwise these columns are null in them",
 )
 RECONCILE_SCHEMA = ConfigKey[bool](
     "hoodie.datasource.write.reconcile.schema", boolean, False, "columns that the rows lack are null in any case"
@@ -95,7 +95,7 @@ PARTITIONS_TO_DELETE = ConfigKey[tuple[str, ...]](
     "hoodie.datasource.write.partitions.to.delete",
     partition_names,
     None,
-    "what delete_partition drops: paths of partitions between commas, in which * stands for anything; else those of the rows",
+    "what delete_partition drops: paths of partitions between commas, in which * matches anything; default: those of the rows",
 )
 EMPTY_OVERWRITE = ConfigKey[bool](
     "hoodie.datasource.overwrite.allow.empty",
@@ -125,7 +125,7 @@ WRITE_POSITIONS = ConfigKey[bool](
     "hoodie.write.record.positions",
     boolean,
     True,
-    "logs tell the row numbers of their rows in the base file (table version 8 and newer), which makes queries faster",
+    "logs have the row numbers of their rows in the base file (table version 8 and newer), which makes queries faster",
 )
 
 WRITE_KEYS: tuple[ConfigKey[Any], ...] = (

@@ -1,5 +1,4 @@
-"""What tables of one version know and those of others do not (format notes, section 0). The timeline's differences are in its
-layouts."""
+"""Features of table versions (format notes, section 0). The timeline's differences are in its layouts."""
 
 from __future__ import annotations
 
@@ -10,14 +9,14 @@ from types import MappingProxyType
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """What the readers and writers of a table version can take."""
+    """Features that the readers and writers of a table version support."""
 
     logs_of_1_x: bool
-    """Whether rows may come into logs in ways that only Hudi 1.x reads."""
+    """True if rows may come into logs in ways that only Hudi 1.x reads."""
     log_compaction: bool
-    """Whether merged log blocks are read right: Hudi 0.x applies them twice."""
+    """True if merged log blocks are read right: Hudi 0.x applies them twice."""
     typed_folders: bool
-    """Whether what a folder of a bootstrap's source tells has the type of its column: Hudi 0.15 takes it for text in merges."""
+    """True if the value of a folder of a bootstrap's source has the type of its column: Hudi 0.15 takes it for text in merges."""
     bootstrap_index: Mapping[str, str]
     """The property that says how the bootstrap index is stored."""
 

@@ -25,7 +25,7 @@ EVENT_STRATEGY = "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5"
 _STRATEGIES = {EVENT_STRATEGY: EVENT, "ce9acb64-bde0-424c-9b91-f6ebba25356d": COMMIT}
 _PACKAGES = ("org.apache.hudi.common.model", "org.apache.hudi.common.model.debezium")
 _BY_PAYLOAD = "00000000-0000-0000-0000-000000000000"
-_WAY_OUT = "upgrade the table to version 9 with Hudi if that gives it a merge mode, else go on with Hudi"
+_WAY_OUT = "upgrade the table to version 9 with Hudi if that gives it a merge mode, or go on with Hudi"
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Deletion:
 
     @property
     def by_payload_class(self) -> bool:
-        """Whether a payload class tells its readers, which is so before version 9; else only writers look at the marker."""
+        """Return whether a payload class gives it to readers, as before version 9; later only writers look at the marker."""
         return self.ignore_case
 
 
@@ -98,16 +98,17 @@ _IN_9 = _BY_1_X | {
 
 
 def merging_of_payload(payload: str, *, by_0_x: bool) -> Merging | None:
-    """What a table gets that Hudi creates with this class, in version 6 by 0.x or in version 9; None for another class."""
+    """The merge rules of a table that Hudi creates with this class, in version 6 by 0.x or in version 9; None for another
+    class."""
     return _known(payload, _BY_0_X if by_0_x else _IN_9)
 
 
 def merging_of(raw: Mapping[str, str], version: int, table: str) -> Merging:
     """How the table with these properties merges.
 
-    Version 9 goes by its merge mode, partial update mode and merge properties; the payload class it keeps of older times says
-    nothing. Older versions go by the payload class if there is one, then by the merge mode or strategy. Raises
-    UnsupportedTableError for a payload class, merger or mode that is not known, ConfigError for half a delete marker.
+    In version 9 the merge mode, partial update mode and merge properties decide; the payload class that it keeps of older times
+    has no effect. In older versions the payload class decides if there is one, then the merge mode or strategy. Raises
+    UnsupportedTableError for an unknown payload class, merger or mode, ConfigError for half a delete marker.
     """
     found = _version_9(raw, table) if version >= 9 else _older(raw, version, table)
     deletion = _deletion(raw, table)

@@ -75,7 +75,7 @@ def update_properties(storage: Storage, properties: TableProperties) -> None:
 def recover_properties(storage: Storage) -> bool:
     """Finish or undo an update that a crash cut short; False when there is none. Call it under the table's lock.
 
-    Raises CorruptTableError when neither file is valid; both stay, for whoever repairs them.
+    Raises CorruptTableError when neither file is valid; both stay, for a repair.
     """
     main, backup = _read(storage, PROPERTIES), _read(storage, BACKUP)
     if backup is None:

@@ -45,7 +45,7 @@ TYPED_PARTITION_FIELDS = "hoodie.datasource.write.partitionpath.field"
 
 @dataclass(frozen=True)
 class TableProperties:
-    """What `hoodie.properties` says. `raw` keeps every key, known or not: they are written back unchanged."""
+    """Properties of `hoodie.properties`. `raw` keeps every key, known or not: they are written back unchanged."""
 
     raw: Mapping[str, str]
 
@@ -70,7 +70,7 @@ class TableProperties:
 
     @property
     def has_logs_of_1_x(self) -> bool:
-        """Whether rows may come into logs that only Hudi 1.x reads."""
+        """Return whether rows may come into logs that only Hudi 1.x reads."""
         return self.is_merge_on_read and self.features.logs_of_1_x
 
     @cached_property
@@ -87,7 +87,7 @@ class TableProperties:
 
     @property
     def features(self) -> Features:
-        """What the table version knows. Raises as `version`."""
+        """Features of the table version. Raises as `version`."""
         return FEATURES[self.version]
 
     @property
@@ -166,12 +166,12 @@ class TableProperties:
 
     @property
     def slash_dates(self) -> bool:
-        """Whether the folders of days are `yyyy/MM/dd`."""
+        """Return whether the folders of days are `yyyy/MM/dd`."""
         return self._flag(SLASH_DATES, default=False)
 
     @property
     def virtual_keys(self) -> bool:
-        """Whether meta columns are null and record keys are made of the key columns wherever they are needed."""
+        """Return whether meta columns are null and record keys are made of the key columns for each use."""
         return not self._flag(POPULATE_META_FIELDS, default=True)
 
     @property
@@ -180,7 +180,7 @@ class TableProperties:
 
     @property
     def drops_partition_columns(self) -> bool:
-        """Whether data files are without the partition columns."""
+        """Return whether data files are without the partition columns."""
         return self._flag("hoodie.datasource.write.drop.partition.columns", default=False)
 
     @cached_property
@@ -215,7 +215,7 @@ class TableProperties:
 
     @property
     def has_metadata_table(self) -> bool:
-        """Whether readers are told to trust a metadata table (format notes, section 8.4)."""
+        """Return whether readers use a metadata table (format notes, section 8.4)."""
         return bool(self.raw.get(METADATA_PARTITIONS) or self.raw.get(METADATA_PARTITIONS_INFLIGHT))
 
     @property
@@ -302,7 +302,7 @@ class TableProperties:
 
     @property
     def flaw(self) -> str | None:
-        """Why these cannot be the properties of a table, else None.
+        """The reason why these cannot be the properties of a table, or None.
 
         Name or version are missing, the checksum is wrong, Hudi knows no such type or time zone, or a folder is not in `.hoodie`.
         """
@@ -310,9 +310,9 @@ class TableProperties:
             if not self.raw.get(key):
                 return f"no {key}"
         if self.table_type not in _TYPES:
-            return f"hoodie.table.type={self.table_type}, which is none of {', '.join(_TYPES)}"
+            return f"hoodie.table.type={self.table_type}, which is not one of {', '.join(_TYPES)}"
         if self.zone_name not in _ZONES:
-            return f"{_ZONE}={self.raw[_ZONE]}, which is none of {', '.join(_ZONES)}"
+            return f"{_ZONE}={self.raw[_ZONE]}, which is not one of {', '.join(_ZONES)}"
         for key in _FOLDERS:
             if not _is_inside(self.raw.get(key, "")):
                 return f"{key}={self.raw[key]}, which is no folder inside .hoodie"
@@ -347,7 +347,8 @@ class TableProperties:
 
 
 def _is_inside(folder: str) -> bool:
-    """Whether a path leads into the folder that it is relative to. An empty one, as in old tables, is that folder itself."""
+    """Return whether a path leads into the folder that it is relative to. An empty one, as in old tables, is that folder
+    itself."""
     return folder == "" or ("\0" not in folder and {"", ".", ".."}.isdisjoint(folder.split("/")))
 
 

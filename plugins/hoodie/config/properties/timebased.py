@@ -54,9 +54,7 @@ TYPE = _key(
 )
 UNIT = _key("timebased.timestamp.scalar.time.unit", choice(*TIME_UNITS), "SECONDS", "the unit of SCALAR")
 INPUT_FORMAT = _key("timebased.input.dateformat", _exact, None, "Joda-Time patterns of the text, the first that fits")
-DELIMITER = _key(
-    "timebased.input.dateformat.list.delimiter.regex", _regex, _COMMA, "what stands between input patterns"
-)
+DELIMITER = _key("timebased.input.dateformat.list.delimiter.regex", _regex, _COMMA, "separator of input patterns")
 INPUT_ZONE = _key("timebased.input.timezone", _exact, None, "Java's name of the zone of texts that name none")
 OUTPUT_FORMAT = _key("timebased.output.dateformat", _exact, None, "Joda-Time pattern of the folder")
 OUTPUT_ZONE = _key("timebased.output.timezone", _exact, None, "Java's name of the zone of the folders' times")
@@ -117,7 +115,7 @@ class TimestampOptions:
         )
 
     def misreads(self, holds: str) -> str | None:
-        """Where values of a column that `holds` a `timestamp` or a `date` are taken for others, as Hudi does: how, in words."""
+        """The mistake, in words, with which Hudi reads a column that `holds` a `timestamp` or a `date`; None without one."""
         unit = _HELD[holds]
         if self.unit in (None, unit):
             return None

@@ -79,7 +79,7 @@ def _uncompressed(stored: memoryview, size: int, codec: Codec, where: str) -> by
     if codec is Codec.GZ:
         unzip = zlib.decompressobj(_GZIP)
         try:
-            payload = unzip.decompress(stored, size + 1)  # no more than it says of itself, whatever is in it
+            payload = unzip.decompress(stored, size + 1)  # no more than its own size field, for any content
         except zlib.error as error:
             raise corrupt(where, f"a block that is not gzip: {error}") from None
         if len(payload) == size and not unzip.eof:

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from hoodie.formats.hfile.problems import corrupt, unsupported
 
 ENTRIES = pa.schema([pa.field("key", pa.binary(), nullable=False), pa.field("value", pa.binary(), nullable=False)])
-"""What readers give and writers take: keys ascending by their bytes."""
+"""Entries that readers give and writers take: keys ascending by their bytes."""
 
 KEY_TAIL = b"\x00\x7f\xff\xff\xff\xff\xff\xff\xff\x04"
 """Behind every key: no column family, the latest timestamp, the type Put."""
@@ -54,7 +54,7 @@ def decode_entries(payload: bytes | memoryview, where: str) -> pa.RecordBatch:
     rows = heads["row"].astype(np.int64)
     if not np.array_equal(heads["key"], rows + _AROUND_KEY) or int(rows.min()) < 0:
         raise unsupported(where, "keys with column families, which only HBase has")
-    # Of each entry four places: where its key and its value start and end. Arrow copies what lies between them at once.
+    # Four places for each entry: the start and end of its key and of its value. Arrow copies the bytes between them at once.
     places = np.empty((len(starts), 4), np.int32)
     places[:, 0] = starts + _HEAD.itemsize
     places[:, 1] = places[:, 0] + rows
@@ -67,7 +67,7 @@ def decode_entries(payload: bytes | memoryview, where: str) -> pa.RecordBatch:
 
 
 def _starts(payload: bytes | memoryview, where: str) -> np.ndarray:
-    """Where each entry starts: the one thing that only reading from entry to entry can tell."""
+    """Start of each entry: the only step that has to read from entry to entry."""
     starts = []
     place, end = 0, len(payload)
     lengths_at = _LENGTHS.unpack_from

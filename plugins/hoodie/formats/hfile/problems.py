@@ -1,4 +1,4 @@
-"""What can be wrong with an HFile."""
+"""Errors of HFiles."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ def corrupt(where: str, found: str) -> CorruptFileError:
     return CorruptFileError(
         f"HFile {where} cannot be read",
         found=found,
-        fix="restore the file from a copy; a metadata table can also be switched off and on, which builds it anew",
+        fix="restore the file from a copy; a metadata table can also be switched off and on, which builds it again",
     )
 
 
 def unsupported(where: str, found: str) -> UnsupportedTableError:
-    """The HFile at `where` is none that Hudi writes."""
+    """The HFile at `where` is not of a kind that Hudi writes."""
     return UnsupportedTableError(
         f"HFile {where} is of a kind that is not read here",
         found=found,

@@ -48,7 +48,7 @@ _CODECS = ("LZO", "GZ", "NONE", "SNAPPY", "LZ4", "BZIP2", "ZSTD", "LZMA", "BROTL
 
 @dataclass(frozen=True, slots=True)
 class Trailer:
-    """Where things lie in the file (offsets and sizes in bytes), and how many there are."""
+    """Places in the file (offsets and sizes in bytes), and numbers of blocks and entries."""
 
     codec: Codec
     load_on_open_offset: int

@@ -49,8 +49,8 @@ class HFileWriter:
     def write(self, entries: pa.RecordBatch | pa.Table) -> None:
         """Append entries: columns `key` and `value`, binary or utf8, keys ascending by their bytes.
 
-        Raises RecordKeyError for keys that do not ascend, stand twice, are null or longer than 32767 bytes, and for values
-        that are null.
+        Raises RecordKeyError for keys that do not ascend, occur twice, are null or longer than 32767 bytes, and for values that
+        are null.
         """
         for batch in entries.to_batches() if isinstance(entries, pa.Table) else [entries]:
             keys, values = batch["key"].cast(pa.binary()), batch["value"].cast(pa.binary())
@@ -150,7 +150,7 @@ class HFileWriter:
         return offset, len(block)
 
     def _statistics(self) -> dict[str, bytes]:
-        """What HBase's reader expects in the file info."""
+        """File info that HBase's reader expects."""
         keys = self._key_bytes + self._count * (2 + len(KEY_TAIL))
         info = {
             "KEY_VALUE_VERSION": (1).to_bytes(4, "big"),

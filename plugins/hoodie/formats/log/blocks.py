@@ -20,7 +20,7 @@ _AFTER_LENGTH = len(MAGIC) + 8
 
 
 class BlockType(IntEnum):
-    """What a block holds."""
+    """Contents of a block."""
 
     COMMAND = 0
     DELETE = 1
@@ -63,15 +63,15 @@ class LogBlock:
 
     @property
     def is_partial(self) -> bool:
-        """Whether its rows have only the columns of the block's schema, and leave the others as they are."""
+        """Return whether its rows have only the columns of the block's schema, and leave the others as they are."""
         return self.headers.get(Header.IS_PARTIAL, "").lower() == "true"
 
 
 def scan_blocks(storage: Storage, path: str) -> Iterator[LogBlock]:
     """The blocks of a log file in order; of each only the headers are read.
 
-    Where a block is torn or damaged a CORRUPT one stands for the bytes up to the next magic, as in Hudi's reader. Raises
-    UnsupportedTableError for a whole block of another format version or type: whatever it holds must not be passed over;
+    A CORRUPT block stands in for the bytes of a torn or damaged one up to the next magic, as in Hudi's reader. Raises
+    UnsupportedTableError for a whole block of another format version or type, as its contents must not be passed over;
     MissingFileError.
     """
     with data_file(storage, path, "Log") as source:
@@ -159,7 +159,7 @@ def _parse_headers(window: bytes, offset: int, end: int) -> tuple[dict[Header, s
 
 
 def _ends_well(source: File, end: int, length: int, size: int) -> bool:
-    """Whether the block repeats its length at its end, and another block or the end of the file follows.
+    """Return whether the block repeats its length at its end, and another block or the end of the file follows.
 
     Fewer bytes than a magic has count as the end, as in Hudi's reader: they are all that is left of a torn block.
     """

@@ -86,7 +86,7 @@ def _plain(name: str, record: Any) -> Any:
 
 
 def _as_column(cells: list[Any], field: pa.Field, block: LogBlock) -> pa.Array:
-    """The ordering values in the type of the table's column, whatever number type the deletion has."""
+    """The ordering values in the type of the table's column, for any number type of the deletion."""
     try:
         if all(cell is None for cell in cells):
             return pa.nulls(len(cells), field.type)

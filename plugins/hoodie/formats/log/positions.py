@@ -1,4 +1,4 @@
-"""Where the rows of a log block stand in their base file, as the block's header tells (format notes, section 6.1b)."""
+"""Positions of the rows of a log block in their base file, from the block's header (format notes, section 6.1b)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hoodie.model.internal_columns import POSITION
 def encode_positions(rows: pa.Table, base_instant: str) -> dict[Header, str]:
     """The headers of a block of `rows`, none unless `@position` rises from row to row: a set is all that they can hold.
 
-    `base_instant` is the instant of the base file in which the rows stand.
+    `base_instant` is the instant of the base file of the rows.
     """
     if POSITION not in rows.schema.names or not rows.num_rows:
         return {}
@@ -33,13 +33,13 @@ def encode_positions(rows: pa.Table, base_instant: str) -> dict[Header, str]:
 
 
 def has_positions(block: LogBlock, base_instant: str) -> bool:
-    """Whether the block tells where its rows stand in the base file of that instant, and not in another one."""
+    """Return whether the block has positions in the base file of that instant, and not in another one."""
     told = block.headers.get(Header.BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS)
     return told == base_instant and bool(block.headers.get(Header.RECORD_POSITIONS))
 
 
 def decode_positions(block: LogBlock) -> npt.NDArray[np.int64]:
-    """Where the rows of the block stand, in their order. Raises CorruptFileError."""
+    """Positions of the rows of the block, in their order. Raises CorruptFileError."""
     try:
         content = base64.b64decode(block.headers[Header.RECORD_POSITIONS], validate=True)
         found = BitMap64.deserialize(content).to_array()
@@ -53,5 +53,5 @@ def wrong_positions(block: LogBlock, found: str) -> CorruptFileError:
     return CorruptFileError(
         f"The record positions of the {block.kind.name} block at byte {block.offset} of log file {block.path} are damaged",
         found=found,
-        fix="read with hoodie.merge.use.record.positions=false, which goes by keys; compactions do so always",
+        fix="read with hoodie.merge.use.record.positions=false, which uses keys; compactions do so always",
     )

@@ -33,8 +33,8 @@ def read_rows(
     columns: Sequence[str] | None = None,
     renaming: Renaming = NO_RENAMING,
 ) -> Iterator[pa.Table]:
-    """The rows of a data block, meta columns included, some at a time; of the named columns those that the block has, by the
-    names that the table has for them now, which `renaming` tells.
+    """The rows of a data block, meta columns included, some at a time; those of the named columns that the block has, by their
+    current names in the table, from `renaming`.
 
     Rows of an HFile block come in the order of their keys. Raises CorruptFileError, or UnsupportedTableError for a block that
     holds no rows.
@@ -126,7 +126,7 @@ def _columns(schema: str) -> AvroColumns:
 
 
 def _record_bounds(content: bytes, count: int, block: LogBlock) -> tuple[np.ndarray, np.ndarray]:
-    """Where each record starts and ends: the one thing that only reading from record to record can tell."""
+    """Start and end of each record: the only step that has to read from record to record."""
     starts = np.empty(count, np.int64)
     ends = np.empty(count, np.int64)
     place = 8

@@ -1,1 +1,1 @@
-"""What a write does in the workers: from batches of rows to data files."""
+"""Work of a write in the workers: from batches of rows to data files."""

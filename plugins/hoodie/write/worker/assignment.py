@@ -1,4 +1,4 @@
-"""Which file each task writes, and how rows find theirs."""
+"""File of each task, and the assignment of rows to files."""
 
 from __future__ import annotations
 

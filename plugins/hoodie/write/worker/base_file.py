@@ -37,8 +37,8 @@ class BaseFileHandle:
         number: int,
         constants: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        """`number` is the task's place among those of the instant: part of the write token. `constants` are meta columns with one
-        value in all rows, besides the file's name."""
+        """`number` is the task's place among those of the instant: part of the write token. `constants` are meta columns with
+        one value in all rows, in addition to the file's name."""
         self._writing = writing
         self._format = file
         self._target = target
@@ -46,7 +46,7 @@ class BaseFileHandle:
         self._constants = {FILE_NAME: self._name, **constants}
         same = file.options.constants(self._constants)
         self.schema = pa.schema([field for field in file.schema if field.name == RECORD_KEY or field.name not in same])
-        """Of the rows to write: without what is constant, but with their keys."""
+        """Schema of the rows to write: without constant columns, but with their keys."""
         self._rows = 0
         self._file: DataFile | None = None
 
@@ -61,7 +61,7 @@ class BaseFileHandle:
             self._rows = writer.rows
 
     def stat(self, *, inserts: int, updates: int = 0, deletes: int = 0) -> WriteStat:
-        """What the commit will say of this file, when it is written."""
+        """Stats of this file for the commit, once it is written."""
         assert self._file is not None, "the file is written"
         target, previous = self._target, self._target.slice
         stat = WriteStat(

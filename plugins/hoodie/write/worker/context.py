@@ -1,4 +1,4 @@
-"""What every task of a write knows. Frozen and picklable: it travels to the workers."""
+"""Context of the tasks of a write. Frozen and picklable: it travels to the workers."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class WriteContext:
     rules: MergeRules  # those of the table; for a delete by key those under which the later write always wins
     operation: Operation
     looks_up: bool  # stored keys are looked for
-    global_keys: bool  # a key stands once in the table; else once in each partition
+    global_keys: bool  # keys are unique in the table; otherwise in each partition
     deletions: str | None  # column of the incoming rows, true for deletions, that is not stored
     allow_duplicates: bool  # rows of an insert leave stored rows of their key alone
     bucketed: bool  # the file of a row follows from its key
-    record_positions: bool  # logs tell where their rows stand in the base file
+    record_positions: bool  # logs have the positions of their rows in the base file
     max_file_bytes: int
     changes: ChangeBlocks | None  # how changes of rewritten base files are logged; None: they are not
     columns: StoredColumns  # what files of other times call them
@@ -50,7 +50,7 @@ class WriteContext:
 
     @property
     def adds_only(self) -> bool:
-        """Rows that go to a base file are added to it, whatever keys it has (`hoodie.merge.allow.duplicate.on.inserts`)."""
+        """Rows that go to a base file are added to it, next to any equal keys (`hoodie.merge.allow.duplicate.on.inserts`)."""
         return self._packs_new_rows and self.allow_duplicates
 
     @property
@@ -60,6 +60,6 @@ class WriteContext:
 
     @property
     def _packs_new_rows(self) -> bool:
-        """Rows go to files that hold others, whose keys nobody has looked for."""
+        """Rows go to files that hold others, whose keys the write has not read."""
         added = not self.operation.finds_keys and self.operation.replaces is None
         return added and (self.operation.packs or self.bucketed)

@@ -52,9 +52,9 @@ class LogFileHandle:
         ordering: Sequence[str],
         constants: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        """`name` has no write token, which comes from `number`, the task's place among those of the instant; `ordering` are the
-        fields that decide between rows of logs; `constants` are the columns with one value in all rows, besides partition path
-        and file id."""
+        """`name` has no write token, which comes from `number`, the task's place among those of the instant; `ordering` are
+        the fields that decide between rows of logs; `constants` are the columns with one value in all rows, in addition to
+        partition path and file id."""
         self._writing, self._slice = writing, file_slice
         self._name = replace(name, write_token=writing.write_token(number))
         repeated = {PARTITION_PATH: file_slice.partition, FILE_NAME: file_slice.file_id, **constants}
@@ -63,7 +63,7 @@ class LogFileHandle:
         self._headers: dict[Header, str] = {Header.INSTANT_TIME: writing.instant, Header.SCHEMA: file.avro_schema}
         self._file: DataFile | None = None
         self.old_naming = name.time != writing.instant
-        """Whether the log is named after its base file, as those of table version 6 are."""
+        """True if the log is named after its base file, as those of table version 6 are."""
 
     @contextmanager
     def open(self, headers: Mapping[Header, str] | None = None) -> Iterator[None]:
@@ -76,7 +76,7 @@ class LogFileHandle:
     def write_rows(self, rows: pa.Table, fit: Callable[[pa.Table, pa.Schema], pa.Table]) -> None:
         """Write data blocks; `fit` gives some rows the schema of the file without its constant columns.
 
-        Rows may have `@position`, in its order: then the blocks tell it, if all rows have one.
+        Rows may have `@position`, in its order: then the blocks have it, if all rows have one.
         """
         pieces = -(-rows.nbytes // BLOCK_BYTES)
         per_block = -(-rows.num_rows // max(1, pieces))
@@ -92,7 +92,7 @@ class LogFileHandle:
             self._write(BlockType.DELETE, content, self._positions(rows))
 
     def stat(self, writes: int, deletes: int, prev_commit: str) -> WriteStat:
-        """What was written: rows, and the slice it belongs to."""
+        """Stats of the log: its rows, and the slice it belongs to."""
         assert self._file is not None, "the log is written"
         base = self._slice.base_file
         before = [log.info.name for log in self._slice.log_files] if self.old_naming else []

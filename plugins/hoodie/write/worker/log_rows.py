@@ -26,7 +26,7 @@ def append_log(
     they have `@position` they are in its order.
 
     A row that `_hoodie_is_deleted` marks is written as it is. Hudi's writer makes a delete block of it, which its releases read
-    in two ways: 1.2.0 compares the ordering values, 0.15.0 does not. Of a row all readers know what to do with it.
+    in two ways: 1.2.0 compares the ordering values, 0.15.0 does not. All readers treat a row in the same way.
     """
     instant = context.writing.instant
     begins = file_slice.base_file is None and not file_slice.log_files
@@ -54,7 +54,7 @@ def _split(context: WriteContext, rows: pa.Table) -> tuple[pa.Table, pa.Table]:
     gone = rows[DELETE]
     if (
         context.deletions is None
-    ):  # else no column of a row in a data block would tell it; nor that its key moves from here
+    ):  # otherwise no column of a row in a data block would show it; nor that its key moves from here
         gone = pc.and_(gone, pc.invert(context.rules.deletes(rows)))
         if context.rules.marked_in_blocks:
             gone = pc.or_(gone, context.rules.marked(rows))

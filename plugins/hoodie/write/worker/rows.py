@@ -67,7 +67,7 @@ def _keys(context: WriteContext, rows: pa.Table, number: int, first: int) -> pa.
 
 
 def _check_ordering(context: WriteContext, rows: pa.Table) -> None:
-    """Hudi's writers refuse null ordering values, as nobody can tell whether such a row is newer."""
+    """Hudi's writers refuse null ordering values, as such a row is neither newer nor older."""
     for name in context.rules.ordering:
         nulls = values_of(rows, name).null_count  # a struct that is null has no value either: Hudi refuses it
         if nulls:
@@ -82,13 +82,13 @@ def _deletes(context: WriteContext, rows: pa.Table, given: pa.Table) -> pa.Chunk
     if context.deletes_by_key:
         return pa.repeat(True, rows.num_rows)
     found = context.rules.deletes(rows)
-    if context.deletions not in given.column_names:  # none is told, or only keys are surveyed
+    if context.deletions not in given.column_names:  # no row is marked, or only keys are surveyed
         return found
     return pc.or_(found, pc.fill_null(given[context.deletions], False))
 
 
 def by_key_hash(rows: pa.Table, buckets: int) -> Iterator[Block]:
-    """Spread rows over `buckets` by their record key: equal keys meet in one bucket, whatever stage they come from."""
+    """Spread rows over `buckets` by their record key: equal keys meet in one bucket, from any stage."""
     if buckets == 1:
         yield 0, rows
         return

@@ -63,7 +63,7 @@ class KeyStored:
 
 @dataclass(frozen=True)
 class Touched:
-    """What a batch touches: its partitions, a sketch of its keys, and themselves if they were asked for."""
+    """Parts of the table that a batch touches: its partitions, a sketch of its keys, and themselves if they were asked for."""
 
     partitions: frozenset[str]
     keys: KeySketch
@@ -161,7 +161,7 @@ class Tag:
             lives = ~rows[DELETE].combine_chunks().to_numpy(zero_copy_only=False)
             tagged = replace(tagged, new=tagged.new[lives[tagged.new]])
         profile = replace(self._profile(rows, tagged, came - rows.num_rows), known=known)
-        if absent is not None:  # keys to delete among them: they may be inserted by another meanwhile
+        if absent is not None:  # keys to delete among them: another writer may insert them before the commit
             profile = replace(profile, new_keys=NewKeys.of(absent))
         return profile, partial(self._placed, rows, tagged)
 

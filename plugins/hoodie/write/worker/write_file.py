@@ -38,8 +38,8 @@ def write_file(
     """Write the file of one task from the rows that were sent to it; None when nothing has to change. Raises what
     `StoredCollisions.refuse` raises.
 
-    The rows come in no order; they are put into that of the input, for a log into that of the base file where they stand in it,
-    so every engine writes the same file.
+    The rows come in no order; they are sorted as in the input, for a log by their positions in the base file, so every engine
+    writes the same file.
     """
     held = [table for table in tables if table.num_rows]
     if not held:

@@ -155,9 +155,12 @@ def test_a_reader_that_meets_an_update_tries_again(storage):
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        ({"hoodie.table.type": "merge_on_read"}, "type=merge_on_read, which is none of COPY_ON_WRITE, MERGE_ON_READ"),
+        (
+            {"hoodie.table.type": "merge_on_read"},
+            "type=merge_on_read, which is not one of COPY_ON_WRITE, MERGE_ON_READ",
+        ),
         ({"hoodie.table.type": ""}, "hoodie.table.type="),
-        ({"hoodie.table.timeline.timezone": "Mars"}, "timezone=Mars, which is none of LOCAL, UTC"),
+        ({"hoodie.table.timeline.timezone": "Mars"}, "timezone=Mars, which is not one of LOCAL, UTC"),
         ({"hoodie.timeline.path": "../../x"}, r"path=\.\./\.\./x, which is no folder inside \.hoodie"),
         ({"hoodie.timeline.history.path": "/x"}, "history.path=/x"),
         ({"hoodie.archivelog.folder": "a/./b"}, "archivelog.folder=a/./b"),
