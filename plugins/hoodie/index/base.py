@@ -1,4 +1,4 @@
-"""What a write asks of an index: where the keys of its rows are stored."""
+"""Index of a write: the places at which the keys of its rows are stored."""
 
 from __future__ import annotations
 
@@ -21,6 +21,6 @@ class Index(Protocol):
         ...
 
     def tag(self, incoming: pa.Table, stored: pa.Table | None, partition_of_group: Sequence[str]) -> Tagged:
-        """Where each incoming row lives: rows with `_hoodie_record_key` and `_hoodie_partition_path`, at most one for both, and
+        """Locations of incoming rows: rows with `_hoodie_record_key` and `_hoodie_partition_path`, at most one for both, and
         the stored keys of their bucket. Runs in the workers."""
         ...

@@ -19,8 +19,8 @@ _FEW = 4  # a filter is asked for fewer keys than a quarter of the file's: for m
 
 @dataclass(frozen=True)
 class Look:
-    """What footers told of some slices: the places of those whose base files may hold a wanted key, and how many base files their
-    key ranges and their bloom filters left out."""
+    """Result of reading the footers of some slices: the places of slices whose base files may hold a wanted key, and how many
+    base files their key ranges and their bloom filters left out."""
 
     sought: frozenset[int] = frozenset()
     by_range: int = 0
@@ -38,7 +38,7 @@ class Look:
 
 @dataclass(frozen=True)
 class FooterLook:
-    """Task: a share of slices, with their places -> what their footers tell. `keys`: see `WantedKeys.sieve`."""
+    """Task: a share of slices, with their places -> the result of their footers. `keys`: see `WantedKeys.sieve`."""
 
     storage: Storage
     keys: Mapping[str, KeysInOrder | None]

@@ -1,4 +1,4 @@
-"""Whether the file groups of a table are buckets, and those that a write takes them for.
+"""Check that the file groups of a table are buckets, and the buckets that a write takes them for.
 
 Nothing in a table says so. A write with another number of buckets, or without any, would put keys where those with the right one
 do not look: they would be there twice, without an error.
@@ -28,7 +28,7 @@ _PROBED_FILES = 64
 
 
 def is_bucketed(state: TableState) -> bool | None:
-    """Whether the newest commit that wrote files wrote them to buckets; None: none has written any."""
+    """Return whether the newest commit that wrote files wrote them to buckets; None: no commit has written any."""
     for instant in reversed(state.timeline.commits):
         stats = state.commit_metadata(instant).stats
         if stats:
@@ -49,7 +49,7 @@ def homes_of_rings(
                 f"File group {each.file_id} of partition {each.partition!r} of table {state.storage.base_path} is no node of "
                 "its consistent hashing",
                 found="a file group of an overwrite, of another index, or of a resizing that was taken back",
-                fix="nothing was written: its keys would stand twice. Write its rows to a new table",
+                fix="nothing was written: its keys would be there twice. Write its rows to a new table",
             )
         numbers.append(number)
     gone = replaced_groups(state)
@@ -59,7 +59,7 @@ def homes_of_rings(
                 raise UnsupportedTableError(
                     f"File group {node.file_id} of partition {ring.partition!r} of table {state.storage.base_path} was replaced",
                     found=f"an overwrite or a drop by {gone[GroupId(partitions[place], node.file_id)]}, after which the "
-                    "hashing still names it: what Hudi writes to it is seen by nobody",
+                    "hashing still names it: no reader sees what Hudi writes to it",
                     fix="nothing was written; write the rows of the partition to a new table",
                 )
     probed = 0
@@ -99,7 +99,7 @@ def check_buckets(state: TableState, slices: Sequence[FileSlice], buckets: Bucke
             raise UnsupportedTableError(
                 f"Bucket {bucket} of partition {each.partition!r} of table {state.storage.base_path} has two file groups",
                 found=f"{other.file_id} and {each.file_id}, as two bulk inserts of Hudi's leave them",
-                fix="nothing was written; write the partition anew by insert_overwrite from a read of it",
+                fix="nothing was written; rewrite the partition by insert_overwrite from a read of it",
             )
     probed = 0
     for each, keys in _keys(state, slices[:_PROBED_FILES], stored):

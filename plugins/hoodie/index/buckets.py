@@ -23,7 +23,7 @@ _FILE_ID = re.compile(r"(0000\d{4})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]
 
 
 def bucket_of(file_id: str) -> int | None:
-    """The bucket that a file id tells; None for one of another index."""
+    """The bucket in a file id; None for one of another index."""
     match = _FILE_ID.fullmatch(file_id)
     return int(match[1]) if match is not None else None
 
@@ -43,7 +43,7 @@ def fixed_file_id(bucket: int, replaced: Time | None = None) -> str:
 
 @dataclass(frozen=True)
 class Buckets:
-    """`count` buckets a partition; keys are told apart by their columns `fields`, some of `key_fields`."""
+    """`count` buckets a partition; the columns `fields`, some of `key_fields`, decide the bucket of a key."""
 
     count: int
     fields: tuple[str, ...]
@@ -97,8 +97,8 @@ class FixedBuckets:
 
 
 class Homes(Protocol):
-    """Where rows live by their keys: file groups have numbers, over all partitions of a write, that begin with 0. A partition is
-    told by its place among those. A frozen value, which travels to the workers."""
+    """Locations of rows by their keys: file groups have numbers, over all partitions of a write, that begin with 0. A
+    partition is given by its place among those. A frozen value, which travels to the workers."""
 
     def numbers(self, places: np.ndarray, keys: pa.ChunkedArray) -> np.ndarray:
         """int64, the number of the file group of each row: int64 places, record keys (utf8, no nulls)."""

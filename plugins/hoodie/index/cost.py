@@ -1,4 +1,4 @@
-"""What it cost a write to find its keys, and which index would have cost less: a line of the log. Pure."""
+"""Cost of a write's search for its keys, and an index that would have cost less: a line of the log. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _WORTH = 8  # file slices from which on another index would make a difference
 
 @dataclass(frozen=True)
 class IndexCost:
-    """Of one write. `seconds` are those from the survey of the input to the last key that was found."""
+    """Cost of one write. `seconds` are those from the survey of the input to the last key that was found."""
 
     index: str
     seconds: float
@@ -40,7 +40,7 @@ class IndexCost:
         return f"Index {self.index}: {self.seconds:.2f} s, {read}{size}{left_out}{found}{told}"
 
     def advice(self) -> str | None:
-        """Which index would have read less; None: none that finds the same, or it makes no difference."""
+        """An index that would have read less; None: no index finds the same, or it makes no difference."""
         if self.slices < _WORTH or self.index == keys.BUCKET:
             return None
         blooms = self.index in keys.BLOOM_TYPES
@@ -54,5 +54,5 @@ class IndexCost:
             other = keys.GLOBAL_BLOOM if self.index == keys.GLOBAL_SIMPLE else keys.BLOOM
             return f"{other} would read the keys of about {self.hit} of them, where bloom filters are in the footers"
         if not blooms and self.index not in keys.GLOBAL_TYPES and 2 * self.hit > self.slices:
-            return "BUCKET reads none, for a table that is written anew with it"
+            return "BUCKET reads none, for a table that is rewritten with it"
         return None

@@ -1,4 +1,4 @@
-"""What an insert does with rows whose keys the table has, where it is to ask (`hoodie.datasource.insert.dup.policy`)."""
+"""Policy of an insert for rows whose keys the table has (`hoodie.datasource.insert.dup.policy`)."""
 
 from __future__ import annotations
 

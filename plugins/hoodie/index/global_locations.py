@@ -32,7 +32,7 @@ class Across:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """What of stored rows has to be read besides their keys."""
+        """Columns of stored rows that have to be read in addition to their keys."""
         return tuple(top_level(self.ordering)) if self.moves else self.partition_columns
 
     def tag(self, incoming: pa.Table, stored: pa.Table | None, partition_of_group: Sequence[str]) -> Tagged:
@@ -48,7 +48,7 @@ class Across:
         hits, rows, groups = hits.take(pa.array(order)), rows[order], groups[order]
         there = pa.array(list(partition_of_group), pa.string()).take(pa.array(groups))
         leaves = self._leaves(incoming.take(pa.array(rows)), hits, there)
-        begins = np.ones(len(rows), dtype=bool)  # a key may stand twice in a group
+        begins = np.ones(len(rows), dtype=bool)  # a key may occur twice in a group
         begins[1:] = (np.diff(rows) != 0) | (np.diff(groups) != 0)
         starts = np.flatnonzero(begins)
         if len(starts):

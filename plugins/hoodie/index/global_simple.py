@@ -1,4 +1,4 @@
-"""The GLOBAL_SIMPLE index: a key stands once in the whole table (`hoodie.index.type=GLOBAL_SIMPLE`).
+"""The GLOBAL_SIMPLE index: keys are unique in the whole table (`hoodie.index.type=GLOBAL_SIMPLE`).
 
 The keys of all partitions are read, with the ordering values of their rows: whether an incoming row of another partition takes
 its key along is settled before anything is written (decision 49).

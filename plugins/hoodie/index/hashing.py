@@ -53,7 +53,7 @@ class HashingMetadata:
 
     @staticmethod
     def first(partition: str, count: int) -> HashingMetadata:
-        """That of a new partition: equal ranges. It is the same whoever makes it."""
+        """The metadata of a new partition: equal ranges. All writers make the same."""
         step = (_MOST + count - 1) // count
         ends = [min(step * number, _MOST) for number in range(count + 1)]
         nodes = tuple(Node(end, _named(partition, begin, end)) for begin, end in pairwise(ends))
@@ -77,7 +77,7 @@ class HashingMetadata:
                 or not all(n.prefix for n in nodes)
             ):
                 raise CorruptTableError(
-                    f"The ring of {where} is none",
+                    f"Invalid consistent-hashing metadata for {where}",
                     found=f"{len(body['nodes'])} nodes, some with the same value, without a file group, or not in force",
                     fix="nothing was written; restore the file from a backup",
                 )
@@ -111,8 +111,8 @@ def _named(partition: str, begin: int, end: int) -> str:
 
 @dataclass(frozen=True)
 class Rings:
-    """The rings of the partitions of a write, in their order; keys are told apart by their columns `fields`, some of
-    `key_fields`. Keeps `Homes`: nodes are numbered ring by ring."""
+    """The rings of the partitions of a write, in their order; the columns `fields`, some of `key_fields`, decide the bucket of
+    a key. Keeps `Homes`: nodes are numbered ring by ring."""
 
     rings: tuple[HashingMetadata, ...]
     fields: tuple[str, ...]

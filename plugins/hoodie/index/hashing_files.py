@@ -1,7 +1,7 @@
 """The files of consistent hashing, below `.hoodie/.bucket_index`: which version of a partition's metadata counts.
 
-A resizing writes a new version before it commits, and Hudi marks those that count when it next looks. It goes by the timeline
-and, where that is archived, by the base files; this comes to the same answer from the same files, and marks none (Hudi's
+A resizing writes a new version before it commits, and Hudi marks the valid versions when it next looks. Hudi decides by the
+timeline and, for archived instants, by the base files; this comes to the same answer from the same files, and marks none (Hudi's
 `ConsistentBucketIndexUtils`, decision 55).
 """
 
@@ -29,9 +29,9 @@ def bucket_folders(state: TableState) -> Collection[str]:
 
 
 def is_consistently_hashed(state: TableState, folders: Collection[str] | None = None) -> bool:
-    """Whether Hudi finds the file group of a key by consistent hashing (`hoodie.index.bucket.engine`), which it has for
-    merge-on-read tables alone. File ids do not tell; the metadata of the hashing does (format notes, section 4).
-    `folders` are those of `bucket_folders`, if they are known."""
+    """Return whether Hudi finds the file group of a key by consistent hashing (`hoodie.index.bucket.engine`), which it has for
+    merge-on-read tables alone. File ids do not show it; the metadata of the hashing does (format notes, section 4). `folders`
+    are those of `bucket_folders`, if they are known."""
     if not state.properties.is_merge_on_read:
         return False
     there = bucket_folders(state) if folders is None else folders
@@ -58,7 +58,7 @@ def refuse_replacing(state: TableState) -> None:
     if is_consistently_hashed(state):
         raise UnsupportedTableError(
             f"No file groups are replaced in table {state.storage.base_path}, whose keys are found by consistent hashing",
-            found=f"{HASHING}: it would go on to name them, and rows written to them would be seen by nobody",
+            found=f"{HASHING}: it would go on to name them, and no reader would see rows written to them",
             fix="nothing was written; delete rows by their keys instead",
         )
 
@@ -67,8 +67,9 @@ def refuse_while_resized(state: TableState) -> None:
     """Before the write has touched anything: of a table whose keys are found by consistent hashing. Raises PendingInstantError
     while a clustering waits.
 
-    Hudi's writers write to the file groups that it is to make. Their logs have the name of its instant, so that a metadata table
-    which Hudi has to make anew before that is complete, as after a write of ours, misses them: Hudi then reads older rows.
+    Hudi's writers write to the file groups that the plan is to make. Their logs have the name of its instant, so that a metadata
+    table which Hudi has to build again before the plan is complete, as after a write of ours, misses them: Hudi then reads older
+    rows.
     """
     for instant in state.timeline.pending:
         if instant.action is state.layout.clustering and is_plan(state, instant.time, instant.action):
@@ -103,7 +104,9 @@ def load_hashing(state: TableState, partition: str, base_files: Collection[str])
         time = named_instant(version, f"{state.storage.base_path}/{join(HASHING, partition)}")
         if version == FIRST_VERSION or version in marked[:1] or time in done:
             found = _read(state, partition, version)
-        elif time not in pending and latest is not None and time <= latest:  # archived, or taken back: else begun since
+        elif (
+            time not in pending and latest is not None and time <= latest
+        ):  # archived, or rolled back; otherwise begun since
             read = _read(state, partition, version)
             if any(node.file_id in base_files for node in read.nodes):
                 _check_committed(state, read)
@@ -117,7 +120,7 @@ def _check_committed(state: TableState, read: HashingMetadata) -> None:
         path = join(HASHING, read.partition, f"{read.instant}{_METADATA}")
         raise UnsupportedTableError(
             f"The consistent hashing of partition {read.partition!r} of table {state.storage.base_path} is not clear",
-            found=f"{path} of a resizing that was taken back; Hudi would go by it, and have keys twice",
+            found=f"{path} of a resizing that was rolled back; Hudi would use it, and have keys twice",
             fix=f"nothing was written; move that file away, and {read.instant}{_COMMITTED} beside it if it is there",
         )
 

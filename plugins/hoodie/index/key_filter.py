@@ -1,7 +1,7 @@
 """The keys that a write looks for, by partition: by them a bloom index leaves files out that cannot hold any.
 
-The driver holds them all, and every task that looks at footers gets them. Where they are too many a partition's files are read as
-without such an index: nearly each of them has one of many keys anyway.
+The driver holds them all, and every task that looks at footers gets them. If there are too many, a partition's files are read as
+without such an index: nearly every file has one of many keys anyway.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class KeysInOrder:
         return KeysInOrder(ascii_keys.take(pc.sort_indices(ascii_keys)), distinct.filter(pc.invert(plain)))
 
     def within(self, low: str, high: str) -> pa.Array:
-        """Those from `low` to `high`, and those of which nobody can tell."""
+        """The keys from `low` to `high`, and keys whose order is undefined."""
         if not (low.isascii() and high.isascii()):
             return pa.concat_arrays([self.ordered, self.others])
         places, value = range(len(self.ordered)), self._value

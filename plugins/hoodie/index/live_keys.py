@@ -1,7 +1,7 @@
 """The keys that slices hold after all their logs, with what decides between their rows and incoming ones.
 
-A key that a log has deleted is none of them: where a key has moved to another partition, it must not come back to life in the
-file that it has left.
+A key that a log has deleted is left out: if a key has moved to another partition, it must not come back to life in the file that
+it has left.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _BATCH_ROWS = 1 << 20
 
 @dataclass(frozen=True)
 class StoredRows:
-    """Reads of slices the keys that stand, and `columns` of their rows. Picklable."""
+    """Reads the live keys of slices, and `columns` of their rows. Picklable."""
 
     merger: SliceMerger
     result: pa.Schema
@@ -48,7 +48,7 @@ class StoredRows:
         versions: StoredColumns,
         memory: MergeMemory,
     ) -> StoredRows:
-        """Of a table with the data columns `schema`, in which those of `columns` that are no columns of it are left out."""
+        """The reader for a table with the data columns `schema`; `columns` that it does not have are left out."""
         rules, known = merge_rules(properties), with_meta_columns(schema)
         names = [name for name in dict.fromkeys((RECORD_KEY, *columns)) if name in known.names]
         merging = dict.fromkeys((*names, PARTITION_PATH, *rules.columns(known)))

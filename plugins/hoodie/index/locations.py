@@ -17,13 +17,14 @@ NOWHERE = -1  # the position of a key that is in a log
 
 @dataclass(frozen=True)
 class Tagged:
-    """Where incoming rows live: `rows[i]` (index into the incoming rows) is in file group `groups[i]`; `new` are nowhere.
+    """Locations of incoming rows: `rows[i]` (index into the incoming rows) is in file group `groups[i]`; `new` have no location.
 
     A key that is stored in several file groups appears once for each. `positions[i]` is its row in the base file of the group, -1
-    where it has none or several, or nobody asked.
+    if it has none or several, or if positions were not asked for.
 
-    A global index tells of `rows[i]` whether it `leaves` that group, where it is deleted, for a place among `new`; the others are
-    written to the partition of their group, whatever their own, perhaps with the stored values `kept` of some columns.
+    With a global index `leaves` says for `rows[i]` whether it leaves that group, in which it is deleted, for a place among `new`;
+    the others are written to the partition of their group, instead of their own, perhaps with the stored values `kept` of some
+    columns.
     """
 
     rows: np.ndarray

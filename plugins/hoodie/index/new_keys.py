@@ -1,4 +1,4 @@
-"""Keys that a write found nowhere, and whether another writer has inserted one of them meanwhile.
+"""Keys that a write found nowhere, and the check that no other writer has inserted one of them since.
 
 Two writers that insert one key into two new files touch no common file group, so Hudi lets both commit and the key is there
 twice. A key is 8 bytes here, a hash of 64 bits: what the driver holds of a write is small, and no key has to be read twice.
@@ -66,7 +66,7 @@ class KeySet:
         )
 
     def may_be_in(self, reader: BaseFileReader | StitchedReader) -> bool:
-        """Whether the file may have one of them, by its footer."""
+        """Return whether the file may have one of them, by its footer."""
         bounds = reader.key_range()
         if bounds is None:
             return True
@@ -76,7 +76,7 @@ class KeySet:
         return index is None or bool(index.bloom.contains(self.few).any())
 
     def meets(self, keys: pa.ChunkedArray) -> bool:
-        """Whether one of these has the hash of one of them."""
+        """Return whether one of these has the hash of one of them."""
         some = murmur2_twice(keys)
         places = np.minimum(np.searchsorted(self.hashes, some), len(self.hashes) - 1)
         return bool(np.any(self.hashes[places] == some))
@@ -116,7 +116,7 @@ class NewKeys:
 
     @staticmethod
     def of_files(state: TableState, instant: Time, stats: Sequence[WriteStat], stored: StoredKeys) -> NewKeys:
-        """Those of new base files that the write of `instant` made, read again: for rows whose keys nobody has looked for."""
+        """The keys of new base files that the write of `instant` made, read again: for rows whose keys were not searched."""
 
         def read(stat: WriteStat) -> NewKeys:
             base = BaseFile(stat.partition, stat.file_id, instant, FileInfo(stat.path, stat.file_size, 0))
@@ -143,9 +143,9 @@ class NewKeys:
     ) -> tuple[Instant, GroupId] | None:
         """A file group, none of `own`, into which a commit of `window` has put one of these keys, and the commit; None: none has.
 
-        Only files of these partitions are opened (`anywhere`: of all), of groups into which something was inserted; and only
-        their keys are read, where their footers do not tell that none of these is there. Raises MissingFileError when a file has
-        gone since the table was looked at.
+        Opens only files of these partitions (`anywhere`: of all), of groups into which rows were inserted; and reads only their
+        keys, if their footers cannot rule out all of these. Raises MissingFileError when a file has gone since the table was
+        loaded.
         """
         mine = self.of_partition
         added: dict[GroupId, Instant] = {}
@@ -173,7 +173,8 @@ class NewKeys:
 
 
 def _adds(stat: WriteStat) -> bool:
-    """Whether the file may hold a key that its group did not have: the counts of logs tell less than those of base files."""
+    """Return whether the file may hold a key that its group did not have: the counts of logs prove less than those of base
+    files."""
     return stat.num_inserts > 0 or stat.log is not None or stat.prev_commit == NO_PREVIOUS_COMMIT
 
 
@@ -199,6 +200,6 @@ def logged_keys(storage: Storage, path: str, stored: StoredKeys) -> Iterator[pa.
 
 
 def _below(left: str, right: str) -> bool:
-    """Whether everything up to `left` is below all from `right` on. Java orders texts by UTF-16, Arrow by UTF-8: they agree on
-    what is compared with ASCII."""
+    """Return whether all texts up to `left` are below all from `right` on. Java orders texts by UTF-16, Arrow by UTF-8: they
+    agree on comparisons with ASCII."""
     return left.isascii() and right.isascii() and left < right

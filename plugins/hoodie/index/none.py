@@ -1,4 +1,4 @@
-"""No index: the rows of inserts are added, whatever is stored."""
+"""No index: the rows of inserts are added without a search for their keys."""
 
 from __future__ import annotations
 

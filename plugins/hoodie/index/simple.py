@@ -39,7 +39,7 @@ class KeySplit:
     timeline: Timeline
     keys: StoredKeys
     slices: tuple[tuple[int, FileSlice], ...]
-    positions: bool  # tell `@position` too
+    positions: bool  # return `@position` too
     check: LogCheck = LogCheck.NONE  # which damaged logs are refused
 
     @property
@@ -79,7 +79,7 @@ class KeySplit:
 def base_file_keys(
     reader: BaseFileReader | StitchedReader, keys: StoredKeys, batch_rows: int = 1 << 20
 ) -> Iterator[pa.Table]:
-    """Of all rows of a base file, in their order, the column `_hoodie_record_key`."""
+    """The column `_hoodie_record_key` of all rows of a base file, in their order."""
     return keys.rows([RECORD_KEY], partial(reader.batches, batch_rows=batch_rows))
 
 
@@ -91,7 +91,7 @@ def log_keys(
     *,
     check: LogCheck = LogCheck.NONE,
 ) -> Iterator[pa.Table]:
-    """Of all rows in the logs of a slice, but those that only delete, the column `_hoodie_record_key`. See `valid_blocks`."""
+    """The column `_hoodie_record_key` of all rows in the logs of a slice, but those that only delete. See `valid_blocks`."""
     for block in valid_blocks(storage, timeline, file_slice, check=check):
         if block.kind is not BlockType.DELETE:
             yield from keys.rows([RECORD_KEY], partial(read_rows, storage, block))
@@ -102,7 +102,7 @@ class SimpleIndex:
     """Reads the keys of all slices in the partitions that the rows are for."""
 
     keys: StoredKeys
-    positions: bool  # rows of base files are told by their place, too
+    positions: bool  # rows of base files have their position, too
     sought: frozenset[int] | None = None  # places of the slices whose base files are read; None: all
 
     def stored_keys(self, state: TableState, slices: Sequence[FileSlice], parallelism: int) -> list[KeySplit]:

@@ -1,4 +1,4 @@
-"""Which columns answer a query: those of its result, those of its filter, and those that have to be read."""
+"""Columns of a query: those of its result, those of its filter, and those that have to be read."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ReadColumns:
 
 
 def columns_of_all(properties: TableProperties, data: pa.Schema, query: Query) -> pa.Schema:
-    """What `query` gives of a table with the data columns `data` when it names none."""
+    """Result columns of `query`, if it names none, for a table with the data columns `data`."""
     return with_meta_columns(data) if query.meta_columns and not properties.virtual_keys else data
 
 
@@ -41,8 +41,8 @@ def read_columns(
 ) -> ReadColumns:
     """The columns of `query` on a table with the data columns `data`, and those of `filter`, which its rows have to pass.
 
-    Raises ConfigError for an unknown column, a filter that does not fit or that asks for meta columns which are null, and
-    UnsupportedTableError for partition columns that only folders tell.
+    Raises ConfigError for an unknown column, a filter that does not fit or that uses meta columns which are null, and
+    UnsupportedTableError for partition columns that are only in folder names.
     """
     known = with_meta_columns(data)
     wanted = list(columns_of_all(properties, data, query).names if query.columns is None else query.columns)
@@ -70,7 +70,7 @@ def read_columns(
 
 
 def _check_in_files(properties: TableProperties, names: Iterable[str]) -> None:
-    """Raises UnsupportedTableError for partition columns that only folders tell: they would be null."""
+    """Raises UnsupportedTableError for partition columns that are only in folder names: they would be null."""
     lacking = [name for name in top_level(properties.partition_fields) if name in names]
     if properties.drops_partition_columns and lacking:
         raise UnsupportedTableError(
@@ -81,7 +81,7 @@ def _check_in_files(properties: TableProperties, names: Iterable[str]) -> None:
 
 
 def _columns_of(expression: pc.Expression | None, known: pa.Schema) -> list[str]:
-    """The columns that a filter mentions. Arrow does not tell, so each is tried: without it the filter fails to bind."""
+    """The columns that a filter mentions. Arrow has no function for it, so each is tried: without it the filter fails to bind."""
     if expression is None:
         return []
     empty = known.empty_table()

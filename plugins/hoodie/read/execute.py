@@ -46,7 +46,7 @@ class ReadSlice:
         with open_base_file(self.storage, file_slice.base_file, columns=self.plan.columns) as reader:
             groups = self.plan.pruning.row_groups(reader)
             present = [name for name in scanned.names if name in reader.schema.names]
-            # Of columns that were all added later a file knows nothing; its rows count all the same.
+            # A file without any of the columns, which were added later, still has rows that count.
             for batch in reader.batches(present or [RECORD_KEY], groups):
                 yield conform(batch, scanned) if present else _all_null(scanned, batch.num_rows)
 
@@ -80,8 +80,8 @@ def _all_null(schema: pa.Schema, rows: int) -> pa.Table:
 def read_rows(state: TableState, query: Query, engine: Engine) -> pa.Table:
     """The rows that a query asks for. Raises what `plan_read` raises.
 
-    A file may go between the plan and its reading: a log of version 6 that was listed may be of a write that is rolled back, and
-    a clean may remove what was current. Where the timeline has moved since, the query is asked once more.
+    A file may go between the plan and its reading: a listed log of version 6 may be of a write that is rolled back, and a clean
+    may remove files that were current. If the timeline has moved since, the query is run once more.
     """
     return execute_read(plan_read(state, query), state.storage, engine)
 

@@ -24,7 +24,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class IncrementalRange:
-    """Which rows an incremental read wants: those of some commits, or (a full scan) of all commits that began in a range."""
+    """Rows of an incremental read: those of some commits, or (a full scan) of all commits that began in a range."""
 
     commits: tuple[Time, ...] | None  # requested times; None: every commit after `after`, not after `until`
     after: Time

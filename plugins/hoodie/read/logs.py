@@ -1,4 +1,4 @@
-"""What the log files of a slice add up to: the one row per key that stands (format notes, section 7)."""
+"""Merged rows of the log files of a slice: the one valid row per key (format notes, section 7)."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class LogReader:
 
 @dataclass(frozen=True)
 class SliceLogs:
-    """What the logs of one slice hold."""
+    """Contents of the logs of one slice."""
 
     reader: LogReader
     file_slice: FileSlice
@@ -76,11 +76,11 @@ class SliceLogs:
         return IDENTITY if self.base_rows is None else (POSITION,)
 
     def by_position(self, columns: Sequence[str], reader: BaseFileReader) -> SliceLogs | None:
-        """The same logs for one who lays them over the open base file by row number, with `@position` in their rows: then keys
-        need not be read, nor anything else besides `columns` and what merging has to see.
+        """The same logs, to be laid over the open base file by row number, with `@position` in their rows: then keys need not be
+        read, but only `columns` and the columns for merging.
 
-        None where some block does not tell where its rows stand in the base file of this slice, where rows fill each other, and
-        where the file has none of the columns. Reading rows raises CorruptFileError for positions that are not in the file.
+        None if a block does not have the positions of its rows in the base file of this slice, if rows fill each other, and if
+        the file has none of the columns. Reading rows raises CorruptFileError for positions that are not in the file.
         """
         told = all(has_positions(block, self.file_slice.base_instant) for block in self.blocks)
         if not told or self.partial is not None:
@@ -94,8 +94,8 @@ class SliceLogs:
 
     @cached_property
     def partial(self) -> PartialUpdate | None:
-        """How rows fill each other. In a slice with blocks of some columns only columns that are absent are not given, whatever
-        the table's own mode, as in Hudi."""
+        """Rules by which rows fill each other. In a slice with blocks of some columns only, the given columns are those that
+        are present, in any mode of the table, as in Hudi."""
         return PartialRows() if any(block.is_partial for block in self.blocks) else self.reader.rules.partial
 
     def _columns_of(self, block: LogBlock) -> frozenset[str]:

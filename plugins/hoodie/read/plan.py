@@ -1,4 +1,4 @@
-"""Which files, columns and row groups answer a query. Effects: listings only."""
+"""Plan of a query: its files, columns and row groups. Effects: listings only."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class ReadPlan:
     slices: tuple[FileSlice, ...]
     schema: pa.Schema  # columns of the result
     scanned: pa.Schema  # what is read of slices without logs (see `ReadColumns`)
-    merging: pa.Schema  # what is read of slices with logs: besides, what merging has to see
+    merging: pa.Schema  # columns to read of slices with logs, with those for merging
     keys: StoredKeys
     pruning: Pruning
     rules: MergeRules
@@ -60,7 +60,7 @@ class ReadPlan:
 
     @property
     def filter(self) -> pc.Expression | None:
-        """What is asked of each row: the query's filter, and that a commit of its range wrote it."""
+        """Filter for each row: the query's filter, and that a commit of its range wrote it."""
         return self.pruning.filter
 
     @property
@@ -70,7 +70,7 @@ class ReadPlan:
 
     @property
     def of_slice(self) -> ReadPlan:
-        """What the reader of one slice needs of it."""
+        """The part that the reader of one slice needs."""
         return replace(self, slices=(), written=None, pruning=self.pruning.of_files)
 
     def settled(self) -> frozenset[str]:
@@ -78,7 +78,7 @@ class ReadPlan:
         return self.pruning.settled(sorted({file_slice.partition for file_slice in self.slices}))
 
     def explain(self) -> str:
-        """What is read, in words."""
+        """The plan in words."""
         partitions = len({file_slice.partition for file_slice in self.slices})
         logs = sum(bool(file_slice.log_files) for file_slice in self.slices)
         return (
@@ -89,7 +89,7 @@ class ReadPlan:
 
 @looked_at_again
 def plan_read(state: TableState, query: Query) -> ReadPlan:
-    """Plan any read. Of an incremental one only partitions that the commits touched are listed.
+    """Plan any read. An incremental one lists only partitions that the commits touched.
 
     Raises ConfigError and UnsupportedTableError (see `read_columns` and `incremental_range`; also for a merger that is not
     known), MissingFileError and CorruptFileError (see `TableView.check`; not with CHECK_FILES off), and TimeTravelError: for a
@@ -130,7 +130,7 @@ def _plan(
     rows: pc.Expression | None = None,
     later: Collection[Instant] = (),
 ) -> ReadPlan:
-    """`rows` are those that are wanted besides what the query's filter says. The commits `later` are not read."""
+    """`rows` is a filter in addition to the query's. The commits `later` are not read."""
     now, state = state, state.before(later)
     of, at = (now, None) if query.current_columns else (state, as_of)
     schema = _schema(of, at)

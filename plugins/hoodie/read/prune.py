@@ -1,9 +1,10 @@
-"""What a filter leaves out of a read: the cheapest question first, each before the next one's files are touched.
+"""Partitions, files and rows that a filter leaves out of a read: the cheapest check first, before the files of the next one are
+touched.
 
-1. Partition values, told by paths: other partitions are neither listed nor opened (`PartitionFilter`).
-2. Column statistics: those of row groups, from the footer of the file that is being read (`Pruning.row_groups`). Statistics of
-   whole files need an index that holds them; they are asked between `TableView.latest` and the plan's slices.
-3. Keys, which need an index of them, of the slices that are left.
+1. Partition values, from paths: other partitions are neither listed nor opened (`PartitionFilter`). 2. Column statistics: those
+of row groups, from the footer of the file that is being read (`Pruning.row_groups`). Statistics of whole files need an index that
+holds them; they come between `TableView.latest` and the plan's slices. 3. Keys, which need an index of them, of the slices that
+are left.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ class Pruning:
 
     @property
     def of_files(self) -> Pruning:
-        """What is left to ask once the slices are known."""
+        """The pruning that is left once the slices are known."""
         return replace(self, partitions=None)
 
     def settled(self, paths: Sequence[str]) -> frozenset[str]:
@@ -77,7 +78,7 @@ class Pruning:
 
 
 def pruning_of(properties: TableProperties, columns: ReadColumns, filter: pc.Expression | None) -> Pruning:
-    """What `filter` can rule out of a read of these columns."""
+    """The pruning by `filter` of a read of these columns."""
     return Pruning(filter, columns.asked, _partition_filter(properties, columns, filter))
 
 
@@ -93,13 +94,13 @@ def _partition_filter(
 def _possible(
     expression: pc.Expression, schema: pa.Schema, guarantees: Sequence[Sequence[pc.Expression]]
 ) -> list[bool]:
-    """Whether the expression can be true of a row of which one of these is true."""
+    """Return whether the expression can be true for a row for which one of these is true."""
     places = [place for place, ways in enumerate(guarantees) for _ in ways]
     ways = [way for guarantee in guarantees for way in guarantee]
     found = [False] * len(guarantees)
     try:
         left = _left(expression, schema, ways)
-    except pa.ArrowException:  # the filter cannot be computed of one of these: whoever reads its rows is told so
+    except pa.ArrowException:  # the filter cannot be computed of one of these: the reader of its rows raises the error
         left = [number for number, way in enumerate(ways) if _maybe(expression, schema, way)]
     for number in left:
         found[places[number]] = True

@@ -1,4 +1,4 @@
-"""What a read asks of a table: one value, made where a user's arguments come in, and handed down whole."""
+"""Query of a table: one value, made from a user's arguments, and handed down whole."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class Incremental:
     """The rows that commits after `start` and not after `end` wrote, as they are at the end; None: from the first commit, to the
     last.
 
-    What counts is when a commit was complete; in version 6, whose timeline does not tell, when it began. There a write that may
+    The completion time of a commit decides; in version 6, whose timeline does not have it, its begin. There a write that may
     complete late stops the read. A row that was written several times appears once; deleted rows do not appear. Commits of the
     range that were archived are looked up in the archived timeline; with `full_scan` every partition is read instead and the
-    rows' own commit times tell, which is by the begin of commits.
+    rows' own commit times decide, which are begins of commits.
     """
 
     start: str | datetime | None
@@ -49,7 +49,7 @@ class Query:
     options: Mapping[str, object] = field(default_factory=dict)
     """The keys of `hoodie.config.keys.read`."""
     meta_columns: bool = False
-    """Where no columns are named the meta columns come first, unless keys are virtual."""
+    """If no columns are named the meta columns come first, unless keys are virtual."""
     current_columns: bool = False
     """The rows have the columns that the table has now, also those of an incremental read that ends earlier."""
 

@@ -1,8 +1,8 @@
 """The rows of a slice that has logs: base file and logs merged, a batch at a time, in bounded memory.
 
 The rows of the logs usually fit into memory, and the base file is streamed past them. If not, they are put into local files,
-twice: first by the hash of their key, so that all rows of a key come together and can be reduced to one; then by the place in
-the base file where their key stands, so that its rows can be streamed once, in their order, with the few that they meet.
+twice: first by the hash of their key, so that all rows of a key come together and can be reduced to one; then by the position of
+their key in the base file, so that its rows can be streamed once, in their order, with the few that they meet.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class SliceMerger:
         return open_base_file(self.logs.storage, base, self.copied, self.logs.columns)
 
     def batches(self, file_slice: FileSlice, reader: BaseFileReader | StitchedReader | None) -> Iterator[MergedBatch]:
-        """What the slice holds, with the columns of `logs.schema`: the rows of the base file in their order, then new ones.
+        """The rows of the slice, with the columns of `logs.schema`: the rows of the base file in their order, then new ones.
 
         `reader` has the base file open, perhaps with `copied` as dictionaries, which they stay; None when the slice has none.
         """
@@ -85,9 +85,9 @@ class SliceMerger:
         *,
         by_position: bool,
     ) -> Iterator[pa.Table]:
-        """What the slice holds, in any order and for that sooner: at least the named columns. Of row groups of the base file
-        other than `groups` (None: all) rows may be left out: there only keys and ordering values are read, to tell which rows of
-        the logs stand. With `by_position` not even keys are, where all logs tell the numbers of their rows."""
+        """The rows of the slice, in any order and for that sooner: at least the named columns. Rows of row groups of the base
+        file other than `groups` (None: all) may be left out: of those groups only keys and ordering values are read, to find
+        the valid rows of the logs. With `by_position` not even keys are read, if all logs have the numbers of their rows."""
         logs = self.logs.open(file_slice)
         numbered = logs.by_position(columns, reader) if by_position and isinstance(reader, BaseFileReader) else None
         rows = (numbered or logs).rows(self.memory)
@@ -102,7 +102,7 @@ class SliceMerger:
             for batch in self._keyed(reader, wanted, schema, key):
                 yield overlay.uncovered(batch).select(schema.names)
             others = [number for number in range(reader.row_groups) if number not in wanted]
-            # Without ordering values a row of the logs stands, but as often as its key: inserts may have put it there twice.
+            # Without ordering values a row of the logs wins, but as often as its key: inserts may have put it there twice.
             if others and (ordering or key != POSITION):
                 compared = [name for name in schema.names if name in (key, *top_level(ordering))]
                 for batch in self._keyed(reader, others, pa.schema([schema.field(name) for name in compared]), key):
@@ -123,7 +123,8 @@ class SliceMerger:
             yield rows
 
     def log_rows(self, file_slice: FileSlice, logs: SliceLogs) -> Iterator[pa.Table]:
-        """What the logs alone add up to (see `SliceLogs.rows`), at once or, where they do not fit, in parts of some keys each."""
+        """The merged rows of the logs alone (see `SliceLogs.rows`), at once or, if they do not fit, in parts of some keys
+        each."""
         rows = logs.rows(self.memory)
         if rows is not None:
             yield rows
@@ -169,7 +170,7 @@ class SliceMerger:
     def _spill_by_place(
         self, rows: pa.Table, reader: BaseFileReader | StitchedReader | None, step: int, spill: Spill
     ) -> None:
-        """Put rows (one a key) aside by the range of the base file in which their key stands."""
+        """Spill rows (one a key) by the range of the base file that has their key."""
         if not rows.num_rows:
             return
         keys = rows[RECORD_KEY].combine_chunks()
@@ -230,7 +231,7 @@ def _cut(rows: pa.Table, start: int, step: int) -> Iterable[pa.Table]:
 
 
 def _once(rows: pa.Table) -> pa.Table:
-    """A key that stands twice in a range of the base file was put aside for each batch that has it."""
+    """A key that occurs twice in a range of the base file was spilled for each batch that has it."""
     keys = rows[RECORD_KEY].combine_chunks().dictionary_encode().indices.to_numpy()
     _, first = np.unique(keys, return_index=True)
     return rows if len(first) == rows.num_rows else rows.take(pa.array(np.sort(first)))

@@ -20,7 +20,7 @@ _POLL_S = 0.05
 def stream_rows(plan: ReadPlan, storage: Storage, threads: int) -> Iterator[pa.RecordBatch]:
     """Batches of the plan's rows, of its schema, in no order. `threads` file slices are read at a time.
 
-    Raises what the reading of a slice raises, as soon as that is known. Whoever closes the iterator ends the reading.
+    Raises what the reading of a slice raises, as soon as that is known. Closing the iterator ends the reading.
     """
     task = ReadSlice(storage, plan.of_slice)
     if threads <= 1 or len(plan.slices) <= 1:
@@ -74,7 +74,7 @@ class _Readers:
             self._give(error)
 
     def _give(self, found: pa.Table | BaseException | None) -> bool:
-        """False when nobody wants it any more."""
+        """False when the consumer has stopped."""
         while not self._stopped.is_set():
             try:
                 self._read.put(found, timeout=_POLL_S)

@@ -1,4 +1,4 @@
-"""What `as_of` may be, and whether the table can still be read there."""
+"""Values of `as_of`, and the check that the table can still be read there."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def is_instant(text: str) -> bool:
 def moment_as_time(state: TableState, moment: str | datetime) -> Time:
     """Instant text of an instant (14 or 17 digits), ISO date or time, or datetime (naive ones are UTC).
 
-    Raises TimeTravelError for text that is none of these, and for the hour that comes twice in the table's zone. Raises
-    ArgumentError for anything else.
+    Raises TimeTravelError for other text, and for the hour that comes twice in the table's zone. Raises ArgumentError for
+    anything else.
     """
     check_argument("as_of, start or end", moment, "an instant or ISO time as text, or a datetime", str, datetime)
     if isinstance(moment, str) and is_instant(moment):

@@ -1,7 +1,7 @@
 """Commits that were archived although an older one is still on the active timeline.
 
-Hudi archives beyond savepoints (`hoodie.archive.beyond.savepoint`): of a savepoint only its own commit stays. Nothing on the
-active timeline tells which commits were behind it once the savepoint is deleted, or the table restored to it.
+Hudi archives beyond savepoints (`hoodie.archive.beyond.savepoint`): for a savepoint only its own commit stays. Nothing on the
+active timeline shows which commits were behind it once the savepoint is deleted, or the table restored to it.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from hoodie.timeline.layouts import Layout
 
 @dataclass(frozen=True)
 class Gaps:
-    """What the archive says of a table's commits. Nothing is read before it is asked, and nothing is kept."""
+    """Commits of a table in the archive. Nothing is read before it is asked, and nothing is kept."""
 
     storage: Storage
     layout: Layout
 
     def reach(self, time: Time) -> bool:
-        """Whether a commit that began at `time` or later is archived. An archive that cannot be read counts as one without:
-        who needs nothing of it goes on without it."""
+        """Return whether a commit that began at `time` or later is archived. An archive that cannot be read counts as one
+        without: callers that need nothing of it go on without it."""
         try:
             return self.layout.open_archive(self.storage).reaches(time)
         except (CorruptTableError, MissingFileError):

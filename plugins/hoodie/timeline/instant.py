@@ -66,17 +66,17 @@ class Instant:
 
     @property
     def is_completed(self) -> bool:
-        """Whether the action is done, and readers see what it did."""
+        """Return whether the action is complete, so that readers see its result."""
         return self.state is State.COMPLETED
 
     @property
     def is_archived(self) -> bool:
-        """Whether it was found in the archived timeline."""
+        """Return whether it was found in the archived timeline."""
         return "/" in self.file_name
 
     @property
     def key(self) -> tuple[Time, Action]:
-        """What groups the state files of one instant (a savepoint shares its commit's time, so the time is not enough)."""
+        """Key that groups the state files of one instant (a savepoint shares its commit's time, so the time is not enough)."""
         return self.time, self.action.completed_as
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""What the bodies of metadata files name, checked before it becomes a path: instants, partitions, files.
+"""Names in the bodies of metadata files, checked before they become paths: instants, partitions, files.
 
 A body may be of any writer, or damaged, or made up: nothing in it may lead out of the table or into its metadata.
 """
@@ -54,7 +54,7 @@ def named_part(text: object, where: str) -> str:
 
 @contextmanager
 def reading(where: str, kind: str) -> Iterator[None]:
-    """Around the decoding of a body: raises CorruptTableError naming `where` when the record is none of a `kind`."""
+    """Context of the decoding of a body: raises CorruptTableError naming `where` when the record is not of a `kind`."""
     try:
         yield
     except HoodieError:

@@ -104,7 +104,7 @@ class Timeline(Shows):
         return self.gaps.commits(self._committed_start, self.completed(Action.RESTORE))
 
     def covers(self, time: Time) -> bool:
-        """Whether every commit that began after `time` is on the active timeline: none of them was archived.
+        """Return whether every commit that began after `time` is on the active timeline: none of them was archived.
 
         Between its first and its last commit the archive is asked how far it reaches.
         """
@@ -113,10 +113,10 @@ class Timeline(Shows):
         return self.gaps is None or time >= self.commits[-1].time or not self.gaps.reach(time)
 
     def is_committed(self, time: Time) -> bool:
-        """Whether files of this instant are visible: it completed, on the active timeline or archived.
+        """Return whether files of this instant are visible: it completed, on the active timeline or archived.
 
-        What is older than the first completed commit was archived as completed, unless its instant is still pending. Of a later
-        one that the active timeline does not have the archive is asked, once: raises CorruptTableError or MissingFileError.
+        An instant before the first completed commit was archived as completed, unless it is still pending. For a later one that
+        the active timeline does not have the archive is asked, once: raises CorruptTableError or MissingFileError.
         """
         if time in self.commit_times:
             return True
@@ -146,7 +146,7 @@ def load_timeline(storage: Storage, layout: Layout) -> Timeline:
 
 
 def list_instants(storage: Storage, layout: Layout) -> list[Instant]:
-    """An instant for each file in the timeline folder: an instant stands here once for each of its states.
+    """An instant for each file in the timeline folder: one with several states occurs once for each.
 
     Raises CorruptTableError for a completed instant without content: what it did is unknown, and that is not nothing.
     """

@@ -1,4 +1,4 @@
-"""Which files make up the table."""
+"""Files of the table."""
 
 from hoodie.view.files import PartitionFiles, StorageFiles, partitions_above
 from hoodie.view.pending_groups import Busy, clustering_plan, compaction_plan

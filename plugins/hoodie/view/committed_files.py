@@ -37,7 +37,7 @@ class Known:
 
 
 class Memory:
-    """What this process knows of bodies, those of the latest operations. Safe to use from several threads."""
+    """Bodies that this process has read, those of the latest operations. Safe to use from several threads."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -78,10 +78,10 @@ memory = Memory(_REMEMBERED)
 def written_files(
     state: TableState, instants: Sequence[Instant], partitions: Collection[str] | None = None
 ) -> list[Written]:
-    """What each of these completed write instants wrote, at least in `partitions`; None: everywhere.
+    """Files that each of these completed write instants wrote, at least in `partitions`; None: everywhere.
 
-    A body that this process has not read yet is read now, several at a time. One that is torn says nothing, which is logged:
-    whoever needs to know what its commit did is told by an error. Raises MissingFileError for one that is gone.
+    A body that this process has not read yet is read now, several at a time. A torn one counts as empty, which is logged: callers
+    that need the files of its commit get an error. Raises MissingFileError for one that is gone.
     """
     known = {instant: memory.find(_key(state, instant), partitions) for instant in instants}
     unknown = [instant for instant, written in known.items() if written is None]
@@ -98,7 +98,7 @@ def written_files(
 
 
 def written_partitions(state: TableState, instants: Sequence[Instant]) -> frozenset[str] | None:
-    """Every partition in which one of these wrote; None where that cannot be told without decoding a large body whole."""
+    """Every partition in which one of these wrote; None if only decoding a large body whole would show it."""
     large = [i for i in instants if is_large(i.stamp[0]) and memory.find(_key(state, i), None) is None]
     return None if large else frozenset().union(*written_files(state, instants))
 
@@ -118,7 +118,7 @@ def _read(state: TableState, instant: Instant, partitions: Collection[str] | Non
         return Known(written_by(state.commit_metadata(instant), instant.time), whole=True)
     try:
         body = state.body(instant)
-    except FileNotFoundError:  # archived meanwhile, or gone
+    except FileNotFoundError:  # archived since the listing, or gone
         return Known(written_by(state.commit_metadata(instant), instant.time), whole=True)
     written = state.layout.decode_written(body, instant, partitions)
     if looked_up(body, partitions):

@@ -39,14 +39,14 @@ class PartitionFiles:
 
 
 def sizes_by_path(partitions: Iterable[PartitionFiles]) -> dict[str, int]:
-    """Of every data file its size in bytes."""
+    """Size in bytes of every data file."""
     result = list(partitions)
     sizes = {file.path: file.info.size for each in result for file in each.base_files}
     return sizes | {file.path: file.info.size for each in result for file in each.log_files}
 
 
 class Choice(Protocol):
-    """Which partitions are wanted, told from their paths."""
+    """Choice of partitions by their paths."""
 
     def folders(self, paths: Sequence[str]) -> list[str]:
         """Those in or below which a wanted partition may be."""
@@ -68,15 +68,15 @@ class ChosenFiles:
 
 @dataclass(frozen=True, slots=True)
 class StorageFiles:
-    """What lies in a table's storage, told by listing it. Another listing of a table answers the same questions."""
+    """Listing of a table's storage. Other listings of a table have the same methods."""
 
     storage: Storage
 
     def partitions(self) -> list[str]:
         """Relative paths of all partitions, sorted: the folders with a partition metafile. `""` is a table without partitions.
 
-        They may lie below each other: Hudi writes `a` and `a/b` where values hold slashes and are not url-encoded, and finds
-        both by its metadata table (by listing alone it leaves out `a/b`). A table inside the table's folder is none of its
+        Partitions may lie below each other: Hudi writes `a` and `a/b` if values hold slashes and are not url-encoded, and finds
+        both by its metadata table (by listing alone it leaves out `a/b`). A table inside the table's folder is not one of its
         partitions.
         """
         return sorted(folder for folder, _ in _walk(self.storage))

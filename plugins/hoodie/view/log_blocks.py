@@ -1,4 +1,4 @@
-"""Which blocks of a slice's logs count (format notes, section 6.5)."""
+"""Valid blocks of a slice's logs (format notes, section 6.5)."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def blocks_of(storage: Storage, log: LogFile) -> list[LogBlock]:
 
 
 def counting(found: Sequence[LogBlock], timeline: Timeline, as_of: Time | None = None) -> list[LogBlock]:
-    """Of all blocks of a slice, in the order of its logs, those that `valid_blocks` gives."""
+    """The valid blocks, as `valid_blocks` gives them, among all blocks of a slice in the order of its logs."""
     rolled_back = {block.headers.get(Header.TARGET_INSTANT_TIME) for block in found if block.kind is BlockType.COMMAND}
     valid = []
     for block in found:
@@ -142,8 +142,8 @@ def counting(found: Sequence[LogBlock], timeline: Timeline, as_of: Time | None =
 def _without_compacted(blocks: list[LogBlock]) -> Iterator[LogBlock]:
     """The blocks of a log compaction stand for those of the instants they name, at the place of the last of these.
 
-    A log compaction may have taken what an earlier one made. One whose instants are in another slice is passed over: a
-    compaction that was scheduled meanwhile took these, and perhaps later ones that must win.
+    A log compaction may have taken the blocks of an earlier one. A block whose instants are in another slice is passed over: a
+    compaction that was scheduled in between took these, and perhaps later ones that must win.
     """
     result: dict[str, list[LogBlock]] = {}
     for block in blocks:

@@ -1,5 +1,5 @@
-"""What Hudi's metadata table says of a table's files (format notes, section 8): its partition `files`, read from base HFiles and
-HFile blocks of logs."""
+"""Listing of a table's files in Hudi's metadata table (format notes, section 8): its partition `files`, read from base HFiles
+and HFile blocks of logs."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ class MetadataListing:
 def read_metadata_table(storage: Storage, clock: Clock, pending: Collection[Time]) -> MetadataListing | None:
     """The files of every partition; None where there is no metadata table.
 
-    `pending` are the pending instants of the table itself: what the metadata table says of them does not count yet, as in Hudi.
-    Records merge as Hudi's do: of a file the largest size that was told since it was last deleted.
+    `pending` are the pending instants of the table itself: their entries in the metadata table do not count yet, as in Hudi.
+    Records merge as Hudi's do: of a file the largest size since it was last deleted.
 
     Raises CorruptFileError, CorruptTableError, MissingFileError, UnsupportedTableError.
     """
@@ -69,8 +69,8 @@ def read_metadata_table(storage: Storage, clock: Clock, pending: Collection[Time
 
 
 def standing(told: pa.Table) -> pa.Table:
-    """What stands of entries that were told one after the other (columns `ENTRIES`): `partition`, `name` and `size` of each file
-    that is not deleted, with the largest size that was told since it last was."""
+    """The valid state after entries in sequence (columns `ENTRIES`): `partition`, `name` and `size` of each file that is not
+    deleted, with the largest size since it last was."""
     told = told.append_column("place", pa.array(np.arange(told.num_rows)))
     gone = told.filter(told["deleted"]).group_by(["partition", "name"]).aggregate([("place", "max")])
     there = told.filter(pc.invert(told["deleted"])).join(gone, ["partition", "name"])
@@ -136,7 +136,7 @@ def _no_records(storage: Storage, path: str, found: str) -> CorruptTableError:
     return CorruptTableError(
         f"{storage.base_path}/{path} holds no records of a metadata table",
         found=found,
-        fix="switch the metadata table off, as any change of the table by this library does; Hudi's next write makes it anew",
+        fix="switch the metadata table off, as any change of the table by this library does; Hudi's next write makes it again",
     )
 
 

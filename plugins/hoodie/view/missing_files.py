@@ -159,7 +159,7 @@ def _check_sizes(state: TableState, short: Sequence[tuple[ExpectedFile, int]]) -
 def chosen_partitions(state: TableState, chosen: ChosenFiles, choice: Choice) -> list[str]:
     """The partitions that were chosen: those that were found, and those that commits wrote and that are nowhere.
 
-    Where commits wrote so many files that only those of some partitions are looked up, the latter are not known.
+    If commits wrote more files than are looked up, only those of some partitions are known.
     """
     result = [file.partition for file in chosen.files]
     known = written_partitions(state, state.timeline.commits) or frozenset()
@@ -175,9 +175,9 @@ def _with_parents(path: str) -> Iterator[str]:
 
 
 def looked_at_again(plan: Callable[Concatenate[TableState, P], R]) -> Callable[Concatenate[TableState, P], R]:
-    """`plan`, tried once more on the timeline as it is by then when a file is missing.
+    """`plan`, tried once more on the current timeline when a file is missing.
 
-    Whoever holds no lock may load the timeline, and list partitions after others have written and cleaned.
+    A process without a lock may load the timeline, and list partitions after others have written and cleaned.
     """
 
     @wraps(plan)
@@ -195,7 +195,7 @@ def looked_at_again(plan: Callable[Concatenate[TableState, P], R]) -> Callable[C
 
 @dataclass(frozen=True, slots=True)
 class _Present:
-    """What the slices of one partition have."""
+    """Files of the slices of one partition."""
 
     names: set[str] = field(default_factory=set)
     begins: dict[str, Time] = field(default_factory=dict)  # file id -> time of the base file
@@ -204,7 +204,7 @@ class _Present:
 def _absent(
     state: TableState, slices: Iterable[FileSlice], partitions: Collection[str] | None, as_of: Time | None
 ) -> list[ExpectedFile]:
-    """What the slices lack: of each group the newest base file, and the logs of its slice."""
+    """Files that the slices lack: of each group the newest base file, and the logs of its slice."""
     present: defaultdict[str, _Present] = defaultdict(_Present)
     for file_slice in slices:
         here = present[file_slice.partition]
@@ -243,7 +243,7 @@ def _absent(
 
 
 def _file_id(name: str) -> str:
-    """Of a base or log file."""
+    """The file id of a base or log file."""
     return name.lstrip(".").partition("_")[0]
 
 
@@ -268,7 +268,7 @@ def _missing(state: TableState, lost: list[ExpectedFile], as_of: Time | None) ->
     return MissingFileError(
         f"A {'log' if first.name.startswith('.') else 'base'} file of table {state.storage.base_path} is missing",
         found=f"{first.path}{more}, which {state.where(first.instant)} wrote",
-        fix="restore it from a copy; nothing was changed. What was there before that commit can still be read (as_of)",
+        fix="restore it from a copy; nothing was changed. The table before that commit can still be read (as_of)",
     )
 
 

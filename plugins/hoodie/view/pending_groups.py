@@ -47,7 +47,7 @@ class Busy:
 
     @property
     def holders(self) -> Mapping[GroupId, Instant]:
-        """Of all kinds."""
+        """Holders of all kinds."""
         return {**self.log_compacting, **self.clustering, **self.compacting}
 
     def _compacting(self, action: Action) -> Mapping[GroupId, Instant]:

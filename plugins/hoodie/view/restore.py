@@ -1,4 +1,4 @@
-"""What readers see of a table that is being restored: from the restore's first act on, the table as it will be."""
+"""View of a table that is being restored: from the restore's first act on, the table as it will be."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ def restore_plan(state: TableState, restore: Instant) -> RestorePlan:
 
 
 def as_restored(state: TableState) -> TableState:
-    """The state without the commits that restores under way take back. Where there are none, this very state.
+    """The state without the commits that pending restores roll back. Without a restore, this very state.
 
-    Else readers would see each commit go, one after the other, and miss files of those that are to go next.
+    Otherwise readers would see each commit go, one after the other, and miss files of those that are to go next.
     """
     going = set[str]()
     for restore in state.timeline.pending:
         if restore.action is Action.RESTORE and restore.state is State.INFLIGHT:
             try:
                 going.update(restore_plan(state, restore).times)
-            except (FileNotFoundError, CorruptTableError):  # whoever changes the table next is told
+            except (FileNotFoundError, CorruptTableError):  # the next change of the table raises the error
                 continue
     return state.before([i for i in state.timeline.commits if i.time in going and i.action in WRITE_ACTIONS])

@@ -1,4 +1,4 @@
-"""The savepoints of a table: commits whose files stay until somebody deletes them."""
+"""The savepoints of a table: commits whose files stay until a user deletes them."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ FOLDER, SUFFIX = ".hoodie/.schema", ".schemacommit"
 
 
 def schema_history(storage: Storage, timeline: Timeline, archive: ArchivedTimeline) -> tuple[InternalSchema, ...]:
-    """The schemas that the table has had, the oldest first; none where nobody kept them: one listing.
+    """The schemas that the table has had, the oldest first; empty without a history: one listing.
 
     Each file of the folder holds all of them; the one that counts is that of the last commit which completed. The archive is only
     read for a file that is older than the active timeline. Raises CorruptTableError or MissingFileError.

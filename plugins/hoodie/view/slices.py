@@ -23,8 +23,8 @@ def file_groups(
 ) -> list[FileGroup]:
     """The file groups, each with its committed slices, newest first. Groups without one are left out.
 
-    Base files of pending or failed instants are ignored, and so are logs of such instants where their name tells;
-    elsewhere their blocks do. Files that a completed instant does not name are ignored, too (see `stray_paths`, also for
+    Base files of pending or failed instants are ignored, and so are logs of such instants if the instant is in their name;
+    otherwise their blocks have it. Files that a completed instant does not name are ignored, too (see `stray_paths`, also for
     `partitions`, and for what it raises). Change-data logs are not part of a slice.
     """
     files = with_foreign(files, state, partitions)

@@ -41,7 +41,7 @@ def with_sources(files: Sequence[PartitionFiles], state: TableState) -> list[Par
 
 
 def path_values(folder: str, fields: Sequence[str]) -> tuple[tuple[str, str | None], ...]:
-    """What the folders of a path say of the partition columns `fields`: by name for `column=value`, else by place.
+    """Values of the partition columns `fields` in the folders of a path: by name for `column=value`, otherwise by place.
 
     A plain path that has not one folder a column says nothing.
     """

@@ -43,7 +43,7 @@ class TableState:
 
     @property
     def files(self) -> StorageFiles:
-        """What answers which partitions and files the table has."""
+        """Listing of the table's partitions and files."""
         return StorageFiles(self.storage)
 
     @cached_property
@@ -53,7 +53,7 @@ class TableState:
 
     @cached_property
     def schemas(self) -> tuple[InternalSchema, ...]:
-        """The history of the table's schemas, the oldest first; none where nobody kept it. Raises CorruptTableError or
+        """The history of the table's schemas, the oldest first; empty without one. Raises CorruptTableError or
         MissingFileError."""
         return schema_history(self.storage, self.timeline, self.archive)
 
@@ -102,11 +102,11 @@ class TableState:
             yield from heapq.merge(older, archived, key=lambda instant: instant.time, reverse=True)
 
     def has_read(self, instant: Instant) -> bool:
-        """Whether `commit_metadata` knows the body without reading it."""
+        """Return whether `commit_metadata` has the body without reading it."""
         return instant.file_name in self._commits
 
     def before(self, later: Collection[Instant]) -> TableState:
-        """The state without what these completed write instants did. Where there are none, this very state."""
+        """The state without the changes of these completed write instants. Without any, this very state."""
         return replace(self, timeline=self.timeline.without(later)) if later else self
 
     def reloaded(self) -> TableState | None:

@@ -1,4 +1,4 @@
-"""What is shown of a table: to people, in consoles, logs and notebooks."""
+"""Summary of a table for people, in consoles, logs and notebooks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def shown_table(access: TableAccess) -> Shown:
     path = access.storage.base_path
     try:
         return _shown(path, access.state())
-    except Exception as error:  # noqa: BLE001 - whatever a storage raises
+    except Exception as error:  # noqa: BLE001 - any error of a storage
         return Shown(f"HoodieTable({path!r}, cannot be read: {type(error).__name__})", [("why", error)])
 
 

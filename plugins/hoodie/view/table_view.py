@@ -1,4 +1,4 @@
-"""What a table is made of: file groups and slices, told by its timeline and one listing (format notes, section 4.2)."""
+"""File groups and slices of a table, by its timeline and one listing (format notes, section 4.2)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from hoodie.view.strays import archived_strays
 class TableView:
     """A table, or some of its partitions, now or in the past.
 
-    Files are listed when they are first asked for, and then no more: whoever changed them makes a new view.
+    Files are listed when they are first asked for, and then no more: after a change make a new view.
     """
 
     state: TableState
@@ -56,7 +56,7 @@ class TableView:
 
     @cached_property
     def replaced(self) -> Mapping[GroupId, Instant]:
-        """Groups of the whole table that were replaced by then -> the replacecommit that did it."""
+        """Groups of the whole table that were replaced in this state -> the replacecommit that did it."""
         return replaced_groups(self.state, self.as_of)
 
     @cached_property

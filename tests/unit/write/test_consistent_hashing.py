@@ -164,7 +164,7 @@ def test_a_resizing_counts_once_it_is_committed(table):
     table.write(*upsert)
     assert groups(table) == before
     resize(table, taken_back, keep=True)
-    with pytest.raises(UnsupportedTableError, match=f"{taken_back}.hashing_meta of a resizing that was taken back"):
+    with pytest.raises(UnsupportedTableError, match=f"{taken_back}.hashing_meta of a resizing that was rolled back"):
         table.write(*upsert)
     (files(table) / f"{taken_back}.hashing_meta").unlink()
     resize(table, last.time)

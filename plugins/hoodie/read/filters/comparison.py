@@ -67,7 +67,7 @@ FLIPPED = {"=": "=", "<>": "<>", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 
 def compared(column: Column, operator: str, literal: Literal) -> pc.Expression:
-    """`column operator literal`. Raises ArgumentError for a literal that is none of the column's type."""
+    """`column operator literal`. Raises ArgumentError for a literal that is not of the column's type."""
     if literal.kind == "null":
         return NEVER
     kind = column.kind
@@ -97,7 +97,7 @@ def is_in(column: Column, literals: Sequence[Literal], *, negated: bool) -> pc.E
     if negated and any(literal.kind == "null" for literal in literals):
         return NEVER
     equal = [compared(column, "=", literal) for literal in literals]
-    if pa.types.is_floating(column.kind):  # a set tells 0.0 from -0.0
+    if pa.types.is_floating(column.kind):  # in a set 0.0 and -0.0 differ
         if not negated:
             return reduce(or_, equal)
         return reduce(lambda left, right: left & right, [compared(column, "<>", literal) for literal in literals])
@@ -254,7 +254,7 @@ def _unfit(column: Column, literal: Literal, wanted: str) -> ArgumentError:
 
 
 def number_of(text: str) -> Decimal | None:
-    """The number that a text is; None when it is none, or beyond what any column may hold by far."""
+    """The number in a text; None for other text, or a number far beyond the range of all columns."""
     try:
         found = Decimal(text)
     except InvalidOperation:

@@ -1,4 +1,4 @@
-"""What a caller may give as a filter."""
+"""Filters that a caller may give."""
 
 from __future__ import annotations
 

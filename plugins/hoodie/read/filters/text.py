@@ -1,9 +1,9 @@
 """Conditions as text: `day >= '2026-01-01' and city in ('x')`.
 
 The grammar is a small part of SQL: `=`, `<>`, `<`, `<=`, `>`, `>=`, `between`, `in`, `like`, `is [not] null|true|false`, `and`,
-`or`, `not`, parentheses; names, dotted for fields of structs, in double quotes where they are none of SQL's; literals, also
-`date '…'`, `timestamp '…'`, `time '…'`, `decimal '…'`. Whatever else SQL has is refused by name. What is null is unknown, as in
-SQL.
+`or`, `not`, parentheses; names, dotted for fields of structs, in double quotes if they are not names in SQL; literals, also `date
+'…'`, `timestamp '…'`, `time '…'`, `decimal '…'`. Other parts of SQL are refused by name. As in SQL, comparisons with null are
+unknown.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ _LAST = "\U0010ffff"
 def parse_filter(text: str, columns: pa.Schema) -> pc.Expression:
     """The condition as an expression, which is true exactly where SQL's condition is true.
 
-    Raises ArgumentError for what is no such condition, for a column that is not among `columns`, for a literal that is none of
-    its column's type, and for anything of SQL that is not known here.
+    Raises ArgumentError for text that is not such a condition, for a column that is not among `columns`, for a literal that is
+    not of its column's type, and for parts of SQL that are not supported here.
     """
     try:
         return _Conditions(columns).truth(_parsed(text), negated=False)
@@ -82,9 +82,10 @@ class _Conditions:
     columns: pa.Schema
 
     def truth(self, node: Any, *, negated: bool) -> pc.Expression:
-        """What is true where the condition is, or, `negated`, where it is false. Where it is unknown neither is true.
+        """An expression that is true where the condition is, or, `negated`, where it is false. For rows in which the condition is
+        unknown neither is true.
 
-        Negations go down to the comparisons, so what is false need not be told from what is unknown.
+        Negations go down to the comparisons, so false and unknown need not be distinguished.
         """
         while isinstance(node, exp.Paren | exp.Not):
             _only(node, "this")
@@ -177,7 +178,7 @@ class _Conditions:
         matches = pc.match_like(column.value, arrow)
         if negated:
             return ~matches
-        # What the text begins with rules partitions and row groups out.
+        # The prefix of the text rules partitions and row groups out.
         for operator, bound in ((">=", prefix), ("<", _after(prefix))):
             if bound:
                 matches = compared(column, operator, Literal("text", bound, bound)) & matches
@@ -200,7 +201,7 @@ class _Conditions:
     def _unknown(self, parts: Sequence[Any], number: int, known: pa.Schema) -> ArgumentError:
         path = ".".join(part.name for part in parts[: number + 1])
         inside = f"field {path!r}" if number else f"column {path!r}"
-        text = "; text stands in single quotes" if parts[number].args.get("quoted") and not number else ""
+        text = "; text has single quotes" if parts[number].args.get("quoted") and not number else ""
         return ArgumentError(
             f"A filter names the {inside}, which the table does not have",
             found=f"{'fields' if number else 'columns'} {', '.join(known.names) or '(none)'}",

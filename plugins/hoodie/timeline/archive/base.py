@@ -1,4 +1,4 @@
-"""What an archived timeline answers, whichever way it is stored (format notes, section 3)."""
+"""Archived timeline, with any storage (format notes, section 3)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SEARCH_ON = (
 
 
 Key = tuple[Time, Action]
-"""What names an instant, archived or not: see `Instant.key`."""
+"""Key of an instant, archived or not: see `Instant.key`."""
 
 
 class ArchivedTimeline(Protocol):
@@ -29,7 +29,7 @@ class ArchivedTimeline(Protocol):
     """
 
     def stamp(self) -> str:
-        """What differs whenever the archive holds other instants than before. Reads none of its files."""
+        """A value that differs whenever the archive holds other instants than before. Reads none of its files."""
         ...
 
     def instants(self, after: Time = BEGINNING, until: Time | None = None) -> tuple[Instant, ...]:
@@ -41,7 +41,7 @@ class ArchivedTimeline(Protocol):
         ...
 
     def reaches(self, time: Time) -> bool:
-        """Whether a write instant that began at `time` or later is archived. Reads no more than the newest files."""
+        """Return whether a write instant that began at `time` or later is archived. Reads no more than the newest files."""
         ...
 
     def completion_times(self, times: Collection[Time]) -> Mapping[Time, Time]:

@@ -40,7 +40,7 @@ _BODIES = {
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """Where the completed state of an instant is stored: bytes of a block's content."""
+    """Place of the completed state of an instant: bytes of a block's content."""
 
     instant: Instant
     block: LogBlock
@@ -49,8 +49,8 @@ class _Entry:
 
 
 class LogArchive:
-    """`<archive folder>/.commits_.archive.<n>_1-0-1`. No name tells which instants a file holds, so the first question reads
-    all files, but of each entry only its time and state; bodies are decoded one by one when they are asked for."""
+    """`<archive folder>/.commits_.archive.<n>_1-0-1`. No name has the instants of a file, so the first question reads all
+    files, but only the time and state of each entry; bodies are decoded one by one when they are asked for."""
 
     def __init__(self, storage: Storage, folder: str) -> None:
         self._storage = storage
@@ -160,7 +160,7 @@ class LogArchive:
                 )
 
     def _bounds(self, block: LogBlock, content: bytes) -> Iterator[tuple[int, int]]:
-        """Where each entry starts and ends: version, count, then length and bytes of each."""
+        """Start and end of each entry: version, count, then length and bytes of each."""
         try:
             _, count = struct.unpack_from(">ii", content)
             place = 8

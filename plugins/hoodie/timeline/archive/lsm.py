@@ -52,7 +52,7 @@ class LsmArchive:
         left = sorted(self._files, key=lambda file: file.greatest)
         held: list[Instant] = []
         while left or held:
-            # What a file that is still closed may hold must not come after what is held.
+            # Instants of a file that is still closed must not come after those that are held.
             while left and (not held or left[-1].greatest >= held[-1].time):
                 held = _in_order([*held, *self._instants(left.pop())])
             if held:
@@ -103,7 +103,7 @@ class LsmArchive:
         return known
 
     def _body(self, instant: Instant) -> tuple[bytes, str]:
-        """Of a file no more than the row group of the instant is held: merged ones are as large as a gigabyte."""
+        """It holds only the row group of the instant: merged files are as large as a gigabyte."""
         name = instant.file_name.rpartition("/")[2]
         where = f"instant {instant} in {self._where(name)}"
         key = (instant.time, instant.action)

@@ -33,7 +33,7 @@ _ROWS = 64  # entries that are read at once
 
 
 class LsmArchiveWriter:
-    """A file counts once a manifest names it; until then it is nobody's, and the next archiver writes it anew."""
+    """A file counts once a manifest names it; until then it has no owner, and the next archiver writes it again."""
 
     def __init__(self, storage: Storage, folder: str, settings: ArchiveSettings) -> None:
         self._storage = storage
@@ -60,8 +60,8 @@ class LsmArchiveWriter:
         self._manifests.replace(manifest, (*manifest.files, file))
 
     def tidy(self) -> int:
-        """Of each level the oldest files become one of the next, when there are enough; the next level only after this one. Then
-        old manifests go, and files that none of those left names: as in Hudi.
+        """Merge the oldest files of each level into one of the next, when there are enough; the next level only after this one.
+        Then delete old manifests, and files that none of the others names: as in Hudi.
         """
         manifest, merged, level = self._manifests.current(), 0, 0
         for level in count():
@@ -152,8 +152,8 @@ def _row(entry: Entry) -> dict[str, object]:
 
 
 def _plan(entry: Entry) -> bytes:
-    """What Hudi stores as the plan: that of a clean or a compaction; of a replacecommit what its inflight file says, else its
-    requested one."""
+    """The plan that Hudi stores: that of a clean or a compaction; for a replacecommit the contents of its inflight file, or of
+    its requested one."""
     pending = next((file.instant.action for file in entry.pending), entry.instant.action)
     match pending:
         case Action.CLEAN | Action.COMPACTION | Action.LOG_COMPACTION:

@@ -1,5 +1,4 @@
-"""Which files make up the history of timeline layout 2: manifests, and the number of the one that counts
-(format notes, section 3.2)."""
+"""Files of the history of timeline layout 2: manifests, and the number of the valid one (format notes, section 3.2)."""
 
 from __future__ import annotations
 
@@ -24,7 +23,7 @@ _VERSION = "_version_"
 
 @dataclass(frozen=True, slots=True)
 class HistoryFile:
-    """A data file: its name, and what the name tells: least and greatest requested time of its instants, and its level."""
+    """A data file, with the parts of its name: least and greatest requested time of its instants, and its level."""
 
     name: str
     least: Time
@@ -34,7 +33,7 @@ class HistoryFile:
 
     @staticmethod
     def named(name: str, size: int = 0) -> HistoryFile | None:
-        """None for a name that is none of a data file."""
+        """None for a name that is not that of a data file."""
         match = _NAME.match(name)
         return HistoryFile(name, Time.of(match[1]), Time.of(match[2]), int(match[3]), size) if match else None
 
@@ -54,7 +53,7 @@ class Manifest:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """Of the files."""
+        """Names of the files."""
         return frozenset(file.name for file in self.files)
 
 
@@ -98,7 +97,7 @@ class Manifests:
         """Let these files count instead of those of `manifest`, the one that was current.
 
         A manifest that a killed archiver left, and that never counted, is passed over: its number is not used again. Raises
-        LockLostError when another has come in between, as far as the storage can tell.
+        LockLostError when another archiver has come in between, as far as the storage shows it.
         """
         entries = [{"fileName": file.name, "fileLen": file.size} for file in files]
         number = max([manifest.number, *self.numbers()]) + 1
@@ -116,7 +115,7 @@ class Manifests:
             create_own(storage, path, number)
             return
         if not isinstance(storage, ReplacingStorage):
-            drop(storage, path)  # readers take the newest manifest meanwhile
+            drop(storage, path)  # readers take the newest manifest until then
             create_own(storage, path, number)
             return
         storage.delete(self.path(f".{_VERSION}.crc"))

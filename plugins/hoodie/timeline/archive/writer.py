@@ -1,4 +1,4 @@
-"""What is archived, and what archives it, whichever way it is stored (format notes, section 3)."""
+"""Archived instants, and their writer, with any storage (format notes, section 3)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Entry:
         return self.completed.instant
 
     def body(self, state: State) -> bytes:
-        """What the file of a pending state holds; nothing where there is none."""
+        """Contents of the file of a pending state; nothing without one."""
         return next((file.body for file in self.pending if file.instant.state is state), b"")
 
 
@@ -47,8 +47,8 @@ class ArchiveSettings:
 class ArchiveWriter(Protocol):
     """Puts instants into the archive. Call it under the table's lock.
 
-    Both methods raise CorruptTableError or MissingFileError naming what of the archive, or of the timeline, cannot be read,
-    and LockLostError when another process has changed the archive meanwhile.
+    Both methods raise CorruptTableError or MissingFileError naming the part of the archive, or of the timeline, that cannot be
+    read, and LockLostError when another process has changed the archive since.
     """
 
     def add(self, entries: Sequence[Entry]) -> None:

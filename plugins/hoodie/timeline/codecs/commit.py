@@ -165,7 +165,7 @@ def _stat_from_record(partition: str, stat: dict[str, Any], where: str) -> Write
 
 
 def _operation(name: object) -> str:
-    """It is shown, compared and told to others: a name of Hudi's, and no text that anybody made up."""
+    """It is shown, compared and passed on: a name of Hudi's, and not any text in the file."""
     if not name:
         return "UNKNOWN"
     if not isinstance(name, str) or not _OPERATION.fullmatch(name):

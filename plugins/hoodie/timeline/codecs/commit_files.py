@@ -1,4 +1,4 @@
-"""Which data files a commit's body names. Of a large body no more is decoded than is asked for."""
+"""Data files of a commit's body. Decodes no more of a large body than is asked for."""
 
 from __future__ import annotations
 
@@ -44,12 +44,13 @@ def written_by(metadata: CommitMetadata, time: Time) -> Written:
 
 
 def looked_up(data: bytes, partitions: Collection[str] | None) -> bool:
-    """Whether `partitions` (None: all) are few enough to be looked for in this body, so that the others are not decoded."""
+    """Return whether `partitions` (None: all) are few enough to be looked for in this body, so that the others are not
+    decoded."""
     return partitions is not None and is_large(len(data)) and len(partitions) <= _FEW and "" not in partitions
 
 
 def is_large(size: int) -> bool:
-    """Whether to decode a whole body of so many bytes takes more than some milliseconds."""
+    """Return whether decoding a whole body of `size` bytes takes more than some milliseconds."""
     return size > _SMALL
 
 
@@ -143,14 +144,14 @@ def _stats_schema(data: bytes) -> Any:
         fields: dict[str, Any] = {field["name"]: field["type"] for field in dict(reader.writer_schema)["fields"]}
         (stats,) = (kind for kind in fields[_STATS] if kind != "null")
         return fastavro.parse_schema(stats["values"]) if reader.metadata.get("avro.codec", "null") == "null" else None
-    except _NOT_AVRO:  # a torn file, which is told when it is decoded whole, or one by a schema of another kind
+    except _NOT_AVRO:  # a torn file, which raises when it is decoded whole, or one by a schema of another kind
         return None
 
 
 def _find_avro(data: bytes, partition: str, stats: Any) -> Sizes | None:
     """The files of one partition; None when it is mentioned, but not found as a key of the stats.
 
-    The bytes of the key also stand in each of the stats. What follows a key is an array of stats of this very partition.
+    The bytes of the key also occur in each of the stats. A key is followed by an array of stats of this very partition.
     """
     name = partition.encode()
     key = encode_zigzag(len(name)) + name

@@ -70,7 +70,7 @@ def restored_instants(data: bytes, where: str) -> frozenset[Time]:
 
 
 def restored_rollbacks(data: bytes, where: str) -> list[RollbackResult]:
-    """What a completed restore has deleted of each instant. Raises CorruptTableError naming `where`, UnsafePathError."""
+    """The files that a completed restore has deleted, by instant. Raises CorruptTableError naming `where`, UnsafePathError."""
     record = avro_file.decode(data, where)
     with reading(where, "restore"):
         found = record.get("hoodieRestoreMetadata") or {}

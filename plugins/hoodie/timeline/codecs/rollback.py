@@ -103,7 +103,7 @@ def rollback_of(record: dict[str, Any], where: str) -> RollbackResult:
 
 
 def rollback_record(result: RollbackResult, base_path: str) -> dict[str, Any]:
-    """HoodieRollbackMetadata, as it also stands in a restore."""
+    """HoodieRollbackMetadata, as it is also in a restore."""
     partitions: dict[str, dict[str, Any]] = {}
     for partition in sorted({*result.deleted, *(shared.partition for shared, _ in result.shared.values())}):
         here = {path: each for path, each in result.shared.items() if each[0].partition == partition}

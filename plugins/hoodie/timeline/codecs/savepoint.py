@@ -25,7 +25,7 @@ def encode_savepoint(savepoint: Savepoint) -> bytes:
 
 
 def decode_savepoint(data: bytes, where: str, instant: Time = BEGINNING) -> Savepoint:
-    """`instant` stands in the name of the file.
+    """`instant` is in the name of the file.
 
     Raises CorruptTableError naming `where` for a torn body, UnsafePathError for one whose names are more than names.
     """

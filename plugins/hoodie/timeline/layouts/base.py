@@ -1,4 +1,4 @@
-"""What a timeline layout answers: names, paths and encodings, and how the logs of such a table are named."""
+"""Timeline layouts: names, paths and encodings, and the names of the logs of such a table."""
 
 from __future__ import annotations
 
@@ -24,15 +24,16 @@ class Layout(ABC):
     folder: str
     archive_folder: str
     names_tell_completion: ClassVar[bool]
-    """Whether names of completed files tell when they were complete. Else only the clock of the storage does, and reads of a
-    range go by the begin of commits."""
+    """True if names of completed files have their completion time. If not, only the clock of the storage has it, and reads of
+    a range use the begin of commits."""
     logs_tell_writer: ClassVar[bool]
-    """Whether the time in the name of a log is that of the instant that wrote it. Else it is that of the log's slice, and only
-    blocks and markers tell the instant."""
+    """True if the time in the name of a log is that of the instant that wrote it. If not, it is that of the log's slice, and
+    only blocks and markers have the instant."""
     clustering: ClassVar[Action]
     """The action under which a clustering is requested."""
     cleans_archived_apart: ClassVar[bool]
-    """Whether cleans and rollbacks are archived by counts of their own. Else with the commits that they lie between."""
+    """True if cleans and rollbacks are archived by counts of their own. If not, they are with the commits that they lie
+    between."""
 
     def __init__(self, zone: tzinfo, folder: str, archive_folder: str) -> None:
         self._zone = zone
@@ -61,7 +62,7 @@ class Layout(ABC):
 
     @abstractmethod
     def clean_inflight_body(self, plan: bytes) -> bytes:
-        """What `clean.inflight` holds, given the encoded plan."""
+        """Contents of `clean.inflight`, given the encoded plan."""
 
     @abstractmethod
     def next_log(self, file_slice: FileSlice, instant: Time, compaction: Time | None) -> LogFileName:
@@ -76,7 +77,7 @@ class Layout(ABC):
 
     @abstractmethod
     def archive_writer(self, storage: Storage, settings: ArchiveSettings) -> ArchiveWriter:
-        """What puts instants into the archive."""
+        """The writer that puts instants into the archive."""
 
     def requested_as(self, action: Action) -> Action:
         """The action under which a plan of `action` waits."""

@@ -1,4 +1,4 @@
-"""Which layout a table has."""
+"""Layout of a table."""
 
 from __future__ import annotations
 

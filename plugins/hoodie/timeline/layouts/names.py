@@ -13,7 +13,7 @@ _NAME = re.compile(r"^(\d+)(?:_(\d+))?(?:\.([a-z]+))?(?:\.(requested|inflight))?
 
 
 def parse_name(name: str) -> tuple[Time, Time | None, Action, State] | None:
-    """Time, completion time if it is in the name, action and state that a file name of either layout tells; None for others."""
+    """Time, completion time if it is in the name, action and state of a file name of either layout; None for others."""
     match = _NAME.match(name)
     if match is None:
         return None

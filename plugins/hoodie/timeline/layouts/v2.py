@@ -70,5 +70,5 @@ class LayoutV2(Layout):
 
 
 def _of_layout_2(instant: Instant) -> bool:
-    """Else an upgrade from layout 1 left its file as it was."""
+    """False if an upgrade from layout 1 left its file as it was."""
     return "_" in instant.file_name
