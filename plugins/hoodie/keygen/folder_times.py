@@ -1,4 +1,4 @@
-"""Which times a folder of the TimestampBased key generator can hold: the way back of `timestamps` (format notes, section 1.4)."""
+"""Times that a folder of the TimestampBased key generator can hold: the inverse of `timestamps` (format notes, section 1.4)."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from hoodie.keygen.timestamps import MILLIS, NULL_VALUE, PARTS_OF_MILLI
 
 _UNITS = ("year", "month", "day_of_month", "hour_of_day", "minute", "second")
 _NUMPY = ("Y", "M", "D", "h", "m", "s")  # the same as NumPy names them
-_DAYS = 3  # years, months and days tell which day it is
+_DAYS = 3  # years, months and days show which day it is
 _WITHIN_A_DAY = frozenset(
     {"halfday", "hour_of_halfday", "clockhour_of_halfday", "clockhour_of_day", "hour_of_day", "minute", "second"}
 )
 _PER_US = {"s": (1, 1_000_000), "ms": (1, 1_000), "us": (1, 1), "ns": (1_000, 1)}  # units a microsecond, as a fraction
 _FURTHEST_ZONE = 18 * HOUR  # the largest offset from UTC that Java knows
-_YEAR = 2000  # from which years of two digits would count, which are not told back
+_YEAR = 2000  # from which years of two digits would count, which cannot be inverted
 
 
 @dataclass(frozen=True)
 class FolderTimes:
-    """The way back from a folder's text to the values of its column, as far as it can be told."""
+    """The inverse from a folder's text to the values of its column, as far as there is one."""
 
     options: TimestampOptions
 
     @cached_property
     def steps(self) -> int:
-        """Folders that one value makes; 0 when the pattern cannot be told back."""
+        """Folders that one value makes; 0 when the pattern has no inverse."""
         return len(self._parts)
 
     def values(self, steps: Sequence[str], column: pc.Expression, kind: pa.DataType) -> list[pc.Expression] | None:

@@ -1,8 +1,8 @@
-"""What a partition's folders say of its rows: the way back of `partition_path` (format notes, section 1.4).
+"""Values of a partition's folders in its rows: the inverse of `partition_path` (format notes, section 1.4).
 
-What is said is an Arrow expression that is true of every row; where a path can be read in several ways (the value of
-`__HIVE_DEFAULT_PARTITION__` is null, empty or that text) there are several, one of which is true of each row. Whatever is not
-understood says nothing.
+A guarantee is an Arrow expression that is true of every row; if a path can be read in several ways (the value of
+`__HIVE_DEFAULT_PARTITION__` is null, empty or that text) there are several, one of which is true of each row. Unknown text gives
+no guarantee.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def nothing() -> pc.Expression:
 
 
 def folder_values(properties: TableProperties, schema: pa.Schema) -> FolderValues | None:
-    """The reader of a table's partition paths; `schema` are its data columns. None when its folders tell nothing for certain."""
+    """The reader of a table's partition paths; `schema` are its data columns. None when its folders guarantee nothing."""
     fields = properties.partition_fields
     try:
         if (
@@ -121,11 +121,11 @@ class _Column:
     naming: _Naming
 
     def values(self, steps: Sequence[str]) -> Guarantees:
-        """Of values that the folders `steps` name; none when they are no whole value."""
+        """Guarantees of values that the folders `steps` name; none when they are not a whole value."""
         return [nothing()]
 
     def begun(self, steps: Sequence[str]) -> Guarantees:
-        """Of values whose folders begin with `steps` and go on below."""
+        """Guarantees of values whose folders begin with `steps` and go on below."""
         return [nothing()]
 
     @property
@@ -146,12 +146,12 @@ class _Column:
                 yield decoded
 
     def known(self, found: Iterable[Guarantees | None]) -> Guarantees:
-        """What is known by any of the ways to read a text, of which None are no texts of the type."""
+        """Guarantees of any of the ways to read a text; None for a text that is not of the type."""
         meant = [each for each in found if each is not None]
         return [guarantee for each in meant for guarantee in each] if meant else [nothing()]
 
     def nulls(self, text: str) -> Guarantees | None:
-        """What a folder of nulls says; None for another one."""
+        """Guarantees of a folder of nulls; None for another one."""
         if text and text not in _NULLS:
             return None
         # In a struct the null may be that of the struct.
@@ -175,8 +175,8 @@ class _Single(_Column):
 
 
 class _Text(_Column):
-    """Text. Where it is not encoded a value may make several folders: by slashes of its own, or, with an option of Hudi's writes
-    that not every table keeps (slash separated dates), also by hyphens."""
+    """Text. Without encoding a value may make several folders: by slashes of its own, or, with an option of Hudi's writes that
+    not every table keeps (slash separated dates), also by hyphens."""
 
     def values(self, steps: Sequence[str]) -> Guarantees:
         if len(steps) > 1 and self.naming.url_encoded:

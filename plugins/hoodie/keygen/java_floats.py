@@ -1,8 +1,8 @@
 """The text that Java's `Double.toString` and `Float.toString` give, which is what Hudi puts into keys and paths.
 
-Arrow prints the shortest digits that read back to the same number, as Java does from release 19 on. Earlier releases print
-other digits for some numbers, so their text depends on the Java of whoever wrote the table. Compared with Java 17 on ten
-million numbers of all magnitudes, the differences are:
+Arrow prints the shortest digits that read back to the same number, as Java does from release 19 on. Earlier releases print other
+digits for some numbers, so their text depends on the Java of the table's writer. Compared with Java 17 on ten million numbers of
+all magnitudes, the differences are:
 - great numbers, from 10^16 on (float: 10^7): 1e23 is `9.999999999999999E22` in Java 17 and `1.0E23` in Java 21;
 - powers of two below 2^-23: 2^-44 has the 16 digits `5.684341886080802E-14`, in Java 17 it is `5.6843418860808015E-14`;
 - subnormal numbers, which have too few bits for one answer: the least double is `4.9E-324`, not 5e-324.

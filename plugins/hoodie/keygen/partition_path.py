@@ -18,7 +18,7 @@ _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _NAME_BYTES = 255  # a folder's name on every file system that tables lie on
 DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
-# What Hudi's PartitionPathEncodeUtils (after Hive's FileUtils) escapes as %XX.
+# Hudi's PartitionPathEncodeUtils (after Hive's FileUtils) escapes these as %XX.
 _ESCAPED = frozenset(map(chr, range(1, 32))) | frozenset("\"#%'*/:=?\\{[]^\x7f")
 
 
@@ -41,7 +41,7 @@ class PartitionPaths:
 
         A null or empty value becomes `__HIVE_DEFAULT_PARTITION__`, in a timestamp column the first moments of 1970. Raises
         RecordKeyError for a column that is missing, and for a value that makes no folder of its own (`..`, `a//b`, a colon, NUL,
-        more than 255 bytes; with `slash_dates` whatever is no day).
+        more than 255 bytes; with `slash_dates` any value that is not a day).
         """
         if not self.fields:
             return pa.chunked_array([pa.repeat("", table.num_rows)])
@@ -80,7 +80,7 @@ class PartitionPaths:
 
     @property
     def may_nest(self) -> bool:
-        """Whether the path of one row may lie below that of another: values may hold slashes."""
+        """Return whether the path of one row may lie below that of another: values may hold slashes."""
         plain = frozenset(self.fields) - self.timestamp_fields
         return bool(plain) and not self.url_encode and not self.slash_dates
 
@@ -143,7 +143,7 @@ class PartitionPaths:
     def _flaw(self, field: str, value: str | None) -> _Flaw | None:
         """Why a value has no folder; None when it has one."""
         if self.slash_dates:
-            # Of null and empty values Hudi's own operations make different folders, and none could be told from its parts.
+            # Hudi's own operations make different folders of null and empty values, and no reader could read their parts.
             return None if value is not None and _DAY.fullmatch(value) else _NO_DAY
         text = value or DEFAULT_PARTITION
         steps = self._made(field, value).split("/")
@@ -174,5 +174,5 @@ _NO_NAME = _Flaw("no folder name, with a zero byte or more than 255 bytes", "cor
 
 
 def escape_path_name(text: str) -> str:
-    """Percent-encode what cannot stand in a folder name, as Hive and Hudi do."""
+    """Percent-encode characters that a folder name cannot have, as Hive and Hudi do."""
     return "".join(f"%{ord(char):02X}" if char in _ESCAPED else char for char in text)

@@ -1,4 +1,4 @@
-"""The record keys of stored rows: in their meta column or, with virtual keys, made anew (format notes, section 5.5)."""
+"""The record keys of stored rows: in their meta column or, with virtual keys, made of key columns (format notes, section 5.5)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class StoredKeys:
         return self.made_of is not None
 
     def rows(self, names: Sequence[str], read: Callable[[list[str]], Iterable[pa.Table]]) -> Iterator[pa.Table]:
-        """What `read` gives of the columns `names`, the record key among them if it is named.
+        """The rows that `read` returns for the columns `names`, with the record key if it is named.
 
         `read` gets the names of the columns to read from a file; of those that the file has not the rows have none either.
         """

@@ -1,6 +1,6 @@
 """The text of a column's values inside record keys and partition paths, as Hudi's Spark writer makes it.
 
-Measured with Hudi 1.2.0 and 0.15.0. What Hudi itself writes in more than one way is refused:
+Measured with Hudi 1.2.0 and 0.15.0. Types that Hudi itself writes in more than one way are refused:
 - A timestamp with a time zone is its microseconds since 1970 after an upsert or insert, but after a bulk insert (and with
   `hoodie.datasource.write.keygenerator.consistent.logical.timestamp.enabled`) `2026-01-02 03:04:05.678`: in the zone of the
   writer's machine, and without the microseconds, so two rows can get one key.
@@ -54,7 +54,7 @@ def key_text(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
 
 
 def keeps_text(kind: pa.DataType, other: pa.DataType) -> bool:
-    """Whether every value of type `kind` that is cast to `other` keeps its text in keys and partition paths."""
+    """Return whether every value of type `kind` that is cast to `other` keeps its text in keys and partition paths."""
     if kind == other or pa.types.is_null(kind):
         return True
     if pa.types.is_string(other):

@@ -1,6 +1,6 @@
 """Partition columns whose times a key generator takes for others: microseconds for milliseconds make folders of the year 57974.
 
-Hudi does that in silence, and tables that have such folders must get more of the same. Nobody wants them in a new one.
+Hudi does that in silence, and tables that have such folders must get more of the same. In a new table they would be a mistake.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Merging incoming rows into the rows of a base file, batch by batch. Pure Arrow in, Arrow out.
 
-A base file is streamed: memory holds one batch of it and the incoming rows of its file group, whatever its size.
+A base file of any size is streamed: memory holds one batch of it and the incoming rows of its file group.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def _no_places() -> Places:
 
 @dataclass(frozen=True, slots=True)
 class MergedBatch:
-    """What became of one batch: the rows to write, and how many were updated, deleted and added."""
+    """Result of one batch: the rows to write, and how many were updated, deleted and added."""
 
     rows: pa.Table
     updated: int
@@ -45,7 +45,7 @@ class MergedBatch:
 
 
 class BaseAddition:
-    """Adds rows to those of one base file, whatever keys both have; as `BaseMerger` for who writes the file."""
+    """Adds rows to those of one base file, without a look at the keys of both; the same methods as `BaseMerger`."""
 
     def __init__(self, incoming: pa.Table) -> None:
         self._incoming = incoming
@@ -60,7 +60,7 @@ class BaseAddition:
 
 
 class BaseMerger:
-    """Applies incoming rows (at most one a key) to the batches of one base file, then tells which are left to insert."""
+    """Applies incoming rows (at most one a key) to the batches of one base file, then returns those that are left to insert."""
 
     def __init__(
         self,
@@ -72,10 +72,10 @@ class BaseMerger:
         stamps_filled: bool = False,
     ) -> None:
         """`incoming` has `columns` and `@delete`; with only deletes, the record key is enough of `columns`. Rows from logs also
-        have `@reset`, where they win whatever their ordering values, and where blocks lack columns `@lacks.` for each.
+        have `@reset`: such a row wins with any ordering values. If blocks lack columns, there is `@lacks.` for each.
 
-        `ordering` is empty when the incoming row always wins (COMMIT_TIME_ORDERING, delete by key). With `partial` the row that
-        stands is filled from the other; `stamps_filled` gives a stored row that a late one fills the late one's commit time and
+        `ordering` is empty when the incoming row always wins (COMMIT_TIME_ORDERING, delete by key). With `partial` the winning
+        row is filled from the other; `stamps_filled` gives a stored row that a late one fills the late one's commit time and
         sequence number, as a write does: it was changed by that write.
         """
         self._incoming = incoming.combine_chunks()

@@ -18,7 +18,7 @@ IDENTITY = (RECORD_KEY, PARTITION_PATH)
 
 
 def latest_per_key(rows: pa.Table, ordering: Sequence[str], identity: Sequence[str] = IDENTITY) -> pa.Table:
-    """Of the rows that share their identity, the one with the greatest ordering values; of equals, the last.
+    """The row with the greatest ordering values of those that share their identity; on a tie, the last.
 
     A null ordering value is lower than any other. `rows` has the columns `identity` and `@sequence`; the order of the result is
     that of the sequence, or that of `rows` when no two share a key.

@@ -19,12 +19,12 @@ def newest_per_key(
     partial: PartialUpdate | None = None,
     identity: Sequence[str] = IDENTITY,
 ) -> pa.Table:
-    """Of the rows of each key the one that stands after all of them were applied in their order.
+    """The winning row of each key after all its rows were applied in their order.
 
-    `rows` are of one partition and have the columns `identity`, the first of which tells their keys apart, `@sequence`,
+    `rows` are of one partition and have the columns `identity`, the first of which distinguishes their keys, `@sequence`,
     `@reset` and the `ordering` columns. A reset makes what was before it irrelevant; of the rows from it on, the greatest
-    ordering value wins, of equals the later. Only a reset that stands last also wins over what is stored: a row that follows it
-    is compared with the base file's row as if there had been no deletion in between (seen with Hudi 1.2.0 and 0.15.0). With
+    ordering value wins, on a tie the later. Only a reset that comes last also wins over the stored row: a row that follows it is
+    compared with the base file's row as if there had been no deletion in between (seen with Hudi 1.2.0 and 0.15.0). With
     `partial` it is filled from the others.
     """
     if partial is not None and partial.between_logs:
@@ -39,7 +39,7 @@ def newest_per_key(
 
 
 def _lowest_where_reset(rows: pa.Table, ordering: Sequence[str]) -> pa.Table:
-    """Ordering values of resets as null, which is the lowest: whatever follows a reset wins."""
+    """Ordering values of resets as null, which is the lowest: any row that follows a reset wins."""
     for name in top_level(ordering):
         position = rows.schema.get_field_index(name)
         field = rows.schema.field(position).with_nullable(True)

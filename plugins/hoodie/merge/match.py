@@ -1,4 +1,4 @@
-"""Where incoming rows meet stored rows of the same key, and which of the two wins. Pure Arrow in, NumPy out."""
+"""Match of incoming rows with stored rows of the same key, and the winner of the two. Pure Arrow in, NumPy out."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class Incoming:
     """Incoming rows, at most one a key, ready to meet batches of stored rows."""
 
     def __init__(self, rows: pa.Table, ordering: Sequence[str], key: str = RECORD_KEY) -> None:
-        """`rows` are in one chunk and have `@delete`; rows from logs also have `@reset`, where they win whatever their
-        `ordering` values. That is empty when the incoming row always wins. Rows meet where their values of `key` are equal."""
+        """`rows` are in one chunk and have `@delete`; rows from logs also have `@reset`: such a row wins with any `ordering`
+        values. `ordering` is empty when the incoming row always wins. Rows match if their values of `key` are equal."""
         self._rows = rows
         self._ordering = tuple(ordering)
         self._key, self._keys = key, one_chunk(rows[key])

@@ -1,4 +1,4 @@
-"""Which of two ordering values is greater, and who wins between two rows of the same key. Pure (format notes, section 7)."""
+"""Comparison of two ordering values, and the winner of two rows of the same key. Pure (format notes, section 7)."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _ALL_BUT_SIGN = np.int64(0x7FFF_FFFF_FFFF_FFFF)
 def comparable(column: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray | pa.Array:
     """Values that Arrow compares, sorts and ranks as Hudi's Java does the ordering values of `column`; nulls stay null.
 
-    Of floats -0.0 comes before 0.0, and NaN, which Arrow holds greater and smaller than nothing, after all others. Bytes are
-    signed. Text goes by its UTF-8 bytes, as in Arrow: Hudi compares Avro's or Spark's texts, not Java's, which are UTF-16.
+    For floats -0.0 comes before 0.0, and NaN, which Arrow holds greater and smaller than nothing, after all others. Bytes are
+    signed. Text is compared by its UTF-8 bytes, as in Arrow: Hudi compares Avro's or Spark's texts, not Java's, which are UTF-16.
     """
     encode = _ENCODERS.get(column.type)
     if encode is None:

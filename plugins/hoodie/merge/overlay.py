@@ -42,7 +42,7 @@ class Overlay:
         return meeting
 
     def standing(self) -> pa.Table:
-        """The rows of the logs that stand; call it after the last batch. One that replaced several rows stands as often."""
+        """The winning rows of the logs; call it after the last batch. One that replaced several rows occurs as often."""
         times = np.where(self._incoming.met, self._wins, 1)
         times[self._incoming.deletes] = 0
         if times.max(initial=0) <= 1:

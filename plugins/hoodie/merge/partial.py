@@ -22,7 +22,7 @@ _Places = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class PartialUpdate:
-    """When a value of a row counts as not given, so that the other row's stands (`hoodie.table.partial.update.mode`).
+    """Rule by which a value of a row counts as not given, so that the other row's is taken (`hoodie.table.partial.update.mode`).
 
     Without a `marker` a null is not given (IGNORE_DEFAULTS); with one only a string or bytes value equal to it
     (FILL_UNAVAILABLE). `between_logs` is False where rows of logs replace each other whole and only the stored row fills.
@@ -48,7 +48,7 @@ class PartialUpdate:
     def filled(self, rows: pa.Table, source: pa.Table, stands: _Places, other: _Places) -> tuple[pa.Table, _Mask]:
         """`rows`, which are those of `source` at `stands`, filled from those at `other`; and which of them changed.
 
-        Where `stands` and `other` are equal there is no other row.
+        If `stands` and `other` are equal there is no other row.
         """
         pairs = np.flatnonzero(stands != other)
         changed = np.zeros(len(stands), dtype=bool)
@@ -64,7 +64,7 @@ class PartialUpdate:
         return rows, changed
 
     def fillable(self, names: Sequence[str]) -> list[str]:
-        """Of the columns those that another row may fill: not the meta columns, not our own."""
+        """The columns among these that another row may fill: not the meta columns, not our own."""
         return [name for name in names if name not in META_COLUMNS and not is_internal(name)]
 
 
@@ -80,11 +80,11 @@ class PartialRows(PartialUpdate):
 
 
 def folded_per_key(rows: pa.Table, ordering: Sequence[str], partial: PartialUpdate) -> pa.Table:
-    """Of the rows of each key the one that stands after all were applied in their order, filled from the others.
+    """The winning row of each key after all its rows were applied in their order, filled from the others.
 
     `rows` have `_hoodie_record_key`, `_hoodie_partition_path`, `@sequence`, `@delete`, the `ordering` columns and, from logs,
-    `@reset`. A row takes the place of the one before it unless its ordering values are lower; whichever stands is filled from
-    the other, but a deletion neither fills nor is filled. The order of the result is that of the sequence.
+    `@reset`. A row takes the place of the one before it unless its ordering values are lower; the winner is filled from the
+    other, but a deletion neither fills nor is filled. The order of the result is that of the sequence.
     """
     keys = key_numbers(rows)
     if keys is None:
@@ -99,7 +99,7 @@ def folded_per_key(rows: pa.Table, ordering: Sequence[str], partial: PartialUpda
     places = np.arange(len(order))
     rank = np.where(resets, 0, 1 + _ranks(rows, ordering)[order])
     highest = group * (np.int64(len(rows) + 2)) + rank
-    leads = np.maximum.accumulate(highest) == highest  # the row stands when it arrives
+    leads = np.maximum.accumulate(highest) == highest  # the row wins when it arrives
     deletes = _flags(rows[DELETE])[order]
     winner = _last(leads, group)
     # Nothing before the last deletion that stood, nor a late row against it, fills what came after.
@@ -139,7 +139,7 @@ def _ranks(rows: pa.Table, ordering: Sequence[str]) -> npt.NDArray[np.int64]:
 
 
 def _groups(sorted_keys: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """The number of each row's group, from 0, for keys that stand together."""
+    """The number of each row's group, from 0, for equal keys in sequence."""
     return np.concatenate([[0], np.cumsum(sorted_keys[1:] != sorted_keys[:-1])]).astype(np.int64)
 
 

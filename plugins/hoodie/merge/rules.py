@@ -22,7 +22,7 @@ class MergeRules:
     """How a table merges. `ordering` decides between rows of logs or of a batch, `base_ordering` against stored ones.
 
     They differ in version 6 with payload classes that let the later write win: there any log row beats the base file's.
-    `deletion` makes a row a deletion, besides `_hoodie_is_deleted` and `_hoodie_operation`.
+    `deletion` makes a row a deletion, as do `_hoodie_is_deleted` and `_hoodie_operation`.
     """
 
     ordering: tuple[str, ...]
@@ -31,7 +31,7 @@ class MergeRules:
     partial: PartialUpdate | None = None
 
     def columns(self, known: pa.Schema) -> list[str]:
-        """Of the columns `known` those that merging has to see."""
+        """The columns among `known` that merging has to see."""
         field = self.deletion.field if self.deletion is not None else None
         wanted = (*top_level((*self.ordering, *self.base_ordering)), IS_DELETED, OPERATION, field)
         return [name for name in dict.fromkeys(wanted) if name is not None and name in known.names]
@@ -85,7 +85,8 @@ class MergeRules:
 
     @property
     def marked_in_blocks(self) -> bool:
-        """Whether rows with the delete marker go to logs as delete blocks: Hudi 1.2.0 does not look for it in logged rows."""
+        """Return whether rows with the delete marker go to logs as delete blocks: Hudi 1.2.0 does not look for it in logged
+        rows."""
         return self.deletion is not None and not self.deletion.by_payload_class
 
 
@@ -97,7 +98,7 @@ def merge_rules(properties: TableProperties) -> MergeRules:
 
 
 def combined_batch(rows: pa.Table, rules: MergeRules, identity: Sequence[str] = IDENTITY) -> pa.Table:
-    """Of the rows of a batch that share `identity` the one to write; columns as `latest_per_key` wants. Rows that fill each other
+    """The row to write of those in a batch that share `identity`; columns as `latest_per_key` wants. Rows that fill each other
     share partition path and record key."""
     if rules.partial is not None and rules.partial.between_logs:
         return folded_per_key(rows, rules.ordering, rules.partial)

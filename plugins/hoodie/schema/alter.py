@@ -28,9 +28,9 @@ _RESERVED = "_hoodie_"
 def altered(schema: InternalSchema, changes: Sequence[SchemaChange], fixed: Mapping[str, str]) -> InternalSchema:
     """The schema after the changes, one after the other. Columns keep their ids, new ones get such as none ever had.
 
-    Names are found as Spark finds them, in whatever case they are written. `fixed` are the fields by which the table finds,
-    places and orders its rows (dotted name -> what it is): they keep name and type, but for whole numbers that become longer.
-    Raises SchemaConflictError, ArgumentError.
+    Names are found as Spark finds them, in any case. `fixed` are the fields by which the table finds, places and orders its rows
+    (dotted name -> what it is): they keep name and type, but for whole numbers that become longer. Raises SchemaConflictError,
+    ArgumentError.
     """
     if not changes:
         raise ArgumentError("There is no change to the columns", found="an empty list", fix="name one")
@@ -129,7 +129,7 @@ class _Altering:
         self._change(change.name, lambda column: replace(column, doc=change.comment))
 
     def _change(self, name: str, how: Callable[[Column], Column | None], verb: str | None = None) -> None:
-        """Put another column in the place of one, or none. `verb` says what nobody may do to fixed ones."""
+        """Put another column in the place of one, or none. `verb` names the change that a fixed one refuses."""
         path = self._path(name)
         if verb is not None:
             self._check_movable(path, verb)
@@ -158,19 +158,19 @@ class _Altering:
         holder = self._at(path.rpartition(".")[0]) if "." in path else None
         if holder is not None and holder.kind != RECORD:
             raise SchemaConflictError(
-                f"{path!r} is the {column.name} of {holder.kind} {holder.name!r}: nobody can {verb} it",
+                f"Cannot {verb} {path!r}: it is the {column.name} of {holder.kind} {holder.name!r}",
                 fix=f"{verb} {path.rpartition('.')[0]}",
             )
         for name, what in self.fixed.items():
             if name == path or name.startswith(f"{path}."):
                 raise SchemaConflictError(
-                    f"Nobody can {verb} column {path!r}",
+                    f"Cannot {verb} column {path!r}",
                     found=f"{name} is {what} of the table",
                     fix="write the rows to a new table, with other keys",
                 )
 
     def _check_part(self, path: str, *lacking: str) -> None:
-        """Of what a schema cannot say about the parts of arrays and maps."""
+        """Refuse properties that the parts of arrays and maps cannot have in a schema."""
         parent, _, last = path.rpartition(".")
         if parent and self._at(parent).kind != RECORD and last in lacking:
             raise SchemaConflictError(
@@ -272,7 +272,7 @@ def _placed(columns: tuple[Column, ...], column: Column, place: Place, path: str
         other = _named(columns, place.after.rpartition(".")[2])
         if other is None or other.name in META_COLUMNS:
             raise SchemaConflictError(
-                f"Column {path!r} cannot stand behind {place.after!r}",
+                f"Column {path!r} cannot come after {place.after!r}",
                 found=f"beside it are {', '.join(each.name for each in columns if each.name not in META_COLUMNS)}",
                 fix="name one of these",
             )

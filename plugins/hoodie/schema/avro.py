@@ -48,9 +48,9 @@ def arrow_to_avro(schema: pa.Schema, table_name: str) -> str:
 def avro_to_arrow(text: str, *, unions: bool = False) -> pa.Schema:
     """The Arrow schema of an Avro record schema (JSON).
 
-    With `unions` a union of several types besides null is a struct with a field of each, named as the type, of which at most
-    one is not null: Hudi's metadata table has such, no other table should.
-    Raises SchemaConflictError for types that have no column form, CorruptTableError for what is no Avro record schema.
+    With `unions` a union of several types other than null is a struct with a field of each, named as the type, of which at most
+    one is not null: Hudi's metadata table has such, no other table should. Raises SchemaConflictError for types that have no
+    column form, CorruptTableError for text that is not an Avro record schema.
     """
     try:
         record = json.loads(text)
@@ -131,7 +131,7 @@ def decimal_bytes(precision: int) -> int:
 
 @dataclass(frozen=True)
 class _Scope:
-    """Where a part of an Avro schema stands: the namespace around it, and the named types before it by full name."""
+    """Scope of a part of an Avro schema: the namespace around it, and the named types before it by full name."""
 
     namespace: str
     named: dict[str, pa.DataType]
@@ -156,7 +156,7 @@ def _fields(record: dict[str, Any], scope: _Scope) -> list[pa.Field]:
 
 
 def _arrow_field(name: str, avro: Any, scope: _Scope) -> pa.Field:
-    if is_internal(name):  # Avro allows no such name, but libraries can be told not to look
+    if is_internal(name):  # Avro allows no such name, but libraries have a switch for that check
         raise CorruptTableError(
             f"A schema of the table has the column {name!r}",
             found="a name that Avro cannot hold",

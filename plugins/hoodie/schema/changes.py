@@ -1,5 +1,5 @@
-"""What can be asked of a table's columns (`ALTER TABLE` of Hudi's Spark SQL). Names are dotted: `a.b` is the field `b` of the
-struct `a`, `a.element.b` one of the elements of an array, `a.value.b` one of the values of a map."""
+"""Changes of a table's columns (`ALTER TABLE` of Hudi's Spark SQL). Names are dotted: `a.b` is the field `b` of the struct
+`a`, `a.element.b` one of the elements of an array, `a.value.b` one of the values of a map."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pyarrow as pa
 
 @dataclass(frozen=True)
 class Place:
-    """Where a column stands among those beside it: behind the one that is named `after`; None: before all others."""
+    """Place of a column among those beside it: after the one that is named `after`; None: before all others."""
 
     after: str | None = None
 
@@ -69,7 +69,7 @@ class AllowNull:
 
 @dataclass(frozen=True)
 class CommentColumn:
-    """What a column is about."""
+    """Comment of a column."""
 
     name: str
     comment: str

@@ -1,4 +1,4 @@
-"""What the columns of a table are called in an older file of it, told by their ids (decision 52)."""
+"""Names of a table's columns in an older file of it, by their ids (decision 52)."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _NOTHING = "@nothing"  # no name that a column can have
 
 @dataclass(frozen=True)
 class Renaming:
-    """Of the fields of one record: how a file calls each column whose name it has otherwise, None: it has no such column. A
-    column that stands not in `stored` is found by its name. `below` are the parts of nested columns, by their name now.
+    """Maps the current names of one record's fields to the names in a file (None: absent). A column that is not in `stored` is
+    found by its name. `below` are the parts of nested columns, by their current name.
 
     For an array and a map `below` has what is to do with the parts `element` or `value`. `kinds` are types of now that a file's
     values take by Hudi's rules (see `promoted`). `millis` are the table's columns with timestamps of milliseconds, which a file
@@ -34,21 +34,21 @@ class Renaming:
 
     @property
     def changes(self) -> bool:
-        """Whether anything is called otherwise, or can have another unit."""
+        """Return whether any column has another name, or can have another unit."""
         return bool(self.stored or self.below or self.kinds or self.millis is not None)
 
     def in_file(self, names: Sequence[str]) -> list[str]:
-        """What a file calls these columns, without those that it does not have."""
+        """Names of these columns in a file, without those that it does not have."""
         found = (self.stored.get(name, name) for name in names)
         return [name for name in found if name is not None]
 
     def as_now(self, names: Iterable[str]) -> list[str]:
-        """What columns of a file are called now, without those whose name belongs to another column."""
+        """Current names of columns of a file, without those whose name belongs to another column."""
         now = {old: name for name, old in self.stored.items() if old is not None}
         return [now.get(name, name) for name in names if name in now or name not in self.stored]
 
     def untouched(self, names: Sequence[str]) -> bool:
-        """Whether the columns and all their parts have their names in the file."""
+        """Return whether the columns and all their parts have their names in the file."""
         return not any(name in self.stored or name in self.below for name in names)
 
     def apply(self, rows: pa.Table) -> pa.Table:
@@ -108,7 +108,7 @@ class Renaming:
             values = self._changed("element", plain.values)
             made = pa.list_(kind.value_field.with_type(values.type))
             return pa.ListArray.from_arrays(list_offsets(plain), values, type=made, mask=null_mask(plain))
-        return array  # the file has another type than its schema says: whoever conforms it is told
+        return array  # the file has another type than its schema says: the conversion of the rows raises the error
 
 
 NO_RENAMING = Renaming()

@@ -12,12 +12,12 @@ _COMMENT = b"comment"
 
 
 def comment_of(field: pa.Field) -> str | None:
-    """What the field's metadata says of the column; None where it says nothing."""
+    """The column's comment in the field's metadata; None without one."""
     return ((field.metadata or {}).get(_COMMENT) or b"").decode(errors="replace") or None
 
 
 def commented(field: pa.Field, comment: object) -> pa.Field:
-    """The field with this comment and no other metadata; what is no text, or an empty one, is none."""
+    """The field with this comment and no other metadata; an empty comment, or one that is not text, is left out."""
     told = {_COMMENT: comment.encode()} if isinstance(comment, str) and comment else None
     return pa.field(field.name, field.type, field.nullable, told)
 

@@ -17,11 +17,10 @@ _WIDTHS = {pa.int32(): 0, pa.int64(): 1, pa.float32(): 2, pa.float64(): 3}  # Av
 def reconcile(table: pa.Schema, incoming: pa.Schema, *, fills: bool = True) -> pa.Schema:
     """The table's schema after rows with the schema `incoming`, which is normalised first.
 
-    The table's columns keep their order; new ones come after them as nullable, also inside structs. Of two numeric types the
-    wider one counts, and so does the greater precision of decimals of one scale. Decimals of a smaller scale fit where their
-    values do. A column that is absent from the rows must be
-    nullable: it is written as null; so is one without a type, for its values are all null. Unless it `fills` no column may be
-    absent. Raises SchemaConflictError naming the column, dotted.
+    The table's columns keep their order; new ones come after them as nullable, also inside structs. The wider of two numeric
+    types counts, and the greater precision of decimals of one scale. Decimals of a smaller scale fit if their values do. A column
+    that is absent from the rows must be nullable: it is written as null; so is one without a type, for its values are all null.
+    Unless it `fills` no column may be absent. Raises SchemaConflictError naming the column, dotted.
     """
     given = normalise(incoming, nulls=True)
     if not fills:

@@ -33,7 +33,7 @@ class StoredColumns:
 
     @staticmethod
     def of(schema: pa.Schema, versions: tuple[InternalSchema, ...], as_of: str | None = None) -> StoredColumns:
-        """Of a table with the data columns `schema` and this history, now or at the time `as_of`."""
+        """The stored columns of a table with the data columns `schema` and this history, now or at the time `as_of`."""
         current = schema_at(versions, as_of) if as_of is not None else versions[-1] if versions else None
         millis = millis_columns(schema)
         if current is None:
@@ -41,7 +41,7 @@ class StoredColumns:
         return StoredColumns(current.with_columns(schema).columns, versions, millis)
 
     def in_file(self, time: str) -> Renaming:
-        """What the base files of the commit of this time call the columns, and how they hold them."""
+        """Names and types of the columns in the base files of the commit of this time."""
         then = schema_at(self.versions, time) if self.now else None
         named = _renaming(self.now, then.columns) if then is not None else NO_RENAMING
         return named if self.millis is None else replace(named, millis=self.millis)

@@ -1,4 +1,4 @@
-"""Hudi's schema with ids: each column has a number that it keeps, however it is called and wherever it stands.
+"""Hudi's schema with ids: each column has a number that it keeps, under any name and at any place.
 
 It is what `hoodie.schema.on.read.enable` keeps of a table, as JSON in the key `latest_schema` of commits and in the files of
 `.hoodie/.schema` (`org.apache.hudi.internal.schema.InternalSchema`).
@@ -65,7 +65,7 @@ class InternalSchema:
 
     @staticmethod
     def parse(text: str) -> InternalSchema:
-        """Of its JSON. Raises CorruptTableError."""
+        """Parse its JSON. Raises CorruptTableError."""
         found: InternalSchema = _of_json(text, _schema)
         return found
 
@@ -171,7 +171,7 @@ def _commented(column: Column, field: pa.Field) -> Column:
 
 
 def _alike(one: str, other: str) -> bool:
-    """Whether both name one type: a decimal is named with and without its bytes."""
+    """Return whether both name one type: a decimal is named with and without its bytes."""
     return _SAME.get(one, one) == _SAME.get(other, other) or decimal_digits(one) == decimal_digits(other) is not None
 
 

@@ -15,7 +15,7 @@ def without_offset(array: pa.Array) -> pa.Array:
 
 
 def list_offsets(array: pa.Array) -> pa.Array:
-    """Where the values of each list begin, and the last ones end."""
+    """The begin of each list's values, and the end of the last one."""
     if pa.types.is_fixed_size_list(array.type):
         return pa.array(np.arange(len(array) + 1) * array.type.list_size, pa.int32())
     return array.offsets.cast(pa.int32())

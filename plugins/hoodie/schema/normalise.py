@@ -35,11 +35,11 @@ _PLAIN = frozenset(
 def normalise(schema: pa.Schema, *, nulls: bool = False) -> pa.Schema:
     """The columns as a table holds them.
 
-    Dictionaries are decoded, large and view types become plain, small integers int32, uint32 int64, timestamps microseconds
-    (with a zone: UTC; without: local), fixed-size binary becomes binary; of metadata only comments stay. With `nulls`, types
-    that are not known because all values are null stay null. Raises SchemaConflictError naming the column for a type that a Hudi
-    table cannot hold, for values nested too deep, for names that Avro cannot hold, for names that differ only in case, for Hudi's
-    own column names, and for its marks of deletions with a type in which nobody would see them.
+    Dictionaries are decoded, large and view types become plain, small integers int32, uint32 int64, timestamps microseconds (with
+    a zone: UTC; without: local), fixed-size binary becomes binary; of metadata only comments stay. With `nulls`, types that are
+    not known because all values are null stay null. Raises SchemaConflictError naming the column for a type that a Hudi table
+    cannot hold, for values nested too deep, for names that Avro cannot hold, for names that differ only in case, for Hudi's own
+    column names, and for its marks of deletions with a type in which readers would not see them.
     """
     refuse_deep(schema)
     columns = pa.schema(_fields(list(schema), "", nulls))
@@ -72,7 +72,7 @@ def _fields(fields: list[pa.Field], prefix: str, nulls: bool) -> list[pa.Field]:
         path = prefix + field.name
         if counts[field.name.lower()] > 1:
             raise SchemaConflictError(
-                f"Column {path!r} stands more than once",
+                f"Column {path!r} occurs more than once",
                 found=", ".join(other.name for other in fields),
                 fix="names must differ in more than case",
             )
@@ -87,7 +87,8 @@ def _fields(fields: list[pa.Field], prefix: str, nulls: bool) -> list[pa.Field]:
 
 
 def fits_avro(name: str) -> bool:
-    """Whether Java's Avro takes the name of a field. It looks at UTF-16 units, so letters beyond U+FFFF are none."""
+    """Return whether Java's Avro takes the name of a field. It looks at UTF-16 units, so letters beyond U+FFFF do not count as
+    letters."""
     kinds = ["_" if char == "_" else unicodedata.category(char) if char <= "\uffff" else "" for char in name]
     letters = _LETTERS | {"_"}
     return bool(kinds) and kinds[0] in letters and all(kind in letters or kind == _DIGIT for kind in kinds)
@@ -133,5 +134,5 @@ def _instead(kind: pa.DataType) -> str:
     if pa.types.is_uint64(kind):
         return " (to int64; to decimal128(20, 0) where values are 2**63 and more)"
     if pa.types.is_duration(kind):
-        return " (to int64, and tell the unit in the column's name)"
+        return " (to int64, and give the unit in the column's name)"
     return " (to string)" if pa.types.is_time(kind) else ""

@@ -1,4 +1,4 @@
-"""Which columns can order rows (format notes, section 7.3)."""
+"""Columns that can order rows (format notes, section 7.3)."""
 
 from __future__ import annotations
 

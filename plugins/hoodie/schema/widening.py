@@ -24,9 +24,10 @@ _FIXED = re.compile(r"fixed\[(\d+)\]")
 
 
 def widens(old: str, new: str) -> bool:
-    """Whether a column of the type that Hudi calls `old` may become `new` (`SchemaChangeUtils.isTypeUpdateAllow`).
+    """Return whether a column of the type that Hudi calls `old` may become `new` (`SchemaChangeUtils.isTypeUpdateAllow`).
 
-    What Hudi allows besides, and not every value takes, is not: text to dates, decimals or bytes, fractions to decimals.
+    Other changes that Hudi allows, and not every value takes, are refused: text to dates, decimals or bytes, fractions to
+    decimals.
     """
     digits, before = decimal_digits(new), decimal_digits(old)
     if digits is None:

@@ -26,7 +26,7 @@ _COMPARED: dict[str, Callable[[Any, Any], pc.Expression]] = {
 
 @dataclass(frozen=True)
 class Condition:
-    """Of one column."""
+    """Condition on one column."""
 
     column: str
     expression: pc.Expression

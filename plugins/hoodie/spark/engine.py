@@ -55,7 +55,7 @@ class SparkEngine:
 
     @property
     def host(self) -> str:
-        """Where executors reach the driver."""
+        """The address by which executors reach the driver."""
         return str(self._context.getConf().get("spark.driver.host") or socket.getfqdn())
 
     @property
@@ -64,7 +64,7 @@ class SparkEngine:
 
     @property
     def task_memory(self) -> int:
-        """In local mode what the driver's heap leaves of the machine, else what executors have besides their heap."""
+        """In local mode the machine's memory without the driver's heap, otherwise the executors' memory without their heap."""
         if self._context.master.startswith("local"):
             heap = self._megabytes("spark.driver.memory", "1g")
             return max(0, machine_memory() - heap * _MIB) // self.parallelism
@@ -87,8 +87,8 @@ class SparkEngine:
 
     @property
     def cpu_seconds(self) -> float | None:
-        """Of processors: what tasks of this engine took in their Python workers, and the executors' JVMs for the application, as
-        far as Spark keeps its stages. Not of the driver. None of an application that is gone."""
+        """Seconds of processors: those of this engine's tasks in their Python workers, and the executors' JVMs for the
+        application, as far as Spark keeps its stages. Not of the driver. None for an application that is gone."""
         try:
             gateway, jvm = self._context._gateway, self._context._jvm
             none, no_quantiles = jvm.java.util.ArrayList(), gateway.new_array(jvm.double, 0)
@@ -155,7 +155,7 @@ class SparkEngine:
             return results
 
     def _watched(self, function: Callable[..., Any], size: int) -> AbstractContextManager[None]:
-        """The progress of the job that the block runs, of about `size` bytes, is told."""
+        """Report the progress of the job that the block runs, of about `size` bytes."""
         if self._progress is None:
             return nullcontext()
         return watched(self._context.statusTracker(), self._progress, Stage(step_of(function), 0, size))
@@ -212,7 +212,7 @@ def _one_each(count: int) -> tuple[tuple[int, ...], ...]:
     return tuple((bucket,) for bucket in range(count))
 
 
-# What runs in the workers: picklable callables around the library's functions.
+# Code in the workers: picklable callables around the library's functions.
 
 
 @dataclass(frozen=True)

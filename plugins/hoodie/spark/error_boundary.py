@@ -19,8 +19,8 @@ _MOST = 500  # characters of what Spark says
 
 @contextmanager
 def spark_call(doing: str, *, changes: bool = False) -> Iterator[None]:
-    """As `call`, and whatever Spark raises is an EngineError: a query that cannot be, a job that failed. What is raised later,
-    when somebody runs a DataFrame, stays Spark's."""
+    """As `call`, and any error of Spark is an EngineError: an invalid query, a job that failed. Later errors, when the user
+    runs a DataFrame, stay Spark's."""
     with call(doing, changes=changes):
         try:
             yield
@@ -45,6 +45,6 @@ def _left(changes: bool) -> str:
 
 
 def _said(text: str) -> str:
-    """What a worker's Python raised at last; else the first line."""
+    """The last error of a worker's Python, or the first line."""
     raised = _RAISED.findall(text)
     return str(raised[-1] if raised else text.strip().partition("\n")[0])[:_MOST]

@@ -1,4 +1,4 @@
-"""What the Hadoop of a Spark session can read."""
+"""File systems that the Hadoop of a Spark session can read."""
 
 from __future__ import annotations
 

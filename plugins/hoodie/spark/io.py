@@ -28,7 +28,7 @@ from hoodie.write.execute import WriteResult
 _log = logging.getLogger(__name__)
 
 _LARGE = 128 << 20  # bytes of files that workers read whole: a second and more
-_ADVICE = "Spark cannot tell the workers which columns a query needs: name them (columns=), or use hoodie.spark.query"
+_ADVICE = "Spark does not show the workers which columns a query needs: name them (columns=), or use hoodie.spark.query"
 
 
 @spark_call("writing a DataFrame", changes=True)
@@ -37,7 +37,7 @@ def write(
 ) -> WriteResult:
     """Write a DataFrame to the table at `base_path`, as HoodieTable.write does.
 
-    Raises what that raises, and EngineError when Spark itself fails, at the DataFrame's own query too. Whatever it is, nothing of
+    Raises what that raises, and EngineError when Spark itself fails, at the DataFrame's own query too. After any error nothing of
     the write is visible.
     """
     check_argument("df", df, "a DataFrame of Spark; HoodieTable.write takes others", DataFrame)
@@ -89,8 +89,8 @@ def query(
     """`build` of the DataFrame that `read` makes of the columns which it needs, without naming them.
 
     `build` makes a query of a DataFrame and runs nothing: it is called twice, the first time with an empty table of all columns,
-    whose plan tells which of them Spark reads. It must name its columns, not count them. Raises as `read` does; what else than an
-    error of Spark's `build` raises stays as it is.
+    whose plan shows which of them Spark reads. It must name its columns, not count them. Raises as `read` does; errors of `build`
+    that are not Spark's stay as they are.
     """
     check_session(spark)
     check_argument("build", build, "a function of a DataFrame", having="__call__")
@@ -118,7 +118,7 @@ def explain(
     options: Mapping[str, object] | None = None,
     filter: Filter | None = None,
 ) -> str:
-    """What `read` would read, who would read it, and what the filter leaves out, in words."""
+    """The plan of `read` in words: its files, their readers, and what the filter leaves out."""
     kind = Snapshot(as_of, read_optimized)
     found = _scan(spark, base_path, Query(columns, filter, kind, partitions, given_options(options), meta_columns=True))
     return found.explain() + (f"\n{_ADVICE}" if columns is None and found.by_workers else "")

@@ -1,4 +1,4 @@
-"""What tasks take in their Python workers, added up in the driver."""
+"""Metrics of tasks in their Python workers, added up in the driver."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ Meter: TypeAlias = Accumulator[Taken]
 
 
 def new_meter(context: SparkContext) -> Meter:
-    """Of the tasks that get it."""
+    """A meter for the tasks that get it."""
     return context.accumulator(Taken(), _Sum())
 
 
 @contextmanager
 def metered(meter: Meter) -> Iterator[None]:
-    """What the block takes in this worker is added."""
+    """Add the seconds of the block in this worker."""
     begun = time.process_time()
     reset_peak()
     try:

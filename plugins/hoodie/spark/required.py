@@ -1,4 +1,4 @@
-"""What a query needs of tables: Spark's own optimizer is asked, on empty tables of the same columns."""
+"""Columns and conditions that a query needs of tables: Spark's own optimizer is asked, on empty tables of the same columns."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Build = Callable[[DataFrame], DataFrame]
 
 @dataclass(frozen=True)
 class Required:
-    """What a query reads of one table."""
+    """Columns and conditions that a query reads of one table."""
 
     columns: list[str]
     """Columns of the table, in its order, that Spark reads for it."""
@@ -28,8 +28,8 @@ class Required:
 
 
 def required_columns(spark: SparkSession, schema: pa.Schema, build: Build) -> tuple[list[str], list[str]]:
-    """What the query that `build` makes of a DataFrame with the columns `schema` reads of it, and the names of its own columns;
-    all columns where Spark's plan does not tell: it has sub queries or cached parts. Nothing is run."""
+    """The columns that the query that `build` makes of a DataFrame with the columns `schema` reads of it, and the names of its
+    own columns; all columns if Spark's plan does not show it: it has sub queries or cached parts. Nothing is run."""
     names = list[str]()
 
     def built(frames: Sequence[DataFrame]) -> DataFrame:
@@ -44,7 +44,7 @@ def required_columns(spark: SparkSession, schema: pa.Schema, build: Build) -> tu
 def required_of_each(
     spark: SparkSession, schemas: Sequence[pa.Schema], build: Callable[[Sequence[DataFrame]], DataFrame]
 ) -> list[Required]:
-    """What the query that `build` makes of DataFrames with the columns `schemas` reads of each of them."""
+    """The columns that the query that `build` makes of DataFrames with the columns `schemas` reads of each of them."""
     with tempfile.TemporaryDirectory(prefix="hoodie-columns-") as folder:
         places = [Path(folder) / str(number) for number in range(len(schemas))]
         for place in places:

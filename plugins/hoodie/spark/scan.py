@@ -31,8 +31,8 @@ _TASK_BYTES = 128 << 20  # default of spark.sql.files.maxPartitionBytes
 @dataclass(frozen=True)
 class Scan:
     """A read plan shared out: slices whose rows are in one file go to Spark's own vectorised reader; slices with logs, and
-    skeletons of a bootstrap, to Python workers on Arrow columns, which read whatever Spark cannot: files that no file system
-    of its Hadoop reaches, and rows of which the filter is still to be asked."""
+    skeletons of a bootstrap, to Python workers on Arrow columns, which also read what Spark cannot: files that no file system
+    of its Hadoop reaches, and rows whose filter is still to be checked."""
 
     storage: Storage
     plan: ReadPlan
@@ -61,7 +61,7 @@ class Scan:
         return reduce(DataFrame.unionByName, frames)
 
     def explain(self) -> str:
-        """What is read, and who reads it, in words."""
+        """The plan in words: its files, and their readers."""
         merged = sum(map(_needs_merging, self.by_workers))
         reasons = [f"{merged} whose rows are in several files"] if merged else []
         if merged < len(self.by_workers):
@@ -80,7 +80,7 @@ class Scan:
 
 
 def plan_scan(spark: SparkSession, storage: Storage, plan: ReadPlan) -> Scan:
-    """Who reads which slices of a plan."""
+    """Choose the reader of each slice of a plan."""
     url = readable_url(spark, storage.base_path)
     rows = _written(plan.written)
     settled = plan.settled() if rows is None else frozenset()

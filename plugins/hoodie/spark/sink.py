@@ -1,8 +1,8 @@
 """`df.write.format("hoodie")`: the rows of a query, staged by its tasks, and written once all of them are there.
 
 Tasks of a source of Python cannot hand rows to each other, as the rows of one key must be. So they only put them into files of
-the table's storage (`hoodie.spark.staging`); Spark tells which attempts of tasks count, and with their files alone the process of
-the session makes a write as any other (`hoodie.spark.write_server`).
+the table's storage (`hoodie.spark.staging`); Spark reports which attempts of tasks count, and with their files alone the process
+of the session makes a write as any other (`hoodie.spark.write_server`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from hoodie.storage import storage_of
 
 @dataclass
 class Staged(WriterCommitMessage):  # type: ignore[misc]
-    """What an attempt of a task has staged."""
+    """Files that an attempt of a task has staged."""
 
     splits: list[StagedSplit]
 

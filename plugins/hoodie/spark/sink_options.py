@@ -1,4 +1,4 @@
-"""What `df.write.format("hoodie")` asks by its mode and options: an operation on a table, which may not be there yet."""
+"""Options of `df.write.format("hoodie")` with its mode: an operation on a table, which may not be there yet."""
 
 from __future__ import annotations
 

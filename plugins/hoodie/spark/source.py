@@ -1,8 +1,8 @@
 """`spark.read.format("hoodie")`: a table as a data source of Spark, for sessions without Hudi's bundle.
 
-Spark makes the source in a process of its own, asks it for the columns, and sends it on as it is then, pickled, to whoever plans
-a scan; so every scan of a DataFrame reads the table as it was when the DataFrame was made. Python workers read all slices: Spark
-tells a source of Python neither the columns that a query needs nor a way to its own reader. `hoodie.spark.read` and
+Spark makes the source in a process of its own, asks it for the columns, and sends it on as it is then, pickled, to the process
+that plans a scan; so every scan of a DataFrame reads the table as it was when the DataFrame was made. Python workers read all
+slices: Spark gives a source of Python neither the columns that a query needs nor a way to its own reader. `hoodie.spark.read` and
 `hoodie.spark.query` have both.
 """
 
@@ -77,7 +77,7 @@ class HoodieSource(DataSource):  # type: ignore[misc]
     """See the module; options are those of `hoodie.spark.source_options`, and of a write those of `hoodie.spark.sink_options`."""
 
     writes_at = ""
-    """Where the process of the session carries out writes."""
+    """The session's process carries out writes at this address."""
 
     def __init__(self, options: dict[str, str]) -> None:
         self._given = dict(CaseInsensitiveDict(options))

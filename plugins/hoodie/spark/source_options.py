@@ -1,4 +1,4 @@
-"""What the options of `spark.read.format("hoodie")` ask: Hudi's keys, as a path, a kind of read and the library's own options."""
+"""Options of `spark.read.format("hoodie")`: Hudi's keys, as a path, a kind of read and the library's own options."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OF_CATALOG = frozenset({"owner", "provider", "location", "is_managed_location", 
 """Properties that Spark gives to each table of its catalog, and hands to a source together with the user's when it is created."""
 
 NO_PATH = (
-    'name the table: {verb}("/data/lake/orders"). Of a table of its catalog Spark tells a source of Python no path: '
+    'name the table: {verb}("/data/lake/orders"). For a table of its catalog Spark gives a source of Python no path: '
     "{statement} orders WITH (path '/data/lake/orders')"
 )
 
@@ -37,14 +37,14 @@ class Asked:
 
     kind: Snapshot | Incremental | ChangeQuery
     options: Mapping[str, object]
-    """What is left for the library: the keys of `hoodie.config.keys.read`, and whatever else was given."""
+    """Options for the library: the keys of `hoodie.config.keys.read`, and all others that were given."""
 
 
 def asked_of(given: Mapping[str, str]) -> Asked:
     """The read that `given` asks for, keys in lower case as Spark hands them over.
 
-    Raises ConfigError for a type of query or a format of changes that is not known here, for an incremental read without a
-    begin, and for an option that the type of query would leave aside: other rows would be read than somebody meant.
+    Raises ConfigError for an unknown type of query or format of changes, for an incremental read without a begin, and for an
+    option that the type of query would ignore: the query would read other rows than the user meant.
     """
     left = {name: value for name, value in given.items() if name != PATH and name not in OF_CATALOG}
     kinds = [left.pop(name) for name in _TYPE if name in left]

@@ -28,7 +28,7 @@ _OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")
 
 @dataclass(frozen=True)
 class StagedSplit:
-    """Rows in one file. Whoever has the storage can read them."""
+    """Rows in one file. Any process with the storage can read them."""
 
     storage: Storage
     path: str
@@ -60,7 +60,7 @@ def new_folder(now: datetime) -> str:
 
 
 def stage(storage: Storage, folder: str, batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> list[StagedSplit]:
-    """The rows in files of names that no other attempt of the task has. Of no rows there is no file.
+    """The rows in files of names that no other attempt of the task has. Without rows there is no file.
 
     Raises OSError; the file at which that happens is not there then, those before it are.
     """

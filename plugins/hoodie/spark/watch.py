@@ -33,7 +33,7 @@ def _watch(tracker: StatusTracker, progress: Progress, stage: Stage, ended: Even
     while not ended.wait(_SECONDS):
         try:
             tasks, done = _count(tracker)
-        except (Py4JError, OSError):  # a session that ends: whoever runs the job is told
+        except (Py4JError, OSError):  # a session that ends: the caller that runs the job gets the error
             return
         if tasks:
             progress(replace(stage, tasks=tasks, tasks_done=done, bytes_done=stage.bytes * done // tasks))

@@ -1,4 +1,4 @@
-"""What every task does around the library's functions in a Python worker."""
+"""Steps of every task around the library's functions in a Python worker."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from hoodie.spark.metrics import Meter, metered
 
 @contextmanager
 def worker_task(meter: Meter | None = None) -> Iterator[None]:
-    """The body of a task: its errors are packed for the journey, and the end of its process's first task is noted. What it
-    took is added to `meter`."""
+    """The body of a task: its errors are packed for the journey, and the end of its process's first task is noted. Its seconds
+    are added to `meter`."""
     with nullcontext() if meter is None else metered(meter):
         with carrying_errors():
             use_task_pool()

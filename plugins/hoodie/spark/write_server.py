@@ -88,7 +88,7 @@ class WriteServer:
                 answer = _DONE
             except HoodieError as error:
                 answer = as_line(error)
-            except Exception:  # noqa: BLE001 - a mistake of this library, told where the write was asked for
+            except Exception:  # noqa: BLE001 - a mistake of this library, reported to the caller of the write
                 answer = traceback.format_exc()
             connection.send_bytes(answer.encode())
 

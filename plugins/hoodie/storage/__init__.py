@@ -1,4 +1,4 @@
-"""Where a table lives."""
+"""Storage of tables."""
 
 from hoodie.storage.base import File, FileInfo, Listing, Storage, closing_input, join, walk_files
 from hoodie.storage.factory import BasePath, open_storage, storage_of

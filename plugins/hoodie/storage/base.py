@@ -33,7 +33,7 @@ class FileInfo:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What lies directly in a folder. Empty when the folder is not there, as on an object store."""
+    """Files and folders directly in a folder. Empty when the folder is not there, as on an object store."""
 
     files: tuple[FileInfo, ...] = ()
     folders: tuple[str, ...] = ()  # paths relative to the base path
@@ -74,7 +74,7 @@ class Storage(Protocol):
     def create(self, path: str, data: bytes) -> None:
         """Create the file with this content in one step: it is there whole or not at all (format notes, section 2.3).
 
-        Raises FileExistsError when the file is there, whoever made it.
+        Raises FileExistsError when a file of any writer is there.
         """
         ...
 
@@ -83,14 +83,14 @@ class Storage(Protocol):
         ...
 
     def delete(self, path: str) -> bool:
-        """Delete one file; False when it was not there, as far as the storage can tell: S3 always says True."""
+        """Delete one file; False when it was not there, as far as the storage shows it: S3 always says True."""
         ...
 
     def move(self, path: str, to: str) -> bool:
         """Move a file; False when there is none at `path`. Folders are made as needed.
 
-        Who is killed in between leaves it whole in both places: the next call ends that. Raises FileExistsError when a file with
-        other bytes is at `to`.
+        If the process is killed in between, both places have the whole file: the next call ends that. Raises FileExistsError when
+        a file with other bytes is at `to`.
         """
         ...
 
@@ -101,7 +101,7 @@ class Storage(Protocol):
     def sweep(self, folders: Sequence[str]) -> None:
         """Delete what processes that are gone have left unfinished directly in these folders, and nothing else.
 
-        Where a file is made by one request there is nothing to find.
+        If a file is made by one request there is nothing to find.
         """
         ...
 
@@ -113,7 +113,7 @@ class ReplacingStorage(Storage, Protocol):
     def replace(self, path: str, old: bytes, new: bytes) -> bool:
         """Give the file the content `new` if it has the content `old`; False when it has another, or is not there.
 
-        A reader sees the one or the other, whole. Raises OSError when whether it was done cannot be told.
+        A reader sees the one or the other, whole. Raises OSError when it is unknown whether it was done.
         """
         ...
 
@@ -137,7 +137,7 @@ def walk_files(storage: Storage, folder: str) -> Iterator[FileInfo]:
 
 
 def inside(base_path: str, path: str) -> str:
-    """`path`, if it stays below the base path: the last line of defence, whatever named it. Raises UnsafePathError."""
+    """`path`, if it stays below the base path: the last line of defence, for paths from any source. Raises UnsafePathError."""
     if path.startswith("/") or "\0" in path or (".." in path and ".." in path.split("/")):
         raise UnsafePathError(
             f"Path {path!r} leads out of {base_path}",

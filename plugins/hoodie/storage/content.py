@@ -1,4 +1,4 @@
-"""What files hold, read in blocks: sizes and times of two files may be the same where their bytes are not."""
+"""Contents of files, read in blocks: sizes and times of two files may be the same while their bytes differ."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def content_mark(storage: Storage, path: str) -> str:
 
 
 def same_content(storage: Storage, one: str, other: str) -> bool:
-    """Whether both hold the same bytes; only files of one size are read. False where one is not there."""
+    """Return whether both hold the same bytes; only files of one size are read. False if one is not there."""
     found, there = storage.info(one), storage.info(other)
     if found is None or there is None or found.size != there.size:
         return False

@@ -1,4 +1,4 @@
-"""Object stores that tell the version of an object, and replace one on the condition that it still has that version."""
+"""Object stores that return the version of an object, and replace one on the condition that it still has that version."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class TaggedStorage(FsspecStorage):
         raise NotImplementedError
 
     def _prove_match(self, target: str, data: bytes, old_tag: str) -> None:
-        """Where stores of many makers speak the protocol: that this one heeds the condition."""
+        """Check that a store heeds the condition, if stores of many makers speak the protocol."""
 
 
 class GcsStorage(TaggedStorage):

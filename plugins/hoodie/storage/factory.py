@@ -1,4 +1,4 @@
-"""Which storage serves a base path."""
+"""Storage of a base path."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hoodie.storage.remote import FsspecStorage
 from hoodie.storage.s3 import S3Storage
 
 BasePath = str | os.PathLike[str] | Storage
-"""Where a table is: a path as text or `pathlib.Path`, a URL, or a storage."""
+"""The location of a table: a path as text or `pathlib.Path`, a URL, or a storage."""
 
 _URL_AS_PATH = re.compile(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]+:/(?!/)")
 
@@ -22,7 +22,7 @@ def storage_of(base_path: BasePath) -> Storage:
     """The storage of a base path. Raises what `open_storage` raises."""
     if not isinstance(base_path, str | os.PathLike) and hasattr(base_path, "open_output"):
         return base_path
-    return open_storage(base_path)  # type: ignore[arg-type]  # raises for what is none of them
+    return open_storage(base_path)  # type: ignore[arg-type] # raises for any other value
 
 
 def open_storage(base_path: str | os.PathLike[str]) -> Storage:

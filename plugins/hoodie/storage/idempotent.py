@@ -7,7 +7,7 @@ from enum import Enum
 
 from hoodie.storage.base import ReplacingStorage, Storage
 
-# What a store refuses for good. After any other error it may have made the file, or may still make it.
+# Errors of a store that are final. After any other error it may have made the file, or may still make it.
 _REFUSED = frozenset(
     {
         *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT),
@@ -17,7 +17,7 @@ _REFUSED = frozenset(
 
 
 class Outcome(Enum):
-    """Of a `create` that raised an error."""
+    """Outcome of a `create` that raised an error."""
 
     DONE = "the file is there, with our content"
     OTHER = "a file with other content is there"
@@ -57,12 +57,12 @@ def replace_own(storage: ReplacingStorage, path: str, old: bytes, new: bytes) ->
 
 
 def look_once(storage: Storage, path: str, data: bytes, error: Exception) -> Outcome:
-    """What became of the file that `Storage.create` raised `error` for. Raises nothing."""
+    """State of the file after `Storage.create` raised `error` for it. Raises nothing."""
     try:
         found = storage.read(path)
     except FileNotFoundError:
         refused = isinstance(error, OSError) and error.errno in _REFUSED
         return Outcome.REFUSED if refused else Outcome.UNCLEAR
-    except Exception:  # noqa: BLE001 - whatever a storage raises
+    except Exception:  # noqa: BLE001 - any error of a storage
         return Outcome.UNCLEAR
     return Outcome.DONE if found == data else Outcome.OTHER

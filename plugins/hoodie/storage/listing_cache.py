@@ -1,4 +1,4 @@
-"""A storage for those who look at a table and change nothing: each folder is listed once, whatever is asked."""
+"""A storage for readers that look at a table and change nothing: each folder is listed once for all questions."""
 
 from __future__ import annotations
 

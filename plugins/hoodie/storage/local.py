@@ -25,7 +25,7 @@ _TEMPORARY = ".tmp-"  # no name of the format begins so: readers of every implem
 
 _NOWHERE = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG)  # no file can have a name that is too long
 
-_EMPTYINGS = 20  # times that a folder is emptied which others fill meanwhile
+_EMPTYINGS = 20  # times that a folder is emptied which others keep filling
 _CREATIONS = 20  # times that a file is created in a folder that others delete
 _GUARD_LOOKS, _GUARD_SECONDS = 200, 0.01  # what it is held for takes a few milliseconds
 
@@ -147,7 +147,7 @@ class LocalStorage:
         with _alone(target.with_name(f".{target.name}.guard")):
             try:
                 found = target.read_bytes()
-            except FileNotFoundError:  # deleted meanwhile: who deletes asks no guard
+            except FileNotFoundError:  # deleted since: deletes ask no guard
                 return False
             if found != old:
                 return False
@@ -205,7 +205,7 @@ class LocalStorage:
                 break
             except (
                 OSError
-            ) as error:  # another process, such as a task that outlives its write, puts a file there meanwhile
+            ) as error:  # another process, such as a task that outlives its write, puts a file there at the same time
                 if error.errno not in (errno.ENOTEMPTY, errno.EEXIST) or not left:
                     raise
 
@@ -273,7 +273,7 @@ def _alone(guard: Path) -> Iterator[None]:
 
 def _delete_abandoned(path: Path) -> None:
     """Delete the unfinished file if no process has it any more; a writer that is about to lock it finds it gone."""
-    with suppress(OSError), open(path, "rb") as left:  # finished meanwhile, held, or a file system without locks
+    with suppress(OSError), open(path, "rb") as left:  # finished since, held, or a file system without locks
         fcntl.flock(left, fcntl.LOCK_EX | fcntl.LOCK_NB)
         path.unlink()
 

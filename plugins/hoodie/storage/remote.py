@@ -144,7 +144,7 @@ class FsspecStorage:
         return True
 
     def move(self, path: str, to: str) -> bool:
-        """The store copies it by itself, then the first one is deleted: four calls. Where a file is at `to` both are read: a copy
+        """The store copies it by itself, then the first one is deleted: four calls. If a file is at `to` both are read: a copy
         that a killed process has left has the same bytes."""
         if self.info(path) is None:
             return False

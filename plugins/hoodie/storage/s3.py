@@ -26,8 +26,8 @@ class S3Storage(TaggedStorage):
 
     Every file is made by one conditional request (`If-None-Match: *`), which the store must obey, and is tried once: of two
     writers of a name one wins and the other gets FileExistsError, and nothing is there until a file is whole. A request whose
-    answer is lost is sent again by the client, and then finds its own file; the object's metadata tells whose it is. Buckets
-    are never made.
+    answer is lost is sent again by the client, and then finds its own file; the object's metadata names its maker. Buckets are
+    never made.
     """
 
     def _open_file_system(self) -> tuple[Any, str]:
@@ -118,7 +118,8 @@ class S3Storage(TaggedStorage):
         )
 
     def _settle(self, target: str, maker: str, error: OSError) -> None:
-        """After a failed request: done when the file is there and is ours, else FileExistsError or the error itself."""
+        """After a failed request: return when the file is there and is ours. Otherwise raise FileExistsError or the error
+        itself."""
         with suppress(OSError):
             if self._fs.metadata(target, refresh=True).get(_MAKER) == maker:
                 return

@@ -1,4 +1,4 @@
-"""What a sync needs of a catalog. Two implementations: the metastore itself, and HiveServer2."""
+"""Catalogs, as a sync needs them. Two implementations: the metastore itself, and HiveServer2."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Catalog(Protocol):
     """An open connection. Every method raises CatalogError when the server is down or refuses."""
 
     takes_spark_properties: bool
-    """Whether `spark.sql.*` table properties can be set: Spark's own Thrift Server refuses them."""
+    """True if `spark.sql.*` table properties can be set: Spark's own Thrift Server refuses them."""
 
     def __enter__(self) -> Self: ...
 
@@ -32,7 +32,7 @@ class Catalog(Protocol):
         """Those of the partitions with these values that exist; None: all."""
 
     def check(self, action: Action) -> None:
-        """Raises ConfigError or SchemaConflictError for an action that this kind of catalog cannot carry out. Asks nobody."""
+        """Raises ConfigError or SchemaConflictError for an action that this kind of catalog cannot carry out. Makes no I/O."""
 
     def apply(self, action: Action) -> None:
         """Carry out one action. Safe to repeat."""

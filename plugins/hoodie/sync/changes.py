@@ -1,4 +1,4 @@
-"""Which partitions a catalog has not heard of: from the timeline since the last synced commit, else by listing all."""
+"""Partitions that a catalog does not have: from the timeline since the last synced commit, or by listing all."""
 
 from __future__ import annotations
 
@@ -82,9 +82,9 @@ def _why_full(state: TableState, last: Time | None, completion: Time | None, inc
 
 
 def _has_archived_since(state: TableState, last: Time, completion: Time) -> bool:
-    """Whether a commit was archived that began before `last`, which is on the timeline, and completed after `completion`.
+    """Return whether a commit was archived that began before `last`, which is on the timeline, and completed after `completion`.
 
-    Of an archive that cannot be read this is not known: then it may be.
+    An archive that cannot be read may have one: then it is True.
     """
     try:
         archived = state.archive.instants(after=state.earliest_begin(last), until=last)

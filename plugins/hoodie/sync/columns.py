@@ -24,7 +24,7 @@ _SPARK = {**_HIVE, pa.int32(): "integer", pa.int64(): "long"}
 
 
 def hive_columns(schema: pa.Schema, *, timestamps: bool) -> tuple[Column, ...]:
-    """Every column with its Hive type. `timestamps`: as timestamp, else as the bigint that the files hold.
+    """Every column with its Hive type. `timestamps`: as timestamp; otherwise as the bigint that the files hold.
 
     Raises SchemaConflictError for columns that Hive takes for one because they differ in case only.
     """

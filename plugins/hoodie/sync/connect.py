@@ -1,4 +1,4 @@
-"""Which kind of catalog the options name."""
+"""Kind of catalog that the options name."""
 
 from __future__ import annotations
 

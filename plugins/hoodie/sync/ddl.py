@@ -90,7 +90,7 @@ def name(table: CatalogTable) -> str:
 
 
 def describe_partition(table: CatalogTable, values: tuple[str, ...]) -> str:
-    """The statement that tells a partition's folder."""
+    """The statement that shows a partition's folder."""
     return f"DESCRIBE FORMATTED {name(table)} {_partition(table, CatalogPartition(values, ''))}"
 
 

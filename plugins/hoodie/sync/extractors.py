@@ -56,7 +56,7 @@ def infer_extractor(paths: Sequence[str], fields: Fields) -> Extractor:
     """The first of Hudi's extractors that fits every path.
 
     One column: the value of a hive-style path, the only step, a day in three steps, or the whole path; several columns: a step
-    each. Raises ConfigError when none fits, with the path that stands in the way.
+    each. Raises ConfigError when none fits, with the path that does not fit.
     """
     if not fields:
         return extractor_of(NON_PARTITIONED)
@@ -87,8 +87,8 @@ def extract(
 ) -> dict[str, tuple[str, ...]]:
     """The values of every path. Nothing is written unless this went well.
 
-    Raises ConfigError when the extractor does not fit a path, when a value is none of its column's type, and when two paths
-    have the same values.
+    Raises ConfigError when the extractor does not fit a path, when a value is not of its column's type, and when two paths have
+    the same values.
     """
     fields = [column.name for column in columns]
     result: dict[str, tuple[str, ...]] = {}

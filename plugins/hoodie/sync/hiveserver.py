@@ -28,7 +28,7 @@ _FAILURES = (Error, TException, OSError, EOFError)
 
 @dataclass(frozen=True)
 class Address:
-    """What a `jdbc:hive2://` URL says."""
+    """Parts of a `jdbc:hive2://` URL."""
 
     host: str
     port: int
@@ -36,7 +36,7 @@ class Address:
 
 
 def parse_url(url: str) -> Address:
-    """Raises ConfigError for a URL that is none, and for a setting that would have no effect here, by name."""
+    """Raises ConfigError for an invalid URL, and for a setting that would have no effect here, by name."""
     match = _URL.fullmatch(url.strip())
     if match is None:
         raise ConfigError(
@@ -109,7 +109,7 @@ class HiveServer:
     ) -> None:
         # The cursor is the session: left open, the server keeps it until it times out.
         for part in (self._cursor, self._connection):
-            with suppress(*_FAILURES):  # whatever there was to say has been said
+            with suppress(*_FAILURES):  # no more messages are expected
                 part.close()
 
     def has_database(self, database: str) -> bool:

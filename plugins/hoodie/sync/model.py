@@ -1,4 +1,4 @@
-"""What a catalog holds of a table, and the changes that a sync may make to it. Plain values: planned, shown, then applied."""
+"""State of a table in a catalog, and the changes that a sync may make to it. Plain values: planned, shown, then applied."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class CreateTable:
 
 @dataclass(frozen=True)
 class AddColumns:
-    """`columns` stand after those that are there."""
+    """`columns` come after the existing ones."""
 
     table: CatalogTable
     columns: tuple[Column, ...]
@@ -160,7 +160,7 @@ _SHOWN = 20
 
 @dataclass(frozen=True, repr=False)
 class SyncPlan(Shows):
-    """What a sync would do, in order. `instant` is the last commit that the catalog would then know."""
+    """Actions of a sync, in order. `instant` is the last commit that the catalog would then know."""
 
     reason: str
     instant: str | None = None
@@ -168,7 +168,7 @@ class SyncPlan(Shows):
     extractor: str | None = None
 
     def shown(self) -> Shown:
-        """What changes in the catalog."""
+        """Changes of the catalog."""
         line = f"SyncPlan({counted(len(self.actions), 'change')} of the catalog; {self.reason})"
         return Shown(line, columns=("change",), rows=[(str(action),) for action in self.actions])
 

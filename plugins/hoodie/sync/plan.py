@@ -35,11 +35,11 @@ class TableDifference:
     found: CatalogTable | None
     changes: PartitionChanges
     values: Mapping[str, tuple[str, ...]]  # partition path -> values
-    known: Sequence[CatalogPartition]  # all partitions when the changes are full, else those that changed
+    known: Sequence[CatalogPartition]  # all partitions when the changes are full, otherwise those that changed
 
 
 def table_actions(difference: TableDifference) -> Iterator[Action]:
-    """What makes the table of the catalog equal to the wanted one, in order.
+    """Actions that make the table of the catalog equal to the wanted one, in order.
 
     Raises TableExistsError for a table that is not this one, and SchemaConflictError for a change of columns that Hive
     cannot take.
@@ -121,8 +121,8 @@ def _column_actions(wanted: CatalogTable, found: CatalogTable) -> Iterator[Actio
     )
     first_dropped = next((at for at, column in enumerate(found.columns) if column.name not in types), 0)
     if first_dropped:
-        # What stands behind a dropped column moves up, to a position where Hive may not take its type: shortened first, the
-        # table has no types there to compare with.
+        # Columns behind a dropped one move up, to a position at which Hive may not take their type: shortened first, the table
+        # has no types there to compare with.
         yield ReplaceColumns(wanted, kept[:first_dropped], why)
     yield ReplaceColumns(wanted, (*kept, *added), why)
 
@@ -157,7 +157,7 @@ def _partition_actions(difference: TableDifference) -> Iterator[Action]:
     )
     inside = same_place(wanted.location) + "/"
     if changes.full:
-        # What somebody else added from other places is left alone.
+        # Partitions that others added from other places are left alone.
         gone = [
             part
             for part in known.values()

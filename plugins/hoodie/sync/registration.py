@@ -1,4 +1,4 @@
-"""What a catalog should hold of a table, as Hudi 1.2.0's HiveSyncTool would register it. Pure."""
+"""Table that a catalog should have, as Hudi 1.2.0's HiveSyncTool would register it. Pure."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Entry:
 
 
 def database_of(properties: TableProperties, options: Options) -> str:
-    """The option, else the table's own database, else `default`; lower case as in Hive."""
+    """The option, or the table's own database, or `default`; lower case as in Hive."""
     return (options.get(keys.DATABASE) or properties.raw.get("hoodie.database.name") or "default").lower()
 
 
@@ -107,7 +107,7 @@ def desired_table(
 
 
 def _spark_properties(schema: pa.Schema, fields: Sequence[str], options: Options) -> Mapping[str, str]:
-    """What makes Spark read the table with the data source `hudi` instead of as a Hive table."""
+    """Properties by which Spark reads the table with the data source `hudi` instead of as a Hive table."""
     text = spark_schema(schema, fields)
     size = options[keys.SCHEMA_PART_LENGTH]
     parts = [text[start : start + size] for start in range(0, len(text), size)]

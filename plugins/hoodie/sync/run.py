@@ -43,7 +43,7 @@ class _Seen:
 
 
 def explain_sync(state: TableState, given: Given, connect: Connect = open_catalog) -> SyncPlan:
-    """What a sync would change in the catalog. Writes nothing.
+    """The changes of a sync in the catalog. Writes nothing.
 
     Raises ConfigError (options, extractor, partition values), SchemaConflictError, TableExistsError, CatalogError.
     """
@@ -139,7 +139,7 @@ def _table_plan(
 
 
 def _last_commit(state: TableState) -> dict[str, str]:
-    """What Hudi remembers of the last commit; in version 6 a commit was complete when its file was last changed."""
+    """Hudi's record of the last commit; in version 6 a commit was complete when its file was last changed."""
     last = state.timeline.last_commit
     if last is None:
         return {}
@@ -181,7 +181,7 @@ def _extractor(list_files: ListFiles, options: Options, tables: list[_Seen]) -> 
     remembered = next(filter(None, result), None)
     if remembered is not None:
         return extractor_of(remembered), any(name != remembered for name in result) or len(result) < len(tables)
-    # What hoodie.properties declares was chosen before there were paths: days in three steps would be one value with slashes.
+    # The extractor in hoodie.properties was chosen before there were paths: days in three steps would be one value with slashes.
     # Every path is looked at: the few that are new may fit an extractor that the others do not.
     partitions = [file.partition for file in list_files()]
     return infer_extractor(partitions, [column.name for column in columns]), True

@@ -122,9 +122,9 @@ def test_letters_of_any_script_are_names(name):
 @pytest.mark.parametrize("names", [("a", "a"), ("id", "ID"), ("größe", "GRÖßE")])
 def test_names_that_stand_twice(names):
     fields = [(name, pa.int32()) for name in names]
-    with pytest.raises(SchemaConflictError, match=f"'{names[0]}' stands more than once.*{names[1]}"):
+    with pytest.raises(SchemaConflictError, match=f"'{names[0]}' occurs more than once.*{names[1]}"):
         normalise(pa.schema(fields))
-    with pytest.raises(SchemaConflictError, match=f"'s.{names[0]}' stands more than once"):
+    with pytest.raises(SchemaConflictError, match=f"'s.{names[0]}' occurs more than once"):
         normalise(pa.schema([("s", pa.struct(fields))]))
 
 

@@ -244,7 +244,7 @@ def test_types_that_a_table_holds_otherwise_lose_nothing(tmp_path, given, stored
     [
         (pa.array([1], pa.timestamp("ns")), r"'c' has values that do not fit.*lose data"),
         (pa.array([1], pa.uint64()), r"'c' has a type.*uint64.*int64; to decimal128\(20, 0\)"),
-        (pa.array([1], pa.duration("ms")), r"'c' has a type.*duration\[ms\].*int64, and tell the unit"),
+        (pa.array([1], pa.duration("ms")), r"'c' has a type.*duration\[ms\].*int64, and give the unit"),
         (pa.array([1], pa.time64("us")), r"'c' has a type.*time64\[us\].*to string"),
         (pa.array([b"0" * 16], pa.uuid()), r"'c' has a type.*uuid.*cast it"),
         (pa.array([None]), "'c' has no type"),

@@ -78,7 +78,7 @@ class _Reader:
 
 
 def parse(texts: pa.StringArray, pattern: Pattern, year_now: int) -> tuple[Parsed, Flags]:
-    """Read texts without nulls; also tells which texts have the pattern, whether they are dates or not (13 months).
+    """Read texts without nulls; also return which texts have the pattern, dates or not (13 months).
 
     `year_now` decides the century of years with two digits (from 80 years before on)."""
     reader = _Reader(texts)
@@ -116,7 +116,7 @@ def _set_fields(found: list[tuple[str, Longs]], size: int, good: Flags) -> tuple
     for last_pass in (False, True):
         for index, (field, values) in enumerate(ordered):
             setter = SETTERS[field]
-            # What is no text of the pattern gets harmless values.
+            # Texts without the pattern get harmless values.
             moved, fits = setter.apply(local, values)
             possible &= fits
             local = np.where(good & fits, moved, local)

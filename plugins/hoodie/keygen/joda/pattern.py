@@ -108,7 +108,7 @@ def compile_pattern(text: str) -> Pattern:
 
 
 def _tokens(text: str) -> list[str | Literal]:
-    """Runs of one letter as text, and what stands between them as Literal."""
+    """Runs of one letter as text, and the text between them as Literal."""
     tokens: list[str | Literal] = []
     position = 0
     while position < len(text):

@@ -59,7 +59,7 @@ class Zone:
     fixed: int | None = None
 
     def offsets(self, instants: Longs) -> Longs:
-        """What is added to UTC for local time, in milliseconds."""
+        """Milliseconds that local time adds to UTC."""
         if self.fixed is not None:
             return np.full(len(instants), self.fixed, np.int64)
         result = _offsets_between(self.name, _FIRST, _SOON, instants)
