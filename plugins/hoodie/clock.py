@@ -9,7 +9,7 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """What the library asks of the world outside storage."""
+    """Services outside storage that the library uses."""
 
     def now(self) -> datetime:
         """The current time, aware, in UTC."""

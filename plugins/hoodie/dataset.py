@@ -132,14 +132,14 @@ class HoodieDataset(TableDataset):
 
     @property
     def query(self) -> Query:
-        """What is asked of the table, without columns and filter."""
+        """Query of the table, without columns and filter."""
         return self._query
 
     def scanner(
         self, columns: list[str] | None = None, filter: pc.Expression | None = None, **_how_fast: Any
     ) -> ds.Scanner:
-        """A scanner of the named columns (None: all) of the rows that pass `filter`. What else Arrow takes here only concerns
-        its own readers. Raises StaleSnapshotError, also while it reads, when a file of this state is gone."""
+        """A scanner of the named columns (None: all) of the rows that pass `filter`. Other arguments of Arrow only concern its
+        own readers. Raises StaleSnapshotError, also while it reads, when a file of this state is gone."""
         if isinstance(columns, Mapping):
             self._refuse("columns made by expressions", "name columns, and compute on what is read")
         with self._noted(), call("planning a read"):

@@ -31,7 +31,7 @@ class Warning(Exception):  # noqa: N818 - the name of PEP 249
 
 
 class Error(Exception):
-    """Whatever goes wrong. The library's own error is the cause, with what was found and what to do in its text."""
+    """Any error. The library's own error is the cause, with its finding and its fix in the text."""
 
 
 class InterfaceError(Error):
@@ -47,7 +47,7 @@ class DataError(DatabaseError):
 
 
 class OperationalError(DatabaseError):
-    """What may be otherwise a little later: a storage, a lock, another writer."""
+    """Error that may pass a little later: a storage, a lock, another writer."""
 
 
 class IntegrityError(DatabaseError):
@@ -63,7 +63,7 @@ class ProgrammingError(DatabaseError):
 
 
 class NotSupportedError(DatabaseError):
-    """What tables do not have, such as a rollback of a commit by a connection."""
+    """Feature that tables do not have, such as a rollback of a commit by a connection."""
 
 
 _KINDS: tuple[tuple[type[HoodieError], type[DatabaseError]], ...] = (

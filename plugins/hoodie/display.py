@@ -14,7 +14,7 @@ _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]"
 
 @dataclass(frozen=True)
 class Shown:
-    """What is shown of a value. `facts` are names and values; each of `rows` has a cell for each of `columns`."""
+    """Display of a value. `facts` are names and values; each of `rows` has a cell for each of `columns`."""
 
     line: str
     facts: Sequence[tuple[str, object]] = ()
@@ -34,7 +34,7 @@ class Shown:
         return "\n".join([printable(self.line), *lines])
 
     def as_html(self) -> str:
-        """All of it. Whatever a table, a path or a user brought is escaped."""
+        """All of it. Text of a table, a path or a user is escaped."""
         parts = [f"<strong>{escape(self.line)}</strong>"]
         if self.facts:
             parts.append(_table(([f"<th>{escape(name)}</th>", _data(value)] for name, value in self.facts)))
@@ -45,11 +45,11 @@ class Shown:
 
 
 class Shows(ABC):
-    """What shows itself: its `repr` is the line that tells, notebooks show all."""
+    """Value with a display: its `repr` is the line that sums it up, notebooks show all."""
 
     @abstractmethod
     def shown(self) -> Shown:
-        """What is shown."""
+        """The display."""
 
     def __repr__(self) -> str:
         return printable(self.shown().line)
@@ -69,7 +69,7 @@ def printable(text: str, *, cell: bool = False) -> str:
 
 
 def one_line(content: bytes, most: int) -> str:
-    """What a file says, for an error: its first `most` characters, white space as single blanks."""
+    """Content of a file, for an error: its first `most` characters, white space as single blanks."""
     return " ".join(content.decode(errors="replace").split())[:most]
 
 

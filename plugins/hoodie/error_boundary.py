@@ -1,4 +1,4 @@
-"""The edge of the library: whatever fails in a call of a user's arrives as a HoodieError, with its cause."""
+"""The boundary of the library: any failure in a call of a user's arrives as a HoodieError, with its cause."""
 
 from __future__ import annotations
 

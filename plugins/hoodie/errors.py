@@ -24,8 +24,8 @@ def unschedule_fix(instant: str) -> str:
 class HoodieError(Exception):
     """Base of everything this project raises on purpose.
 
-    A message has up to three parts: what is wrong with which thing, what was found there, and what to do.
-    `retryable` says whether the same call may succeed a little later although nobody did anything: each kind decides it.
+    A message has up to three parts: what is wrong with which thing, what was found there, and what to do. `retryable` says
+    whether the same call may succeed a little later without any other action: each kind decides it.
     """
 
     retryable: ClassVar[bool] = False
@@ -60,7 +60,7 @@ class ArgumentError(ConfigError, ValueError, TypeError):
 
 
 def check_argument(name: str, value: object, wanted: str, *kinds: type, having: str | None = None) -> None:
-    """Raises ArgumentError when the argument `name` is of none of these types, nor has the attribute `having`."""
+    """Raises ArgumentError when the argument `name` has none of these types, nor the attribute `having`."""
     if not isinstance(value, kinds) and not (having is not None and hasattr(value, having)):
         raise ArgumentError(
             f"The argument {name!r} is of a type that it cannot have",
@@ -99,7 +99,7 @@ class CorruptTableError(HoodieError):
 
 
 class NoInstantError(CorruptTableError, ValueError):
-    """Text that stands where an instant should, and is no date and time."""
+    """Text in the place of an instant that is not a date and time."""
 
 
 class CorruptFileError(HoodieError):
@@ -127,15 +127,15 @@ class LockHeldError(HoodieError):
 class LockLostError(HoodieError):
     """The table's lock was taken away, or ran out, while the change was under way: nothing was completed."""
 
-    retryable = True  # the change begins anew
+    retryable = True  # the change begins again
 
 
 class TablePausedError(HoodieError):
-    """Somebody has paused the table: its services do not run until it is resumed."""
+    """The table is paused: its services do not run until it is resumed."""
 
 
 class PendingInstantError(HoodieError):
-    """An unfinished instant stands in the way and may belong to a running writer."""
+    """An unfinished instant prevents the change, and may belong to a running writer."""
 
     retryable = True  # that writer ends, or counts as dead
 
@@ -145,7 +145,7 @@ class KnownKeyError(HoodieError):
 
 
 class WriteConflictError(HoodieError):
-    """Another writer has changed meanwhile what this one was about to change; nothing of this one is left."""
+    """Another writer has changed files that this one was about to change; nothing of this one is left."""
 
     retryable = True  # a new attempt goes out from what the other has left
 
@@ -155,7 +155,7 @@ class EarlyConflictError(WriteConflictError):
 
 
 class DuplicateKeyError(WriteConflictError):
-    """Another writer has inserted a key meanwhile that an insert was about to add.
+    """Another writer has inserted a key that an insert was about to add.
 
     Not retryable: an insert asks for no key, so a new attempt would add the row beside the other.
     """
@@ -182,9 +182,9 @@ class NotCommittedError(HoodieError):
 
 
 class UnclearCommitError(HoodieError):
-    """The last step of a change failed, and whether it is visible cannot be told: look before it is run again.
+    """The last step of a change failed, and it is unknown whether it is visible: look before it is run again.
 
-    Not retryable: rows that are inserted twice are there twice. What knows how to look by itself may try again all the same.
+    Not retryable: rows that are inserted twice are there twice. A caller that can look by itself may try again all the same.
     """
 
 
@@ -197,8 +197,8 @@ class UnsafeDeleteError(UnsafePathError):
 
 
 class DeleteCapError(HoodieError):
-    """A run would delete more than it may unasked; nothing was changed. Somebody may agree to its plan, by `digest`: empty where
-    only the text of the error has come through."""
+    """A run would delete more than it may without approval; nothing was changed. A user may approve its plan, by `digest`:
+    empty if only the text of the error has come through."""
 
     def __init__(self, what: str, *, found: str | None = None, fix: str | None = None, digest: str = "") -> None:
         super().__init__(what, found=found, fix=fix)
@@ -209,11 +209,11 @@ class DeleteCapError(HoodieError):
 
 
 class PlanChangedError(HoodieError):
-    """What a service would do now is another plan than the one that it was to carry out; nothing of either was done."""
+    """The current plan of a service is another than the one that it was to execute; nothing of either was done."""
 
 
 class UndeleteError(HoodieError):
-    """What is to be put back was not set aside."""
+    """Files to put back were not set aside."""
 
 
 class TimeTravelError(HoodieError):
@@ -294,14 +294,14 @@ def missing_extra(extra: str, what: str, error: ImportError | str) -> ConfigErro
 
 
 def as_line(error: HoodieError | OSError) -> str:
-    """The error as one line of JSON, from which `of_line` makes it anew."""
+    """The error as one line of JSON, from which `of_line` makes an equal one."""
     if not isinstance(error, HoodieError):
         return json.dumps({"error": OSError.__name__, "what": str(error) or type(error).__name__})
     return json.dumps({"error": type(error).__name__, "what": error.what, "found": error.found, "fix": error.fix})
 
 
 def of_line(text: str) -> HoodieError | OSError | None:
-    """The error that `as_line` told at the beginning of `text`; None for other text.
+    """The error from `as_line` at the beginning of `text`; None for other text.
 
     It is of the kind of that name, or a plain HoodieError when this process knows no such kind.
     """

@@ -54,7 +54,7 @@ class Connection:
 
 
 def words(error: BaseException) -> str:
-    """What a server has said, or why it was not heard."""
+    """Words of a server's error, or the reason why it did not answer."""
     if isinstance(error, TTransportException) and error.inner is not None:
         return str(error.inner)
     return str(getattr(error, "message", None) or error or type(error).__name__)

@@ -1,8 +1,8 @@
 """Hudi tables in SQLAlchemy, for BI tools: `create_engine("hoodie:////data/lake")`, or `hoodie:///s3://lake`, or
 `hoodie:///thrift://metastore:9083`, a Hive metastore.
 
-What follows `?` in the URL are options of reads and writes, as SET gives them, and `database`, the one in use. Each statement is
-a commit of its own; `Engine.begin` and `Session.commit` end nothing, and what was done cannot be rolled back.
+The part after `?` in the URL has options of reads and writes, as SET gives them, and `database`, the one in use. Each statement
+is a commit of its own; `Engine.begin` and `Session.commit` end nothing, and a statement cannot be rolled back.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class _Definitions(compiler.DDLCompiler):
         return ""
 
     def visit_unique_constraint(self, constraint: schema.UniqueConstraint, **kw: Any) -> str:
-        raise CompileError(f"Table {constraint.table.name}: a Hudi table has no UNIQUE constraint besides its key")
+        raise CompileError(f"Table {constraint.table.name}: a Hudi table has no UNIQUE constraint other than its key")
 
     def visit_foreign_key_constraint(self, constraint: schema.ForeignKeyConstraint, **kw: Any) -> str:
         raise CompileError(f"Table {constraint.table.name}: a Hudi table has no foreign keys")
@@ -170,7 +170,7 @@ class HoodieDialect(default.DefaultDialect):
         return []
 
     def has_table(self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any) -> bool:
-        """Whether the catalog has the table."""
+        """Return whether the catalog has the table."""
         try:
             _opened(connection, table_name, schema)
         except NoSuchTableError:
@@ -250,5 +250,5 @@ def _text(value: str) -> str:
     return str(exp.Literal.string(value).sql(dialect="spark"))
 
 
-# Where the package is not installed but on the path, importing this module makes the name known.
+# If the package is not installed but on the path, importing this module makes the name known.
 registry.register("hoodie", __name__, HoodieDialect.__name__)

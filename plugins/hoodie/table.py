@@ -101,13 +101,13 @@ class HoodieTable(TableReader):
         in the table. For `delete_partition` the rows only name partitions by their columns (see `delete_partitions`).
 
         `rows` is anything with the Arrow C stream: a pyarrow Table, RecordBatch or RecordBatchReader, a DataFrame of pandas or
-        polars, a relation of DuckDB. What is long and not a Table is read in pieces (see `hoodie.write.input`). Or it is what
-        the engine takes as input, together with its Arrow `schema`. For a delete the key and partition columns are enough. Of an
-        upsert `deletions` names a boolean column, which is not stored: where it is true the row's key is deleted.
-        `options` are any of Hudi's: those of `hoodie.config.keys.write`, those of the table, which are compared with it, and
-        those that ask for services after the commit (`hoodie.services.inline`), whose outcome is in the result.
+        polars, a relation of DuckDB. Long input that is not a Table is read in pieces (see `hoodie.write.input`). Or it is the
+        input of the engine, together with its Arrow `schema`. For a delete the key and partition columns are enough. For an
+        upsert `deletions` names a boolean column, which is not stored: where it is true the row's key is deleted. `options` are
+        any of Hudi's: those of `hoodie.config.keys.write`, those of the table, which are compared with it, and those that ask for
+        services after the commit (`hoodie.services.inline`), whose outcome is in the result.
 
-        Raises HoodieError of many kinds; whatever it is, nothing of the write is visible and the next write starts clean.
+        Raises HoodieError of many kinds; after any of them nothing of the write is visible and the next write starts clean.
         """
         after = AfterWrite.of(options)
         chosen = chosen_operation(operation, after.options)
@@ -180,7 +180,7 @@ class HoodieTable(TableReader):
         options: Given | None = None,
     ) -> Savepoint:
         """Keep the files of a commit (None: the last) until its savepoint is deleted: no clean removes them, and the table can be
-        restored to it (`hoodie.Restore`). `user` is whoever runs the process.
+        restored to it (`hoodie.Restore`). `user` is by default the user of the process.
 
         Raises SavepointError for a commit that is not there, has a savepoint, or may have lost files to a clean; LockHeldError.
         """
@@ -197,7 +197,7 @@ class HoodieTable(TableReader):
 
     @call("explaining a service")
     def explain(self, service: Decides[P], options: Given | None = None) -> Decision[P]:
-        """What a service (`hoodie.CLEAN`, `hoodie.COMPACTION` …) would do now, and why. Changes nothing.
+        """The current plan of a service (`hoodie.CLEAN`, `hoodie.COMPACTION` …), with its reason. Changes nothing.
 
         `options` are those that the service takes; others of Hudi's are passed over or refused, as `own_options` says.
         """
@@ -210,12 +210,12 @@ class HoodieTable(TableReader):
         Raises ConfigError for a name that a consumer cannot have."""
         return Consumer(self.access, name)
 
-    @call("mending a table", changes=True)
+    @call("repairing a table", changes=True)
     def mend(self, diagnosis: Diagnosis, options: Mapping[str, object] | None = None) -> list[str]:
-        """Mend what a diagnosis found and the library can mend, and no more (docs/how-to/doctor.md); returns what was done.
+        """Repair what a diagnosis found and the library can repair, and no more (docs/how-to/doctor.md); returns the repairs.
 
         `hoodie.doctor.repair.decide_mending` explains it. `options` are those of the table's lock. Raises LockHeldError,
-        PendingInstantError when a writer is at work that shares the table with nobody.
+        PendingInstantError when a writer is at work that does not share the table.
         """
         plan = decide_mending(diagnosis).plan
         return mend(self.access, plan, {"clean": given_options(options)}) if plan is not None else []
@@ -247,10 +247,10 @@ class HoodieTable(TableReader):
         *,
         time: str | None = None,
     ) -> R | list[R]:
-        """Run a service: it decides, and does it. Of one that schedules plans, carry out those that wait, the oldest first.
+        """Run a service: it decides, and executes. If it schedules plans, execute those that are pending, the oldest first.
 
-        Only the plan of instant `time`, if it is given; raises PendingInstantError when it does not wait. Writers may go on
-        meanwhile. What the service raises is raised here.
+        Executes only the plan of instant `time`, if it is given; raises PendingInstantError when it is not pending. Writers may
+        go on during the run. Raises what the service raises.
         """
         check_service(service, Service, Scheduled)
         own = options_for(options, service.options)

@@ -1,4 +1,4 @@
-"""Where the work runs."""
+"""Engines: where the work runs."""
 
 from hoodie.engine.base import Block, BucketFn, Buckets, Engine, InputFn, Split
 from hoodie.engine.local import LocalEngine

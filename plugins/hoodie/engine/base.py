@@ -28,7 +28,7 @@ class Split(Protocol):
 
     @property
     def files(self) -> int:
-        """How many files of the input it reads, each counted by one split; 0 where it is none."""
+        """Number of files of the input that it reads, each counted by one split; 0 if it reads no file."""
         ...
 
     def batches(self) -> Iterator[pa.RecordBatch]:
@@ -85,7 +85,7 @@ class Engine(Protocol):
 
     @property
     def in_process(self) -> bool:
-        """Whether tasks run in this process, see its memory and its local files."""
+        """Return whether tasks run in this process, see its memory and its local files."""
         ...
 
     @property

@@ -1,4 +1,4 @@
-"""Where Arrow takes memory from while tasks run."""
+"""Arrow's memory pool while tasks run."""
 
 from __future__ import annotations
 

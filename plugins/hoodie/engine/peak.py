@@ -9,7 +9,7 @@ _STATUS, _RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 
 def reset_peak() -> None:
-    """The peak counts anew from now, where the kernel lets a process say so."""
+    """Count the peak from now on, if the kernel lets a process reset it."""
     with suppress(OSError):
         _RESET.write_text("5")
 

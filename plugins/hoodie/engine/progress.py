@@ -1,4 +1,4 @@
-"""How far an engine is with the tasks that it was given: told after each task, never for a row."""
+"""Progress of an engine through its tasks: reported after each task, never for a row."""
 
 from __future__ import annotations
 
@@ -30,20 +30,19 @@ Progress = Callable[[Stage], None]
 
 
 def step_of(function: Callable[..., Any]) -> str:
-    """What tasks of this function do, by its name: WriteFiles -> "write files"."""
+    """Name of the work of a task function: WriteFiles -> "write files"."""
     inner = getattr(function, "func", function)  # the function that a partial calls
     name = getattr(inner, "__name__", type(inner).__name__)
     return " ".join(_BORDER.sub(" ", name).split()).lower()
 
 
 def files_of(function: Callable[..., Any], tasks: int) -> Sequence[int]:
-    """One file a task where the function says so (`task_is_file`), else none that are known."""
+    """One file a task if the function says so (`task_is_file`), otherwise none that are known."""
     return [1] * tasks if getattr(getattr(function, "func", function), "task_is_file", False) else ()
 
 
 class Counter:
-    """Counts the tasks of a stage and tells the progress of it; `sizes` in bytes and `files`, by the number of the task, or
-    empty."""
+    """Counts the tasks of a stage and reports its progress; `sizes` in bytes and `files`, by the number of the task, or empty."""
 
     def __init__(
         self, progress: Progress, step: str, tasks: int, sizes: Sequence[int], files: Sequence[int] = ()

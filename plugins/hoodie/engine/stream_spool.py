@@ -17,7 +17,7 @@ _OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")
 class OnceSplit:
     """The rows of a stream, each of them to whichever of the tasks that share the split asks first. Not picklable."""
 
-    size = 0  # nobody knows
+    size = 0  # unknown
     files = 0
 
     def __init__(self, batches: Iterator[pa.RecordBatch]) -> None:

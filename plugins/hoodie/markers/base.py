@@ -10,7 +10,7 @@ from hoodie.storage.base import Storage
 
 
 class Markers(Protocol):
-    """The markers of an instant (`hoodie.write.markers.type`). What an engine ships to other processes can be pickled."""
+    """The markers of an instant (`hoodie.write.markers.type`). An engine with other processes pickles them."""
 
     @property
     def storage(self) -> Storage:

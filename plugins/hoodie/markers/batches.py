@@ -1,9 +1,9 @@
 """The markers of an instant in batches: what the timeline server does with them, without the network (decision 38).
 
-Requests wait together for some milliseconds; then one of the files `MARKERS0` … takes them all. Each is rewritten whole, by
-one thread at a time. A request is answered when its marker is on the storage: who comes after a process that was killed finds
-every marker that was answered. A file that is not as it was left, or is gone, is another process's work, as of one that began
-the instant anew: then all is read again, and nothing is answered by what was known before.
+Requests wait together for some milliseconds; then one of the files `MARKERS0` … takes them all. Each is rewritten whole, by one
+thread at a time. A request is answered when its marker is on the storage: the next process after one that was killed finds every
+marker that was answered. A file that is not as it was left, or is gone, is another process's work, such as one that began the
+instant again: then all is read again, and no earlier knowledge answers a request.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from hoodie.storage.base import ReplacingStorage
 from hoodie.storage.idempotent import create_own, replace_own
 
 Check = Callable[[Sequence[str]], None]
-"""Looks at markers before they are written, and raises what stands against it."""
+"""Looks at markers before they are written, and raises an error against them."""
 _MOST_LOSSES = 20  # that others are quicker so often in a row is no matter of chance any more
 
 
@@ -95,8 +95,8 @@ class MarkerBatches:
         self._pool.shutdown()
 
     def request(self, marker: str) -> Future[None]:
-        """Have a marker (its path below the instant's folder) written; done when it is on the storage. Of one that is known, or
-        on its way, the same answer. Raises UnsafePathError; the future raises what the storage or the check raises."""
+        """Have a marker (its path below the instant's folder) written; done when it is on the storage. A known marker, or one
+        on its way, gets the same answer. Raises UnsafePathError; the future raises what the storage or the check raises."""
         check_marker(marker)
         with self._changed:
             if marker in self._known:
@@ -118,13 +118,13 @@ class MarkerBatches:
                 if not self._waiting:
                     return
                 rest = last + self._batching.interval_ms / 1000 - time.monotonic()
-                if rest > 0:  # others may come meanwhile
+                if rest > 0:  # others may come in this time
                     self._changed.wait_for(lambda: self._closed, rest)
             last = time.monotonic()
             self._send()
 
     def _send(self) -> None:
-        """Hand what waits to a file that nobody writes, as soon as there is one."""
+        """Write the waiting requests to a file that no thread writes, as soon as there is one."""
         batch: list[_Waiting] = []
         try:
             with self._changed:
@@ -138,7 +138,7 @@ class MarkerBatches:
                 self._check([each.marker for each in batch])
                 free.busy = True
                 self._pool.submit(self._write, free, batch)
-        except BaseException as error:  # noqa: BLE001 - whoever asked gets it
+        except BaseException as error:  # noqa: BLE001 - the caller of the request gets it
             self._fail(batch or self._taken(), error)
 
     @property
@@ -146,7 +146,7 @@ class MarkerBatches:
         return sum(file.busy for file in self._files)
 
     def _taken(self) -> list[_Waiting]:
-        """What waits, but for what the storage turned out to have."""
+        """Take the waiting requests, but for markers that the storage turned out to have."""
         with self._changed:
             batch, self._waiting = self._waiting, []
         return [each for each in batch if not each.answer.done()]
@@ -161,7 +161,7 @@ class MarkerBatches:
                     each.answer.set_result(None)
             else:
                 self._lost(batch)
-        except BaseException as error:  # noqa: BLE001 - whoever asked gets it
+        except BaseException as error:  # noqa: BLE001 - the caller of the request gets it
             self._fail(batch, error)
         finally:
             with self._changed:
@@ -169,14 +169,14 @@ class MarkerBatches:
                 self._changed.notify_all()
 
     def _put(self, file: _File, content: bytes) -> bool:
-        """Whether the file was as it was left, or not there yet, and has the content now."""
+        """Write the file if it is as it was left, or not there yet; False otherwise."""
         try:
             if file.content is not None:
                 return replace_own(self.storage, file.path, file.content, content)
             create_own(self.storage, file.path, content)
         except (FileExistsError, FileNotFoundError):
             return False
-        try:  # whoever has deleted the folder meanwhile took its type along, without which Hudi reads no files of markers
+        try:  # a process that deleted the folder took its type along, without which Hudi reads no files of markers
             return self.storage.info(f"{marker_folder(self.instant)}/{BATCH_TYPE}") is not None
         except OSError:
             return False
@@ -192,7 +192,7 @@ class MarkerBatches:
             given_up,
             StorageError(
                 f"Markers of instant {self.instant} of {self.storage.base_path} cannot be written",
-                found=f"another process has changed their files {_MOST_LOSSES} times meanwhile",
+                found=f"another process has changed their files {_MOST_LOSSES} times during the write",
                 fix="let one timeline server take the markers of a table",
             ),
         )
@@ -206,7 +206,7 @@ class MarkerBatches:
             each.answer.set_exception(error)
 
     def _read(self) -> list[_File]:
-        """What an earlier process has left, at the first request. Files with higher numbers are read and left alone."""
+        """Files of an earlier process, at the first request. Files with higher numbers are read and left alone."""
         files = {info.name: info.path for info in self.storage.list(marker_folder(self.instant)).files}
         if BATCH_TYPE not in files:
             create_own(self.storage, f"{marker_folder(self.instant)}/{BATCH_TYPE}", BATCHED)

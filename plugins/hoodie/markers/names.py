@@ -11,7 +11,7 @@ from hoodie.model.time import Time
 
 BATCH_TYPE = "MARKERS.type"
 BATCHED = b"TIMELINE_SERVER_BASED"
-"""What `MARKERS.type` says; without this file Hudi reads direct markers alone, and with it files of markers alone."""
+"""Content of `MARKERS.type`; without this file Hudi reads direct markers alone, and with it files of markers alone."""
 
 _MARKER = ".marker."
 _BATCH = re.compile(r"MARKERS[0-9]+")
@@ -54,13 +54,13 @@ def batch_number(name: str) -> int | None:
 
 
 def batch_lines(content: bytes) -> list[str]:
-    """The markers in the content of a file of markers, whoever wrote it. Lines end as Java's do: partitions may hold whatever
-    else Python takes for an end."""
+    """The markers in the content of a file of markers of any writer. Lines end as Java's do: partitions may hold other
+    characters that Python takes for an end."""
     return [line.decode(errors="replace") for line in _LINE_ENDS.split(content) if line]
 
 
 def fits_a_line(marker: str) -> bool:
-    """Whether a file of markers can hold it: some partitions have ends of lines in their names, or are no text."""
+    """Return whether a file of markers can hold it: some partitions have ends of lines in their names, or are not text."""
     return not {"\n", "\r"} & set(marker) and _encodes(marker)
 
 

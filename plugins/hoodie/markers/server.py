@@ -1,4 +1,4 @@
-"""How a timeline server is reached, and what is said to it. Who starts one in the driver is looked up by name: see `embedded`."""
+"""Address of a timeline server, and requests to it. The starter of one in the driver is looked up by name: see `embedded`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _BUSY = frozenset({http.client.SERVICE_UNAVAILABLE, http.client.INTERNAL_SERVER_
 
 @dataclass(frozen=True)
 class ServerAddress:
-    """Where a timeline server is, and what strangers do not know. It travels to the workers."""
+    """Address of a timeline server, and its secret. It travels to the workers."""
 
     host: str
     port: int
@@ -48,7 +48,7 @@ Serving = Callable[[MarkerBatches, str, int], AbstractContextManager[ServerAddre
 
 
 def embedded() -> Serving:
-    """What starts a server in the driver: the platform's, as the library has no web server. Raises ConfigError without one."""
+    """The starter of a server in the driver: the platform's, as the library has no web server. Raises ConfigError without one."""
     try:
         found: Serving = _SERVER.load()
     except ImportError as error:
@@ -65,7 +65,7 @@ def note_on_server(server: ServerAddress, table: str, instant: Time, marker: str
 
 
 def checked_secret(secret: str, where: str) -> str:
-    """`secret`, if there is one and a header of HTTP can hold it. Raises ConfigError, which says `where` it stands alone."""
+    """`secret`, if there is one and a header of HTTP can hold it. Raises ConfigError, which says `where` it belongs."""
     if not secret:
         found = f"{where} is not set"
     elif not (secret.isascii() and secret.isprintable()) or secret != secret.strip():
@@ -82,7 +82,7 @@ def checked_secret(secret: str, where: str) -> str:
 
 
 def begin_on_server(server: ServerAddress, table: str, instant: Time) -> None:
-    """Tell the server that an instant begins, perhaps anew: it goes by the markers that are on the storage from now on.
+    """Announce to the server that an instant begins, perhaps again: from now on it uses the markers that are on the storage.
 
     Raises SilentServerError.
     """

@@ -37,8 +37,8 @@ class ClusteringGroup:
 class ClusteringPlan:
     """HoodieClusteringPlan: the slices that a clustering is about to replace.
 
-    `strategy` is the class by which Hudi carries it out, `params` what that is told, `hoodie.*` options by name. Names of files
-    are absolute in a plan: they begin with `base_path`, which is not told of a plan that was read.
+    `strategy` is the class by which Hudi executes it, `params` its parameters, `hoodie.*` options by name. Names of files are
+    absolute in a plan: they begin with `base_path`, which a plan that was read does not have.
     """
 
     inputs: tuple[ClusteringGroup, ...]
@@ -48,7 +48,7 @@ class ClusteringPlan:
 
     @property
     def slices(self) -> tuple[ClusteringSlice, ...]:
-        """Of all its groups."""
+        """Slices of all its groups."""
         return tuple(file_slice for group in self.inputs for file_slice in group.slices)
 
     @property
@@ -58,5 +58,5 @@ class ClusteringPlan:
 
     @property
     def partitions(self) -> list[str]:
-        """Of its slices, sorted."""
+        """Partitions of its slices, sorted."""
         return sorted({file_slice.partition for file_slice in self.slices})

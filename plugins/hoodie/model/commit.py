@@ -1,4 +1,4 @@
-"""What a commit says about itself (format notes, sections 2.5 and 2.6)."""
+"""Metadata of a commit (format notes, sections 2.5 and 2.6)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class LogStat:
-    """What a stat says besides when the file is a log."""
+    """Further parts of a stat whose file is a log."""
 
     base_file: str  # name of the slice's base file; Hudi leaves it empty since table version 8
     log_files: tuple[str, ...]  # names of the slice's logs, the new one among them
@@ -28,7 +28,7 @@ class LogStat:
 
 @dataclass(frozen=True, slots=True)
 class WriteStat(InGroup):
-    """What a write did to one file. Sizes in bytes, `num_*` in rows, `*_ms` in milliseconds."""
+    """Stats of one written file. Sizes in bytes, `num_*` in rows, `*_ms` in milliseconds."""
 
     file_id: str
     path: str  # relative to the base path
@@ -63,8 +63,8 @@ class CommitMetadata:
 
     @property
     def moves_rows(self) -> bool:
-        """Whether it wrote rows anew and changed none: whatever its stats count, none was added, updated or deleted. Compactions
-        of Flink's leave the operation out, as did Spark's of older releases; `compacted` is set by all."""
+        """Return whether it rewrote rows and changed none: its stats may have counts, but no row was added, updated or
+        deleted. Compactions of Flink's leave the operation out, as did Spark's of older releases; `compacted` is set by all."""
         return self.compacted or self.operation in _MOVES_ROWS
 
     @property

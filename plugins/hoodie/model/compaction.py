@@ -28,7 +28,7 @@ class CompactionOperation(InGroup):
 
 @dataclass(frozen=True, slots=True)
 class CompactionPlan:
-    """HoodieCompactionPlan, of a compaction or, with `logs_only` (not told by a plan that was read), of a log compaction."""
+    """HoodieCompactionPlan, of a compaction or, with `logs_only` (absent in a plan that was read), of a log compaction."""
 
     operations: tuple[CompactionOperation, ...]
     extra: Mapping[str, str] = field(default_factory=lambda: _EMPTY)
@@ -36,5 +36,5 @@ class CompactionPlan:
 
     @property
     def partitions(self) -> list[str]:
-        """Of its operations, sorted."""
+        """Partitions of its operations, sorted."""
         return sorted({operation.partition for operation in self.operations})

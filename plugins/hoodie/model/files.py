@@ -1,4 +1,4 @@
-"""What a file group is made of (format notes, section 4.2)."""
+"""Parts of a file group (format notes, section 4.2)."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from hoodie.storage.base import FileInfo
 
 
 class GroupId(NamedTuple):
-    """Which file group: file ids are unique in their partition only."""
+    """Key of a file group: file ids are unique in their partition only."""
 
     partition: str  # partition path relative to the base path, "" for a table without partitions
     file_id: str
 
 
 class InGroup:
-    """What belongs to one file group."""
+    """Part of one file group."""
 
     __slots__ = ()
     partition: str

@@ -17,7 +17,7 @@ DELETION = _MARK + "deletion"
 ORDER = _MARK + "order."
 """Prefix of the columns that order the changes of a key."""
 RESET = _MARK + "reset"
-"""Boolean column of rows of logs: the row wins over every earlier row of its key, whatever their ordering values."""
+"""Boolean column of rows of logs: the row wins over every earlier row of its key, with any ordering values."""
 GROUP = _MARK + "group"
 """int32 column of stored keys: number of the file group (its place in the list of slices) that holds the key."""
 POSITION = _MARK + "position"
@@ -27,5 +27,5 @@ LACKS = _MARK + "lacks."
 
 
 def is_internal(name: str) -> bool:
-    """Whether a column of this name is the library's own."""
+    """Return whether a column of this name is the library's own."""
     return name.startswith(_MARK)

@@ -61,5 +61,5 @@ class LogFileName:
 
 
 def is_data_file(name: str) -> bool:
-    """Whether a table may hold a base, log or CDC file of this name."""
+    """Return whether a table may hold a base, log or CDC file of this name."""
     return BaseFileName.parse(name) is not None or LogFileName.parse(name) is not None

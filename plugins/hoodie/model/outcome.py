@@ -1,4 +1,4 @@
-"""What became of a service that ran after a write."""
+"""Outcome of a service that ran after a write."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class ServiceOutcome:
-    """One service after a commit, which stays whatever happens here.
+    """One service after a commit, which stays in any case.
 
-    `instant` is what the service put on the timeline, None when there was nothing to do. `counts` says whether a failure is
-    the caller's to repair (exit code 3), or only told.
+    `instant` is the service's instant on the timeline, None when there was nothing to do. `counts` says whether the caller has to
+    repair a failure (exit code 3), or it is only reported.
     """
 
     service: str

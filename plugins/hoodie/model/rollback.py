@@ -40,8 +40,8 @@ class RollbackPlan:
 
 @dataclass(frozen=True, slots=True)
 class RollbackResult:
-    """HoodieRollbackMetadata of one finished rollback. Of `shared` logs each entry has the log with the command block: its path
-    and its size in bytes."""
+    """HoodieRollbackMetadata of one finished rollback. For `shared` logs each entry has the log with the command block: its
+    path and its size in bytes."""
 
     start: Time
     millis: int

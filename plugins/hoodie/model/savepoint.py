@@ -1,4 +1,4 @@
-"""What a savepoint keeps (format notes, section 2.5)."""
+"""Files that a savepoint keeps (format notes, section 2.5)."""
 
 from __future__ import annotations
 

@@ -11,8 +11,8 @@ _FIXED = "0000"  # what the times of bootstraps begin with, which are no dates
 class Time(str):
     """`yyyyMMddHHmmssSSS` in the table's time zone; an older one, of whole seconds, counts as the end of its second.
 
-    A time is its text, by which it is equal to another and found in a dictionary, as names of files are made of it. Where
-    two texts stand for one moment the shorter is less: the order is total.
+    A time is its text, by which it is equal to another and found in a dictionary, as names of files are made of it. If two texts
+    are one moment the shorter is less: the order is total.
 
     Only times of whole seconds have this class while the program runs, and Python asks them first on whichever side of a
     comparison they are. The others stay plain text, which is in order as it is, as fast as any (decision 0025). So nothing
