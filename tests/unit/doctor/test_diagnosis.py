@@ -221,7 +221,7 @@ def test_what_died_is_told_with_what_ends_it(tmp_path):
     assert found(table) == {"failed-write": {state.layout.path(begun)}}
     (told,) = table.diagnose().findings
     assert begun.time in told.what
-    assert "nobody is known" in told.found
+    assert "no process is known" in told.found
 
 
 def test_leftovers_of_the_dead(tmp_path):

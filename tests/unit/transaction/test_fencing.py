@@ -96,7 +96,9 @@ def test_a_task_whose_unfinished_file_is_deleted_is_told_why(tmp_path, rolled_ba
 
     table = create(tmp_path / "t", FakeClock())
     sweeping = HoodieTable(Swept(str(tmp_path / "t")), LocalEngine(1), table.clock)
-    expected = (PendingInstantError, "rolled back meanwhile") if rolled_back else (StorageError, "FileNotFoundError")
+    expected = (
+        (PendingInstantError, "rolled back during the run") if rolled_back else (StorageError, "FileNotFoundError")
+    )
     with pytest.raises(expected[0], match=expected[1]):
         sweeping.write(batch([("a", "p", 2, 2)]), "bulk_insert", SMALL_BLOOM)
     assert content(table) == {}

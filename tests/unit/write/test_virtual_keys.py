@@ -197,7 +197,7 @@ def test_what_virtual_keys_do_not_go_with_is_refused_when_the_table_is_made_and_
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({META: "true"}, "nobody fills again"),
+        ({META: "true"}, "no writer fills them again"),
         ({"hoodie.index.type": "BLOOM"}, "hoodie.index.type"),
         ({"hoodie.index.type": "GLOBAL_BLOOM"}, "hoodie.index.type"),
         ({"hoodie.datasource.write.keygenerator.type": "COMPLEX"}, "key generator never changes"),

@@ -18,6 +18,6 @@ def test_the_option_holds_from_the_next_load_on(feed, first):
     assert feed.run(options={META: "false"}).rows_updated == 1
     assert feed.content == {"a": ("p", 2, 10), "b": ("q", 1, 2), "c": ("q", 1, 3)}
     feed.land("3.parquet", batch([("b", "q", 2, 20)]))
-    with pytest.raises(ConfigError, match="nobody fills again"):
+    with pytest.raises(ConfigError, match="no writer fills them again"):
         feed.run(options={META: "true"})
     assert feed.run().rows_updated == 1  # what is not asked for stays as it is
