@@ -13,7 +13,7 @@ from hudi_services.cdc.credentials import password_of
 from hudi_services.cdc.cuts import CutStore
 from hudi_services.cdc.masks import Mask, Masks
 from hudi_services.cdc.mysql.load_result import LoadResult
-from hudi_services.cdc.mysql.server_sync import ServerSync, SyncResult, TableResult
+from hudi_services.cdc.mysql.server_sync import ServerMoment, ServerSync, SyncResult, TableResult
 from hudi_services.cdc.mysql.table_load import TableLoad
 from hudi_services.cdc.mysql.table_source import MergedSource, TableSource
 from hudi_services.cdc.mysql.target_table import TargetTable, load_engine
@@ -52,16 +52,20 @@ class PlannedSync:
             return None
         return self.planner.current(self.rules, stored, accept=accept)
 
-    def run(self, *, resume: Collection[str] = ()) -> SyncResult:
+    def targets_of(self, current: CurrentPlan | None) -> list[TargetTable]:
+        """Return the Hudi tables with entries of their own, and those of a plan."""
+        return [*self.targets, *(map(self._target, current.plan.routes) if current is not None else ())]
+
+    def run(self, *, resume: Collection[str] = (), until: ServerMoment | None = None) -> SyncResult:
         """Plan, store the plan, and bring the tables to the end of the log, as `ServerSync` says.
 
         Parked tables that users asked to resume are tried again, as those in `resume`, and those that they asked to skip are left
-        out. Tables that the plan refuses are results, too. Raises ConfigError where no table is left, and for a name in `resume`
-        that nothing loads.
+        out. The cut is at `until`, if that is given. Tables that the plan refuses are results, too. Raises ConfigError where no
+        table is left, and for a name in `resume` that nothing loads.
         """
         current, name = self.current(), self.planner.name
         refusals = (*self.refused, *(current.plan.refusals if current is not None else ()))
-        targets = [*self.targets, *(map(self._target, current.plan.routes) if current is not None else ())]
+        targets = self.targets_of(current)
         known = {table.full_name for target in targets for table in target.source.tables}
         if unknown := sorted(set(resume) - known):
             raise ConfigError(
@@ -79,7 +83,8 @@ class PlannedSync:
         if resume:
             requests.resume(frozenset(resume))
         request = requests.latest()
-        result = sync.run(resume=request.resumed, skip={source: _left_out(name, source) for source in request.skipped})
+        skip = {source: _left_out(name, source) for source in request.skipped}
+        result = sync.run(resume=request.resumed, skip=skip, until=until)
         requests.done(request.resumed)
         refused = {one.source: TableResult("refused", LoadResult(), one.reason, one.fix) for one in refusals}
         skipped = {source: TableResult("skipped", LoadResult()) for source in request.skipped & set(result.tables)}

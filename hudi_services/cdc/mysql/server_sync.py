@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from hoodie.clock import Clock
-from hoodie.errors import HoodieError
+from hoodie.errors import HoodieError, PendingInstantError
 from hudi_services.cdc.cuts import Behind, Cut, CutStore, TablePlace
 from hudi_services.cdc.mysql.binlog.log import end_of_log
 from hudi_services.cdc.mysql.connection import connected, rows_of
@@ -66,6 +66,14 @@ class SyncResult:
 
 
 @dataclass(frozen=True)
+class ServerMoment:
+    """A place of the server's log, and the server's time there in ISO 8601."""
+
+    position: LogPosition
+    time: str
+
+
+@dataclass(frozen=True)
 class ServerSync:
     """The tables `targets` of the server `name`, and the cuts of earlier runs."""
 
@@ -77,20 +85,26 @@ class ServerSync:
     clock: Clock
     report: SyncReport = field(default_factory=NoReport)
 
-    def run(self, *, resume: Collection[str] = (), skip: Mapping[str, HoodieError] | None = None) -> SyncResult:
+    def run(
+        self,
+        *,
+        resume: Collection[str] = (),
+        skip: Mapping[str, HoodieError] | None = None,
+        until: ServerMoment | None = None,
+    ) -> SyncResult:
         """Bring all tables to the end of the log as it is when new ones are loaded, and store a cut there.
 
         A table that fails leaves the others alone. `resume` names parked tables that are tried again, `skip` those that are
-        parked now, and why. Raises HoodieError where the server does not answer, its log cannot be read, or another process
-        follows it.
+        parked now, and why. The cut is at `until`, and new tables wait, unless rows of a table have to be read again. Raises
+        HoodieError where the server does not answer, its log cannot be read, or another process follows it.
         """
         self.report.began()
         try:
-            return self._run(resume, skip or {})
+            return self._run(resume, skip or {}, until)
         finally:
             self.report.ended()
 
-    def _run(self, resume: Collection[str], skip: Mapping[str, HoodieError]) -> SyncResult:
+    def _run(self, resume: Collection[str], skip: Mapping[str, HoodieError], until: ServerMoment | None) -> SyncResult:
         before = self.cuts.latest()
         positions = LogPositions(self.name, self.server, self.environ)
         commits = [TargetCommits(target, None) for target in self.targets]
@@ -101,22 +115,28 @@ class ServerSync:
                 follower.error = follower.error or skip.get(follower.name)
             self._check(session.opened(), followers)
             new = [follower for follower in followers if follower.goes_on and follower.lacks_rows]
-            if new:
+            if until is not None:
+                for follower in new:
+                    follower.error = _not_loaded(follower)
+            elif new:
                 control = session.opened()
                 self._note_log(control, positions, followers, end_of_log(control))
                 self._load(session, new, positions)
             control = session.opened()
-            time, end = _server_time(control), end_of_log(control)
+            now = until if until is not None else _now(control)
             locate(control, positions, followers)
-            while stale := _apply(control, positions, followers, end):
+            while stale := _apply(control, positions, followers, now.position):
                 # Rows that are read again are of now, so the others have to come to a later place, too.
-                _note_end([follower for follower in followers if follower not in stale], control, positions, end)
+                _note_end(
+                    [follower for follower in followers if follower not in stale], control, positions, now.position
+                )
                 self._load(session, stale, positions, start_fresh=True)
                 control = session.opened()
-                time, end = _server_time(control), end_of_log(control)
-            reached = positions.stored_position(control, self.name, end)
-            self._note_log(control, positions, [follower for follower in followers if not follower.goes_on], end)
-        cut = self._cut(before, reached, time, followers)
+                now = _now(control)
+            reached = positions.stored_position(control, self.name, now.position)
+            waiting = [follower for follower in followers if not follower.goes_on]
+            self._note_log(control, positions, waiting, now.position)
+        cut = self._cut(before, reached, now.time, followers)
         self.cuts.put(cut)
         return SyncResult({follower.name: _result(follower, cut) for follower in followers}, cut.number, cut.position)
 
@@ -261,6 +281,19 @@ def _result(follower: Follower, cut: Cut) -> TableResult:
     return TableResult("parked" if behind.parked else "failed", follower.result, behind.reason, behind.fix)
 
 
-def _server_time(control: Connection[Any]) -> str:
+def _now(control: Connection[Any]) -> ServerMoment:
+    time = server_time(control)
+    return ServerMoment(end_of_log(control), time)
+
+
+def server_time(control: Connection[Any]) -> str:
+    """Return the time of a server in ISO 8601."""
     [[time]] = rows_of(control, "SELECT DATE_FORMAT(NOW(6), '%Y-%m-%dT%H:%i:%s.%f+00:00')")
     return str(time)
+
+
+def _not_loaded(follower: Follower) -> HoodieError:
+    server = follower.source.server
+    return PendingInstantError(
+        f"The table {follower.name} has no rows yet", fix=f"`hudi-services cdc sync {server}` reads them"
+    )

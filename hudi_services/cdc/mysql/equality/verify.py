@@ -81,6 +81,13 @@ class EqualityCheck:
             f"Other loads of {self._target.base_path} are ahead of each comparison", fix="pause them, then run again"
         )
 
+    def compare(self, rows: Snapshot, state: TableState, stored: StoredPosition) -> EqualityReport:
+        """Compare a state of the Hudi table, which has all changes up to `rows`, and no later ones. It writes a proof only.
+
+        Raises what `verify` raises.
+        """
+        return self._verified(rows, state, stored, repair=False)
+
     def resync(self) -> EqualityReport:
         """Compare all rows as they are now, and write what differs in one commit, which holds the position of that moment.
 

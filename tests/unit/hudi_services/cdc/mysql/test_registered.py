@@ -99,7 +99,7 @@ def test_policies_of_the_registry_and_of_the_command_have_their_effect(server, s
 def test_the_dag_of_a_server_says_which_tables_changed_and_which_are_behind(server, shop, tmp_path):
     name, _ = shop
     file = tmp_path / "tables.yaml"
-    [dag] = database_dags(file)
+    dag, *_ = database_dags(file)
     assert dag.dag_id in dags_of(read_registry(file))
     assert [task.task_id for task in dag.tasks] == ["sync", "behind"]
     operator = HudiDatabaseOperator(task_id="sync", server="shop", file=str(file))

@@ -277,7 +277,7 @@ def test_a_connection_that_ends_between_two_questions_costs_a_run_and_no_rows(sh
         return asks_after_the_end
 
     shop.sync("a")
-    for number, step in enumerate(["server_facts", "_server_time", "locate"]):
+    for number, step in enumerate(["server_facts", "server_time", "locate"]):
         shop.run(f"INSERT INTO a VALUES (1{number}, 'y')")
         monkeypatch.setattr(server_sync, step, killed(getattr(server_sync, step)))
         with suppress(HoodieError):
