@@ -9,7 +9,7 @@ from hudi_services.entries import ENTRIES, Entries
 from hudi_services.entry.dag import dag_id
 from hudi_services.entry.doctor import DOCTOR_DAG
 from hudi_services.entry.judge import JUDGE_DAG
-from hudi_services.entry.server import database_dag
+from hudi_services.entry.server import DatabaseServer, server_dags
 from hudi_services.entry.telling import warnings
 from hudi_services.entry.when import services_of
 from hudi_services.registry.load import Reading
@@ -23,8 +23,10 @@ def dags_of(reading: Reading, entries: Entries = ENTRIES) -> list[str]:
         dag_id(entry.name, table.name) for table in reading.registry.tables for entry in entries if entry.has_dag(table)
     ]
     rounds = ((DOCTOR_DAG, reading.registry.doctor), (JUDGE_DAG, reading.registry.judge))
-    servers = reading.registry.servers.items()
-    of_servers = [database_dag(name) for name, server in servers if getattr(server, "schedule", None) is not None]
+    servers = [
+        (name, server) for name, server in reading.registry.servers.items() if isinstance(server, DatabaseServer)
+    ]
+    of_servers = [dag for name, server in servers for dag in server_dags(name, server)]
     return [*of_tables, *of_servers, *(dag for dag, wanted in rounds if wanted is not None)]
 
 

@@ -41,7 +41,8 @@ class DatabaseServer(Part):
     to be signed by an authority of the machine, or by those in the file `ca`, and to name the host), `encrypt` (any certificate)
     or `off`. `server_id` is the number by which this reader registers at the server as a replica. No other replica may have it.
     `databases` are those that are read. Empty means all that the user sees. `state` is a folder that says how far all tables
-    are, and which are parked. With a `schedule` (cron) a DAG brings the tables up to date. `hash_key` is the id of an Airflow
+    are, and which are parked. With a `schedule` (cron) a DAG brings the tables up to date. By `verify_schedule` another one
+    compares all of them with the server. `hash_key` is the id of an Airflow
     connection whose password goes into the hashes of masked columns.
     """
 
@@ -53,6 +54,7 @@ class DatabaseServer(Part):
     databases: tuple[str, ...] = ()
     state: str | None = None
     schedule: Cron | None = None
+    verify_schedule: Cron | None = None
     owner: str = "airflow"
     hash_key: Connection | None = None
 
@@ -60,6 +62,21 @@ class DatabaseServer(Part):
 def database_dag(server: str) -> str:
     """Return the id of the DAG that brings the tables of a database server up to date."""
     return f"{DAG_PREFIX}_database__{server}"
+
+
+def verify_dag(server: str) -> str:
+    """Return the id of the DAG that compares the tables of a database server."""
+    return f"{DAG_PREFIX}_database_verify__{server}"
+
+
+def resync_dag(server: str) -> str:
+    """Return the id of the DAG that compares one table of a database server, and writes what differs."""
+    return f"{DAG_PREFIX}_database_resync__{server}"
+
+
+def server_dags(server: str, declared: DatabaseServer) -> tuple[str, ...]:
+    """Return the ids of all DAGs of a database server: none without a schedule. They do not grow with its tables."""
+    return (database_dag(server), verify_dag(server), resync_dag(server)) if declared.schedule is not None else ()
 
 
 def _url(value: str) -> str:

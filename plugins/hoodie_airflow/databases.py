@@ -1,4 +1,4 @@
-"""A DAG for each database server of the registry that has a schedule: it brings the server's tables up to date."""
+"""DAGs for each database server of the registry that has a schedule: however many tables it has, they are three."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 from airflow.sdk import DAG, BaseOperator, CronDataIntervalTimetable, Param
 
 from hoodie_airflow.assets import cuts_asset, database_outlet, rows_asset
+from hoodie_airflow.comparison import resync_dag, verification_dag
 from hoodie_airflow.connections import connections_of
 from hoodie_airflow.cut_events import add_cut_events
 from hoodie_airflow.outcome import failed
@@ -25,11 +26,13 @@ _SHOWN = 5  # tables in a failure's message
 
 
 def database_dags(file: Path | None = None) -> Iterator[DAG]:
-    """Yield a DAG for each server with a schedule. It connects to no server before it runs."""
+    """Yield the DAGs of each server with a schedule. They connect to no server before they run."""
     place = file or registry_file()
     for name, server in read_registry(place).registry.servers.items():
         if isinstance(server, DatabaseServer) and server.schedule is not None:
             yield _dag(name, server, place)
+            yield verification_dag(name, server, place)
+            yield resync_dag(name, server, place)
 
 
 def _dag(name: str, server: DatabaseServer, file: Path) -> DAG:

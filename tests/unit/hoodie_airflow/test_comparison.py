@@ -1,0 +1,90 @@
+"""DAGs of database servers: three for any number of tables, made without a connection."""
+
+from __future__ import annotations
+
+import socket
+from types import SimpleNamespace
+
+import pytest
+from airflow.sdk.exceptions import AirflowFailException
+
+from hoodie.storage import open_storage
+from hoodie_airflow.comparison import HudiResyncPlanOperator, HudiVerifyOperator
+from hoodie_airflow.databases import database_dags
+from hudi_services.databases import registered, verification
+from hudi_services.databases.plan_store import PlanStore, StoredPlan
+from hudi_services.databases.table_verifications import TableVerification
+from hudi_services.embedded.found import dags_of
+from hudi_services.registry.load import read_registry
+from tests.support.airflow_task import context
+
+
+@pytest.fixture
+def file(tmp_path):
+    """A registry with a server whose plan has 1,100 tables."""
+    paths = {f"b1.t{number}": f"{tmp_path}/t{number}" for number in range(1_100)}
+    PlanStore(open_storage(f"{tmp_path}/state"), "shop").put(StoredPlan(1, (), paths))
+    registry = tmp_path / "tables.yaml"
+    registry.write_text(
+        f"""
+servers:
+  shop:
+    {{type: mysql, connection: shop, server_id: 1, state: {tmp_path}/state, schedule: "@hourly", verify_schedule: "0 3 * * *"}}
+  other: {{type: mysql, connection: shop, server_id: 2, state: {tmp_path}/state, schedule: "@daily"}}
+  bare: {{type: mysql, connection: shop, server_id: 3, state: {tmp_path}/state}}
+databases: [{{server: shop, database: b1, base_path: "{tmp_path}/{{table}}"}}]
+"""
+    )
+    return registry
+
+
+def test_a_server_of_1100_tables_has_three_dags_which_no_parsing_connects(file, monkeypatch):
+    sockets = []
+    monkeypatch.setattr(socket.socket, "connect", lambda *given: sockets.append(given))
+    monkeypatch.setattr(socket, "create_connection", lambda *given, **said: sockets.append(given))
+    dags = list(database_dags(file))
+    assert sockets == []
+    assert (
+        [dag.dag_id for dag in dags]
+        == dags_of(read_registry(file))
+        == [
+            *("hudi_database__shop", "hudi_database_verify__shop", "hudi_database_resync__shop"),
+            *("hudi_database__other", "hudi_database_verify__other", "hudi_database_resync__other"),
+        ]
+    )
+    schedules = [getattr(dag.schedule, "expression", None) for dag in dags]
+    assert schedules == ["0 * * * *", "0 3 * * *", None, "0 0 * * *", None, None]
+    assert dags[2].task_dict["resync"].upstream_task_ids == {"confirm"}
+    assert dags[2].task_dict["confirm"].upstream_task_ids == {"plan"}
+
+
+def test_a_resync_names_the_hudi_table_and_refuses_others(file, tmp_path):
+    plan = HudiResyncPlanOperator(task_id="plan", server="shop", file=str(file))
+    message = plan.execute(context(table="b1.t7"))["message"]
+    assert f"`b1.t7` at the server shop are compared with those of `{tmp_path}/t7`" in message
+    with pytest.raises(AirflowFailException, match=r"No table 'b1\.x' is loaded from shop"):
+        plan.execute(context(table="b1.x"))
+
+
+def test_rows_that_differ_fail_the_task_and_tables_that_are_left_do_not(file, monkeypatch):
+    def result(table, state, **said):
+        return TableVerification(table, state, 4, "bin.000001:4", "2026", **said)
+
+    results = [result("b1.a", "equal"), result("b1.b", "left", reason="masks of v")]
+    monkeypatch.setattr(registered, "registered_sync", lambda *given: given)
+    asked = []
+    monkeypatch.setattr(
+        verification,
+        "ServerVerification",
+        lambda sync, seconds: asked.append(seconds) or SimpleNamespace(run=lambda: tuple(results)),
+    )
+    task = HudiVerifyOperator(task_id="verify", server="shop", file=str(file))
+    run = context(minutes=5)
+    assert task.execute(run)["message"] == "cut 4: 1 tables are equal, 0 differ, 1 were left out"
+    assert asked == [300]
+    results += [result(f"b1.c{number}", "differs", differing=number + 1) for number in range(7)]
+    with pytest.raises(
+        AirflowFailException, match=r"(?s)7 tables differ from shop.*b1\.c0 in 1 rows; .*and 2 more.*resync__shop"
+    ):
+        task.execute(run)
+    assert len(run["ti"].xcoms["return_value"]["tables"]) == 8
