@@ -15,8 +15,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from hoodie import HoodieTable
-from hudi_services.doctor.report import exit_code
-from hudi_services.doctor.rounds import Patient, rounds
+from hudi_services.operations.doctor.report import exit_code
+from hudi_services.operations.doctor.rounds import Patient, rounds
 
 _TABLES, _FILES, _COMMITS, _AT_ONCE = 1000, 100_000, 5, 8
 _OPTIONS = {

@@ -18,8 +18,8 @@ from statistics import median
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from hudi_services.spark.java import spark_environment
-from hudi_services.spark.session import checkout_folders
+from hudi_services.runtime.spark.java import spark_environment
+from hudi_services.runtime.spark.session import checkout_folders
 
 PROJECT = Path(__file__).resolve().parents[1]
 MEMORY = 2 << 30  # bytes
@@ -42,7 +42,7 @@ def main() -> None:
         child = [
             sys.executable,
             "-m",
-            "hudi_services.process.contained",
+            "hudi_services.cli.child_process",
             str(os.getpid()),
             str(MEMORY),
             "ingest",

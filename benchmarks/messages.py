@@ -19,7 +19,7 @@ import fastavro
 import pyarrow as pa
 
 from benchmarks.usage import run
-from hudi_services.cdc.messages.messages import MESSAGES, MessageFormat, message_format
+from hudi_services.sources.cdc.messages.messages import MESSAGES, MessageFormat, message_format
 
 _RUNS = 5
 _DECIMAL = "org.apache.kafka.connect.data.Decimal"

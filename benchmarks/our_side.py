@@ -33,7 +33,7 @@ from hoodie import CLEAN, CLUSTERING, COMPACTION, HoodieTable
 from hoodie.clock import SystemClock
 from hoodie.services.bootstrap import BootstrapRequest, run_bootstrap
 from hoodie.sql import connect
-from hudi_services.spark.java import JVM_OPTIONS
+from hudi_services.runtime.spark.java import JVM_OPTIONS
 
 HIVE_STYLE = {"hoodie.datasource.write.hive_style_partitioning": "true"}
 

@@ -18,14 +18,14 @@ import pyarrow as pa
 from pymysql.cursors import SSCursor
 
 from hoodie.engine import LocalEngine
-from hudi_services.cdc.mysql.columns import DeclaredTable, declared_table
-from hudi_services.cdc.mysql.connection import connected
-from hudi_services.cdc.mysql.result_rows import result_rows
-from hudi_services.cdc.mysql.snapshot import record_batches
-from hudi_services.cdc.mysql.table_load import TableLoad
-from hudi_services.cdc.mysql.table_source import TableSource
-from hudi_services.cdc.mysql.target_table import TargetTable
 from hudi_services.entry.server import DatabaseServer
+from hudi_services.sources.cdc.mysql.columns import DeclaredTable, declared_table
+from hudi_services.sources.cdc.mysql.connection import connected
+from hudi_services.sources.cdc.mysql.result_rows import result_rows
+from hudi_services.sources.cdc.mysql.snapshot import record_batches
+from hudi_services.sources.cdc.mysql.table_load import TableLoad
+from hudi_services.sources.cdc.mysql.table_source import TableSource
+from hudi_services.sources.cdc.mysql.target_table import TargetTable
 from tests.support.mariadb import MariaDB
 
 SERVER = DatabaseServer(type="mysql", connection="bench", server_id=5401, tls="off")

@@ -18,10 +18,10 @@ import pyarrow.compute as pc
 from benchmarks.snapshot import ROWS, SERVER, TABLE, measured
 from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
-from hudi_services.cdc.mysql.equality.verify import EqualityCheck
-from hudi_services.cdc.mysql.table_load import TableLoad
-from hudi_services.cdc.mysql.table_source import TableSource
-from hudi_services.cdc.mysql.target_table import TargetTable
+from hudi_services.sources.cdc.mysql.equality.verify import EqualityCheck
+from hudi_services.sources.cdc.mysql.table_load import TableLoad
+from hudi_services.sources.cdc.mysql.table_source import TableSource
+from hudi_services.sources.cdc.mysql.target_table import TargetTable
 from tests.support.mariadb import MariaDB
 
 

@@ -24,8 +24,8 @@ from benchmarks.many_files import OPTIONS, ROOT, SCHEMA, make
 from hoodie import HoodieTable
 from hoodie.clock import SystemClock
 from hudi_services.entry.table import Table
-from hudi_services.watch.follow import look
-from hudi_services.watch.store import SnapshotStore
+from hudi_services.operations.watch.store import SnapshotStore
+from hudi_services.operations.watch.table_round import look
 
 _MS = "%Y%m%d%H%M%S%f"
 _ALONE = {"hoodie.archive.automatic": "false", "hoodie.clean.automatic": "false"}

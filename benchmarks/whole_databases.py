@@ -24,10 +24,10 @@ from hoodie.clock import SystemClock
 from hoodie.config.keys.table import TYPE
 from hoodie.engine import LocalEngine
 from hoodie.storage import open_storage
-from hudi_services.cdc.cuts import CutStore
-from hudi_services.cdc.mysql.server_sync import ServerSync
-from hudi_services.cdc.mysql.table_source import MergedSource, TableSource
-from hudi_services.cdc.mysql.target_table import TargetTable
+from hudi_services.sources.cdc.cuts import CutStore
+from hudi_services.sources.cdc.mysql.server_sync import ServerSync
+from hudi_services.sources.cdc.mysql.table_source import MergedSource, TableSource
+from hudi_services.sources.cdc.mysql.target_table import TargetTable
 from tests.support.mariadb import MariaDB
 
 _TABLE = (

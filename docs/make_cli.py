@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from hudi_services.cli import cli
-from hudi_services.commands.completion import PROGRAM
+from hudi_services.cli.commands.completion import PROGRAM
+from hudi_services.cli.program import cli
 
 PAGE = Path(__file__).parent / "reference" / "cli.md"
 _WIDTH = 110  # characters of a line

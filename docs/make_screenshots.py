@@ -10,8 +10,8 @@ from playwright.sync_api import Locator, Page, expect
 
 from hudi_services.demo.home import DemoHome
 from hudi_services.demo.run import DEMO_TABLES, INGEST
-from hudi_services.embedded.process import running
-from hudi_services.folders import PROJECT
+from hudi_services.local_airflow.processes import running
+from hudi_services.runtime.folders import PROJECT
 from tests.support.browser import chromium, sign_in
 
 IMAGES = Path(__file__).parent / "images"

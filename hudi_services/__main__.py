@@ -3,13 +3,13 @@
 import sys
 from typing import NoReturn
 
-from hudi_services.process.leaving import Leaving
+from hudi_services.cli.process_exit import Leaving
 
 
 def run() -> NoReturn:
     """Run the program and end the process."""
     leaving = Leaving()
-    from hudi_services.cli import main  # what it imports registers its own steps at exit
+    from hudi_services.cli.program import main  # what it imports registers its own steps at exit
 
     leaving.code = main()
     sys.exit(leaving.code)

@@ -7,7 +7,7 @@ from pathlib import Path
 if find_spec("hudi_services") is None:  # neither installed nor given by --py-files: the checkout that this file lies in
     sys.path += [str(Path(__file__).resolve().parents[1] / folder) for folder in ("plugins", "")]
 
-from hudi_services.cli import spark_application
+from hudi_services.cli.program import spark_application
 
 if __name__ == "__main__":
     sys.exit(spark_application("ingest"))

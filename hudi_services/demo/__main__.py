@@ -13,9 +13,9 @@ from hoodie.errors import HoodieError
 from hudi_services.demo import report
 from hudi_services.demo import run as demo
 from hudi_services.demo.land import land
-from hudi_services.demo.serve import serve as serve_demo
-from hudi_services.folders import PROJECT
-from hudi_services.terminal import echo
+from hudi_services.demo.launcher import serve as serve_demo
+from hudi_services.runtime.folders import PROJECT
+from hudi_services.runtime.terminal import echo
 
 _folder = click.option(
     "--folder",

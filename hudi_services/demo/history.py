@@ -14,7 +14,7 @@ from hudi_services.demo.flights import KEY
 from hudi_services.demo.home import DemoHome
 from hudi_services.demo.land import expected, land, settled
 from hudi_services.demo.steps import answer, wait_for_run
-from hudi_services.embedded.api import AirflowApi
+from hudi_services.local_airflow.api import AirflowApi
 
 BOOTSTRAP, INGEST = "hudi_bootstrap__flights_history", "hudi_ingest__flights_history"
 _YEAR = date(2013, 1, 1)

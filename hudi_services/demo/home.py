@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from hudi_services.embedded.home import AirflowHome
-from hudi_services.folders import PROJECT
+from hudi_services.local_airflow.home import AirflowHome
+from hudi_services.runtime.folders import PROJECT
 
 
 @dataclass(frozen=True)

@@ -20,12 +20,12 @@ from hudi_services.demo.history import INGEST as INGEST_HISTORY
 from hudi_services.demo.home import DemoHome
 from hudi_services.demo.land import damaged_rows, expected, land
 from hudi_services.demo.steps import Step, backfill, load_steps, wait_for_first, wait_for_run
-from hudi_services.embedded.api import AirflowApi
-from hudi_services.embedded.dags import wait_for_dags
-from hudi_services.embedded.owner import check_free
-from hudi_services.embedded.process import running
+from hudi_services.local_airflow.api import AirflowApi
+from hudi_services.local_airflow.dags import wait_for_dags
+from hudi_services.local_airflow.owner import check_free
+from hudi_services.local_airflow.processes import running
 from hudi_services.registry.load import read_registry
-from hudi_services.spark.java import find_java
+from hudi_services.runtime.spark.java import find_java
 
 FIRST = date(2013, 1, 29)  # a few days from here lie in two months: two partitions
 INGEST, CLEAN = "hudi_ingest__flights", "hudi_clean__flights"

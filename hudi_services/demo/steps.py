@@ -9,7 +9,7 @@ from datetime import date
 from typing import Any
 
 from hoodie.errors import HoodieError
-from hudi_services.embedded.api import AirflowApi
+from hudi_services.local_airflow.api import AirflowApi
 
 _POLL = 1.0  # seconds between looks
 # Answered before the scheduler has seen the asking process end, which takes some five seconds, a task is taken for one that was

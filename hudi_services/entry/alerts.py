@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from hudi_services.feed.model import Duration, Part, Zone
+from hudi_services.entry.feed.model import Duration, Part, Zone
 
 VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 """A secret in an address: the name of an environment variable."""

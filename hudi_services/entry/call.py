@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:  # they load Arrow
     from hoodie.engine import Engine
     from hoodie.services.decision import Decision
-    from hudi_services.entry.work import Work
-    from hudi_services.outcome.result import ServiceResult
+    from hudi_services.entry.size_estimate import Work
+    from hudi_services.runtime.result import ServiceResult
 
 
 def _nobody(_line: str) -> None:

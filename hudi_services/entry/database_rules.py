@@ -8,9 +8,9 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 
 from hoodie.config.keys.table import RECORD_KEY_FIELDS, VERSION
+from hudi_services.entry.feed.model import Texts
 from hudi_services.entry.source import ReadingOptions
 from hudi_services.entry.table import Options
-from hudi_services.feed.model import Texts
 
 DATABASE, TABLE = "{database}", "{table}"
 """Parts of a base path that become the names of the source."""

@@ -10,8 +10,8 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from hudi_services.entry.dag import DAG_PREFIX
+from hudi_services.entry.feed.model import Texts
 from hudi_services.entry.rounds import Rounds
-from hudi_services.feed.model import Texts
 
 JUDGE_DAG = f"{DAG_PREFIX}_objectives"
 _HOURS = re.compile(r"([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-3]):([0-5]\d)")

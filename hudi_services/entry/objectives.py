@@ -7,7 +7,16 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from hudi_services.feed.model import Duration, Part
+from hudi_services.entry.feed.model import Duration, Part
+
+RESTORED_BY = {
+    "freshness": "ingest",
+    "log_ratio": "compact",
+    "small_files": "cluster",
+    "clean_age": "clean",
+    "timeline_length": "archive",
+}
+"""The service that restores each objective."""
 
 
 def _share(value: object) -> object:

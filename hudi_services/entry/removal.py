@@ -10,8 +10,8 @@ from hoodie.engine import Engine
 from hoodie.services.decision import Decision
 from hoodie.services.service import Service
 from hoodie.table import HoodieTable
-from hudi_services.entry.work import Work
-from hudi_services.outcome.result import ServiceResult
+from hudi_services.entry.size_estimate import Work
+from hudi_services.runtime.result import ServiceResult
 
 
 @dataclass(frozen=True)

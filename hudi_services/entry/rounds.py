@@ -6,8 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
+from hudi_services.entry.feed.model import Part
 from hudi_services.entry.table import Cron
-from hudi_services.feed.model import Part
 
 
 class Rounds(Part):

@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from hudi_services.entry.dag import DAG_PREFIX
-from hudi_services.feed.model import Part
-from hudi_services.schedule import cron
+from hudi_services.entry.feed.model import Part
+from hudi_services.entry.schedule import cron
 
 _CONNECTION = re.compile(r"[A-Za-z0-9_.-]{1,200}")
 

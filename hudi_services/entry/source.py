@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, PrivateAttr, Tag
 
+from hudi_services.entry.feed.model import BrokenFiles, Feed, Part, Texts, Zone
 from hudi_services.entry.server import KafkaServer
-from hudi_services.feed.model import BrokenFiles, Feed, Part, Texts, Zone
 
 _DIRECTIVES = {"%Y", "%m", "%d", "%H", "%%"}
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")

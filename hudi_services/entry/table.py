@@ -11,12 +11,12 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from hoodie.config import select_keys
 from hoodie.config.keys.concurrency import COMMON_KEYS
 from hudi_services.entry.dag import BY_OBJECTIVES
+from hudi_services.entry.feed.model import Duration, Part, Texts
 from hudi_services.entry.objectives import Objectives
-from hudi_services.entry.sizes import bytes_of
+from hudi_services.entry.schedule import cron
+from hudi_services.entry.size_estimate import UP_TO
 from hudi_services.entry.source import AnySource, FolderSource
-from hudi_services.entry.work import UP_TO
-from hudi_services.feed.model import Duration, Part, Texts
-from hudi_services.schedule import cron
+from hudi_services.runtime.sizes import bytes_of
 
 
 def _as_text(value: object) -> object:

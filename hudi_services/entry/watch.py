@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from hudi_services.feed.model import Part
+from hudi_services.entry.feed.model import Part
 
 
 class Watch(Part):

@@ -12,26 +12,25 @@ from typing import Any, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from hoodie.model.place import identity
-from hudi_services.entries import ENTRIES, Entries
 from hudi_services.entry.alerts import Alerts
 from hudi_services.entry.database_rules import DatabaseRule
 from hudi_services.entry.doctor import Doctor
 from hudi_services.entry.judge import Judge
-from hudi_services.entry.marks import Marked, Path, read_marked
+from hudi_services.entry.mistake_text import place_of, told, unknown
+from hudi_services.entry.objectives import RESTORED_BY
 from hudi_services.entry.rounds import Rounds
 from hudi_services.entry.server import AnyServer
 from hudi_services.entry.source import DatabaseSource
 from hudi_services.entry.table import History, Pools, Table
 from hudi_services.entry.watch import Watch
-from hudi_services.entry.words import place_of, told, unknown
-from hudi_services.objectives.judge import MENDED_BY
-from hudi_services.objectives.started import by_objectives
+from hudi_services.entry.yaml_positions import Marked, Path, read_marked
 from hudi_services.registry.mistakes import LeftOut, Mistake, as_error, left_out
 from hudi_services.registry.options import wrong_options
-from hudi_services.registry.places import PATH_KEYS, expand
 from hudi_services.registry.rules import checked_pipeline, checked_rule
 from hudi_services.registry.sections import table_model
 from hudi_services.registry.servers import checked_server, with_server
+from hudi_services.registry.variables import PATH_KEYS, expand
+from hudi_services.services.entries import ENTRIES, Entries, services_by_objectives
 
 _OF_ALL = ("history", "objectives", "pages")
 """Sections that say the same of every table, and may be said in its entry."""
@@ -145,7 +144,7 @@ class _Checker:
             if self._only is None or (isinstance(entry, dict) and entry.get("name") == self._only):
                 table = self._table(position, entry, defaults, pools, servers)
                 if table is not None and data.get("judge") is None:
-                    for service in by_objectives(table, self._entries):
+                    for service in services_by_objectives(table, self._entries):
                         self._add(
                             ("tables", position, service, "schedule"), "needs a section judge, which says how often"
                         )
@@ -377,8 +376,8 @@ def _contradictions(table: Table, pools: Mapping[str, int], entries: Entries) ->
     for entry in entries:
         if (section := entry.section_of(table)) is not None:
             yield from entry.section.contradictions(table, section)
-    for service in by_objectives(table, entries):
-        mended = [name for name, mends in MENDED_BY.items() if mends == service]
+    for service in services_by_objectives(table, entries):
+        mended = [name for name, mends in RESTORED_BY.items() if mends == service]
         if not any(getattr(table.objectives, name) is not None for name in mended):
             said = f"needs an objective that it mends: {' or '.join(f'objectives.{name}' for name in mended)}"
             yield (service, "schedule"), said

@@ -20,7 +20,7 @@ from hoodie.config.keys.table import (
 )
 from hoodie.config.service_options import check_option, declared
 from hoodie.errors import ConfigError
-from hudi_services.entries import ENTRIES, Entries
+from hudi_services.services.entries import ENTRIES, Entries
 
 # These have a key of their own in the registry: saying them twice would let the two contradict each other.
 _OWN: dict[ConfigKey[Any], str] = {

@@ -9,12 +9,12 @@ from typing import Any
 from pydantic import ValidationError
 
 from hudi_services.entry.database_rules import DatabaseRule
+from hudi_services.entry.mistake_text import place_of, told, unknown
 from hudi_services.entry.server import AnyServer, DatabaseServer
-from hudi_services.entry.words import place_of, told, unknown
 from hudi_services.registry.mistakes import Mistake
 from hudi_services.registry.pipeline.read import read_pipeline
-from hudi_services.registry.places import expand
 from hudi_services.registry.servers import Wrong, why_unknown
+from hudi_services.registry.variables import expand
 
 
 def checked_pipeline(

@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic import create_model
 
-from hudi_services.entries import Entries
 from hudi_services.entry.table import Table
+from hudi_services.services.entries import Entries
 
 
 @lru_cache

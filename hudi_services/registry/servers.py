@@ -8,10 +8,10 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
+from hudi_services.entry.mistake_text import told
 from hudi_services.entry.server import SERVER_KINDS, AnyServer, KafkaServer
 from hudi_services.entry.source import DatabaseSource, TopicSource
 from hudi_services.entry.table import Table
-from hudi_services.entry.words import told
 
 T = TypeVar("T", bound=Table)
 Wrong = tuple[tuple[Any, ...], str]

@@ -21,10 +21,10 @@ from hoodie.sql.parse import DIALECT, Statement
 from hoodie.sql.result import Result
 from hoodie.sql.session import Session, moment_of
 from hoodie.sql.types import simple_type
-from hudi_services.cdc.mysql.catalog import catalog_databases, catalog_tables
-from hudi_services.cdc.mysql.columns import declared_table
-from hudi_services.cdc.mysql.connection import connected
-from hudi_services.cdc.mysql.snapshot import snapshot
+from hudi_services.sources.cdc.mysql.catalog import catalog_databases, catalog_tables
+from hudi_services.sources.cdc.mysql.columns import declared_table
+from hudi_services.sources.cdc.mysql.connection import connected
+from hudi_services.sources.cdc.mysql.snapshot import snapshot
 from hudi_services.sql.server_catalog import LakeCatalog, ServerCatalog
 
 MAX_BYTES = 1 << 30

@@ -15,13 +15,13 @@ from hoodie.model.outcome import ServiceOutcome
 from hoodie.sql.parse import Statement
 from hoodie.sql.result import Result
 from hoodie.sql.session import Session
-from hudi_services.cdc.mysql.server_sync import SyncResult
-from hudi_services.databases.plan_page import document, problems
-from hudi_services.databases.plan_sync import PlannedSync
-from hudi_services.databases.planner import CurrentPlan
 from hudi_services.entry.database_rules import TABLE, DatabaseRule
-from hudi_services.entry.words import told
+from hudi_services.entry.mistake_text import told
 from hudi_services.registry.load import Reading
+from hudi_services.sources.cdc.mysql.server_sync import SyncResult
+from hudi_services.sources.databases.plan_page import document, problems
+from hudi_services.sources.databases.plan_sync import PlannedSync
+from hudi_services.sources.databases.planner import CurrentPlan
 from hudi_services.sql.catalog_queries import CatalogQueries
 from hudi_services.sql.moment_queries import MomentQueries
 from hudi_services.sql.replication import CreateCatalog, Replicate, read_statement

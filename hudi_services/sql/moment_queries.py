@@ -21,9 +21,9 @@ from hoodie.sql.result import Result
 from hoodie.sql.session import Session, moment_of
 from hoodie.sql.table_functions import table_functions
 from hoodie.sql.warehouse import Warehouse
-from hudi_services.cdc.cuts import Cut, TablePlace
-from hudi_services.databases.source_moment import cut_at, said, source_moment
 from hudi_services.registry.load import Reading
+from hudi_services.sources.cdc.cuts import Cut, TablePlace
+from hudi_services.sources.databases.source_moment import cut_at, said, source_moment
 from hudi_services.sql.server_catalog import LakeCatalog, ServerCatalog
 from hudi_services.sql.source_servers import SourceServer, source_servers
 

@@ -18,7 +18,7 @@ from rich.text import Text
 from hoodie.display import printable
 from hoodie.sql import Result
 from hoodie.sql.result import python_rows
-from hudi_services.terminal import echo
+from hudi_services.runtime.terminal import echo
 
 _ROWS = 1_000
 """Rows that are printed for people."""

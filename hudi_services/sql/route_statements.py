@@ -10,9 +10,9 @@ import pyarrow as pa
 from hoodie.display import some
 from hoodie.model.outcome import ServiceOutcome
 from hoodie.sql.result import Result
-from hudi_services.cdc.mysql.equality.verify import EqualityCheck
-from hudi_services.databases.status import TableStatus
 from hudi_services.registry.load import Reading
+from hudi_services.sources.cdc.mysql.equality.verify import EqualityCheck
+from hudi_services.sources.databases.status import TableStatus
 from hudi_services.sql.replication import ShowRoutes, TableAction
 from hudi_services.sql.server_catalog import LakeCatalog, ServerCatalog
 from hudi_services.sql.server_routes import SessionRoutes, planned_sync

@@ -11,9 +11,9 @@ from hoodie.errors import SqlError
 from hoodie.sql.catalog import Catalog
 from hoodie.sql.warehouse import Warehouse
 from hoodie.storage import Storage, join, open_storage
-from hudi_services.databases.server import database_server
+from hudi_services.entry.mistake_text import told
 from hudi_services.entry.server import DatabaseServer
-from hudi_services.entry.words import told
+from hudi_services.registry.database_server import database_server
 from hudi_services.registry.load import Reading
 from hudi_services.sql.replication import CreateCatalog
 

@@ -10,16 +10,22 @@ from datetime import UTC, datetime
 from hoodie.errors import SqlError
 from hoodie.model.place import identity
 from hoodie.storage import Storage
-from hudi_services.cdc.cuts import CutStore
-from hudi_services.cdc.sync_progress import ProgressStore
-from hudi_services.databases.plan_store import PlanStore
-from hudi_services.databases.plan_sync import PlannedSync
-from hudi_services.databases.planner import Planner
-from hudi_services.databases.registered import cut_store, loaded_tables, planned_tables, registered_sync, with_skipped
-from hudi_services.databases.requests import RequestStore
-from hudi_services.databases.status import LoadedTable, TableStatus, server_status
 from hudi_services.entry.server import DatabaseServer
+from hudi_services.registry.database_tables import (
+    cut_store,
+    loaded_tables,
+    planned_tables,
+    registered_sync,
+    with_skipped,
+)
 from hudi_services.registry.load import Reading
+from hudi_services.sources.cdc.cuts import CutStore
+from hudi_services.sources.cdc.sync_progress import ProgressStore
+from hudi_services.sources.databases.plan_store import PlanStore
+from hudi_services.sources.databases.plan_sync import PlannedSync
+from hudi_services.sources.databases.planner import Planner
+from hudi_services.sources.databases.requests import RequestStore
+from hudi_services.sources.databases.status import LoadedTable, TableStatus, server_status
 from hudi_services.sql.server_catalog import LakeCatalog, ServerCatalog, state_folder
 
 _CLOSE = 5  # names in an error

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from hoodie.errors import HoodieError
 from hoodie.sql import Connection, Result
+from hudi_services.runtime.terminal import echo
 from hudi_services.sql.lines import Lines, completions, one_line
 from hudi_services.sql.output import print_table
-from hudi_services.terminal import echo
 
 _PROMPT, _MORE = "hudi> ", "   -> "
 _ENDS = ("\\q", "quit", "exit")

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from hoodie.model.place import identity
 from hoodie.storage import Storage, join, open_storage
-from hudi_services.cdc.cuts import CutStore
-from hudi_services.databases.plan_store import PlanStore
-from hudi_services.databases.registered import cut_store, loaded_tables
 from hudi_services.entry.server import DatabaseServer
+from hudi_services.registry.database_tables import cut_store, loaded_tables
 from hudi_services.registry.load import Reading
+from hudi_services.sources.cdc.cuts import CutStore
+from hudi_services.sources.databases.plan_store import PlanStore
 from hudi_services.sql.server_catalog import STATES, LakeCatalog, ServerCatalog
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from airflow.providers.standard.operators.hitl import ApprovalOperator
 from airflow.sdk.exceptions import AirflowSkipException
 
-from hoodie_airflow.outcome import ASKS
+from hoodie_airflow.task_result import ASKS
 
 
 class ApprovalWhenAsked(ApprovalOperator):

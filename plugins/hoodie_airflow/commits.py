@@ -13,7 +13,7 @@ from airflow.triggers.base import BaseEventTrigger, TriggerEvent
 from airflow.triggers.shared_stream import SharedStreamProducer
 
 from hoodie.errors import ConfigError
-from hoodie_airflow.places import registry_file
+from hoodie_airflow.paths import registry_file
 from hudi_services.registry.load import read_registry
 
 
@@ -35,7 +35,7 @@ class CommitsTrigger(BaseEventTrigger):
     @classmethod
     def create_shared_stream_producer(cls, kwargs: dict[str, Any]) -> SharedStreamProducer:
         # Files of DAGs import this module, and need nothing of the store.
-        from hoodie_airflow.told_commits import ToldCommits
+        from hoodie_airflow.commit_stream import ToldCommits
 
         name = str(kwargs["table"])
         return ToldCommits(name, _asset(name), registry_file())

@@ -15,11 +15,11 @@ from airflow.sdk import DAG, BaseOperator, CronDataIntervalTimetable, Param
 
 from hoodie.errors import ConfigError
 from hoodie_airflow.connections import connections_of
-from hoodie_airflow.outcome import bounded, failed, refused
+from hoodie_airflow.task_result import bounded, failed, refused
 from hudi_services.entry import server as dags
 from hudi_services.entry.server import DatabaseServer
-from hudi_services.outcome.failures import Failure
 from hudi_services.registry.load import Reading, read_registry
+from hudi_services.runtime.failures import Failure
 
 _SHOWN = 5  # tables in a failure's message
 _MINUTES = 60
@@ -107,8 +107,8 @@ class HudiVerifyOperator(_ServerOperator):
     def execute(self, context: Any) -> dict[str, Any]:
         """Return the number of tables by their result, the cut, and those that are not equal. Raises AirflowFailException."""
         # It loads Arrow, and DAG files are parsed often.
-        from hudi_services.databases.registered import registered_sync
-        from hudi_services.databases.verification import ServerVerification
+        from hudi_services.registry.database_tables import registered_sync
+        from hudi_services.sources.databases.verification import ServerVerification
 
         reading, environ = self.declared()
         sync = registered_sync(self.server, reading, environ)
@@ -136,7 +136,7 @@ class HudiResyncPlanOperator(_ServerOperator):
 
     def execute(self, context: Any) -> dict[str, Any]:
         """Return the message for the person who confirms. Raises AirflowFailException for a table that is not loaded."""
-        from hudi_services.databases.registered import loaded_tables
+        from hudi_services.registry.database_tables import loaded_tables
 
         name = str(context["params"].get("table") or "")
         found = [one for one in loaded_tables(self.server, self.declared()[0]) if one.table == name]
@@ -157,8 +157,8 @@ class HudiResyncOperator(_ServerOperator):
 
     def execute(self, context: Any) -> dict[str, Any]:
         """Return what was compared and written. Raises HoodieError."""
-        from hudi_services.cdc.mysql.equality.verify import EqualityCheck
-        from hudi_services.databases.registered import registered_sync
+        from hudi_services.registry.database_tables import registered_sync
+        from hudi_services.sources.cdc.mysql.equality.verify import EqualityCheck
 
         reading, environ = self.declared()
         load = registered_sync(self.server, reading, environ).load(str(context["params"]["table"]))

@@ -7,10 +7,10 @@ import os
 from airflow.sdk import BaseHook
 from airflow.sdk.exceptions import AirflowNotFoundException
 
-from hudi_services.cdc.credentials import variable_of
 from hudi_services.entry.server import AnyServer, KafkaServer
 from hudi_services.entry.source import TopicSource
 from hudi_services.entry.table import Table
+from hudi_services.sources.cdc.credentials import variable_of
 
 
 def connections_of_source(table: Table) -> dict[str, str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from hoodie_airflow.assets import cuts_asset, database_outlet
 
 if TYPE_CHECKING:
-    from hudi_services.cdc.cuts import Cut
+    from hudi_services.sources.cdc.cuts import Cut
 
 _FIRST = 100
 """Cuts that get an event where no cut has one yet, at most."""

@@ -15,11 +15,11 @@ from hoodie_airflow.assets import cuts_asset, database_outlet, rows_asset
 from hoodie_airflow.comparison import resync_dag, verification_dag
 from hoodie_airflow.connections import connections_of
 from hoodie_airflow.cut_events import add_cut_events
-from hoodie_airflow.outcome import failed
-from hoodie_airflow.places import registry_file
+from hoodie_airflow.paths import registry_file
+from hoodie_airflow.task_result import failed
 from hudi_services.entry.server import DatabaseServer, database_dag
-from hudi_services.outcome.failures import Failure
 from hudi_services.registry.load import read_registry
+from hudi_services.runtime.failures import Failure
 
 SYNC = "sync"
 _SHOWN = 5  # tables in a failure's message
@@ -71,7 +71,7 @@ class HudiDatabaseOperator(BaseOperator):
     def execute(self, context: Any) -> dict[str, Any]:
         """Return the cut, its position, and the tables. Raises HoodieError where the server does not answer."""
         # It loads Arrow, and DAG files are parsed often.
-        from hudi_services.databases.registered import asset_name, cut_store, database_tables, registered_sync
+        from hudi_services.registry.database_tables import asset_name, cut_store, database_tables, registered_sync
 
         reading = read_registry(self.file)
         declared = reading.registry.servers.get(self.server)

@@ -16,12 +16,12 @@ from airflow.sdk.definitions.deadline import DeadlineAlert, DeadlineReference
 from hoodie.clock import SystemClock
 from hoodie.times import iso_time, span
 from hoodie_airflow.forms import wants_explanation
-from hoodie_airflow.places import registry_file
-from hudi_services.alerts.tasks import say
-from hudi_services.alerts.trouble import Trouble
+from hoodie_airflow.paths import registry_file
+from hudi_services.operations.alerts.conditions import Trouble
+from hudi_services.operations.alerts.tasks import say
+from hudi_services.operations.watch.location import store_of
+from hudi_services.operations.watch.store import SnapshotStore
 from hudi_services.registry.load import read_registry
-from hudi_services.watch.place import store_of
-from hudi_services.watch.store import SnapshotStore
 
 _log = logging.getLogger(__name__)
 

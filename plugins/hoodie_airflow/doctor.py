@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import DAG, BaseOperator, CronDataIntervalTimetable, Param
 
-from hoodie_airflow.outcome import bounded, failed
-from hoodie_airflow.places import registry_file
+from hoodie_airflow.paths import registry_file
+from hoodie_airflow.task_result import bounded, failed
 from hudi_services.entry.doctor import DOCTOR_DAG, Doctor
-from hudi_services.outcome.failures import Failure
 from hudi_services.registry.load import read_registry
+from hudi_services.runtime.failures import Failure
 
 if TYPE_CHECKING:  # it loads Arrow
-    from hudi_services.doctor.rounds import Seen
+    from hudi_services.operations.doctor.rounds import Seen
 
 _HEALTH = "health"
 _TOLD = 5  # findings in a failure's message
@@ -58,7 +58,7 @@ class HudiDoctorOperator(BaseOperator):
 
     def execute(self, context: Any) -> dict[str, Any]:
         """Returns the result. Raises AirflowFailException."""
-        from hudi_services.doctor import report  # loads Arrow, and DAG files are parsed often
+        from hudi_services.operations.doctor import report  # loads Arrow, and DAG files are parsed often
 
         seen = self._seen(deep=bool(context["params"].get("deep")))
         for line in report.as_text(seen).splitlines():
@@ -76,8 +76,8 @@ class HudiDoctorOperator(BaseOperator):
         return result
 
     def _seen(self, *, deep: bool) -> list[Seen]:
-        from hudi_services.doctor.registered import patients
-        from hudi_services.doctor.rounds import rounds
+        from hudi_services.operations.doctor.registry_tables import patients
+        from hudi_services.operations.doctor.rounds import rounds
 
         well, seen = patients(read_registry(self.file), {}, deep=deep)
         seen += rounds(well, self.doctor.at_once, None)

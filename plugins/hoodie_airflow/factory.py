@@ -15,15 +15,15 @@ from hoodie_airflow.assets import rows_asset, table_asset
 from hoodie_airflow.commits import watched_asset
 from hoodie_airflow.deadlines import RunIsDone, deadline_of
 from hoodie_airflow.forms import form
-from hoodie_airflow.places import registry_file
+from hoodie_airflow.paths import registry_file
 from hoodie_airflow.tasks import chain
-from hudi_services.entries import ENTRIES, Entries, entry_named
 from hudi_services.entry.dag import Trigger, dag_id
+from hudi_services.entry.schedule_text import When, services_of
 from hudi_services.entry.service import ServiceEntry
 from hudi_services.entry.table import Table
-from hudi_services.entry.when import When, services_of
 from hudi_services.registry.load import Reading, read_registry
 from hudi_services.registry.options import shown_options
+from hudi_services.services.entries import ENTRIES, Entries, entry_named
 
 BY_HAND = "by hand"
 """The tag of DAGs that nothing starts."""

@@ -11,8 +11,8 @@ from airflow.sdk.exceptions import AirflowSkipException
 from hoodie.errors import ConfigError
 from hudi_services.entry.dag import EXPLAIN, OPERATION, UNSCHEDULE, Asked, Field
 from hudi_services.entry.digest import ONLY
-from hudi_services.entry.words import unknown
-from hudi_services.history.recorded import Asker
+from hudi_services.entry.mistake_text import unknown
+from hudi_services.operations.history.recorder import Asker
 
 
 def form(fields: Iterable[Field]) -> dict[str, Param]:

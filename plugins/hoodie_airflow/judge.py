@@ -14,11 +14,11 @@ from airflow.sdk import DAG, BaseOperator, CronDataIntervalTimetable
 from hoodie.display import counted
 from hoodie.errors import StoreError
 from hoodie_airflow.forms import OBJECTIVE
-from hoodie_airflow.outcome import bounded
-from hoodie_airflow.places import registry_file
+from hoodie_airflow.paths import registry_file
+from hoodie_airflow.task_result import bounded
 from hudi_services.entry.judge import JUDGE_DAG, Judge, is_quiet
 from hudi_services.entry.table import Table
-from hudi_services.objectives.facts import Facts
+from hudi_services.operations.objectives.facts import Facts
 from hudi_services.registry.load import Registry, read_registry
 
 _CHOICES = "choices"
@@ -61,12 +61,13 @@ class HudiJudgeOperator(BaseOperator):
         """A table that cannot be looked at is told, and the others go on."""
         # Imported here: DAG files are parsed often, and Arrow takes a while to load.
         from hoodie.clock import SystemClock
-        from hudi_services.objectives.rounds import rounds
-        from hudi_services.objectives.started import asked_ahead, by_objectives, candidates, choose, would_do
+        from hudi_services.operations.objectives.rounds import rounds
+        from hudi_services.operations.objectives.starter import asked_ahead, candidates, choose, would_do
+        from hudi_services.services.entries import services_by_objectives
 
         ti, clock = context["ti"], SystemClock()
         registry = read_registry(self.file).registry
-        tables = [table for table in registry.tables if any(by_objectives(table))]
+        tables = [table for table in registry.tables if any(services_by_objectives(table))]
         judged = rounds(tables, self.judge.at_once, clock, self._seen(registry, clock.now()))
         for each in judged:
             if each.error is not None:
@@ -112,9 +113,9 @@ class HudiJudgeOperator(BaseOperator):
 
     def _seen(self, registry: Registry, now: datetime) -> Callable[[Table], Facts | None]:
         """As the watcher saw them; where its store cannot be reached from here, the tables themselves are looked at."""
-        from hudi_services.watch.facts import SeenFacts
-        from hudi_services.watch.place import store_of
-        from hudi_services.watch.store import SnapshotStore
+        from hudi_services.operations.watch.facts import SeenFacts
+        from hudi_services.operations.watch.location import store_of
+        from hudi_services.operations.watch.store import SnapshotStore
 
         try:
             return SeenFacts(SnapshotStore.open(store_of(registry)), registry.watch.every, now)

@@ -6,7 +6,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from hudi_services.entry.table import Table
-from hudi_services.outcome.result import ServiceResult
+from hudi_services.runtime.result import ServiceResult
 
 if TYPE_CHECKING:
     from airflow.providers.openlineage.extractors import OperatorLineage

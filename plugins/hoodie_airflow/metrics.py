@@ -6,8 +6,8 @@ import logging
 from collections.abc import Iterator
 from datetime import timedelta
 
-from hudi_services.outcome.failures import Failure
-from hudi_services.outcome.result import Report, ServiceResult
+from hudi_services.runtime.failures import Failure
+from hudi_services.runtime.result import Report, ServiceResult
 
 _log = logging.getLogger(__name__)
 

@@ -10,13 +10,13 @@ from airflow.sdk.bases.notifier import BaseNotifier
 
 from hoodie.clock import SystemClock
 from hoodie_airflow.forms import wants_explanation
-from hoodie_airflow.places import registry_file
-from hudi_services.alerts.message import one_line
-from hudi_services.alerts.tasks import is_recorded, say
-from hudi_services.alerts.trouble import Trouble
+from hoodie_airflow.paths import registry_file
+from hudi_services.operations.alerts.conditions import Trouble
+from hudi_services.operations.alerts.message import one_line
+from hudi_services.operations.alerts.tasks import is_recorded, say
+from hudi_services.operations.watch.location import store_of
+from hudi_services.operations.watch.store import SnapshotStore
 from hudi_services.registry.load import read_registry
-from hudi_services.watch.place import store_of
-from hudi_services.watch.store import SnapshotStore
 
 _log = logging.getLogger(__name__)
 

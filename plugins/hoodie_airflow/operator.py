@@ -12,25 +12,25 @@ from airflow.sdk.exceptions import AirflowNotFoundException
 
 from hoodie.errors import ConfigError, HoodieError
 from hoodie_airflow.assets import outlet
-from hoodie_airflow.child import Child
 from hoodie_airflow.connections import connections_of_source
 from hoodie_airflow.forms import asked, asker, only_known, skip_planned, wants_explanation
 from hoodie_airflow.lineage import lineage
-from hoodie_airflow.logged import log_fields
-from hoodie_airflow.outcome import refused, told
+from hoodie_airflow.log_context import log_fields
 from hoodie_airflow.output import Output, beside_log
-from hoodie_airflow.paused import skip_paused
-from hoodie_airflow.places import SPARK_APPS
+from hoodie_airflow.paths import SPARK_APPS
+from hoodie_airflow.paused_tables import skip_paused
 from hoodie_airflow.progress import followed, shown_progress
 from hoodie_airflow.results import local_result, shared_result
 from hoodie_airflow.submit import died, environment, left_report, noting, service_environment, submitter_environment
+from hoodie_airflow.subprocess_runner import Child
+from hoodie_airflow.task_result import refused, told
 from hudi_services.entry.service import ServiceEntry
+from hudi_services.entry.size_estimate import AUTO, SPARK
 from hudi_services.entry.table import SparkSection, Table
-from hudi_services.entry.work import AUTO, SPARK
-from hudi_services.history.flag import recorded_flag, recorded_table
-from hudi_services.outcome.failures import Failure
-from hudi_services.outcome.progress_file import progress_flag
-from hudi_services.outcome.result import SERVICE_FAILED, Report, ServiceResult
+from hudi_services.operations.history.flag import recorded_flag, recorded_table
+from hudi_services.runtime.failures import Failure
+from hudi_services.runtime.progress_file import progress_flag
+from hudi_services.runtime.result import SERVICE_FAILED, Report, ServiceResult
 
 if TYPE_CHECKING:
     from airflow.providers.openlineage.extractors import OperatorLineage

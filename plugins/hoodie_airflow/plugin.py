@@ -4,8 +4,8 @@ from typing import Any, ClassVar
 
 from airflow.plugins_manager import AirflowPlugin
 
-from hoodie_airflow import notes
-from hoodie_airflow.pages.mounted import EXTERNAL_VIEWS, FASTAPI_APPS, MIDDLEWARES, REACT_APPS
+from hoodie_airflow import failure_notes as notes
+from hoodie_airflow.pages.apps import EXTERNAL_VIEWS, FASTAPI_APPS, MIDDLEWARES, REACT_APPS
 
 
 class HudiPlugin(AirflowPlugin):

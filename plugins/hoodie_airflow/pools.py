@@ -9,7 +9,7 @@ from sqlalchemy.exc import DBAPIError
 
 from hoodie.display import counted
 from hoodie.errors import RegistryError
-from hoodie_airflow.places import registry_file
+from hoodie_airflow.paths import registry_file
 from hudi_services.registry.load import Registry, read_registry
 
 

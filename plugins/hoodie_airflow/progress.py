@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from threading import Event, Thread
 from typing import Any
 
-from hudi_services.outcome.progress_file import read_progress
-from hudi_services.pages.run import PROGRESS
+from hudi_services.operations.pages.run import PROGRESS
+from hudi_services.runtime.progress_file import read_progress
 
 _log = logging.getLogger(__name__)
 _EVERY = 5.0  # seconds

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from hoodie.storage import open_storage
 from hudi_services.entry.table import Table
-from hudi_services.outcome.place import drop
+from hudi_services.runtime.report_files import drop
 
 _DAY_MS = 86_400_000
 _KEPT_DAYS = 7

@@ -11,10 +11,10 @@ from airflow.exceptions import AirflowException
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 
 from hoodie_airflow.output import Output
-from hudi_services.outcome.failures import Failure, core
-from hudi_services.outcome.result import Report, read_report
-from hudi_services.spark.java import spark_environment
-from hudi_services.spark.session import checkout_folders
+from hudi_services.runtime.failures import Failure, core
+from hudi_services.runtime.result import Report, read_report
+from hudi_services.runtime.spark.java import spark_environment
+from hudi_services.runtime.spark.session import checkout_folders
 
 _CODE = re.compile(r"Error code is: (\d+)\b")
 

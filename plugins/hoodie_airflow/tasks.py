@@ -17,11 +17,11 @@ from hoodie_airflow.forms import asked, wants_explanation
 from hoodie_airflow.notifier import HudiAlert
 from hoodie_airflow.operator import HudiServiceOperator
 from hoodie_airflow.worker_operator import HudiWorkerOperator
-from hudi_services.entries import Entries, entry_named
 from hudi_services.entry.dag import Approval, Asked, Outlook, Run, Step, SwitchOn, WhenDue, WhenOn
 from hudi_services.entry.digest import ONLY
 from hudi_services.entry.table import Table
-from hudi_services.pages.run import OUTLOOK
+from hudi_services.operations.pages.run import OUTLOOK
+from hudi_services.services.entries import Entries, entry_named
 
 _log = logging.getLogger(__name__)
 

@@ -10,15 +10,15 @@ from hoodie.errors import HoodieError
 from hoodie_airflow.assets import outlet
 from hoodie_airflow.forms import asked, asker, only_known, skip_planned, wants_explanation
 from hoodie_airflow.lineage import lineage
-from hoodie_airflow.logged import log_fields
-from hoodie_airflow.outcome import refused, told
-from hoodie_airflow.paused import skip_paused
+from hoodie_airflow.log_context import log_fields
+from hoodie_airflow.paused_tables import skip_paused
+from hoodie_airflow.task_result import refused, told
 from hudi_services.entry.call import Call, Task
 from hudi_services.entry.service import ServiceEntry
 from hudi_services.entry.table import Table
-from hudi_services.history.flag import recorded_table
-from hudi_services.outcome.failures import TOLD, Failure
-from hudi_services.outcome.result import Explained, Report, ServiceResult
+from hudi_services.operations.history.flag import recorded_table
+from hudi_services.runtime.failures import TOLD, Failure
+from hudi_services.runtime.result import Explained, Report, ServiceResult
 
 if TYPE_CHECKING:
     from airflow.providers.openlineage.extractors import OperatorLineage
@@ -57,7 +57,7 @@ class HudiWorkerOperator(BaseOperator):
         """Returns the service's result; None for an explained plan."""
         # Imported here: DAG files are parsed often, and Arrow takes a while to load.
         from hoodie.engine import LocalEngine
-        from hudi_services.history.recording import carried_out_recorded, delivered
+        from hudi_services.operations.history.recording import carried_out_recorded, delivered
 
         log_fields(self.table.name, self.entry.name)
         skip_planned(context, self.follows)

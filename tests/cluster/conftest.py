@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hudi_services.spark.java import spark_environment
+from hudi_services.runtime.spark.java import spark_environment
 from tests.support import versitygw
 from tests.support.archives import build_wheel
 from tests.support.cluster import settings, spark_cluster

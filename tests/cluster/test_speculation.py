@@ -12,7 +12,7 @@ import pytest
 from hoodie import HoodieTable
 from hoodie.model.names import is_data_file
 from hoodie.storage import open_storage, walk_files
-from hudi_services.spark.java import spark_environment
+from hudi_services.runtime.spark.java import spark_environment
 from tests.cluster.speculating import ROWS, STALLED, TASKS, rows
 from tests.support.cluster import settings
 from tests.support.matrix import sample

@@ -18,10 +18,10 @@ from playwright.sync_api import Browser
 
 from hudi_services.demo.home import DemoHome
 from hudi_services.demo.land import land
-from hudi_services.embedded.api import AirflowApi
-from hudi_services.embedded.dags import wait_for_dags
-from hudi_services.embedded.process import running
-from hudi_services.folders import DAGS, PROJECT
+from hudi_services.local_airflow.api import AirflowApi
+from hudi_services.local_airflow.dags import wait_for_dags
+from hudi_services.local_airflow.processes import running
+from hudi_services.runtime.folders import DAGS, PROJECT
 from tests.e2e import catalog, failing
 from tests.e2e.catalog import Outage
 from tests.support.browser import chromium

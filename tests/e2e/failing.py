@@ -9,7 +9,7 @@ from unittest.mock import patch
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from hudi_services.cli import main
+from hudi_services.cli.program import main
 from hudi_services.demo.home import DemoHome
 
 ENGINES: dict[str, dict[str, str]] = {"on_spark": {"engine": "spark"}, "damaged": {"engine": "spark"}, "small": {}}

@@ -8,7 +8,7 @@ import pytest
 
 from hoodie import HoodieTable
 from hudi_services.demo.steps import wait_for_run
-from hudi_services.embedded.api import ApiError
+from hudi_services.local_airflow.api import ApiError
 from tests.e2e.catalog import Outage
 from tests.e2e.conftest import Demo, Running
 

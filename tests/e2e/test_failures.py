@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from hoodie import HoodieTable
-from hudi_services.embedded.api import AirflowApi
+from hudi_services.local_airflow.api import AirflowApi
 from tests.e2e.conftest import Running
 from tests.e2e.failing import deliver
 

@@ -12,10 +12,10 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from hoodie import HoodieTable
-from hudi_services.embedded.api import ApiError
+from hudi_services.local_airflow.api import ApiError
+from hudi_services.operations.watch.location import store_of
+from hudi_services.operations.watch.store import SnapshotStore
 from hudi_services.registry.load import read_registry
-from hudi_services.watch.place import store_of
-from hudi_services.watch.store import SnapshotStore
 from tests.e2e.conftest import Running
 from tests.support.browser import signed_in
 from tests.support.tables import SMALL_BLOOM, batch, create

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from hoodie import HoodieTable
-from hudi_services.embedded.api import AirflowApi
-from hudi_services.embedded.home import AirflowHome
-from hudi_services.embedded.owner import find_owner
-from hudi_services.embedded.process import stop
-from hudi_services.folders import PROJECT
+from hudi_services.local_airflow.api import AirflowApi
+from hudi_services.local_airflow.home import AirflowHome
+from hudi_services.local_airflow.owner import find_owner
+from hudi_services.local_airflow.processes import stop
+from hudi_services.runtime.folders import PROJECT
 
 pytestmark = pytest.mark.e2e
 

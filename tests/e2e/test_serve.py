@@ -15,12 +15,12 @@ import psutil
 import pytest
 
 from hoodie import HoodieTable
-from hudi_services.embedded.api import AirflowApi
-from hudi_services.embedded.dags import wait_for_dags
-from hudi_services.embedded.home import AirflowHome
-from hudi_services.embedded.owner import find_owner
-from hudi_services.embedded.process import processes_of, stop
-from hudi_services.folders import PROJECT
+from hudi_services.local_airflow.api import AirflowApi
+from hudi_services.local_airflow.dags import wait_for_dags
+from hudi_services.local_airflow.home import AirflowHome
+from hudi_services.local_airflow.owner import find_owner
+from hudi_services.local_airflow.processes import processes_of, stop
+from hudi_services.runtime.folders import PROJECT
 
 pytestmark = pytest.mark.e2e
 

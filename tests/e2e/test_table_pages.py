@@ -15,12 +15,12 @@ from benchmarks.pages import PAINTED
 from hoodie import COMPACTION, HoodieTable
 from hoodie.clock import SystemClock
 from hoodie.storage import LocalStorage
-from hudi_services.embedded.home import AirflowHome
-from hudi_services.pause.state import resume
+from hudi_services.local_airflow.home import AirflowHome
+from hudi_services.operations.watch.location import store_of
+from hudi_services.operations.watch.store import SnapshotStore
+from hudi_services.operations.watch.table_round import look
 from hudi_services.registry.load import read_registry
-from hudi_services.watch.follow import look
-from hudi_services.watch.place import store_of
-from hudi_services.watch.store import SnapshotStore
+from hudi_services.runtime.pause import resume
 from tests.support.browser import signed_in
 from tests.support.matrix import diagonal
 from tests.support.page_bodies import run_body, server_body

@@ -9,17 +9,17 @@ from datetime import UTC, datetime
 import pytest
 
 from hoodie.clock import SystemClock
-from hudi_services.commandline.flags import ChosenTable
 from hudi_services.entry.table import Table
-from hudi_services.pages.fleet import fleet
-from hudi_services.pages.known import Known
-from hudi_services.pages.table import table_page
+from hudi_services.entry.table_choice import ChosenTable
+from hudi_services.operations.inspect.overview import overview
+from hudi_services.operations.inspect.rows import rows
+from hudi_services.operations.inspect.table_look import look_at
+from hudi_services.operations.pages.fleet import fleet
+from hudi_services.operations.pages.snapshots import Known
+from hudi_services.operations.pages.table import table_page
+from hudi_services.operations.watch.store import SnapshotStore
+from hudi_services.operations.watch.table_round import look
 from hudi_services.registry.load import Reading, Registry
-from hudi_services.show.look import look_at
-from hudi_services.show.overview import overview
-from hudi_services.show.rows import rows
-from hudi_services.watch.follow import look
-from hudi_services.watch.store import SnapshotStore
 from tests.golden.test_show import ARCHIVES, tables
 
 CLOCK = SystemClock()

@@ -9,10 +9,10 @@ import pytest
 from hoodie.formats.base_file import BaseFileReader
 from hoodie.formats.log import BlockType, read_rows
 from hoodie.view.log_blocks import blocks_of, counting
-from hudi_services.cli import main
-from hudi_services.commandline.flags import ChosenTable
-from hudi_services.show.counts import row_counts
-from hudi_services.show.look import look_at
+from hudi_services.cli.program import main
+from hudi_services.entry.table_choice import ChosenTable
+from hudi_services.operations.inspect.counts import row_counts
+from hudi_services.operations.inspect.table_look import look_at
 
 ARCHIVES = ["12v9", "15v6", "12merge", "15lists"]
 ROWS = {BlockType.AVRO_DATA, BlockType.PARQUET_DATA, BlockType.HFILE_DATA}

@@ -19,7 +19,7 @@ from hoodie.metastore import Connection
 from hoodie.storage import LocalStorage
 from hoodie.transaction.locks import ensure_held, table_lock, verify_held
 from hoodie.write.execute import WriteHooks
-from hudi_services.cli import main
+from hudi_services.cli.program import main
 from tests.interop.hive_services import start_locking_metastore
 from tests.interop.lock_peer import hudis_lock
 from tests.support.locks import locking

@@ -16,7 +16,7 @@ import pytest
 
 from hoodie import SYNC
 from hoodie.errors import CatalogError
-from hudi_services.cli import main
+from hudi_services.cli.program import main
 from tests.interop import peer_env
 from tests.interop.hive_services import JavaService, start_thrift_server
 from tests.interop.synced import PREFIX, hms, jdbc, make, make_of_plain_files, query, rows

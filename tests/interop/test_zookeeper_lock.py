@@ -21,7 +21,7 @@ from hoodie.storage import LocalStorage
 from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.locks import table_lock, verify_held
 from hoodie.write.execute import WriteHooks
-from hudi_services.cli import main
+from hudi_services.cli.program import main
 from tests.interop.lock_peer import hudis_lock
 from tests.support.locks import locking
 from tests.support.matrix import other_server

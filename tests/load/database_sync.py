@@ -9,10 +9,10 @@ import traceback
 from pathlib import Path
 
 from hoodie.errors import HoodieError
-from hudi_services.cdc.mysql import group_load, held_changes, snapshot_load, target_batch
-from hudi_services.cdc.mysql.server_sync import SyncResult
-from hudi_services.databases.registered import registered_sync
+from hudi_services.registry.database_tables import registered_sync
 from hudi_services.registry.load import read_registry
+from hudi_services.sources.cdc.mysql import group_load, held_changes, snapshot_load, target_batch
+from hudi_services.sources.cdc.mysql.server_sync import SyncResult
 from tests.load.actors import Log
 
 

@@ -21,7 +21,7 @@ import yaml
 
 from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
-from hudi_services.databases.registered import cut_store
+from hudi_services.registry.database_tables import cut_store
 from hudi_services.registry.load import load_registry, read_registry
 from tests.load.actors import Log, lines
 from tests.load.database_changes import DATABASE, TABLES, Changes, Session

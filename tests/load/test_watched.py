@@ -11,9 +11,9 @@ import yaml
 
 from hoodie import HoodieTable
 from hoodie.clock import SystemClock
+from hudi_services.operations.watch.rounds import Watcher
+from hudi_services.operations.watch.store import SnapshotStore
 from hudi_services.registry.load import read_registry
-from hudi_services.watch.rounds import Watcher
-from hudi_services.watch.store import SnapshotStore
 from tests.support.rivals import QuickClock
 from tests.support.tables import OPTIONS, SMALL_BLOOM, batch
 

@@ -14,7 +14,7 @@ from hoodie.markers import Batching, remote
 from hoodie.markers.server import ServerAddress, SilentServerError
 from hoodie.model.time import Time
 from hoodie.transaction import marker_options
-from hudi_services.timeline_server.tables import ServedTable
+from hudi_services.services.timeline_server.tables import ServedTable
 from tests.simulation.world import Actor, SimulatedClock, SimulatedStorage, World
 
 _WAIT_SECONDS, _LOOK_SECONDS = 10, 0.005

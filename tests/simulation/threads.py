@@ -11,7 +11,7 @@ from unittest import mock
 from hoodie.markers import batches, remote
 from hoodie.transaction import early_conflicts, heartbeat
 from hoodie.transaction.locks import lease
-from hudi_services.timeline_server import tables
+from hudi_services.services.timeline_server import tables
 from tests.simulation.world import Strand, World
 
 _LOOK_SECONDS = 0.05

@@ -11,7 +11,7 @@ import pytest
 
 @pytest.fixture(scope="session")
 def spark():
-    from hudi_services.spark.java import JVM_OPTIONS, spark_environment
+    from hudi_services.runtime.spark.java import JVM_OPTIONS, spark_environment
 
     # One JVM runs all tests: the code cache of 48 MB that goes with this compiler would be swept and filled again.
     flags = f"{JVM_OPTIONS} -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC"

@@ -10,11 +10,11 @@ import pytest
 from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
 from hoodie.spark import SparkEngine
-from hudi_services.feed.model import Feed
-from hudi_services.ingest.files.source import FilesSource
-from hudi_services.ingest.request import IngestRequest
-from hudi_services.ingest.run import run_ingest
-from hudi_services.ingest.shape.shape import Shape
+from hudi_services.entry.feed.model import Feed
+from hudi_services.sources.ingest.files.source import FilesSource
+from hudi_services.sources.ingest.request import IngestRequest
+from hudi_services.sources.ingest.run import run_ingest
+from hudi_services.sources.ingest.shape.shape import Shape
 from tests.support.tables import SMALL_BLOOM
 
 pytestmark = pytest.mark.spark

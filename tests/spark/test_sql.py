@@ -14,7 +14,7 @@ from hoodie.errors import ArgumentError, HoodieError, SqlError
 from hoodie.spark import write
 from hoodie.sql import connect
 from hoodie.sql.spark import engine as spark_engine
-from hudi_services.cli import main
+from hudi_services.cli.program import main
 from tests.support.matrix import sample
 from tests.support.metastore import MemoryMetastore
 from tests.support.sql_tables import CREATE, ROWS, rows

@@ -8,10 +8,10 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from hoodie import HoodieTable
+from hudi_services.operations.watch.location import store_of
+from hudi_services.operations.watch.store import SnapshotStore
+from hudi_services.operations.watch.table_round import look
 from hudi_services.registry.load import Registry
-from hudi_services.watch.follow import look
-from hudi_services.watch.place import store_of
-from hudi_services.watch.store import SnapshotStore
 
 PAUSE = "/hudi/api/tables/orders/pause"
 ROLES = ("viewer", "user", "op", "admin")

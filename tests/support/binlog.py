@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from hudi_services.cdc.mysql.binlog.decoding import PLAIN, Decoding
-from hudi_services.cdc.mysql.binlog.log import collation_charsets, end_of_log, events
-from hudi_services.cdc.mysql.binlog.transaction_batch import Changes, Unreadable
-from hudi_services.cdc.mysql.binlog.transactions import Statement, transactions
-from hudi_services.cdc.mysql.columns import declared_types
-from hudi_services.cdc.mysql.connection import connected
-from hudi_services.cdc.mysql.connection import rows_of as rows_of_query
 from hudi_services.entry.server import DatabaseServer
+from hudi_services.sources.cdc.mysql.binlog.decoding import PLAIN, Decoding
+from hudi_services.sources.cdc.mysql.binlog.log import collation_charsets, end_of_log, events
+from hudi_services.sources.cdc.mysql.binlog.transaction_batch import Changes, Unreadable
+from hudi_services.sources.cdc.mysql.binlog.transactions import Statement, transactions
+from hudi_services.sources.cdc.mysql.columns import declared_types
+from hudi_services.sources.cdc.mysql.connection import connected
+from hudi_services.sources.cdc.mysql.connection import rows_of as rows_of_query
 
 SERVER_ID = 5401
 DECLARED = DatabaseServer(type="mysql", connection="shop", server_id=SERVER_ID, tls="off")

@@ -9,7 +9,7 @@ from typing import Literal
 
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
-from hudi_services.embedded.home import AirflowHome
+from hudi_services.local_airflow.home import AirflowHome
 
 _contexts: dict[tuple[str, str], BrowserContext] = {}
 """The contexts of signed-in users, by address and user."""

@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 
 from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
-from hudi_services.cli import main
+from hudi_services.cli.program import main
 from tests.support.tables import OPTIONS, SMALL_BLOOM, batch, content
 
 DONE, FAILED, USAGE = 0, 1, 2

@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pyspark
 
-from hudi_services.spark.java import spark_environment
+from hudi_services.runtime.spark.java import spark_environment
 from tests.support.servers import Server, free_port
 
 _HOME = Path(pyspark.__file__).parent

@@ -9,7 +9,7 @@ import pyarrow as pa
 from hoodie.display import counted
 from hoodie.errors import CorruptTableError
 from hoodie.services.decision import Item, Items
-from hudi_services.ingest.source import Delivered
+from hudi_services.sources.ingest.source import Delivered
 
 KEY = "tests.memory.offset"
 

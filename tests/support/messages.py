@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from hudi_services.cdc.messages.messages import MESSAGES, Decoded
+from hudi_services.sources.cdc.messages.messages import MESSAGES, Decoded
 
 
 def messages(values: Sequence[bytes | None], keys: Sequence[bytes | None] | None = None) -> pa.Table:

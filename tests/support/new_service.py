@@ -14,13 +14,13 @@ from hoodie.config.groups import CLEAN_OPTIONS
 from hoodie.config.keys.clean import POLICY
 from hoodie.engine import Engine
 from hoodie.services.decision import Decision, Item, Items
-from hudi_services.entries import ENTRIES
 from hudi_services.entry.call import Call
 from hudi_services.entry.dag import OPERATION, Arguments, Asked, Field, Outlook, Run, Step, Trigger, WhenDue
 from hudi_services.entry.service import Command, Dag, KeyPath, Section, ServiceEntry
+from hudi_services.entry.size_estimate import Work
 from hudi_services.entry.table import Cron, SparkSection, Table
-from hudi_services.entry.work import Work
-from hudi_services.outcome.result import ServiceResult
+from hudi_services.runtime.result import ServiceResult
+from hudi_services.services.entries import ENTRIES
 
 
 class Expire(SparkSection):

@@ -7,13 +7,13 @@ from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from hudi_services.cdc.cuts import Behind, Cut, TablePlace
-from hudi_services.cdc.sync_progress import Loading, LogKept, SyncProgress
-from hudi_services.pages.known import Known, Ran
-from hudi_services.pages.run import Tried, run_page
-from hudi_services.pages.server import StateFolder, server_page
+from hudi_services.operations.pages.run import Tried, run_page
+from hudi_services.operations.pages.server import StateFolder, server_page
+from hudi_services.operations.pages.snapshots import Known, Ran
+from hudi_services.operations.watch.model import Summary
 from hudi_services.registry.load import read_registry
-from hudi_services.watch.model import Summary
+from hudi_services.sources.cdc.cuts import Behind, Cut, TablePlace
+from hudi_services.sources.cdc.sync_progress import Loading, LogKept, SyncProgress
 
 
 def server_body(file: Path, count: int, text: str) -> str:

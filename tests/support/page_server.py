@@ -9,11 +9,11 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from hudi_services.embedded.home import AirflowHome
+from hudi_services.local_airflow.home import AirflowHome
+from hudi_services.operations.watch.location import store_of
+from hudi_services.operations.watch.model import Cursor, Summary
+from hudi_services.operations.watch.store import SnapshotStore
 from hudi_services.registry.load import read_registry
-from hudi_services.watch.model import Cursor, Summary
-from hudi_services.watch.place import store_of
-from hudi_services.watch.store import SnapshotStore
 from tests.support.servers import Server
 
 

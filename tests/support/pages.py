@@ -6,7 +6,7 @@ import re
 import shlex
 from collections.abc import Iterator
 
-from hudi_services.entries import ENTRIES
+from hudi_services.services.entries import ENTRIES
 
 APPLICATIONS = {f"spark_apps/{entry.command.application}": entry.name for entry in ENTRIES if entry.command.application}
 

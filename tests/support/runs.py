@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from hudi_services.history import recording as history
-from hudi_services.history.recorded import Recorded
+from hudi_services.operations.history import recording as history
+from hudi_services.operations.history.recorder import Recorded
 
 
 @contextmanager

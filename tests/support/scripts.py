@@ -6,7 +6,7 @@ import importlib.util
 from pathlib import Path
 from types import ModuleType
 
-from hudi_services.folders import PROJECT
+from hudi_services.runtime.folders import PROJECT
 
 
 def script(path: str) -> ModuleType:

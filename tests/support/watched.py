@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from hudi_services.commandline.flags import ChosenTable
 from hudi_services.entry.table import Table
-from hudi_services.show.look import look_at
+from hudi_services.entry.table_choice import ChosenTable
+from hudi_services.operations.inspect.table_look import look_at
 from tests.support.tables import SMALL_BLOOM, batch
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from hudi_services.folders import DAGS, PROJECT
+from hudi_services.runtime.folders import DAGS, PROJECT
 
 pytestmark = pytest.mark.process
 

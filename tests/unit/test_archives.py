@@ -100,7 +100,7 @@ def test_pip_makes_it_and_it_installs(tmp_path):
     (home / "tables.yaml").write_text(
         "tables: [{name: t, base_path: /t, keys: {record_key: id}, source: {path: /s, format: csv}}]\n"
     )
-    dags = "import runpy\nfrom hudi_services.folders import DAGS\nfrom hoodie_airflow.places import SPARK_APPS\n"
+    dags = "import runpy\nfrom hudi_services.runtime.folders import DAGS\nfrom hoodie_airflow.paths import SPARK_APPS\n"
     dags += "found = runpy.run_path(str(DAGS / 'hudi_ingest.py'))\nprint(found['hudi_ingest__t'].task_ids, SPARK_APPS)"
     shown = python(str(installed), "-c", dags, AIRFLOW_HOME=str(home))
     assert shown.splitlines()[-1] == f"['ingest'] {installed}/hudi_services/spark_apps"

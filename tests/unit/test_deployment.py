@@ -19,8 +19,8 @@ import yaml
 from cryptography.fernet import Fernet
 from sqlalchemy import make_url
 
+from hudi_services.operations.watch.location import store_of
 from hudi_services.registry.load import read_registry
-from hudi_services.watch.place import store_of
 from tests.support.scripts import script
 
 PROJECT = Path(__file__).resolve().parents[2]

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import yaml
 
-from hudi_services.cli import cli, main
+from hudi_services.cli.program import cli, main
 from tests.support.faults import assert_no_faults
 from tests.support.pages import lines, words
 from tests.support.scripts import script

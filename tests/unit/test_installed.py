@@ -14,7 +14,7 @@ import pytest
 
 import hoodie
 import hudi_services
-from hudi_services.cli import cli
+from hudi_services.cli.program import cli
 from tests.support.archives import ROOT, build_wheel
 
 pytestmark = pytest.mark.process
@@ -50,7 +50,7 @@ def test_the_program_says_its_version(program):
 def test_every_command_has_its_help(program):
     """In one process: each would load Python anew."""
     code = (
-        "import click\nfrom hudi_services.cli import cli, main\n"
+        "import click\nfrom hudi_services.cli.program import cli, main\n"
         "def walk(group, path):\n"
         "    for name, command in group.commands.items():\n"
         "        assert main([*path, name, '--help']) == 0, name\n"
@@ -91,7 +91,7 @@ def test_what_is_missing_is_named_with_its_extra(program):
         "azure": ["show", "table", "--target-base-path=abfs://lake/orders"],
     }
     code = (
-        "import sys\nfrom hudi_services.cli import main\n"
+        "import sys\nfrom hudi_services.cli.program import main\n"
         f"for extra, arguments in {asked}.items():\n"
         "    code = main(arguments)\n"
         "    print(f'== {extra} {code}', file=sys.stderr, flush=True)\n"

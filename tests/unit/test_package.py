@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import hoodie
-from hudi_services.folders import PROJECT
+from hudi_services.runtime.folders import PROJECT
 
 pytestmark = pytest.mark.process
 

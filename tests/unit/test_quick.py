@@ -73,7 +73,7 @@ def test_other_tests_that_start_programs_do_not_run():
         "tests/unit/test_slow.py": "pytestmark = pytest.mark.process\n",
         "tests/unit/hoodie_airflow/test_dags.py": "",
     }
-    chosen = choose({"hudi_services/cli.py"}, {**TESTS, **slow}, {"hudi_services.cli": set(slow)})
+    chosen = choose({"hudi_services/cli/program.py"}, {**TESTS, **slow}, {"hudi_services.cli.program": set(slow)})
     assert chosen.nearest == ()
     assert set(chosen.sample) == set(TESTS)
 
@@ -96,7 +96,7 @@ def test_a_page_and_a_fixture_file_have_tests_too():
 def test_modules_of_files_and_of_imports():
     names = {
         "plugins/hoodie/__init__.py": "hoodie",
-        "hudi_services/cli.py": "hudi_services.cli",
+        "hudi_services/cli/program.py": "hudi_services.cli.program",
         "docs/make_api.py": None,
     }
     assert {file: module_name(file) for file in names} == names

@@ -13,7 +13,7 @@ import click
 from hoodie.config.catalogue import find
 from hoodie.config.service_options import declared
 from hoodie.errors import rollback_fix, unschedule_fix
-from hudi_services.cli import cli
+from hudi_services.cli.program import cli
 from tests.support.faults import assert_no_faults
 
 PROJECT = Path(__file__).resolve().parents[2]

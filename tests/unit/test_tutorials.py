@@ -8,8 +8,8 @@ import subprocess
 
 import pytest
 
-from hudi_services.cli import main
-from hudi_services.folders import PROJECT
+from hudi_services.cli.program import main
+from hudi_services.runtime.folders import PROJECT
 from tests.support.mariadb import MariaDB
 from tests.support.pages import blocks, words
 

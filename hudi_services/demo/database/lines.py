@@ -11,7 +11,7 @@ from pathlib import Path
 
 from hoodie.errors import HoodieError
 from hudi_services.demo.database.sources import DATABASE, SHARDED
-from hudi_services.folders import PROJECT
+from hudi_services.runtime.folders import PROJECT
 
 _LINES = """\
 CREATE CATALOG shop WITH ('type'='mysql', 'connection'='shop_db', 'server-id'='5401', 'tls'='off');

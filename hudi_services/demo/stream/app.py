@@ -12,8 +12,8 @@ from pyspark.sql import SparkSession
 
 from hudi_services.demo.stream.layers import BY_COUNTRY
 from hudi_services.demo.stream.queries import Folders, start_queries
-from hudi_services.spark.session import open_session
-from hudi_services.terminal import echo
+from hudi_services.runtime.spark.session import open_session
+from hudi_services.runtime.terminal import echo
 
 READY = "The queries run"
 """The first line of the application."""

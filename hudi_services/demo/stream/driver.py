@@ -13,8 +13,8 @@ from pathlib import Path
 
 from hoodie.errors import HoodieError
 from hudi_services.demo.stream.app import READY
-from hudi_services.spark.java import spark_environment
-from hudi_services.spark.session import checkout_folders
+from hudi_services.runtime.spark.java import spark_environment
+from hudi_services.runtime.spark.session import checkout_folders
 
 _START = 120.0  # seconds until the queries run
 _STOP = 60.0  # seconds for them to end

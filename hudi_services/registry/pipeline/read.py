@@ -12,8 +12,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from hudi_services.entry.database_rules import DatabaseRule
-from hudi_services.entry.marks import Marked, read_marked
-from hudi_services.entry.words import told, unknown
+from hudi_services.entry.mistake_text import told, unknown
+from hudi_services.entry.yaml_positions import Marked, read_marked
 from hudi_services.registry.mistakes import Mistake
 from hudi_services.registry.pipeline.findings import Findings, Path, Section
 from hudi_services.registry.pipeline.routes import joined, read_route

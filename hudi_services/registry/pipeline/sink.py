@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hudi_services.registry.pipeline.findings import Section
-from hudi_services.registry.places import expand
+from hudi_services.registry.variables import expand
 
 _TYPES = ("MERGE_ON_READ", "COPY_ON_WRITE")
 _PROPERTIES = "table.properties."

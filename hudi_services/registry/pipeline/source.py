@@ -11,7 +11,7 @@ from typing import Literal
 
 from hudi_services.registry.pipeline.findings import Section
 from hudi_services.registry.pipeline.patterns import TablePattern, patterns_of
-from hudi_services.registry.places import expand
+from hudi_services.registry.variables import expand
 
 _ANY = "scan.incremental.snapshot.chunk.size scan.snapshot.fetch.size connect.timeout connect.max-retries connection.pool.size "
 _ANY += "heartbeat.interval chunk-meta.group.size chunk-key.even-distribution.factor.upper-bound "

@@ -16,7 +16,9 @@ from hoodie.model.time import Time
 SECRET_HEADER = "Authorization"
 MARKERS_PATH, BEGIN_PATH, HEALTH_PATH = "/v1/markers", "/v1/begin", "/v1/health"
 
-_SERVER = EntryPoint("timeline-server", "hudi_services.timeline_server.embedded:serving", "hoodie.servers")
+_SERVER = EntryPoint(
+    "timeline-server", "hudi_services.services.timeline_server.server_thread:serving", "hoodie.servers"
+)
 _SECONDS, _TRIES = 10, 4  # for an answer, and how often it is asked for
 _FIRST_WAIT, _LONGEST_WAIT = 0.1, 2  # seconds between two tries
 _SAID = frozenset({http.client.BAD_REQUEST, http.client.CONFLICT})  # with an error of this library in the answer

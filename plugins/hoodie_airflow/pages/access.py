@@ -11,7 +11,7 @@ from airflow.api_fastapi.core_api.security import GetUserDep, requires_access_da
 from airflow.models.dag import DagModel
 
 from hudi_services.entry.table import Table
-from hudi_services.pages.fleet import dags_of, server_dags
+from hudi_services.operations.pages.fleet import dags_of, server_dags
 
 SIGNED_IN = requires_access_dag("GET")
 """What every route asks before anything else: 401 for nobody, 403 for a user who may read no DAGs."""

@@ -13,20 +13,20 @@ from fastapi.exceptions import RequestValidationError
 
 from hoodie_airflow.pages import data
 from hoodie_airflow.pages.access import RESULTS, RUNS, SIGNED_IN, Rights, User
-from hoodie_airflow.pages.answers import HEADERS, NO_TABLE, as_json, current_registry, table_seen
-from hoodie_airflow.pages.known import fleet_known, source_snapshot, table_known
 from hoodie_airflow.pages.login import add_login
-from hoodie_airflow.pages.pausing import WantedPause, pause_table, resume_table
+from hoodie_airflow.pages.pauses import WantedPause, pause_table, resume_table
+from hoodie_airflow.pages.responses import HEADERS, NO_TABLE, as_json, current_registry, table_seen
 from hoodie_airflow.pages.runs import going, last_failure, tried
 from hoodie_airflow.pages.servers import page_of_server
+from hoodie_airflow.pages.snapshots import fleet_known, source_snapshot, table_known
 from hudi_services.entry.server import database_dag
 from hudi_services.entry.table import Table
-from hudi_services.pages.fleet import Fleet, card_of, dags_of, fleet
-from hudi_services.pages.run import run_page
-from hudi_services.pages.server import server_links
-from hudi_services.pages.stream import followed, follows, stream_dag
-from hudi_services.pages.table import of_dag, table_of_dag, table_page
-from hudi_services.query_parameters import refuse_others
+from hudi_services.operations.pages.fleet import Fleet, card_of, dags_of, fleet
+from hudi_services.operations.pages.run import run_page
+from hudi_services.operations.pages.server import server_links
+from hudi_services.operations.pages.stream import followed, follows, stream_dag
+from hudi_services.operations.pages.table import of_dag, table_of_dag, table_page
+from hudi_services.runtime.query_parameters import refuse_others
 
 _WEB = Path(__file__).parent / "web"
 _KINDS = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".html": "text/html"}

@@ -11,10 +11,10 @@ from fastapi import APIRouter, HTTPException, Query, Response
 from pydantic import AfterValidator
 
 from hoodie_airflow.pages.access import Rights, User
-from hoodie_airflow.pages.answers import as_json, current_registry, table_seen
-from hoodie_airflow.pages.aside import looked
+from hoodie_airflow.pages.responses import as_json, current_registry, table_seen
+from hoodie_airflow.pages.subprocess_query import looked
 from hudi_services.entry.table import Table
-from hudi_services.show.rows import cut
+from hudi_services.operations.inspect.rows import cut
 
 _LIMIT = 100  # rows of a sample
 _CHANGED = 50  # rows of a comparison

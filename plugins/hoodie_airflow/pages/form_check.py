@@ -61,10 +61,10 @@ def form_problem(dag: str, run_type: str, params: Mapping[str, Any]) -> str | No
     """Return what contradicts itself in the form of a run of a table's DAG; None where nothing does."""
     # Imported here: the registry's reader takes a while to load.
     from hoodie.errors import ConfigError
-    from hoodie_airflow.pages.answers import current_registry
-    from hudi_services.entries import ENTRIES
+    from hoodie_airflow.pages.responses import current_registry
     from hudi_services.entry.dag import Asked
-    from hudi_services.pages.table import of_dag
+    from hudi_services.operations.pages.table import of_dag
+    from hudi_services.services.entries import ENTRIES
 
     name, service = of_dag(dag)
     table = current_registry().registry.table(name)

@@ -9,7 +9,7 @@ from typing import Any
 from fastapi import FastAPI, HTTPException, Request, Response
 from fastapi.exception_handlers import http_exception_handler
 
-from hoodie_airflow.pages.answers import HEADERS
+from hoodie_airflow.pages.responses import HEADERS
 
 _INVALID = "Invalid JWT token"  # what Airflow answers, with 403, to the token of another secret
 # Browsers keep what follows `#` over a redirect, and send it to no server: this page of the link has to be read here.

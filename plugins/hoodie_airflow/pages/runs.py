@@ -16,9 +16,9 @@ from airflow.utils.session import create_session
 from sqlalchemy import Select, func, select
 
 from hudi_services.entry.dag import DAG_PREFIX, EXPLAIN, OPERATION
-from hudi_services.pages.known import Ran
-from hudi_services.pages.run import FAILURE, LEFT, Going, Tried
-from hudi_services.pages.stream import StreamError
+from hudi_services.operations.pages.run import FAILURE, LEFT, Going, Tried
+from hudi_services.operations.pages.snapshots import Ran
+from hudi_services.operations.pages.stream import StreamError
 
 _GOES_ON = ("queued", "running")  # states of a run
 _ENDED = ("success", "failed")

@@ -8,14 +8,14 @@ from datetime import UTC, datetime
 from fastapi import HTTPException
 
 from hoodie_airflow.pages.access import Rights
-from hoodie_airflow.pages.known import fleet_known
-from hudi_services.cdc.sync_progress import ProgressStore
-from hudi_services.databases.registered import cut_store, loaded_tables
+from hoodie_airflow.pages.snapshots import fleet_known
 from hudi_services.entry.server import DatabaseServer
 from hudi_services.entry.source import server_of
-from hudi_services.pages.server import ServerPage, StateFolder, server_links, server_page
-from hudi_services.pages.state import State
+from hudi_services.operations.pages.server import ServerPage, StateFolder, server_links, server_page
+from hudi_services.operations.pages.state import State
+from hudi_services.registry.database_tables import cut_store, loaded_tables
 from hudi_services.registry.load import Reading
+from hudi_services.sources.cdc.sync_progress import ProgressStore
 
 _log = logging.getLogger(__name__)
 

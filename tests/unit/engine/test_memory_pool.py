@@ -8,7 +8,7 @@ import sys
 import pyarrow as pa
 import pytest
 
-from hudi_services.folders import PROJECT
+from hudi_services.runtime.folders import PROJECT
 
 pytestmark = pytest.mark.process
 

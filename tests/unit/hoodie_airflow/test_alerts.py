@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hoodie_airflow import looking
+from hoodie_airflow import watcher_rounds as looking
 from tests.support.cli import main
 from tests.support.hooks import Server, happenings, serving
 from tests.support.tables import SMALL_BLOOM, batch, create

@@ -13,11 +13,11 @@ from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 from hoodie.errors import DeleteCapError
 from hoodie_airflow.approval import ApprovalWhenAsked
 from hoodie_airflow.forms import DIGEST, asked
-from hoodie_airflow.outcome import ASKS, told
-from hudi_services.clean.entry import CLEAN, Clean
+from hoodie_airflow.task_result import ASKS, told
 from hudi_services.entry.dag import Asked, Run
 from hudi_services.entry.table import Table
-from hudi_services.outcome.failures import Failure
+from hudi_services.runtime.failures import Failure
+from hudi_services.services.clean.entry import CLEAN, Clean
 
 TABLE = Table(name="t", base_path="/t")
 

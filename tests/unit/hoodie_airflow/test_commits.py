@@ -17,9 +17,9 @@ from airflow.triggers.shared_stream import AckTimeout, SharedStreamManager
 
 from hoodie import HoodieTable
 from hoodie.errors import ConfigError
-from hoodie_airflow import looking
+from hoodie_airflow import watcher_rounds as looking
+from hoodie_airflow.commit_stream import NotTakenError
 from hoodie_airflow.commits import CommitsTrigger, commits_asset
-from hoodie_airflow.told_commits import NotTakenError
 from tests.support.tables import SMALL_BLOOM, batch, create
 
 NAME = "hudi.orders.commits"

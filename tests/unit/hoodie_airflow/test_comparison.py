@@ -11,11 +11,12 @@ from airflow.sdk.exceptions import AirflowFailException
 from hoodie.storage import open_storage
 from hoodie_airflow.comparison import HudiResyncPlanOperator, HudiVerifyOperator
 from hoodie_airflow.databases import database_dags
-from hudi_services.databases import registered, verification
-from hudi_services.databases.plan_store import PlanStore, StoredPlan
-from hudi_services.databases.table_verifications import TableVerification
-from hudi_services.embedded.found import dags_of
+from hudi_services.local_airflow.registry_summary import dags_of
+from hudi_services.registry import database_tables as registered
 from hudi_services.registry.load import read_registry
+from hudi_services.sources.databases import verification
+from hudi_services.sources.databases.plan_store import PlanStore, StoredPlan
+from hudi_services.sources.databases.table_verifications import TableVerification
 from tests.support.airflow_task import context
 
 

@@ -13,9 +13,9 @@ from airflow.sdk.exceptions import AirflowFailException, AirflowNotFoundExceptio
 from hoodie_airflow.connections import connections_of, connections_of_source
 from hoodie_airflow.operator import HudiServiceOperator
 from hudi_services.entry.server import DatabaseServer, KafkaServer
-from hudi_services.ingest.entry import INGEST
-from hudi_services.ingest.kafka.connection import login, registry_login
 from hudi_services.registry.load import load_registry
+from hudi_services.sources.ingest.entry import INGEST
+from hudi_services.sources.ingest.kafka.connection import login, registry_login
 from tests.support.airflow_task import context
 
 KNOWN = {

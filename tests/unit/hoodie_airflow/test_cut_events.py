@@ -7,7 +7,7 @@ import json
 from hoodie.storage import open_storage
 from hoodie_airflow.assets import cuts_asset
 from hoodie_airflow.cut_events import add_cut_events, event_of
-from hudi_services.cdc.cuts import Behind, Cut, CutStore, TablePlace
+from hudi_services.sources.cdc.cuts import Behind, Cut, CutStore, TablePlace
 from tests.support.airflow_task import StoredEvents, context
 
 LOG = "server 1, transactions 0-1-7, file of 2026-01-31T12:00:00"

@@ -16,10 +16,10 @@ from airflow.serialization.serialized_objects import DagSerialization
 from hoodie.clock import SystemClock
 from hoodie_airflow.deadlines import RunIsDone, deadline_of
 from hoodie_airflow.factory import service_dags
-from hudi_services.alerts.rounds import Teller
+from hudi_services.operations.alerts.rounds import Teller
+from hudi_services.operations.watch.location import store_of
+from hudi_services.operations.watch.store import SnapshotStore
 from hudi_services.registry.load import load_registry, read_registry
-from hudi_services.watch.place import store_of
-from hudi_services.watch.store import SnapshotStore
 from tests.support.hooks import Server, happenings, serving
 
 

@@ -10,9 +10,9 @@ import pytest
 from airflow.sdk import CronDataIntervalTimetable
 from airflow.sdk.exceptions import AirflowFailException
 
-from hoodie_airflow import outcome
+from hoodie_airflow import task_result as outcome
 from hoodie_airflow.doctor import HudiDoctorOperator, doctor_dag
-from hoodie_airflow.outcome import FAILURE
+from hoodie_airflow.task_result import FAILURE
 from hudi_services.entry.doctor import Doctor
 from tests.support.airflow_task import context
 from tests.support.tables import SMALL_BLOOM, batch, create

@@ -16,7 +16,7 @@ from airflow.sdk import DAG, AssetAny, AssetOrTimeSchedule, CronDataIntervalTime
 from airflow.serialization.serialized_objects import DagSerialization
 
 from hoodie_airflow.factory import service_dags
-from hoodie_airflow.places import PLUGINS, PROJECT
+from hoodie_airflow.paths import PLUGINS, PROJECT
 
 DAGS = {
     "hudi_bootstrap__old",

@@ -14,13 +14,13 @@ from airflow.sdk.exceptions import AirflowFailException
 import hoodie_airflow.output
 from hoodie.errors import LockHeldError, SchemaConflictError
 from hoodie_airflow.operator import HudiServiceOperator
-from hoodie_airflow.outcome import told
 from hoodie_airflow.output import Output, beside_log
-from hudi_services.clean.entry import CLEAN
+from hoodie_airflow.task_result import told
 from hudi_services.entry.table import Table
-from hudi_services.ingest.entry import INGEST
-from hudi_services.outcome.failures import Failure
-from hudi_services.outcome.result import Explained, write_report
+from hudi_services.runtime.failures import Failure
+from hudi_services.runtime.result import Explained, write_report
+from hudi_services.services.clean.entry import CLEAN
+from hudi_services.sources.ingest.entry import INGEST
 from tests.support.airflow_task import Tried, context
 
 CONFLICT = SchemaConflictError("Column 'a' of table t cannot become string", found="int", fix="deliver whole numbers")

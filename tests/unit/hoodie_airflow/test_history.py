@@ -12,11 +12,11 @@ from airflow.sdk.api.datamodels._generated import DagRunType
 from hoodie import HoodieTable
 from hoodie_airflow.operator import HudiServiceOperator
 from hoodie_airflow.worker_operator import HudiWorkerOperator
-from hudi_services.archive.entry import ARCHIVE
 from hudi_services.entry.table import Table
-from hudi_services.history import store
-from hudi_services.ingest.entry import INGEST
+from hudi_services.operations.history import store
 from hudi_services.registry.load import load_registry
+from hudi_services.services.archive.entry import ARCHIVE
+from hudi_services.sources.ingest.entry import INGEST
 from tests.support import cli
 from tests.support.airflow_task import context
 

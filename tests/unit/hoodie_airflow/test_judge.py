@@ -13,11 +13,11 @@ from hoodie.clock import SystemClock
 from hoodie_airflow.forms import asked
 from hoodie_airflow.judge import HudiJudgeOperator, judge_dag
 from hudi_services.entry.judge import Judge
-from hudi_services.objectives import rounds
+from hudi_services.operations.objectives import rounds
+from hudi_services.operations.watch.location import store_of
+from hudi_services.operations.watch.rounds import Watcher
+from hudi_services.operations.watch.store import SnapshotStore
 from hudi_services.registry.load import read_registry
-from hudi_services.watch.place import store_of
-from hudi_services.watch.rounds import Watcher
-from hudi_services.watch.store import SnapshotStore
 from tests.support.airflow_task import Tried, context
 from tests.support.tables import SMALL_BLOOM, batch, create
 

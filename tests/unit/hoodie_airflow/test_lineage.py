@@ -19,8 +19,8 @@ from hoodie import HoodieTable
 from hoodie_airflow.factory import service_dags
 from hoodie_airflow.lineage import lineage, named
 from hudi_services.entry.table import Table
-from hudi_services.outcome.result import ServiceResult
 from hudi_services.registry.load import load_registry
+from hudi_services.runtime.result import ServiceResult
 from tests.support.tables import SMALL_BLOOM, batch, create
 
 

@@ -10,12 +10,12 @@ from airflow.sdk.exceptions import AirflowSkipException, ParamValidationError
 
 from hoodie.errors import ConfigError
 from hoodie_airflow.forms import only_known, skip_planned
-from hudi_services.cluster.entry import CLUSTER
-from hudi_services.entries import entry_named
 from hudi_services.entry.dag import Asked
 from hudi_services.entry.table import Table
-from hudi_services.ingest.entry import INGEST
 from hudi_services.registry.load import load_registry
+from hudi_services.services.clustering.entry import CLUSTER
+from hudi_services.services.entries import entry_named
+from hudi_services.sources.ingest.entry import INGEST
 from tests.support.airflow_task import context
 from tests.unit.hoodie_airflow.test_factory import load
 

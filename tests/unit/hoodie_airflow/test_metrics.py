@@ -16,10 +16,10 @@ from airflow.sdk.observability import stats
 from airflow.sdk.observability.metrics.stats_utils import get_stats_factory
 
 from hoodie.model.outcome import ServiceOutcome
-from hoodie_airflow.child import child_environment
 from hoodie_airflow.metrics import tell_metrics
-from hudi_services.outcome.failures import Failure
-from hudi_services.outcome.result import Cost, Explained, Gain, ServiceResult
+from hoodie_airflow.subprocess_runner import child_environment
+from hudi_services.runtime.failures import Failure
+from hudi_services.runtime.result import Cost, Explained, Gain, ServiceResult
 
 DONE = ServiceResult(
     "compact",
@@ -141,7 +141,7 @@ def test_a_collector_of_opentelemetry_gets_them() -> None:
         "from airflow.sdk.observability.metrics.stats_utils import get_stats_factory\n"
         "stats.initialize(factory=get_stats_factory(), export_legacy_names=True)\n"
         "from hoodie_airflow.metrics import tell_metrics\n"
-        "from hudi_services.outcome.result import ServiceResult\n"
+        "from hudi_services.runtime.result import ServiceResult\n"
         "tell_metrics(ServiceResult('clean', 'm', '1', rows_written=3, seconds=2.0), 'orders', 'clean')\n"
         "from opentelemetry import metrics\n"
         "metrics.get_meter_provider().force_flush()\n"

@@ -18,8 +18,8 @@ from hoodie_airflow.assets import outlet, table_asset
 from hoodie_airflow.factory import service_dags
 from hoodie_airflow.operator import HudiServiceOperator
 from hoodie_airflow.worker_operator import HudiWorkerOperator
-from hudi_services.entries import ENTRIES, Entries
-from hudi_services.outcome.result import ServiceResult, write_report
+from hudi_services.runtime.result import ServiceResult, write_report
+from hudi_services.services.entries import ENTRIES, Entries
 from tests.support.airflow_task import Tried
 from tests.support.new_service import EXPIRE, WITH_EXPIRE, entry
 

@@ -14,13 +14,13 @@ import pytest
 
 from hoodie.clock import SystemClock
 from hoodie_airflow.notifier import HudiAlert
-from hudi_services.alerts import rounds, tasks
-from hudi_services.alerts.rounds import Teller
-from hudi_services.history.record import FAILED, Record, Started, as_rows
-from hudi_services.history.recorded import Asker
+from hudi_services.operations.alerts import rounds, tasks
+from hudi_services.operations.alerts.rounds import Teller
+from hudi_services.operations.history.record import FAILED, Record, Started, as_rows
+from hudi_services.operations.history.recorder import Asker
+from hudi_services.operations.watch.location import store_of
+from hudi_services.operations.watch.store import SnapshotStore
 from hudi_services.registry.load import Registry, load_registry
-from hudi_services.watch.place import store_of
-from hudi_services.watch.store import SnapshotStore
 from tests.support.cli import main
 from tests.support.hooks import Server, happenings, serving
 from tests.unit.hoodie_airflow.test_factory import load

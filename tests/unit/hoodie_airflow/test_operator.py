@@ -22,12 +22,12 @@ from hoodie.model.outcome import ServiceOutcome
 from hoodie.storage import open_storage, walk_files
 from hoodie_airflow.assets import outlet, table_asset
 from hoodie_airflow.operator import HudiServiceOperator
-from hoodie_airflow.places import PLUGINS, PROJECT
-from hudi_services.clean.entry import CLEAN, Clean
+from hoodie_airflow.paths import PLUGINS, PROJECT
 from hudi_services.entry.table import Table
-from hudi_services.ingest.entry import INGEST
-from hudi_services.outcome.result import Explained, Report, ServiceResult, write_report
 from hudi_services.registry.load import load_registry
+from hudi_services.runtime.result import Explained, Report, ServiceResult, write_report
+from hudi_services.services.clean.entry import CLEAN, Clean
+from hudi_services.sources.ingest.entry import INGEST
 from tests.support.airflow_task import context
 from tests.support.matrix import sample
 from tests.support.tables import SMALL_BLOOM, batch, create

@@ -15,9 +15,9 @@ import pytest
 from hoodie.engine import Stage
 from hoodie_airflow.output import Output
 from hoodie_airflow.progress import followed, shown_progress
-from hudi_services.commandline.lines import say, say_progress
-from hudi_services.commandline.progress import progress_lines
-from hudi_services.outcome.progress_file import ProgressFile
+from hudi_services.cli.output_lines import say, say_progress
+from hudi_services.runtime.progress import progress_lines
+from hudi_services.runtime.progress_file import ProgressFile
 from tests.support.airflow_task import context
 from tests.support.cli import DONE, deliver, ingest
 
@@ -88,7 +88,7 @@ def test_a_service_leaves_it_where_it_is_told(tmp_path: Path, monkeypatch: pytes
         also(STAGE, 2)
         yield None
 
-    monkeypatch.setattr("hudi_services.commandline.service.progress_shown", shown)
+    monkeypatch.setattr("hudi_services.cli.service_command.progress_shown", shown)
     deliver(tmp_path / "land", "1.parquet", [("a", "p", 1, 1)])
     path = tmp_path / "progress.json"
     assert ingest(tmp_path / "t", tmp_path / "land", f"--progress-path={path}") == DONE

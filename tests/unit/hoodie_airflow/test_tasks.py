@@ -11,9 +11,9 @@ from airflow.sdk.api.datamodels._generated import DagRunType
 from airflow.sdk.exceptions import AirflowSkipException
 
 from hoodie_airflow import forms, tasks
-from hudi_services.entries import ENTRIES
 from hudi_services.entry.dag import Approval, Asked, Outlook, Step, SwitchOn, WhenDue, WhenOn
 from hudi_services.entry.table import Table
+from hudi_services.services.entries import ENTRIES
 from tests.support.airflow_task import context
 
 TABLE = Table(name="t", base_path="/t")

@@ -17,7 +17,7 @@ from hoodie_airflow.assets import outlet, table_asset
 from hoodie_airflow.worker_operator import HudiWorkerOperator
 from hudi_services.entry.table import Table
 from hudi_services.registry.load import load_registry
-from hudi_services.sync.entry import SYNC
+from hudi_services.services.sync.entry import SYNC
 from tests.support.airflow_task import Tried
 from tests.support.catalog import MemoryCatalog
 from tests.support.tables import batch, create
@@ -26,7 +26,7 @@ from tests.support.tables import batch, create
 @pytest.fixture
 def catalog(monkeypatch: pytest.MonkeyPatch) -> MemoryCatalog:
     catalog = MemoryCatalog()
-    monkeypatch.setattr("hudi_services.sync.task.SYNC", Sync(catalog))
+    monkeypatch.setattr("hudi_services.services.sync.task.SYNC", Sync(catalog))
     return catalog
 
 

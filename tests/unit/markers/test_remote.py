@@ -151,7 +151,9 @@ def test_a_write_in_other_processes_starts_its_server(tmp_path, kind, monkeypatc
 def test_a_write_without_the_web_server_says_what_to_install(tmp_path, monkeypatch):
     table = create(tmp_path / "t", engine=OtherProcesses(2))
     monkeypatch.setitem(__import__("sys").modules, "uvicorn", None)
-    monkeypatch.delitem(__import__("sys").modules, "hudi_services.timeline_server.embedded", raising=False)
+    monkeypatch.delitem(
+        __import__("sys").modules, "hudi_services.services.timeline_server.server_thread", raising=False
+    )
     with pytest.raises(ConfigError, match=r"hudi-table-services\[timeline-server\]"):
         table.write(batch([("a", "p", 1, 1)]), "insert", BATCHED)
     assert table.timeline.commits == ()

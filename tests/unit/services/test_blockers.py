@@ -19,8 +19,8 @@ from hoodie.timeline.codecs.clean import encode_clean_plan
 from hoodie.transaction import instants
 from hoodie.transaction.heartbeat import FOLDER
 from hoodie.view import TableView
-from hudi_services.cli import main
-from hudi_services.compact.task import CompactTask, outlook
+from hudi_services.cli.program import main
+from hudi_services.services.compaction.task import CompactTask, outlook
 from tests.support.clock import FakeClock
 from tests.support.counting import CountingStorage
 from tests.support.history import make_version_8

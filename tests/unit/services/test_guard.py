@@ -18,7 +18,7 @@ from hoodie.services.restore.service import Restore
 from hoodie.services.rollback.service import Rollback
 from hoodie.storage.base import walk_files
 from hoodie.transaction.approvals import FOLDER as ASKED
-from hudi_services.cli import main
+from hudi_services.cli.program import main
 from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, batch, create
 

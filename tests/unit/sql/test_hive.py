@@ -9,8 +9,8 @@ import hoodie.sqlalchemy  # noqa: F401 - makes its dialect known
 from hoodie import SYNC, HoodieTable, dbapi
 from hoodie.errors import CatalogError, SqlError, TableExistsError, TableNotFoundError
 from hoodie.sql import TableName, connect
-from hudi_services.cli import main
-from hudi_services.outcome.result import DONE, SERVICE_FAILED
+from hudi_services.cli.program import main
+from hudi_services.runtime.result import DONE, SERVICE_FAILED
 from tests.support.cli import USAGE
 from tests.support.metastore import MemoryMetastore
 

@@ -15,7 +15,7 @@ from hoodie.transaction import instants
 from hoodie.transaction.instant_generator import new_time
 from hoodie.transaction.locks.files import LOCK
 from hoodie.transaction.recovery import recovered, recoveries
-from hudi_services.cli import main
+from hudi_services.cli.program import main
 from tests.support.tables import SMALL_BLOOM, batch, create
 
 

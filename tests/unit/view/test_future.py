@@ -11,9 +11,9 @@ from hoodie.clock import SystemClock
 from hoodie.errors import TimeTravelError
 from hoodie.times import ago
 from hoodie.view.future import Future
-from hudi_services.commandline.flags import ChosenTable
-from hudi_services.show.look import look_at
-from hudi_services.show.overview import overview
+from hudi_services.entry.table_choice import ChosenTable
+from hudi_services.operations.inspect.overview import overview
+from hudi_services.operations.inspect.table_look import look_at
 from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, batch, create
 

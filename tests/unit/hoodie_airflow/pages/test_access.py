@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from hoodie_airflow.pages import access
-from hudi_services.pages.fleet import dags_of
+from hudi_services.operations.pages.fleet import dags_of
 from hudi_services.registry.load import read_registry
 
 pytestmark = pytest.mark.process

@@ -29,13 +29,13 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from starlette.routing import Mount
 
-from hoodie_airflow.pages import known
+from hoodie_airflow.pages import snapshots as known
 from hoodie_airflow.pages.app import pages_app
-from hoodie_airflow.pages.mounted import EXTERNAL_VIEWS
+from hoodie_airflow.pages.apps import EXTERNAL_VIEWS
+from hudi_services.operations.watch.location import store_of
+from hudi_services.operations.watch.model import Cursor, Summary
+from hudi_services.operations.watch.store import GRACE, SnapshotStore
 from hudi_services.registry.load import read_registry
-from hudi_services.watch.model import Cursor, Summary
-from hudi_services.watch.place import store_of
-from hudi_services.watch.store import GRACE, SnapshotStore
 from tests.support.airflow_pages import PAUSE, REGISTRY, ROLES, signed_in
 
 pytestmark = pytest.mark.process

@@ -19,9 +19,9 @@ from airflow.models.dag import DagModel
 from fastapi import FastAPI
 
 from hoodie import HoodieTable
-from hoodie_airflow.pages import aside
-from hudi_services.cli import main
-from hudi_services.commandline.surroundings import Surroundings
+from hoodie_airflow.pages import subprocess_query as aside
+from hudi_services.cli.process_context import Surroundings
+from hudi_services.cli.program import main
 from tests.support.airflow_pages import signed_in
 from tests.support.tables import SMALL_BLOOM, batch, create
 
@@ -57,7 +57,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The command of a look runs in this process. The tests without this fixture start the process, which takes a second."""
 
     def run(command: Sequence[str]) -> aside._Ended:
-        module = command.index("hudi_services.process.contained")
+        module = command.index("hudi_services.cli.child_process")
         with redirect_stdout(printed := io.StringIO()):
             code = main(list(command[module + 3 :]), surroundings=Surroundings(marked=True, spark=False))
         return aside._Ended(code, printed.getvalue().encode(), "", late=False)

@@ -10,7 +10,7 @@ from airflow.api_fastapi.app import get_auth_manager
 from fastapi import FastAPI
 
 from hoodie.storage import open_storage
-from hudi_services.cdc.cuts import Cut, CutStore, TablePlace
+from hudi_services.sources.cdc.cuts import Cut, CutStore, TablePlace
 from tests.support.airflow_pages import signed_in
 
 pytestmark = pytest.mark.process

@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 import hoodie.table
-from hudi_services.cli import main
+from hudi_services.cli.program import main
 from tests.support.cli import DONE, FAILED, clean, everything, fill, ingest, rows, said
 from tests.support.faulty import FaultyStorage
 from tests.support.tables import create

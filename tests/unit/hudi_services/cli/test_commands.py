@@ -8,7 +8,7 @@ import click
 import pytest
 
 from hudi_services import __version__
-from hudi_services.cli import cli, main
+from hudi_services.cli.program import cli, main
 from tests.support.cli import DONE, USAGE, said
 from tests.support.faults import assert_no_faults
 

@@ -10,7 +10,7 @@ import pytest
 from hoodie import COMPACTION, HoodieTable
 from hoodie.engine import LocalEngine
 from hoodie.storage import LocalStorage
-from hudi_services.cli import main
+from hudi_services.cli.program import main
 from tests.support.cli import DONE, FAILED, USAGE, everything, rows, said
 from tests.support.tables import SMALL_BLOOM, batch, create
 

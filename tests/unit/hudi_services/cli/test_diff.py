@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from hoodie import COMPACTION, HoodieTable
-from hudi_services.cli import main
+from hudi_services.cli.program import main
 from tests.support.cli import DONE, FAILED, USAGE, said
 from tests.support.tables import SMALL_BLOOM, batch, create
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from hudi_services.cli import main
+from hudi_services.cli.program import main
 from tests.support.cli import DONE, FAILED, USAGE, clean, everything
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hoodie import HoodieTable
-from hudi_services.cli import main
+from hudi_services.cli.program import main
 from tests.support.cli import DONE, USAGE, clean, everything, ingest, said
 
 

@@ -16,12 +16,12 @@ from hoodie.storage import ListedOnce, LocalStorage
 from hoodie.transaction.locks import service_lock, table_lock
 from hoodie.transaction.locks.lease import TABLE_LOCK
 from hoodie.view import load_state
-from hudi_services.cli import main
-from hudi_services.commandline.flags import ChosenTable
-from hudi_services.show.counts import row_counts
-from hudi_services.show.history import commits, timeline
-from hudi_services.show.look import Look, look_at
-from hudi_services.show.overview import overview
+from hudi_services.cli.program import main
+from hudi_services.entry.table_choice import ChosenTable
+from hudi_services.operations.inspect.counts import row_counts
+from hudi_services.operations.inspect.history import commits, timeline
+from hudi_services.operations.inspect.overview import overview
+from hudi_services.operations.inspect.table_look import Look, look_at
 from tests.support.archive import archive_before
 from tests.support.cli import DONE, FAILED, USAGE, everything, fill, ingest, said
 from tests.support.counting import CountingStorage

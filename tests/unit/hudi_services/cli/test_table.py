@@ -11,11 +11,11 @@ from hoodie import HoodieTable
 from hoodie.config.keys.clustering import MAX_COMMITS
 from hoodie.config.keys.ttl import DAYS_RETAINED
 from hoodie.engine import LocalEngine
-from hudi_services.cli import cli, main, program
-from hudi_services.commandline.registered import registered, spark_settings
-from hudi_services.entries import ENTRIES
+from hudi_services.cli.program import cli, main, program
+from hudi_services.cli.registry_options import registered, spark_settings
 from hudi_services.entry.dag import Asked
-from hudi_services.registry.find import table_named
+from hudi_services.registry.lookup import table_named
+from hudi_services.services.entries import ENTRIES
 from tests.support.cli import DONE, USAGE, deliver, everything, said
 from tests.support.new_service import WITH_EXPIRE
 

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from hudi_services.cli import main
+from hudi_services.cli.program import main
 from tests.support.cli import DONE, FAILED, USAGE, clean, everything, ingest, said
 
 

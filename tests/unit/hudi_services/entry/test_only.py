@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from hoodie import HoodieTable
-from hudi_services.cli import main
-from hudi_services.entries import ENTRIES, entry_named
+from hudi_services.cli.program import main
 from hudi_services.entry.dag import Asked
 from hudi_services.entry.digest import ONLY
 from hudi_services.registry.load import load_registry
+from hudi_services.services.entries import ENTRIES, entry_named
 from tests.support.tables import SMALL_BLOOM, batch, create
 
 DIGEST = "0123456789ab"

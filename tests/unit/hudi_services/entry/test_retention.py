@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from hudi_services.entries import ENTRIES
 from hudi_services.entry.dag import Asked
 from hudi_services.entry.retention import options_of
 from hudi_services.registry.load import load_registry
+from hudi_services.services.entries import ENTRIES
 
 ENTRY = """\
 tables:

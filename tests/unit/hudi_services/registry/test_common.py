@@ -14,10 +14,10 @@ from hoodie.model.time import Time
 from hoodie.timeline import Action
 from hoodie.transaction import instants
 from hoodie.transaction.heartbeat import FOLDER
-from hudi_services.cli import main
-from hudi_services.entries import ENTRIES
+from hudi_services.cli.program import main
 from hudi_services.entry.dag import Asked
 from hudi_services.registry.load import load_registry
+from hudi_services.services.entries import ENTRIES
 from tests.support.cli import DONE, FAILED
 from tests.support.tables import SMALL_BLOOM, batch, create
 

@@ -13,10 +13,10 @@ from pydantic import BaseModel
 
 from hoodie.config.catalogue import catalogue
 from hoodie.config.groups import GROUPS
-from hudi_services.commands.options import option_lines
-from hudi_services.entries import ENTRIES
+from hudi_services.cli.commands.options import option_lines
 from hudi_services.registry.options import wrong_options
 from hudi_services.registry.sections import table_model
+from hudi_services.services.entries import ENTRIES
 
 DOCS = Path(__file__).parents[4] / "docs"
 PAGES_WITH_OPTIONS = (

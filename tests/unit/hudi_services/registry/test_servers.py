@@ -7,12 +7,12 @@ from datetime import date
 import pytest
 
 from hoodie.errors import RegistryError
-from hudi_services.commands.registry_check import checked
+from hudi_services.cli.commands.registry_check import checked
 from hudi_services.entry.dag import Asked
 from hudi_services.entry.server import DatabaseServer, KafkaServer
 from hudi_services.entry.source import DatabaseSource, TopicSource
-from hudi_services.ingest.entry import INGEST
 from hudi_services.registry.load import read_registry
+from hudi_services.sources.ingest.entry import INGEST
 
 SERVERS = """\
 servers:

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from hoodie import HoodieTable
-from hudi_services.cli import main
+from hudi_services.cli.program import main
 from tests.support.cli import DONE, FAILED, USAGE
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 

@@ -7,8 +7,8 @@ import pytest
 from hoodie.errors import HoodieError, SqlError
 from hoodie.sql import connect
 from hoodie.storage import open_storage
-from hudi_services.cdc.cuts import Cut, CutStore, TablePlace
-from hudi_services.databases.plan_store import PlanStore, StoredPlan
+from hudi_services.sources.cdc.cuts import Cut, CutStore, TablePlace
+from hudi_services.sources.databases.plan_store import PlanStore, StoredPlan
 from hudi_services.sql.database_statements import DatabaseStatements
 
 

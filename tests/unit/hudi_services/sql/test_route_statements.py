@@ -6,10 +6,10 @@ import pytest
 
 from hoodie.sql.warehouse import Warehouse
 from hoodie.storage import open_storage
-from hudi_services.cdc.cuts import Behind, Cut, CutStore, TablePlace
-from hudi_services.databases.plan_store import PlanStore, StoredPlan
-from hudi_services.databases.requests import RequestStore
 from hudi_services.entry.server import DatabaseServer
+from hudi_services.sources.cdc.cuts import Behind, Cut, CutStore, TablePlace
+from hudi_services.sources.databases.plan_store import PlanStore, StoredPlan
+from hudi_services.sources.databases.requests import RequestStore
 from hudi_services.sql.replication import ShowRoutes, TableAction
 from hudi_services.sql.route_statements import RouteStatements
 from hudi_services.sql.server_catalog import LakeCatalog, ServerCatalog

@@ -7,10 +7,10 @@ import pytest
 from hoodie.errors import SqlError
 from hoodie.sql.warehouse import Warehouse
 from hoodie.storage import open_storage
-from hudi_services.databases.plan import Refusal
-from hudi_services.databases.plan_store import PlanStore, StoredPlan
 from hudi_services.entry.server import DatabaseServer
 from hudi_services.registry.load import read_registry
+from hudi_services.sources.databases.plan import Refusal
+from hudi_services.sources.databases.plan_store import PlanStore, StoredPlan
 from hudi_services.sql.server_catalog import LakeCatalog, ServerCatalog
 from hudi_services.sql.server_routes import SessionRoutes
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from hoodie.storage import open_storage
-from hudi_services.databases.plan_store import PlanStore, StoredPlan
 from hudi_services.registry.load import read_registry
+from hudi_services.sources.databases.plan_store import PlanStore, StoredPlan
 from hudi_services.sql.replication import CreateCatalog
 from hudi_services.sql.server_catalog import created_catalog
 from hudi_services.sql.source_servers import source_servers

@@ -14,7 +14,7 @@ from hoodie import CLUSTERING, HoodieTable
 from hoodie.engine import LocalEngine
 from hoodie.services.clustering.data_skipping import Chunk, expected_skipping, skipping
 from hoodie.services.clustering.order import SortOrder
-from hudi_services.cluster.task import ClusterTask
+from hudi_services.services.clustering.task import ClusterTask
 
 ROWS = 400_000
 SORT = "hoodie.clustering.plan.strategy.sort.columns"

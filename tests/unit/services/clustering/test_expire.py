@@ -13,7 +13,7 @@ from hoodie.services.clustering.expire import expired, schedule_clustering
 from hoodie.services.rewrite import removal
 from hoodie.transaction.concurrency import plan_lock
 from hoodie.transaction.locks import Locking
-from hudi_services.cluster.task import ClusterTask
+from hudi_services.services.clustering.task import ClusterTask
 from tests.support.clock import FakeClock
 from tests.support.faulty import Killed
 from tests.support.tables import SMALL_BLOOM, batch, content, create

@@ -18,7 +18,7 @@ from hoodie.transaction.locks import Locking
 from hoodie.transaction.reconcile import delete_markers
 from hoodie.transaction.recovery import recoveries
 from hoodie.transaction.rollback import plan_rollback, request_rollback
-from hudi_services.cli import main
+from hudi_services.cli.program import main
 from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 

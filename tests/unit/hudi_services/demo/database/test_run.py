@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from hudi_services.cli import main
+from hudi_services.cli.program import main
 from hudi_services.demo.database import run as demo
 from hudi_services.demo.database import server as servers
 from hudi_services.demo.database.comparison import compare

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from hudi_services.cdc.mysql.catalog import CatalogTable
-from hudi_services.databases.plan import plan
 from hudi_services.registry.pipeline.read import read_pipeline
+from hudi_services.sources.cdc.mysql.catalog import CatalogTable
+from hudi_services.sources.databases.plan import plan
 
 SOURCE = """
 source:

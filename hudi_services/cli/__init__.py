@@ -1,0 +1,1 @@
+"""The command line: the program, its commands, and the flags, options and lines that commands share."""

@@ -1,0 +1,114 @@
+"""The command `cdc status`: how far all tables of a server are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hoodie.errors import HoodieError
+from hoodie.times import span
+from hudi_services.cli.commands.cdc_declaration import declaration, pipeline_flag
+from hudi_services.cli.commands.cdc_sync import tables_behind
+from hudi_services.cli.flags import CONTEXT, json_flag, registry_flag, verbose_flag, with_examples
+
+if TYPE_CHECKING:
+    from hudi_services.operations.inspect.page import Part
+    from hudi_services.sources.databases.status import LogLeft, ServerStatus, TableStatus
+
+_AT_ONCE = 16  # tables whose proof is read
+
+
+def _status(server: str, registry: str | None, pipeline: str | None, as_json: bool) -> int:
+    from hudi_services.cli.render import print_page
+    from hudi_services.operations.inspect.page import Column, Facts, Listing, Page
+    from hudi_services.registry.database_tables import cut_store, loaded_tables
+    from hudi_services.sources.cdc.sync_progress import ProgressStore
+    from hudi_services.sources.databases.status import server_status
+
+    reading = declaration(server, registry, pipeline).reading
+    cuts = cut_store(server, reading)
+    progress = ProgressStore(cuts.storage, server).latest()
+    status = server_status(server, loaded_tables(server, reading), cuts.latest(), progress, datetime.now(UTC))
+    rows = [{**_row(table), **proof} for table, proof in zip(status.tables, _proofs(status.tables), strict=True)]
+    columns = (
+        Column("table", "table"),
+        Column("state", "state"),
+        Column("instant", "last commit"),
+        Column("lag", "lag", span, right=True),
+        Column("verified_at", "verified"),
+    )
+    parts: list[Part] = [Facts(list(_facts(status)), server), Listing(columns, rows)]
+    problems = tables_behind(rows, parts)
+    return print_page(Page({**asdict(status), "tables": rows}, parts, problems), as_json=as_json)
+
+
+def _row(table: TableStatus) -> dict[str, Any]:
+    values = asdict(table)
+    loading = values.pop("loading") or {"rows": None, "estimate": None}
+    return {**values, "rows_read": loading["rows"], "rows_estimated": loading["estimate"]}
+
+
+def _proofs(tables: Sequence[TableStatus]) -> list[dict[str, str]]:
+    """How far each table was verified, empty where it was not, or where that cannot be read."""
+    from hudi_services.sources.cdc.mysql.equality.proof import verified_up_to
+
+    def proof(table: TableStatus) -> dict[str, str]:
+        try:
+            found = verified_up_to(table.base_path) if table.state != "new" else None
+        except (HoodieError, OSError):
+            found = None
+        return {
+            "verified_at": found.verified_at if found is not None else "",
+            "verified_position": found.position if found is not None else "",
+        }
+
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        return list(pool.map(proof, tables))
+
+
+def _facts(status: ServerStatus) -> Iterator[tuple[str, str]]:
+    if status.cut is None:
+        yield "last cut", "none: `hudi-services cdc sync` has not run to its end"
+    else:
+        yield "last cut", f"{status.cut}, {span(status.age)} ago"
+        yield "server's time", str(status.time)
+        yield "position", str(status.position)
+    if status.lag is not None:
+        yield "lag", f"half of the tables {span(status.lag.p50)}, 99 of 100 {span(status.lag.p99)} at most"
+    if status.log is not None:
+        yield "log kept", log_words(status.log)
+    if status.running is not None:
+        yield "running", f"since {status.running}"
+    if status.snapshots is not None:
+        done = status.snapshots
+        yield (
+            "snapshots",
+            f"{done.tables:,} of {done.of_tables:,} tables, {done.rows:,} of about {done.of_rows:,} rows",
+        )
+
+
+def log_words(log: LogLeft) -> str:
+    """How long the server keeps what is needed of its log, in words."""
+    if log.without:
+        return f"the log has no {log.position}, which a table needs. After a failover the next run finds another place"
+    if log.seconds is None:
+        return "for ever" if not log.retention else "not known"
+    if log.seconds <= 0:
+        return f"the server may have removed {log.position}, which is needed: run again"
+    return f"for at least {span(log.seconds)} from {log.position} on"
+
+
+status = click.Command(
+    "status",
+    callback=_status,
+    params=[click.Argument(["server"]), registry_flag(), pipeline_flag(), json_flag(), verbose_flag()],
+    help="Print how far the tables of a server are, how long it keeps the log that they need, and why some are behind. It asks "
+    "the lake only, not the server.\n\nExit code 1: a table is behind.",
+    epilog=with_examples(("hudi-services cdc status shop --registry tables.yaml",)),
+    context_settings=CONTEXT,
+)

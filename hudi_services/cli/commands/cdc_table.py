@@ -1,0 +1,270 @@
+"""The commands `cdc load`, `cdc verify` and `cdc resync`: one table of a server and its Hudi table."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any, get_args
+
+import click
+from click.core import ParameterSource
+
+from hoodie.display import counted
+from hudi_services.cli.flags import CONTEXT, json_flag, registry_flag, verbose_flag, with_examples
+from hudi_services.cli.properties import merged_options
+from hudi_services.entry.source import StatementPolicies
+from hudi_services.registry.database_server import database_server
+from hudi_services.registry.load import read_registry
+from hudi_services.registry.lookup import registry_file, table_named
+from hudi_services.runtime.terminal import echo
+
+if TYPE_CHECKING:
+    from hudi_services.sources.cdc.mysql.binlog.decoding import ZeroDates
+    from hudi_services.sources.cdc.mysql.equality.report import EqualityReport, Example
+    from hudi_services.sources.cdc.mysql.table_load import TableLoad
+
+_POLICIES = {
+    "truncate": "At TRUNCATE of the table: take all rows out of the Hudi table (apply), keep them (ignore), or stop.",
+    "drop": "At DROP of the table or its database: take all rows out, or read those of the table that has its name now (apply), "
+    "keep them (ignore), or stop.",
+    "rename": "At a RENAME that gives its name to another table, as gh-ost and pt-online-schema-change do: read all rows again "
+    "(apply), or stop.",
+    "alter": "At an ALTER TABLE that changes rows without logging them: read all rows again (apply), or stop.",
+}
+_KINDS = {
+    "missing": "missing in the lake",
+    "surplus": "not at the server",
+    "changed": "other values",
+    "copied": "more than once in the lake",
+}
+
+
+def _load(start_fresh: bool, sessions: int, as_json: bool, **table: Any) -> None:
+    load = replace(_table_load(**table), sessions=sessions, report=lambda line: echo(line, err=True))
+    result = load.run(start_fresh=start_fresh)
+    if as_json:
+        echo(json.dumps(asdict(result), indent=2))
+    elif result.commits:
+        rows = f"{counted(result.rows, 'row')} of a snapshot, " if result.rows else ""
+        echo(
+            f"{rows}{counted(result.changes, 'change')} in {counted(result.commits, 'commit')}, up to {result.position}"
+        )
+    else:
+        echo("nothing to do: no changes since the last run")
+    if result.catching_up and not as_json:
+        echo(f"catching up to {result.catching_up}: until then the rows are of several moments")
+
+
+def _verify(repair: bool, limit: int, values: bool, as_json: bool, **table: Any) -> int:
+    from hudi_services.sources.cdc.mysql.equality.verify import EqualityCheck
+
+    return _print(EqualityCheck(_table_load(**table), limit, values).verify(repair=repair), as_json=as_json)
+
+
+def _resync(limit: int, values: bool, as_json: bool, **table: Any) -> int:
+    from hudi_services.sources.cdc.mysql.equality.verify import EqualityCheck
+
+    return _print(EqualityCheck(_table_load(**table), limit, values).resync(), as_json=as_json)
+
+
+def _table_load(registered: str | None, registry: str | None, **said: Any) -> TableLoad:
+    """The load of a table of the registry, or of the one that the command line says all of."""
+    context = click.get_current_context()
+    if registered is None:
+        if not all(said[name] for name in ("server", "table", "target_base_path")):
+            raise click.UsageError(
+                "Name a table of the registry by --table, or SERVER, DATABASE.TABLE and --target-base-path."
+            )
+        return _said_load(registry=registry, **said)
+    typed = [name for name in said if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+    if typed:
+        flag = next(parameter for parameter in context.command.params if parameter.name == typed[0])
+        raise click.UsageError(f"{flag.opts[0]} contradicts --table: the registry says it.")
+    from hudi_services.registry.database_tables import planned_load, registered_load
+
+    file = registry_file(registry)
+    reading = read_registry(file)
+    load = planned_load(registered, reading, os.environ)
+    return load if load is not None else registered_load(table_named(registered, file), reading, os.environ)
+
+
+def _said_load(
+    server: str,
+    table: str,
+    target_base_path: str,
+    registry: str | None,
+    props: str | None,
+    conf: tuple[str, ...],
+    ignore_cascades: bool,
+    zero_dates: ZeroDates,
+    as_text: tuple[str, ...],
+    **statements: str,
+) -> TableLoad:
+    from hudi_services.sources.cdc.mysql.binlog.decoding import Choices
+    from hudi_services.sources.cdc.mysql.table_load import TableLoad
+    from hudi_services.sources.cdc.mysql.table_source import TableSource
+    from hudi_services.sources.cdc.mysql.target_table import TargetTable, load_engine
+
+    database, dot, name = table.partition(".")
+    if not (database and dot and name):
+        raise click.UsageError(f"{table!r:.100} is no table of a server: write DATABASE.TABLE, such as shop.orders.")
+    options = merged_options(props, conf)
+    declared = database_server(server, read_registry(registry_file(registry)))
+    policies = StatementPolicies.model_validate({kind.removeprefix("on_"): what for kind, what in statements.items()})
+    choices = Choices(zero_dates, frozenset(as_text))
+    source = TableSource(server, database, name, ignore_cascades, choices, policies)
+    return TableLoad(declared, os.environ, TargetTable(source, target_base_path, options, load_engine()))
+
+
+def _print(report: EqualityReport, *, as_json: bool) -> int:
+    from hudi_services.cli.render import print_page
+    from hudi_services.operations.inspect.page import Column, Facts, Listing, Page, Part
+    from hudi_services.sources.cdc.mysql.tail import as_json as plain
+
+    counts = [f"{getattr(report, kind):,} {words}" for kind, words in _KINDS.items() if getattr(report, kind)]
+    facts = [
+        ("source", f"{report.source} at {report.position}"),
+        ("commit", report.instant),
+        ("rows", f"{report.rows:,} at the server, {report.lake_rows:,} in the lake"),
+        ("one by one", f"{report.rows_read:,} of the server were read"),
+        ("differences", ", ".join(counts) or "none"),
+    ]
+    if report.columns:
+        facts.append(("columns", ", ".join(f"{name} ({count:,})" for name, count in report.columns.items())))
+    if report.written:
+        facts.append(("written", counted(report.written, "row")))
+    verdict = "repaired" if report.written and report.differing else "equal" if report.is_equal else "NOT EQUAL"
+    parts: list[Part] = [Facts(facts, verdict)]
+    if report.examples:
+        columns = (Column("kind", "", _KINDS.__getitem__), Column("key", "key"), Column("columns", "columns"))
+        rows = [
+            {"kind": example.kind, "key": plain(example.key), "columns": _columns(example)}
+            for example in report.examples
+        ]
+        parts.append(Listing(columns, rows, f"{len(rows):,} of {report.differing:,} rows"))
+    values = {**json.loads(plain(asdict(report))), "equal": report.is_equal}
+    return print_page(Page(values, parts, [] if report.is_equal else [verdict]), as_json=as_json)
+
+
+def _columns(example: Example) -> str:
+    """The columns that differ, with the values of the server and of the lake where the user asked for them."""
+    from hudi_services.sources.cdc.mysql.tail import as_json as plain
+
+    sides = [plain(values) for values in (example.server, example.lake) if values is not None]
+    return " -> ".join(sides) or ", ".join(example.columns)
+
+
+def _command(name: str, callback: Any, flags: Sequence[click.Parameter], help: str, *examples: str) -> click.Command:
+    """A command of a table: the flags that say which one and how it is read, then its own."""
+    return click.Command(
+        name,
+        callback=callback,
+        params=[
+            click.Argument(["server"], required=False),
+            click.Argument(["table"], metavar="[DATABASE.TABLE]", required=False),
+            click.Option(["--target-base-path"], metavar="PATH", help="Path or URL of the Hudi table."),
+            click.Option(
+                ["--table", "registered"],
+                metavar="NAME",
+                help="A table of the registry, which says all else of it: the name of its entry, or SERVER.DATABASE.TABLE "
+                "where a rule takes it.",
+            ),
+            registry_flag(),
+            click.Option(["--props"], metavar="FILE", help="Options, as a properties file."),
+            click.Option(["--hoodie-conf", "conf"], multiple=True, metavar="KEY=VALUE", help="One option. Repeatable."),
+            *flags,
+            click.Option(
+                ["--ignore-cascades"],
+                is_flag=True,
+                help="Load a table whose rows foreign keys change (CASCADE, SET NULL). The log does not have these changes.",
+            ),
+            click.Option(
+                ["--zero-dates"],
+                type=click.Choice(["null", "text", "fail"]),
+                default="null",
+                show_default=True,
+                help="Dates that no calendar has, such as 0000-00-00: they become null, or all columns with dates are text, "
+                "or the load fails. Say the same in each run.",
+            ),
+            click.Option(
+                ["--as-text"],
+                multiple=True,
+                metavar="COLUMN",
+                help="Read this column of bytes as hexadecimal digits, or this column of dates as text, so that it can be a "
+                "part of the key. Repeatable. Say the same in each run.",
+            ),
+            json_flag(),
+            verbose_flag(),
+        ],
+        help=help,
+        epilog=with_examples(examples),
+        context_settings=CONTEXT,
+    )
+
+
+def _policy_flags() -> list[click.Parameter]:
+    return [
+        click.Option(
+            [f"--on-{kind}"],
+            type=click.Choice(get_args(field.annotation)),
+            default=field.default,
+            show_default=True,
+            help=_POLICIES[kind],
+        )
+        for kind, field in StatementPolicies.model_fields.items()
+    ]
+
+
+def _listing_flags() -> list[click.Parameter]:
+    return [
+        click.Option(
+            ["--limit"], type=click.IntRange(0), default=20, show_default=True, help="Rows that are listed at most."
+        ),
+        click.Option(["--values"], is_flag=True, help="Show the values that differ, not only their keys and columns."),
+    ]
+
+
+load = _command(
+    "load",
+    _load,
+    [
+        click.Option(["--start-fresh"], is_flag=True, help="Take all rows again, in place of those in the table."),
+        click.Option(
+            ["--sessions"],
+            type=click.IntRange(1, 64),
+            default=4,
+            show_default=True,
+            help="Connections that read a table of many rows side by side.",
+        ),
+        *_policy_flags(),
+    ],
+    "Load a table of a server: all its rows in the first run, then the changes since, up to the end of the binlog. "
+    "Each commit holds its position, so every change is applied once. The Hudi table is created when it is not there.",
+    "hudi-services cdc load --table orders",
+    "hudi-services cdc load shop shop.orders --target-base-path /lake/orders --registry tables.yaml",
+)
+verify = _command(
+    "verify",
+    _verify,
+    [
+        click.Option(["--repair"], is_flag=True, help="Write the rows that differ, as they are at the server."),
+        *_listing_flags(),
+        *_policy_flags(),
+    ],
+    "Check whether a loaded table has the rows of the server. Applies the changes up to this moment first, then compares "
+    "checksums, and rows one by one where these differ.\n\nExit code 1: rows differ, and were not repaired.",
+    "hudi-services cdc verify --table orders",
+    "hudi-services cdc verify shop shop.orders --target-base-path /lake/orders",
+    "hudi-services cdc verify shop shop.orders --target-base-path /lake/orders --repair",
+)
+resync = _command(
+    "resync",
+    _resync,
+    _listing_flags(),
+    "Compare all rows of a loaded table with the server, and write those that differ, in one commit. It does not read the log, "
+    "so it also works where a load cannot go on: after a purge, TRUNCATE, or an ALTER TABLE that changes values.",
+    "hudi-services cdc resync --table orders",
+    "hudi-services cdc resync shop shop.orders --target-base-path /lake/orders",
+)

@@ -1,0 +1,94 @@
+"""What `restore` and `rollback` are made of: a command that explains what goes, asks, and takes it back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import click
+
+from hoodie.config import laid_over
+from hudi_services.cli.flags import CONTEXT, chosen_table, json_flag, table_flags, verbose_flag, with_examples
+from hudi_services.cli.properties import merged_options
+from hudi_services.entry.digest import PlanDigest
+from hudi_services.operations.history.flag import recorded_table
+from hudi_services.runtime.result import DONE, finish
+from hudi_services.runtime.terminal import echo
+
+if TYPE_CHECKING:  # it loads Arrow
+    from hudi_services.services.restore.execution import TakesBack
+
+
+def take_back_command(
+    name: str,
+    named: click.Option,
+    service: Callable[[str], TakesBack],
+    *,
+    question: str,
+    help: str,
+    examples: tuple[str, ...],
+) -> click.Command:
+    """The command `name`. The flag `named` says what is taken back, and `service` makes the service of that."""
+
+    def called(
+        target_base_path: str | None,
+        table: str | None,
+        registry: str | None,
+        props: str | None,
+        conf: tuple[str, ...],
+        explain: bool,
+        yes: str | None,
+        as_json: bool,
+        **flag: str,
+    ) -> int:
+        from hoodie.engine import LocalEngine  # loads Arrow
+        from hudi_services.operations.history.recording import carried_out_recorded, delivered
+        from hudi_services.services.restore.execution import TakeBackTask
+
+        if as_json and yes is None and not explain:
+            raise click.UsageError("--json asks nobody: pass --yes with it, or --explain")
+        chosen = chosen_table(target_base_path, table, registry)
+        options = laid_over(merged_options(props, conf), chosen.common)
+        (what,) = flag.values()
+        task, engine = TakeBackTask(chosen.base_path, service(what), options), LocalEngine()
+        decision = task.explain(engine)
+        if explain:
+            echo(json.dumps(decision.as_dict(name), indent=2) if as_json else decision.as_text(name))
+            return DONE
+        if decision.plan is not None:
+            if yes is None:
+                echo(decision.as_text(name))
+                click.confirm(question, abort=True)
+            else:
+                decision.allowed(name, chosen.base_path, agreed=yes)
+            task = task.confirmed(decision)
+        recorded = recorded_table(chosen.entry)
+        with delivered(recorded):
+            return finish(carried_out_recorded(recorded, name, chosen.base_path, task, engine), as_json, None)
+
+    return click.Command(
+        name,
+        callback=called,
+        params=[
+            *table_flags(),
+            named,
+            click.Option(["--props"], help="Properties file of hoodie.* options, a path or URL."),
+            click.Option(["--hoodie-conf", "conf"], multiple=True, metavar="KEY=VALUE", help="One option. Repeatable."),
+            click.Option(["--explain"], is_flag=True, help="Print what would be taken back and change nothing."),
+            click.Option(
+                ["--yes"],
+                is_flag=False,
+                flag_value="",
+                type=PlanDigest(),
+                metavar="[DIGEST]",
+                help="Do not ask. More than a run may delete unasked (hoodie.delete.max.*) is deleted only by the plan of this "
+                "digest, which --explain tells.",
+            ),
+            json_flag("Print the plan or the result as JSON."),
+            verbose_flag(),
+        ],
+        help=help,
+        epilog=with_examples(examples),
+        context_settings=CONTEXT,
+    )

@@ -1,0 +1,113 @@
+"""The command `doctor`: what is wrong with a table, or with all tables of a registry."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from typing import TYPE_CHECKING
+
+import click
+
+from hudi_services.cli.flags import CONTEXT, chosen_table, json_flag, table_flags, verbose_flag, with_examples
+from hudi_services.cli.properties import merged_options
+from hudi_services.registry.load import read_registry
+from hudi_services.registry.lookup import registry_file
+from hudi_services.runtime.progress import progress_shown
+from hudi_services.runtime.terminal import echo
+
+if TYPE_CHECKING:  # it loads Arrow
+    from hudi_services.operations.doctor.rounds import Patient, Seen
+
+_AT_ONCE = 8
+
+
+def _doctor(
+    target_base_path: str | None,
+    table: str | None,
+    registry: str | None,
+    props: str | None,
+    conf: tuple[str, ...],
+    at_once: int,
+    deep: bool,
+    fix: bool,
+    yes: bool,
+    as_json: bool,
+) -> int:
+    from hudi_services.operations.doctor import registry_tables as registered  # they load Arrow
+    from hudi_services.operations.doctor import report
+    from hudi_services.operations.doctor.rounds import rounds
+
+    if fix and as_json and not yes:
+        raise click.UsageError("--json asks nobody: pass --yes with it, or leave --fix out to see what is found")
+    if yes and not fix:
+        raise click.UsageError("--yes has no effect without --fix")
+    options = merged_options(props, conf)
+    seen: list[Seen] = []
+    if target_base_path is None and table is None:
+        patients, seen = registered.patients(read_registry(registry_file(registry)), options, deep=deep)
+    else:
+        chosen = chosen_table(target_base_path, table, registry)
+        patients = [registered.patient(chosen.entry, chosen.base_path, options, deep=deep)]
+    with progress_shown(None if as_json else partial(echo, err=True)) as progress:
+        seen += rounds(patients, at_once, progress)
+    seen.sort(key=lambda each: each.name)
+    if not fix:
+        echo(json.dumps(report.as_dict(seen), indent=2) if as_json else report.as_text(seen))
+        return report.exit_code(seen)
+    return _fix(patients, seen, yes=yes, as_json=as_json)
+
+
+def _fix(patients: list[Patient], seen: list[Seen], *, yes: bool, as_json: bool) -> int:
+    """One table after the other; those of which nothing can be mended are told as they are."""
+    from hudi_services.operations.doctor import report
+    from hudi_services.operations.doctor.fix import Mended, fix
+
+    by_name = {each.name: each for each in patients}
+    show = (lambda _text: None) if as_json else echo
+    mended: list[Mended] = []
+    for each in seen:
+        patient = by_name.get(each.name)
+        if patient is None or not each.diagnosis.findings:
+            mended.append(Mended(each, {}))
+            continue
+        mended.append(fix(patient, each, show, lambda: yes or click.confirm("Mend this?")))
+        if not as_json and (text := mended[-1].as_text()):
+            echo(text)
+    left = [each.seen for each in mended]
+    code = max([report.exit_code(left), *(report.WARNED for each in mended if each.failure is not None)])
+    if as_json:
+        echo(json.dumps({"exit_code": code, "tables": [each.as_dict() for each in mended]}, indent=2))
+    else:
+        echo(report.as_text(left))
+    return code
+
+
+doctor = click.Command(
+    "doctor",
+    callback=_doctor,
+    params=[
+        *table_flags(),
+        click.Option(["--props"], help="Properties file of hoodie.* options, a path or URL."),
+        click.Option(["--hoodie-conf", "conf"], multiple=True, metavar="KEY=VALUE", help="One option. Repeatable."),
+        click.Option(
+            ["--at-once"],
+            type=click.IntRange(min=1, max=64),
+            default=_AT_ONCE,
+            show_default=True,
+            metavar="N",
+            help="How many tables of a registry are looked at at the same time.",
+        ),
+        click.Option(["--deep"], is_flag=True, help="Also read footers of base files, logs, and all record keys."),
+        click.Option(["--fix"], is_flag=True, help="Mend what can be mended: it shows what it would do, and asks."),
+        click.Option(["--yes"], is_flag=True, help="Do not ask."),
+        json_flag("Print what was found as JSON."),
+        verbose_flag(),
+    ],
+    help="What is wrong with a table, and what helps; without --table and --target-base-path with every table of the "
+    "registry. Without --fix it changes nothing. It reads data files only with --deep. docs/how-to/doctor.md has every check.\n\n"
+    "Exit codes: 0 healthy, 1 warnings, 2 damage. A wrong use of the command ends with 2, too: it prints no findings.",
+    epilog=with_examples(
+        ("hudi-services doctor --table orders --fix", "hudi-services doctor --registry tables.yaml --json")
+    ),
+    context_settings=CONTEXT,
+)

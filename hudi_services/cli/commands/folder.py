@@ -1,0 +1,34 @@
+"""The command `folder`: where the files are that Airflow and spark-submit take."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from hudi_services.cli.flags import CONTEXT, json_flag, verbose_flag, with_examples
+from hudi_services.runtime.folders import DAGS, SPARK_APPS, SPARK_CONF
+from hudi_services.runtime.terminal import echo
+
+_FOLDERS = {"dags": DAGS, "spark-apps": SPARK_APPS, "spark-conf": SPARK_CONF}
+
+
+def _folder(which: str, as_json: bool) -> None:
+    found = str(_FOLDERS[which])
+    echo(json.dumps({"folder": found}) if as_json else found)
+
+
+folder = click.Command(
+    "folder",
+    callback=_folder,
+    params=[click.Argument(["which"], type=click.Choice(list(_FOLDERS))), json_flag(), verbose_flag()],
+    help="Print the folder of the DAG files for Airflow (dags), of the applications for spark-submit (spark-apps), or of "
+    "Spark's settings for one machine (spark-conf).",
+    epilog=with_examples(
+        (
+            'ln -s "$(hudi-services folder dags)" "$AIRFLOW_HOME/dags/hudi"',
+            'spark-submit "$(hudi-services folder spark-apps)/cleaner.py" --table orders --registry tables.yaml',
+        )
+    ),
+    context_settings=CONTEXT,
+)

@@ -1,0 +1,76 @@
+"""A history as people and programs read it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pyarrow as pa
+
+from hoodie.times import span
+from hudi_services.operations.inspect.page import Column, Lines, Listing, Page, Part
+from hudi_services.operations.inspect.text import count, moment, plain, size
+from hudi_services.runtime.json_values import told_rows
+
+_RUNS = (
+    Column("began", "began (UTC)", moment),
+    Column("table_name", "table"),
+    Column("service", "service"),
+    Column("outcome", "outcome"),
+    Column("error", "error"),
+    Column("engine", "engine"),
+    Column("seconds", "took", span, right=True),
+    Column("cpu_seconds", "processors", span, right=True),
+    Column("peak_memory", "memory", size, right=True),
+    Column("rows_written", "rows", count, right=True),
+    Column("bytes_written", "written", size, right=True),
+    Column("gained", "gained"),
+)
+_SUMS = (
+    Column("table_name", "table"),
+    Column("service", "service"),
+    Column("runs", "runs", count, right=True),
+    Column("nothing", "nothing to do", count, right=True),
+    Column("failed", "failed", count, right=True),
+    Column("seconds", "took", span, right=True),
+    Column("cpu_seconds", "processors", span, right=True),
+    Column("peak_memory", "most memory", size, right=True),
+    Column("bytes_read", "read", size, right=True),
+    Column("bytes_written", "written", size, right=True),
+    Column("gained", "gained", plain),
+)
+_TIMES = ("began", "ended", "recorded")
+
+
+def history_page(newest: pa.Table, sums: pa.Table, since: datetime, runs: int) -> Page:
+    """`newest` of so many `runs` since then, and the `sums` of all of them; null is not known."""
+    rows = [_row(each) for each in told_rows(newest)]
+    totals = [{**each, "gained": _gained(each)} for each in told_rows(sums)]
+    left = runs - len(rows)
+    parts: list[Part] = [Listing(_RUNS, rows, "last runs", empty="no runs")]
+    parts += [Lines([f"{left:,} more since then: --limit {runs}"])] if left else []
+    parts += [Listing(_SUMS, totals, f"since {since.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC")] if totals else []
+    values = {
+        "since": since.astimezone(UTC).isoformat(),
+        "runs": runs,
+        "newest": [{name: value for name, value in row.items() if name != "gained"} for row in rows],
+        "sums": [{name: value for name, value in row.items() if name != "gained"} for row in totals],
+    }
+    return Page(values, parts)
+
+
+def _row(found: dict[str, Any]) -> dict[str, Any]:
+    """Times as ISO."""
+    times = {name: found[name].isoformat() if found[name] is not None else None for name in _TIMES}
+    return {**found, **times, "gained": _gained(found)}
+
+
+def _gained(found: dict[str, Any]) -> str:
+    """What is known of the gain, in words."""
+    freed, merged, before, after = (
+        found[name] for name in ("bytes_freed", "log_bytes_merged", "files_before", "files_after")
+    )
+    parts = [f"{size(freed)} freed"] if freed else []
+    parts += [f"{size(merged)} of logs merged"] if merged else []
+    parts += [f"{before:,} files to {after:,}"] if before and after is not None else []
+    return ", ".join(parts)

@@ -1,0 +1,40 @@
+"""The command `infer`: the entry of a registry for a folder of files, to be edited."""
+
+from __future__ import annotations
+
+import json
+
+import click
+import yaml
+
+from hudi_services.cli.flags import CONTEXT, json_flag, verbose_flag, with_examples
+from hudi_services.runtime.terminal import echo
+
+
+def _infer(folder: str, file_format: str | None, name: str | None, as_json: bool) -> None:
+    from hudi_services.sources.infer.entry import entry_text  # they load Arrow
+    from hudi_services.sources.infer.profile import look_at
+
+    text = entry_text(look_at(folder, file_format, name))
+    echo(json.dumps(yaml.safe_load(text), indent=2) if as_json else text, nl=as_json)
+
+
+infer = click.Command(
+    "infer",
+    callback=_infer,
+    params=[
+        click.Argument(["folder"], metavar="PATH"),
+        click.Option(
+            ["--format", "file_format"],
+            type=click.Choice(["parquet", "csv", "json"]),
+            help="Of the files. [default: that of most files]",
+        ),
+        click.Option(["--name"], help="Of the table. [default: that of the folder]"),
+        json_flag("Print the registry as JSON, without remarks."),
+        verbose_flag(),
+    ],
+    help="Print a registry with an entry for a folder of files, to be edited: how CSV is written, types, keys, dates in paths. "
+    "Looks at the beginnings of at most ten files; lines of which it is not sure have a remark with a question mark.",
+    epilog=with_examples(("hudi-services infer /data/landing/orders > tables.yaml",)),
+    context_settings=CONTEXT,
+)

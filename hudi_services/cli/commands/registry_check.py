@@ -1,0 +1,184 @@
+"""The command `registry check`: what a registry declares, and every mistake in it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, date, datetime
+from typing import Any
+
+import click
+
+from hoodie.display import counted
+from hudi_services.cli.flags import CONTEXT, json_flag, verbose_flag, with_examples
+from hudi_services.entry.alert_rules import told_of, warnings
+from hudi_services.entry.alerts import Alerts
+from hudi_services.entry.dag import dag_id
+from hudi_services.entry.doctor import DOCTOR_DAG
+from hudi_services.entry.judge import JUDGE_DAG
+from hudi_services.entry.rounds import Rounds
+from hudi_services.entry.schedule_text import When, services_of
+from hudi_services.entry.service import ServiceEntry
+from hudi_services.entry.table import Table
+from hudi_services.registry.load import read_registry
+from hudi_services.registry.lookup import registry_file
+from hudi_services.registry.mistakes import Mistake
+from hudi_services.runtime.terminal import echo
+from hudi_services.services.entries import ENTRIES, Entries, entry_named
+
+_MISTAKES = 1  # the exit code
+
+
+@dataclass(frozen=True)
+class ServiceLine:
+    """A service of a table: its DAG, and what starts a run by itself: cron in UTC, or changes by other services.
+
+    `runs` is that in words; `never` is why it does not run by itself, None when it does or need not.
+    """
+
+    service: str
+    dag: str
+    schedule: str | None
+    after: Sequence[str]
+    first_day: str
+    last_day: str | None
+    runs: str
+    never: str | None
+
+
+@dataclass(frozen=True)
+class TableLine:
+    """A table without mistakes. `warnings` are of what can be and is hardly meant."""
+
+    name: str
+    base_path: str
+    type: str
+    version: int
+    source: str | None
+    services: Sequence[ServiceLine]
+    warnings: Sequence[str]
+
+
+@dataclass(frozen=True)
+class RoundsLine:
+    """Rounds of the doctor or the judge: their DAG, and when they begin (cron in UTC; None: by hand)."""
+
+    dag: str
+    schedule: str | None
+
+
+@dataclass(frozen=True)
+class AlertsLine:
+    """The names of the hooks, of what they are told (keys of the section, and `deadline`), and what is hardly meant."""
+
+    hooks: Sequence[str]
+    of: Sequence[str]
+    warnings: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A registry as it was read."""
+
+    file: str
+    tables: Sequence[TableLine]
+    pools: Mapping[str, int]
+    doctor: RoundsLine | None
+    judge: RoundsLine | None
+    alerts: AlertsLine | None
+    mistakes: Sequence[Mistake]
+
+
+def checked(file: str, today: date, entries: Entries = ENTRIES) -> Checked:
+    """Reads a registry file, which may have mistakes, or be none."""
+    reading = read_registry(file, entries=entries)
+    tables = [_line(table, today, entries) for table in reading.registry.tables]
+    registry = reading.registry
+    doctor, judge = _rounds(DOCTOR_DAG, registry.doctor), _rounds(JUDGE_DAG, registry.judge)
+    alerts = _alerts(registry.alerts, registry.tables) if registry.alerts is not None else None
+    return Checked(file, tables, registry.pools, doctor, judge, alerts, reading.mistakes)
+
+
+def _alerts(said: Alerts, tables: Sequence[Table]) -> AlertsLine:
+    return AlertsLine([hook.name for hook in said.hooks], told_of(said, tables), list(warnings(said, tables)))
+
+
+def _rounds(dag: str, said: Rounds | None) -> RoundsLine | None:
+    return RoundsLine(dag, said.schedule) if said is not None else None
+
+
+def check_command(entries: Entries = ENTRIES) -> click.Group:
+    """The command `registry`."""
+
+    def check(file: str | None, as_json: bool) -> int:
+        named = str(file if file is not None else registry_file(None))
+        found = checked(named, datetime.now(UTC).date(), entries)
+        echo(json.dumps(asdict(found), indent=2) if as_json else "\n".join(_text(found)))
+        return _MISTAKES if found.mistakes else 0
+
+    group = click.Group("registry", help="The registry of tables.", context_settings=CONTEXT)
+    group.add_command(
+        click.Command(
+            "check",
+            callback=check,
+            params=[click.Argument(["file"], required=False), json_flag(), verbose_flag()],
+            help="Print what a registry declares, and every mistake in it with its line and key. FILE is "
+            "$HUDI_REGISTRY, or ./tables.yaml, when it is left out.\n\nExit code 1: there are mistakes.",
+            epilog=with_examples(("hudi-services registry check", "hudi-services registry check my.yaml --json")),
+            context_settings=CONTEXT,
+        )
+    )
+    return group
+
+
+def _line(table: Table, today: date, entries: Entries) -> TableLine:
+    return TableLine(
+        table.name,
+        table.base_path,
+        table.type,
+        table.version,
+        table.source.shown if table.source is not None else None,
+        [_service(table, when, entry_named(when.service, entries)) for when in services_of(table, entries, today)],
+        [warning for entry in entries for warning in entry.section.warnings(table)],
+    )
+
+
+def _service(table: Table, when: When, entry: ServiceEntry[Any]) -> ServiceLine:
+    section = entry.section_of(table)
+    assert section is not None, "the table has the service"
+    trigger = entry.dag.trigger(table, section)
+    return ServiceLine(
+        entry.name,
+        dag_id(entry.name, table.name),
+        trigger.cron,
+        trigger.after,
+        trigger.start.isoformat(),
+        trigger.end.isoformat() if trigger.end is not None else None,
+        when.runs,
+        when.never,
+    )
+
+
+def _text(found: Checked) -> list[str]:
+    lines = []
+    for table in found.tables:
+        lines.append(f"{table.name}  {table.type}, version {table.version}, at {table.base_path}")
+        lines += [f"  source    {table.source}"] if table.source is not None else []
+        lines += [
+            f"  {each.service:<9} {each.runs}{f': {each.never}' if each.never else ''}" for each in table.services
+        ]
+        lines += [f"  WARNING   {warning}" for warning in table.warnings]
+    lines += [f"pool {name}  {counted(slots, 'slot')}" for name, slots in found.pools.items()]
+    for who, rounds in (("doctor of all tables", found.doctor), ("judge of objectives", found.judge)):
+        if rounds is not None:
+            lines.append(f"{who}  {f'cron {rounds.schedule}' if rounds.schedule else 'by hand'}")
+    if found.alerts is not None:
+        lines += [f"alerts  {', '.join(found.alerts.hooks)}: {', '.join(found.alerts.of) or 'nothing'}"]
+        lines += [f"  WARNING   {warning}" for warning in found.alerts.warnings]
+    lines += [str(mistake) for mistake in found.mistakes]
+    counts = [
+        counted(number, noun) if number else f"no {noun}s"
+        for number, noun in ((len(found.tables), "table"), (len(found.mistakes), "mistake"))
+    ]
+    return [*lines, f"{found.file}: {', '.join(counts)}"]

@@ -1,0 +1,241 @@
+"""The commands `show` and `diff`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from hudi_services.cli.flags import CONTEXT, chosen_table, json_flag, table_flags, verbose_flag, with_examples
+from hudi_services.operations.inspect.page import Page
+
+_LIMIT = click.Option(
+    ["--limit"], type=click.IntRange(min=1), default=20, show_default=True, metavar="N", help="The newest N."
+)
+_SINCE = click.Option(
+    ["--since"],
+    metavar="TIME",
+    help="Those that began at this instant, date or time (UTC) or later, archived ones too; also today, yesterday, 12h, 7d.",
+)
+_ARCHIVED = click.Option(
+    ["--archived"], is_flag=True, help="Also those that an archiver moved off the active timeline."
+)
+_WITHOUT = click.Option(
+    ["--without"],
+    multiple=True,
+    metavar="COLUMN",
+    help="Leave this column out, under whatever name it had. Repeatable.",
+)
+_WIDTH = click.Option(
+    ["--width"],
+    type=click.IntRange(1, 100_000),
+    default=200,
+    show_default=True,
+    metavar="N",
+    help="Characters of a value.",
+)
+_PARTITION = click.Option(["--partition", "within"], metavar="PATH", help="Only of this partition.")
+
+
+def _looks(
+    name: str, page: Callable[[Any], Callable[..., Page]], help: str, example: str, *params: click.Parameter
+) -> click.Command:
+    """A command that prints a page, made of a look at a table and the command's own `params` by one of the functions in
+    `pages`."""
+
+    def command(
+        target_base_path: str | None, table: str | None, registry: str | None, as_json: bool, **own: Any
+    ) -> int:
+        chosen = chosen_table(target_base_path, table, registry)
+        from hudi_services.cli.commands import show_pages as pages  # loads Arrow
+
+        return pages.print_page(page(pages)(pages.look_at(chosen), **own), as_json=as_json)
+
+    return click.Command(
+        name,
+        callback=command,
+        params=[*params, *table_flags(), json_flag(), verbose_flag()],
+        help=help,
+        epilog=with_examples((example,)),
+        context_settings=CONTEXT,
+    )
+
+
+show = click.Group("show", help="Look at a table: it changes nothing.", context_settings=CONTEXT)
+for each in (
+    _looks(
+        "table",
+        lambda pages: pages.overview,
+        "The table on one page: rows of base files and in logs, as commits count them, files and their sizes, freshness, last "
+        "commits and services, what waits, locks, and what cleaning and compaction would do now, or what holds "
+        "them back.\n\nExit code 1: there are problems, which are told.",
+        "hudi-services show table --table orders",
+    ),
+    _looks(
+        "properties",
+        lambda pages: pages.properties,
+        "The properties of the table, as it stores them.",
+        "hudi-services show properties --table orders",
+    ),
+    _looks(
+        "timeline",
+        lambda pages: pages.timeline,
+        "The instants of the active timeline, the newest first.",
+        "hudi-services show timeline --table orders --limit 5",
+        _LIMIT,
+        _SINCE,
+        _ARCHIVED,
+    ),
+    _looks(
+        "commits",
+        lambda pages: pages.commits,
+        "The completed commits of the active timeline, the newest first: times, rows, files.",
+        "hudi-services show commits --table orders --since 2026-01-01 --limit 100 --json",
+        _LIMIT,
+        _SINCE,
+        _ARCHIVED,
+    ),
+    _looks(
+        "changes",
+        lambda pages: pages.changes,
+        "Count the rows that each commit of a range inserted, updated and deleted. This reads the file groups that the commits "
+        "wrote, before and after each of them.",
+        'hudi-services show changes --table orders --since yesterday --filter "total > 100" --rows 20',
+        click.Option(
+            ["--since"],
+            metavar="TIME",
+            help="Commits that completed after this instant, date or time (UTC); also today, yesterday, 12h, 7d. Default: all "
+            "commits.",
+        ),
+        click.Option(["--until"], metavar="TIME", help="Commits that completed at this time or earlier; as --since."),
+        click.Option(
+            ["--columns"],
+            metavar="COLUMNS",
+            callback=lambda _context, _option, text: None if text is None else text.split(","),
+            help="Show these columns of the rows, with commas between them.",
+        ),
+        click.Option(
+            ["--filter"], metavar="CONDITION", help="Changes whose row meets this condition of SQL before or after."
+        ),
+        click.Option(["--net"], is_flag=True, help="One change for each row of the whole range."),
+        click.Option(
+            ["--rows"], type=click.IntRange(1, 10_000), metavar="N", help="Also show the first N changes, row by row."
+        ),
+        click.Option(
+            ["--last"],
+            type=click.IntRange(1, 10_000),
+            metavar="N",
+            help="The newest N commits that changed rows, alone.",
+        ),
+        click.Option(
+            ["--most-bytes"],
+            type=click.IntRange(1),
+            metavar="N",
+            help="With --last: count no commit whose file groups have more bytes than are left of N.",
+        ),
+        _WIDTH,
+    ),
+    _looks(
+        "consumers",
+        lambda pages: pages.consumers,
+        "The named consumers of the table's changes: position, and how far each is behind.\n\nExit code 1: a position cannot be "
+        "read.",
+        "hudi-services show consumers --table orders",
+    ),
+    _looks(
+        "partitions",
+        lambda pages: pages.partitions,
+        "The partitions: file groups, sizes, rows of base files, and rows and deletions in logs.",
+        "hudi-services show partitions --table orders",
+    ),
+    _looks(
+        "slices",
+        lambda pages: pages.slices,
+        "The file slices: each file group's base file, and the logs over it.",
+        "hudi-services show slices --table orders --partition order_date=2026-01-31 --all",
+        _PARTITION,
+        click.Option(["--all", "everything"], is_flag=True, help="Also older slices, which a clean may remove."),
+    ),
+    _looks(
+        "files",
+        lambda pages: pages.files,
+        "The data files that make up the table now.",
+        "hudi-services show files --table orders --partition order_date=2026-01-31",
+        _PARTITION,
+    ),
+    _looks(
+        "rows",
+        lambda pages: pages.rows,
+        "Some rows of the table, as it is or was at a moment: no more files are read than hold them. Values are cut at "
+        "so many characters as --width says.",
+        "hudi-services show rows --table orders --as-of yesterday --partition order_date=2026-01-31 --limit 5",
+        click.Option(
+            ["--limit"], type=click.IntRange(1, 10_000), default=20, show_default=True, metavar="N", help="At most N."
+        ),
+        click.Option(
+            ["--as-of"], metavar="TIME", help="As of this instant, date or time (UTC); also today, yesterday, 12h, 7d."
+        ),
+        _PARTITION,
+        _WITHOUT,
+        _WIDTH,
+    ),
+    _looks(
+        "logs",
+        lambda pages: pages.logs,
+        "The blocks of the logs of a merge-on-read table, in the order in which they count.",
+        "hudi-services show logs --table orders --partition order_date=2026-01-31",
+        _PARTITION,
+        click.Option(["--file-group", "group"], metavar="ID", help="Only of this file group."),
+    ),
+    _looks(
+        "file",
+        lambda pages: pages.data_file,
+        "The footer of a base file: rows, row groups, columns, key range, bloom filter, commit times. PATH is one of `show "
+        "files`.",
+        "hudi-services show file order_date=2026-01-31/c5a5b1e0-0_0-1-2_20260131060000000.parquet --table orders",
+        click.Argument(["path"]),
+    ),
+    _looks(
+        "locks",
+        lambda pages: pages.locks,
+        "Who holds the locks of the table.",
+        "hudi-services show locks --table orders",
+    ),
+    _looks(
+        "audit",
+        lambda pages: pages.audit,
+        "What was deleted from the table: when, why, by which plan, by whom; the newest first. With --instant or --path also the "
+        "files.",
+        "hudi-services show audit --table orders --since 2026-01-01 --path order_date=2026-01-31",
+        _LIMIT,
+        click.Option(
+            ["--since"],
+            metavar="TIME",
+            help="Of this instant, date or time (UTC) or later; also today, yesterday, 12h, 7d.",
+        ),
+        click.Option(["--until"], metavar="TIME", help="Of this instant, date or time (UTC) or earlier; as --since."),
+        click.Option(["--instant"], metavar="INSTANT", help="Only of this action."),
+        click.Option(
+            ["--path"], metavar="PATH", help="Only files with this in their paths; a glob, if it has one of * ? [."
+        ),
+    ),
+):
+    show.add_command(each)
+
+diff = _looks(
+    "diff",
+    lambda pages: pages.difference,
+    "What changed in the table after the instant FIRST, until LAST or now: commits, partitions, file groups, rows. Both are "
+    "instants, or dates and times in UTC, as of which the table is compared.",
+    "hudi-services diff 2026-01-30 2026-01-31T12:00 --table orders --rows 20",
+    click.Argument(["first"]),
+    click.Argument(["last"], required=False),
+    click.Option(
+        ["--rows"],
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Also show N rows that differ, by key. Reads the changed file groups.",
+    ),
+    _WITHOUT,
+)

@@ -1,0 +1,173 @@
+"""The command `sql`: runs statements on the tables of a registry or a warehouse, and prints what they give."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from hoodie.errors import ArgumentError, ConfigError
+from hudi_services.cli.flags import CONTEXT, VERBOSE, json_flag, registry_flag, verbose_flag, with_examples
+from hudi_services.cli.properties import merged_options
+from hudi_services.cli.spark_session import spark_session
+from hudi_services.entry.size_estimate import SPARK
+from hudi_services.registry.load import Reading, read_registry
+from hudi_services.registry.lookup import registry_file
+from hudi_services.runtime.result import DONE, SERVICE_FAILED
+from hudi_services.runtime.terminal import echo
+
+if TYPE_CHECKING:
+    from hoodie.sql.catalog import Catalog
+
+DUCKDB = "duckdb"
+
+
+def _sql(
+    warehouse: str | None,
+    registry: str | None,
+    metastore: str | None,
+    execute: str | None,
+    file: str | None,
+    props: str | None,
+    conf: tuple[str, ...],
+    as_json: bool,
+    engine: str,
+    spark_master: str | None,
+) -> int:
+    if execute is not None and file is not None:
+        raise click.UsageError("-e contradicts -f: keep one")
+    if spark_master is not None and engine != SPARK:
+        raise click.UsageError("--spark-master is for --engine spark")
+    typed = execute is None and file is None and sys.stdin.isatty()
+    if typed and as_json:
+        raise click.UsageError(
+            "--json is for statements that are given: -e 'STATEMENTS', -f FILE, or on standard input"
+        )
+    text = "" if typed else execute if execute is not None else _read(file)
+    from hoodie.engine import LocalEngine  # loads Arrow
+    from hoodie.sql import connect  # and DuckDB
+    from hudi_services.sql.database_statements import DatabaseStatements
+    from hudi_services.sql.output import print_json, print_table
+    from hudi_services.sql.progress import Running
+
+    verbose = bool(click.get_current_context().meta.get(VERBOSE))
+    spark = spark_session(spark_master, "hudi sql", verbose=verbose) if engine == SPARK else None
+    if spark is not None:
+        from hoodie.spark import register
+
+        register(spark)  # statements for Spark alone may say USING hoodie
+    options = merged_options(props, conf)
+    catalog, running = _catalog(warehouse, registry, metastore, options), Running()
+    tasks = LocalEngine(progress=running.tell)
+    extensions = [DatabaseStatements(_reading(registry), os.environ)]
+    with connect(catalog=catalog, options=options, spark=spark, tasks=tasks, extensions=extensions) as connection:
+        if typed:
+            from hudi_services.sql.shell import Shell
+
+            echo(f"Tables of {catalog.path}; \\? for help")
+            Shell(connection, lambda statement: running.each(connection.run(statement))).loop()
+            return DONE
+        last, code = None, DONE
+        for result in running.each(connection.run(text)):
+            if any(each.failed and each.counts for each in result.services):
+                code = SERVICE_FAILED
+            if result.message is not None:
+                echo(result.message, err=True)
+            else:
+                if not as_json:
+                    print_table(result)
+                if result.note is not None:
+                    echo(result.note, err=True)
+                last = result
+        if as_json and last is not None:
+            print_json(last)
+    return code
+
+
+def _catalog(warehouse: str | None, registry: str | None, metastore: str | None, options: Mapping[str, str]) -> Catalog:
+    """What is named; the registry that a command finds by itself when nothing is."""
+    named = {"--warehouse": warehouse, "--registry": registry, "--metastore": metastore}
+    given = [flag for flag, value in named.items() if value is not None]
+    if len(given) > 1:
+        raise click.UsageError(f"{given[0]} contradicts {given[1]}: keep one")
+    if metastore is not None:
+        from hoodie.sql.hive import HiveCatalog
+
+        return HiveCatalog(metastore, options)
+    if warehouse is not None:
+        from hoodie.sql.warehouse import Warehouse
+
+        return Warehouse(warehouse)
+    from hudi_services.sql.registry_catalog import registered_tables
+
+    file = registry_file(registry)
+    reading = read_registry(file)
+    for mistake in reading.mistakes:
+        echo(f"warning: {mistake}", err=True)
+    return registered_tables(reading, file)
+
+
+def _reading(registry: str | None) -> Reading | None:
+    """The registry whose servers statements may name, None where there is none."""
+    try:
+        return read_registry(registry_file(registry))
+    except ConfigError:
+        return None
+
+
+def _read(file: str | None) -> str:
+    if file is None or file == "-":
+        return sys.stdin.read()
+    try:
+        return Path(file).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ArgumentError(f"The file {file} is no text of UTF-8", found=str(error), fix="save it as UTF-8") from error
+
+
+sql = click.Command(
+    "sql",
+    callback=_sql,
+    params=[
+        click.Option(
+            ["--warehouse"], metavar="DIR", help="Folder or URL of the tables, which CREATE TABLE makes there."
+        ),
+        registry_flag(),
+        click.Option(
+            ["--metastore"], metavar="URI", help="Hive metastores, such as thrift://metastore:9083, with commas."
+        ),
+        click.Option(["-e", "--execute"], metavar="STATEMENTS", help="Statements, with semicolons between them."),
+        click.Option(["-f", "--file"], metavar="FILE", help="A file of statements; - is standard input."),
+        click.Option(["--props"], help="Properties file of hoodie.* options, a path or URL."),
+        click.Option(["--hoodie-conf", "conf"], multiple=True, metavar="KEY=VALUE", help="One option. Repeatable."),
+        json_flag("Print the rows of the last query, one JSON object a line, and nothing else on standard output."),
+        click.Option(
+            ["--engine"],
+            type=click.Choice((DUCKDB, SPARK)),
+            default=DUCKDB,
+            show_default=True,
+            help="What runs the queries: DuckDB in this process, or Spark.",
+        ),
+        click.Option(
+            ["--spark-master"], help="Spark master, when spark-submit does not give it; for instance local[2]."
+        ),
+        verbose_flag(),
+    ],
+    help="Run SQL on the tables of a registry, a warehouse or a Hive metastore: queries, CREATE TABLE, INSERT, UPDATE, DELETE, "
+    "MERGE INTO. Each statement that changes a table is one commit. DuckDB runs the queries, without Spark, unless --engine "
+    "says so. On a terminal, without -e and -f, it is a shell: statements are run as they are typed."
+    "\n\nExit code 3: all is committed, but a service after a commit failed, such as the sync with a metastore, or a "
+    "table of a database is behind or differs from it.",
+    epilog=with_examples(
+        (
+            'hudi-services sql --registry tables.yaml -e "SELECT count(*) FROM orders"',
+            'hudi-services sql --warehouse /data/lake -e "SELECT count(*) FROM orders"',
+            "hudi-services sql --warehouse /data/lake -f nightly.sql --json",
+            "hudi-services sql --warehouse /data/lake --engine spark --spark-master 'local[4]' -f nightly.sql",
+        )
+    ),
+    context_settings=CONTEXT,
+)

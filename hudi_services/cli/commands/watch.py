@@ -1,0 +1,135 @@
+"""The command `watch`: follows the tables of a registry, and fills the store that pages and triggers read."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hoodie.errors import StoreError
+from hudi_services.cli.flags import CONTEXT, json_flag, registry_flag, verbose_flag, with_examples
+from hudi_services.registry.load import read_registry
+from hudi_services.registry.lookup import registry_file
+from hudi_services.runtime.terminal import echo
+
+if TYPE_CHECKING:
+    from hudi_services.operations.alerts.rounds import Teller
+    from hudi_services.operations.watch.model import Event
+    from hudi_services.registry.load import Registry
+
+
+_log = logging.getLogger(__name__)
+_MOST = 100_000  # events that a round tells; the next one tells the others
+
+
+def _watch(
+    registry: str | None, store: str | None, once: bool, rebuild: bool, metrics: str | None, as_json: bool
+) -> None:
+    from hoodie.clock import SystemClock
+    from hudi_services.operations.alerts.rounds import Teller
+    from hudi_services.operations.watch.commits import facts_of
+    from hudi_services.operations.watch.location import store_of
+    from hudi_services.operations.watch.rounds import Round, Watcher
+    from hudi_services.operations.watch.store import SnapshotStore
+
+    file = registry_file(registry)
+    place = store or store_of(read_registry(file).registry)
+    opened = SnapshotStore.anew(place) if rebuild else SnapshotStore.open(place, make=True)
+    if metrics is not None:
+        from hudi_services.operations.watch.metrics import serve_metrics
+        from hudi_services.operations.watch.server_metrics import ServerCollector
+
+        _, address = serve_metrics(opened, metrics, ServerCollector(lambda: read_registry(file), SystemClock()))
+        echo(f"metrics: {address}", err=True)
+    watcher, teller = Watcher(opened, SystemClock()), Teller(opened, SystemClock(), os.environ)
+    mistakes: tuple[Any, ...] = ()
+    last = opened.last_number()
+    while True:
+        began, reading = time.monotonic(), read_registry(file)  # which may be edited meanwhile
+        if reading.mistakes != mistakes:
+            mistakes = reading.mistakes
+            for mistake in mistakes:
+                echo(f"left out: {mistake}", err=True)
+        try:
+            done = watcher.round(reading)
+            last = min(last, opened.last_number())  # of a store that was emptied events are numbered anew
+            for event in opened.events(last, limit=_MOST):
+                last = event.number
+                echo(json.dumps(facts_of(event)) if as_json else _line(event))
+            told = _told(teller, reading.registry, once=once)
+        except StoreError as error:
+            if once:
+                raise
+            echo(f"tried again with the next round: {error}", err=True)
+            done, told = Round(0, 0, ()), 0
+        for name in done.gone:
+            echo(f"the registry has no table {name} any more: it is forgotten", err=True)
+        if once:
+            if not as_json:
+                echo(f"looked at {done.tables} tables, {done.events} instants new to {opened.shown}")
+                if reading.registry.alerts is not None:
+                    echo(f"alerts: {told} messages were taken")
+            return
+        time.sleep(max(0.0, reading.registry.watch.every - (time.monotonic() - began)))
+
+
+def _told(teller: Teller, registry: Registry, *, once: bool) -> int:
+    try:
+        return teller.tell(registry)
+    except StoreError:
+        raise
+    except Exception:  # whatever is wrong with alerts: tables are followed on
+        if once:
+            raise
+        _log.exception("Alerts are tried again with the next round")
+        return 0
+    finally:
+        if once and registry.alerts is not None:
+            teller.leave()
+
+
+def _line(event: Event) -> str:
+    facts = event.facts
+    completed = datetime.fromisoformat(str(facts["completed"])).astimezone(UTC).isoformat(sep=" ", timespec="seconds")
+    what = str(facts.get("operation", event.action)).lower()
+    rows = "".join(
+        f", {facts[f'rows_{kind}']:,} rows {kind}"
+        for kind in ("inserted", "updated", "deleted")
+        if facts.get(f"rows_{kind}")
+    )
+    return f"{completed.replace('+00:00', ' UTC')}  {event.table}  {event.instant}  {what}{rows}"
+
+
+watch = click.Command(
+    "watch",
+    callback=_watch,
+    params=[
+        registry_flag(),
+        click.Option(
+            ["--store"],
+            metavar="PLACE",
+            help="A SQLite file, or a URL of SQLAlchemy's. [default: watch.store of the registry, else .watch/ beside it]",
+        ),
+        click.Option(["--once"], is_flag=True, help="One round, then end."),
+        click.Option(["--rebuild"], is_flag=True, help="Empty the store first, of whatever release it is."),
+        click.Option(
+            ["--metrics"],
+            metavar="[HOST:]PORT",
+            help="Also answer Prometheus there, to this machine only, with a gauge for each fact of each table.",
+        ),
+        json_flag("Print each event as a JSON object a line."),
+        verbose_flag(),
+    ],
+    help="Follow the timelines of all tables of the registry, and keep what they are like in a store that pages and triggers "
+    "read. Each completed instant is told once, whoever made it; what was there before a table was first looked at is not. "
+    "Where the registry has a section `alerts`, its hooks are told of trouble after each round.",
+    epilog=with_examples(
+        ("hudi-services watch --registry tables.yaml", "hudi-services watch --registry tables.yaml --once --json")
+    ),
+    context_settings=CONTEXT,
+)

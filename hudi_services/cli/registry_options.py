@@ -1,0 +1,90 @@
+"""What the registry says of a service of a table, as flags and options of its command: what the table's DAG passes, too."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from hoodie.config.key import PlacedText
+from hoodie.errors import ConfigError, HoodieError, TableNotFoundError
+from hudi_services.entry.dag import OPERATION, Asked, WhenOn
+from hudi_services.entry.service import ServiceEntry
+from hudi_services.entry.table import SparkSection, Table
+from hudi_services.entry.table_choice import ChosenTable
+
+
+@dataclass(frozen=True)
+class Registered:
+    """Values of the command's own flags by parameter name, as they would be typed, and `hoodie.*` options."""
+
+    flags: Mapping[str, Any]
+    options: Mapping[str, str]
+
+
+def registered(entry: ServiceEntry[Any], table: Table, typed: Mapping[str, Any]) -> Registered:
+    """What the registry calls the service with; `typed` are the flags that somebody typed, by parameter name.
+
+    A flag that is a field of the DAG's form, such as the first date to load, is asked for as if it stood in the form. Raises
+    ConfigError or RegistryError for a service that the table does not have, and for what cannot be asked for.
+    """
+    if entry.section_of(table) is None:
+        raise ConfigError(
+            f"Table {table.name} has no {entry.name}", fix=f"give its entry in the registry a section `{entry.name}`"
+        )
+    fields = {f"--{field.name}": field.name for field in entry.dag.form(table) if field is not OPERATION}
+    asked = {
+        fields[name]: typed[flag.name]
+        for flag in entry.command.flags
+        for name in flag.opts
+        if name in fields and flag.name in typed
+    }
+    try:
+        arguments = entry.called_with(table, Asked(params=asked))
+    except ValueError as error:
+        if isinstance(error, HoodieError):
+            raise
+        raise ConfigError(f"The {entry.name} of table {table.name} cannot be asked for", found=str(error)) from error
+    command = click.Command(entry.name, params=list(entry.command.flags))
+    flags, _, _ = command.make_parser(click.Context(command)).parse_args(list(arguments.flags))
+    place = f"the registry's table {table.name}"
+    return Registered(flags, {name: PlacedText(value, place) for name, value in arguments.options.items()})
+
+
+def spark_settings(entry: ServiceEntry[Any], table: Table | None) -> Mapping[str, str]:
+    """Of the service's Spark application, as the registry has them; none for a table that no registry named."""
+    section = entry.section_of(table) if table is not None else None
+    return section.spark if isinstance(section, SparkSection) else {}
+
+
+def check_begun(entry: ServiceEntry[Any], table: Table) -> None:
+    """Raises ConfigError when the service waits for another one that makes the table, and the table is not there yet.
+
+    In Airflow a switch holds the DAG back until then.
+    """
+    if not any(isinstance(step, WhenOn) for step in entry.dag.steps(table, entry.section_of(table))):
+        return
+    from hoodie.table import HoodieTable  # loads Arrow
+
+    try:
+        commits = len(HoodieTable.open(table.base_path).timeline.commits)
+    except TableNotFoundError:
+        commits = 0
+    if not commits:
+        raise ConfigError(
+            f"Table {table.name} is to be made of a plain table first, and is not there yet",
+            found=f"no commits at {table.base_path}",
+            fix=f"run `hudi-services bootstrap --table {table.name}`, or take `bootstrap` out of its entry",
+        )
+
+
+def check_running(entry: ServiceEntry[Any], chosen: ChosenTable) -> None:
+    """Raises TablePausedError while somebody holds the services of the table back."""
+    from hoodie.clock import SystemClock
+    from hoodie.storage import open_storage  # loads Arrow
+    from hudi_services.runtime.pause import refuse_paused
+
+    name = chosen.entry.name if chosen.entry is not None else chosen.base_path
+    refuse_paused(open_storage(chosen.base_path), SystemClock(), name, entry.name)

@@ -1,0 +1,24 @@
+"""A feed as the command is told it."""
+
+from __future__ import annotations
+
+import re
+
+from hudi_services.entry.feed.model import Feed
+
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+
+
+def feed_flag(feed: Feed) -> list[str]:
+    """`--feed` with what differs from the defaults; nothing where nothing does."""
+    said = feed.model_dump_json(by_alias=True, exclude_defaults=True)
+    return [] if said == "{}" else ["--feed", json_flag(said)]
+
+
+def json_flag(said: str) -> str:
+    """JSON as the value of a flag.
+
+    Two braces together would mean a variable to YARN, and something else to Airflow's templates: there are none.
+    """
+    quoted = _STRING.sub(lambda text: text[0].replace("{", "\\u007b").replace("}", "\\u007d"), said)
+    return re.sub(r"([{}])(?=[{}])", r"\1 ", quoted)

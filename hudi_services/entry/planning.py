@@ -1,0 +1,126 @@
+"""What services have in common that schedule plans and carry them out apart: flags, settings, steps of the DAG."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, ClassVar
+
+import click
+from pydantic import Field as Limit
+from pydantic import model_validator
+
+from hoodie.config.key import ConfigKey
+from hoodie.errors import ConfigError
+from hudi_services.entry.dag import OPERATION, Arguments, Asked, Field, Outlook, Run, Step, Trigger, WhenDue
+from hudi_services.entry.digest import ONLY, ONLY_FIELD, only_flag, only_flags
+from hudi_services.entry.preconditions import not_begun
+from hudi_services.entry.table import Schedule, SparkSection, Table
+
+
+class PlannedSection(SparkSection):
+    """When it is looked whether a plan is due: on a schedule, after ingestions, or both. A run executes at most `max_plans` that
+    wait. `after_ingests` is the number of commits that make one due, where the options give none."""
+
+    commits_key: ClassVar[ConfigKey[Any]]
+    """The option of which `after_ingests` is the value."""
+
+    schedule: Schedule | None = None
+    after_ingests: Annotated[int, Limit(ge=1)] | None = None
+    max_plans: Annotated[int, Limit(ge=1)] = 10
+
+    @model_validator(mode="before")
+    @classmethod
+    def _due_after_ingests(cls, said: Any) -> Any:
+        given = said.get("hoodie", {}) if isinstance(said, Mapping) else None
+        if not isinstance(given, Mapping) or said.get("after_ingests") is None:
+            return said
+        if set(cls.commits_key.names) & given.keys():
+            return said
+        return {**said, "hoodie": {cls.commits_key.name: said["after_ingests"], **given}}
+
+
+def plan_flags(what: str, force: str) -> tuple[click.Option, ...]:
+    """Those of the command; `what` is planned, and `force` says what the flag of that name does."""
+    return (
+        click.Option(
+            ["--mode"],
+            type=click.Choice(["schedule", "execute", "schedule-and-execute"]),
+            default="schedule-and-execute",
+            show_default=True,
+        ),
+        click.Option(
+            ["--instant"], help=f"Execute only the pending {what} of this instant. [default: all, the oldest first]"
+        ),
+        click.Option(["--max-plans"], type=click.IntRange(min=1), help=f"Execute at most so many pending {what}s."),
+        click.Option(["--force"], is_flag=True, help=force),
+        only_flag(),
+    )
+
+
+def plan_form(what: str, *more: Field) -> tuple[Field, ...]:
+    """The form of a run; `what` is planned, and `more` are fields that say how."""
+    force = Field(
+        "force",
+        "Though none is due",
+        f"Schedule a {what} although the options say that none is due.",
+        False,
+        {"type": "boolean"},
+    )
+    most = Field(
+        "max_plans",
+        "At most so many plans",
+        f"Of the {what}s that wait the oldest are executed first. Empty: as in the registry.",
+        None,
+        {"type": ["null", "integer"], "minimum": 1},
+    )
+    return OPERATION, *more, force, most, ONLY_FIELD
+
+
+def check_mode(what: str, mode: str, instant: str | None, only: str | None) -> None:
+    """Raises ConfigError for an instant that is to be scheduled, and for a plan that is not."""
+    if only is not None and mode == "execute":
+        raise ConfigError(
+            f"--{ONLY} names a {what} that is still to be scheduled",
+            fix="leave --mode execute out, or name the pending one by --instant",
+        )
+    if instant is not None and mode != "execute":
+        raise ConfigError(f"--instant names a {what} that is scheduled already", fix="use it with --mode execute")
+
+
+def plan_trigger(_table: Table, section: PlannedSection) -> Trigger:
+    """By schedule, and after ingestions where the section says so."""
+    return Trigger.of(section.schedule, after=("ingest",) if section.after_ingests is not None else ())
+
+
+def plan_steps(
+    service: str, outlook: Callable[[str, Mapping[str, str]], Outlook], *chosen: str
+) -> Callable[[Table, PlannedSection], tuple[Step, ...]]:
+    """A task that looks (`outlook`, of a base path and options), one that schedules, one that executes.
+
+    Where a person fills in one of the fields `chosen`, the options are not those of the outlook, and nothing is looked at before.
+    """
+
+    def steps(table: Table, section: PlannedSection) -> tuple[Step, ...]:
+        def look(asked: Asked) -> Outlook:
+            if asked.urged:  # by options that go by commits it may not be due
+                return Outlook(True, f"the objective {asked.urged} is missed")
+            if by_hand := [name for name in ("force", *chosen) if asked.params.get(name)]:
+                return Outlook(True, f"the form has {', '.join(by_hand)}")
+            return not_begun(table) or outlook(table.base_path, section.hoodie)
+
+        # Executed by a task of its own: it takes as long as it takes, without the table's lock, and is tried again by itself.
+        schedule = Run("schedule", service, "schedule")
+        return WhenDue("due", look), schedule, Run("execute", service, "execute", follows=schedule.task_id)
+
+    return steps
+
+
+def plan_arguments(_table: Table, section: PlannedSection, asked: Asked) -> Arguments:
+    """The mode is `schedule` or `execute`; none is both. What an objective asks for is planned though no commits make it due."""
+    mode = ("--mode", asked.mode) if asked.mode else ()
+    if asked.mode == "execute" and asked.scheduled:
+        return Arguments((*mode, "--instant", asked.scheduled), section.hoodie)
+    most = ("--max-plans", str(asked.params.get("max_plans") or section.max_plans)) if asked.mode != "schedule" else ()
+    force = ("--force",) if (asked.urged or asked.params.get("force")) and asked.mode != "execute" else ()
+    only = only_flags(asked) if asked.mode != "execute" else ()
+    return Arguments((*mode, *most, *force, *only), section.hoodie)

@@ -1,0 +1,70 @@
+"""When the services of a table run by themselves, and which of them never do: pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from hudi_services.entry.schedule import next_begin
+from hudi_services.entry.service import ServiceEntry
+from hudi_services.entry.table import Table
+
+_STARTERS = ("schedule", "after_ingests")  # keys of a section that start its service
+
+
+@dataclass(frozen=True)
+class When:
+    """When a service of a table runs, in words; `never` is why it does not run by itself, None when it does or need not."""
+
+    service: str
+    runs: str
+    never: str | None = None
+
+
+def services_of(table: Table, entries: Iterable[ServiceEntry[Any]], today: date) -> Iterator[When]:
+    """Each service of the table that has a DAG; `today` (UTC) tells schedules that have come to their end."""
+    known = {entry.name: entry for entry in entries if entry.has_dag(table)}
+    for entry in known.values():
+        yield _when(table, entry, known, today)
+
+
+def _when(table: Table, entry: ServiceEntry[Any], known: dict[str, ServiceEntry[Any]], today: date) -> When:
+    section = entry.section_of(table)
+    assert section is not None, "only services that the table has"
+    trigger = entry.dag.trigger(table, section)
+    starters = [f"{entry.name}.{name}" for name in _STARTERS if name in type(section).model_fields]
+    ended = trigger.cron is not None and trigger.end is not None and _is_over(trigger.cron, trigger.end, today)
+    followed = [name for name in (_filling(each, known) for each in trigger.after) if name in known]
+    parts = [f"cron {trigger.cron}"] if trigger.cron and not ended else []
+    parts += ["by objectives"] if trigger.by_objectives else []
+    parts += [f"after {' and '.join(followed)}"] if followed else []
+    by = " by any program" if trigger.watched else ""
+    parts += [f"after commits of {' and '.join(trigger.tables)}{by}"] if trigger.tables else []
+    parts += ["continuously"] if trigger.continuous else []
+    if parts:
+        idle = [name for name in followed if _when(table, known[name], known, today).never]
+        own = (trigger.cron and not ended) or trigger.by_objectives or trigger.tables or trigger.continuous
+        if own or len(idle) < len(followed):
+            return When(entry.name, ", ".join(parts))
+        return When(entry.name, parts[0], f"it follows {' and '.join(idle)}, which never runs by itself")
+    if not starters and not trigger.after:
+        return When(entry.name, "by hand, once" if entry.dag.once else "by hand")
+    if ended:
+        return When(entry.name, "by hand", f"its schedule {trigger.cron!r} ended with {entry.name}.end, {trigger.end}")
+    if trigger.after:
+        return When(entry.name, "by hand", f"it follows {' and '.join(trigger.after)}, and the table has none here")
+    if len(starters) == 1:
+        return When(entry.name, "by hand", f"{starters[0]} is not set")
+    return When(entry.name, "by hand", f"neither {' nor '.join(starters)} is set")
+
+
+def _filling(name: str, known: Mapping[str, object]) -> str:
+    """The service whose commits start those that follow `name`: a stream brings rows in place of an ingestion."""
+    return "stream" if name == "ingest" and "stream" in known else name
+
+
+def _is_over(cron: str, end: date, today: date) -> bool:
+    begin = next_begin(cron, today)
+    return begin is None or begin.date() > end

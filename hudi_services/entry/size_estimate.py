@@ -1,0 +1,27 @@
+"""How much work a run has, and so which engine does it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hudi_services.runtime.sizes import size_of
+
+LOCAL, SPARK, AUTO = "local", "spark", "auto"
+ENGINES = (LOCAL, SPARK, AUTO)
+UP_TO = "256m"
+"""Up to so much work threads are the faster choice by default: a Spark application takes some twenty seconds to begin."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """About how many bytes a run reads, and of what."""
+
+    bytes: int
+    what: str
+
+
+def engine_for(work: Work, up_to: int) -> tuple[str, str]:
+    """The engine for some work, and why in a line for people; threads get at most `up_to` bytes of it."""
+    if work.bytes <= up_to:
+        return LOCAL, f"threads of this process, as the work is small: {work.what}; up to {size_of(up_to)} are done so"
+    return SPARK, f"Spark, as the work is more than {size_of(up_to)}: {work.what}"

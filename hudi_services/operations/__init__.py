@@ -1,0 +1,1 @@
+"""Operations: what the platform records and shows of tables and runs, and what it reports."""

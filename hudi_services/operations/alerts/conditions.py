@@ -1,0 +1,138 @@
+"""What stands wrong with tables now, by what the watcher has seen of them: pure."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+from hoodie.display import counted
+from hoodie.times import span
+from hudi_services.entry.alerts import Alerts
+from hudi_services.operations.watch.model import Summary
+
+Kind = Literal["unreadable", "damaged", "objective", "blocker", "consumer", "run", "late", "lag", "task", "deadline"]
+OF_CONTENTS: tuple[Kind, ...] = ("damaged", "objective", "blocker", "consumer", "late")
+"""Kinds of which nothing is known while a table cannot be read."""
+BY_AIRFLOW: tuple[Kind, ...] = ("task", "deadline")
+"""Kinds that Airflow tells, and whose end nobody else knows."""
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """Something wrong with a table. `what` tells it from others of its kind, `text` tells people; `since` is None where nobody
+    knows."""
+
+    kind: Kind
+    table: str
+    what: str
+    text: str
+    since: datetime | None
+
+    @property
+    def key(self) -> str:
+        """The same as long as it is the same trouble."""
+        return hashlib.sha256("\n".join((self.kind, self.what, self.table)).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What stands. `blind` are kinds and tables (None: all of them) that could not be looked at: what stood there before may
+    stand still."""
+
+    troubles: tuple[Trouble, ...]
+    blind: frozenset[tuple[Kind, str | None]] = frozenset()
+
+    def knows(self, trouble: Trouble) -> bool:
+        """Whether it was looked for."""
+        return not {(trouble.kind, trouble.table), (trouble.kind, None)} & self.blind
+
+    def __add__(self, other: Seen) -> Seen:
+        return Seen(self.troubles + other.troubles, self.blind | other.blind)
+
+
+def has_more(summary: Summary) -> bool:
+    """Whether the body of the table's snapshot can have trouble in it: it is large, and of most tables nobody needs it."""
+    return bool(summary.missed) or bool(summary.passed) or summary.pending > 0
+
+
+def of_table(alerts: Alerts, summary: Summary, body: Mapping[str, Any], now: datetime) -> Seen:
+    """By the table's last snapshot; `body` may be empty where `has_more` says so."""
+    if summary.health in ("unreadable", "absent"):
+        # One that is not there yet may have been there when the store was another.
+        kinds = OF_CONTENTS if summary.health == "unreadable" or summary.was_there else (*OF_CONTENTS, "unreadable")
+        return Seen(tuple(_not_read(alerts, summary, now)), frozenset((kind, summary.table) for kind in kinds))
+    shown = body.get("table", {})
+    found = [*_damaged(alerts, summary), *_missed(alerts, summary, shown, now)]
+    found += [*_blocked(alerts, summary, shown, now), *_passed(alerts, summary, shown)]
+    return Seen((*found, *_late(alerts, summary, now)))
+
+
+def _not_read(alerts: Alerts, summary: Summary, now: datetime) -> Iterator[Trouble]:
+    if alerts.unreadable is None or not _longer(summary.since, alerts.unreadable, now):
+        return
+    if summary.health == "unreadable":
+        yield Trouble("unreadable", summary.table, "", f"it cannot be read: {summary.reason}", summary.since)
+    elif summary.was_there:
+        yield Trouble("unreadable", summary.table, "", f"it is gone: {summary.reason}", summary.since)
+
+
+def _damaged(alerts: Alerts, summary: Summary) -> Iterator[Trouble]:
+    if alerts.unreadable is not None and summary.health == "damaged":
+        yield Trouble("damaged", summary.table, "", f"it is damaged: {summary.reason}", None)
+
+
+def _missed(alerts: Alerts, summary: Summary, shown: Mapping[str, Any], now: datetime) -> Iterator[Trouble]:
+    if alerts.objectives is None:
+        return
+    for each in shown.get("objectives", ()):
+        since = datetime.fromisoformat(each["since"]) if each["since"] is not None else None
+        if not each["met"] and _longer(since, alerts.objectives, now):
+            what = str(each["objective"])
+            yield Trouble("objective", summary.table, what, f"misses {what}; {each['service']} mends it", since)
+
+
+def _blocked(alerts: Alerts, summary: Summary, shown: Mapping[str, Any], now: datetime) -> Iterator[Trouble]:
+    """Plans and writers that are not complete; a savepoint holds files because somebody wants it to."""
+    if alerts.blockers is None:
+        return
+    told = set()
+    for each in shown.get("blockers", ()):
+        since = (summary.looked_at - timedelta(seconds=each["age"])).replace(microsecond=0)
+        if each["state"] == "COMPLETED" or not _longer(since, alerts.blockers, now):
+            continue
+        what = f"{each['service']} {each['instant']}"
+        if what not in told:
+            told.add(what)
+            holder = f"{each['action']} {each['instant']}, {each['reason']}"
+            yield Trouble("blocker", summary.table, what, f"{each['service']} is held back by {holder}", since)
+
+
+def _passed(alerts: Alerts, summary: Summary, shown: Mapping[str, Any]) -> Iterator[Trouble]:
+    """Consumers for which cleaning and archiving keep nothing any more."""
+    for each in shown.get("consumers", ()) if alerts.consumers else ():
+        if each["passed"]:
+            name, since = each["consumer"], datetime.fromisoformat(each["held_until"])
+            text = (
+                f"consumer {name!r} is passed: it has not read {counted(each['commits_behind'], 'commit')}, and cleaning and "
+                "archiving no longer keep what these need"
+            )
+            yield Trouble("consumer", summary.table, name, text, since)
+
+
+def _late(alerts: Alerts, summary: Summary, now: datetime) -> Iterator[Trouble]:
+    if alerts.late is not None and summary.last_commit is not None and now - summary.last_commit > alerts.late:
+        limit = span(alerts.late.total_seconds())
+        yield Trouble("late", summary.table, "", f"no commit for longer than {limit}", summary.last_commit)
+
+
+def _longer(since: datetime | None, limit: timedelta, now: datetime) -> bool:
+    return since is None or now - since >= limit
+
+
+def joined(parts: Iterable[Seen]) -> Seen:
+    """All of them, ordered by table."""
+    whole = sum(parts, Seen(()))
+    return Seen(tuple(sorted(whole.troubles, key=lambda each: (each.table, each.kind, each.what))), whole.blind)

@@ -1,0 +1,80 @@
+"""What stands now, by the watcher's store and the histories of the registry's tables."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hoodie.errors import HoodieError
+from hudi_services.entry.alert_rules import has_deadline
+from hudi_services.entry.alerts import Alerts
+from hudi_services.entry.table import History
+from hudi_services.operations.alerts.conditions import Seen, Trouble, has_more, joined, of_table
+from hudi_services.operations.history.queries import runs
+from hudi_services.operations.history.record import DONE, FAILED, KILLED, NOTHING
+from hudi_services.operations.watch.store import SnapshotStore
+from hudi_services.registry.load import Registry
+
+WINDOW = timedelta(days=7)
+"""A service whose last run failed longer ago, and that has not run since, is told no more."""
+_AT_A_SHELL = ("savepoint", "doctor", "undelete", "rollback")
+"""Whoever calls these has read that they failed, and may never call them again."""
+_BLIND_RUNS = Seen((), frozenset({("run", None)}))
+
+_log = logging.getLogger(__name__)
+
+
+def standing_tables(alerts: Alerts, store: SnapshotStore, now: datetime) -> Seen:
+    """By the last snapshots. One query, and one more for each table that misses something or has pending instants. Raises
+    StoreError."""
+    return joined(_of_tables(alerts, store, now))
+
+
+def _of_tables(alerts: Alerts, store: SnapshotStore, now: datetime) -> Iterator[Seen]:
+    for summary in store.fleet():
+        snapshot = store.table(summary.table) if has_more(summary) else None
+        if snapshot is None:
+            yield of_table(alerts, summary, {}, now)
+        else:
+            yield of_table(alerts, snapshot.summary, snapshot.body, now)
+
+
+def by_tasks(alerts: Alerts, registry: Registry) -> Seen:
+    """What Airflow's callbacks tell stands until they tell its end, or the table or what asks for them is gone."""
+    tasks = Seen((), frozenset(("task", each.name) for each in registry.tables if alerts.tasks))
+    return tasks + Seen((), frozenset(("deadline", each.name) for each in registry.tables if has_deadline(each)))
+
+
+def standing_runs(alerts: Alerts, registry: Registry, now: datetime) -> Seen:
+    """By the histories that the registry names. One that cannot be read is in the log, and what was told of runs stays."""
+    if not alerts.runs:
+        return Seen(())
+    histories = {each.history.path: each.history for each in registry.tables if each.history is not None}
+    return joined(_runs_of(each, now) for each in histories.values())
+
+
+def _runs_of(history: History, now: datetime) -> Seen:
+    try:
+        return Seen(tuple(failed_runs(runs(history, now - WINDOW, now))))
+    except (HoodieError, OSError, ValueError) as error:
+        _log.warning("Whether services failed is not known, as the history %s cannot be read: %s", history.path, error)
+        return _BLIND_RUNS
+
+
+def failed_runs(found: pa.Table) -> Iterator[Trouble]:
+    """Each service of a table whose last run failed or was killed; `found` as `runs` gives it, the newest first."""
+    ended = found.filter(pc.is_in(found["outcome"], pa.array([DONE, NOTHING, FAILED, KILLED])))
+    last = ended.group_by(["table_name", "service"], use_threads=False).aggregate(
+        [(name, "first") for name in ("outcome", "began", "error")]
+    )
+    told = pc.and_(pc.equal(last["outcome_first"], FAILED), pc.is_in(last["service"], pa.array(_AT_A_SHELL)))
+    bad = last.filter(pc.and_not(pc.is_in(last["outcome_first"], pa.array([FAILED, KILLED])), told))
+    for row in bad.to_pylist():  # one for each service that fails
+        why = f": {row['error_first']}" if row["error_first"] else ""
+        ended_as = "failed" if row["outcome_first"] == FAILED else "was killed"
+        text = f"the last run of {row['service']} {ended_as}{why}"
+        yield Trouble("run", row["table_name"], row["service"], text, row["began_first"])

@@ -1,0 +1,134 @@
+"""Tells hooks after a round of the watcher."""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from hoodie.clock import Clock
+from hudi_services.entry.alerts import Alerts, Hook
+from hudi_services.operations.alerts.conditions import BY_AIRFLOW, Seen, joined
+from hudi_services.operations.alerts.digest import digest_day, digest_values
+from hudi_services.operations.alerts.evaluation import by_tasks, standing_runs, standing_tables
+from hudi_services.operations.alerts.lag import standing_streams
+from hudi_services.operations.alerts.ledger import Told, due, noticed
+from hudi_services.operations.alerts.message import body_of, values_of
+from hudi_services.operations.alerts.send import send_all
+from hudi_services.operations.alerts.store import KeptAlerts
+from hudi_services.operations.watch.store import SnapshotStore
+from hudi_services.registry.load import Registry
+
+_RUNS_EVERY = timedelta(minutes=5)  # histories are tables, and are read no more often
+_CLAIM = timedelta(minutes=2)  # longer than sending takes
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass
+class Teller:
+    """The one of a watcher. `environ` has the secrets.
+
+    Who has told goes on telling: where watchers took turns, each would tell by what it saw at another time, and what one has
+    ended would begin anew with the other. Another one takes over once this one leaves, or misses its rounds.
+    """
+
+    store: SnapshotStore
+    clock: Clock
+    environ: Mapping[str, str]
+    _name: str = field(default_factory=lambda: uuid.uuid4().hex)
+    _runs: tuple[datetime, Seen] | None = None
+
+    def tell(self, registry: Registry) -> int:
+        """Tell all hooks what is due, and return how many have taken it. What a hook does not take is in the log, and due again
+        with the next round. Raises StoreError."""
+        alerts = registry.alerts
+        if alerts is None:
+            return 0
+        now = self.clock.now()
+        kept, lasts = KeptAlerts.open(self.store), _CLAIM + 2 * timedelta(seconds=registry.watch.every)
+        if not kept.claim(self._name, now, lasts):
+            self._runs = None  # the other one may have told newer ones by the time this one takes over
+            return 0
+        looks = (
+            standing_tables(alerts, self.store, now),
+            standing_streams(alerts, registry, self.store, now),
+            self._seen_runs(alerts, registry, now),
+            by_tasks(alerts, registry),
+        )
+        seen = joined(looks)
+        if not kept.claim(self._name, self.clock.now(), lasts):  # reading histories has taken too long
+            return 0
+        return self._tell(alerts, kept, seen, now) + self._sum_up(alerts, kept, seen, now)
+
+    def tell_kept(self, registry: Registry) -> int:
+        """Tell what tasks have kept, and look at nothing; where a watcher tells, it is left to it. So it is while another task
+        tells, which looks again for what was kept meanwhile. Raises StoreError."""
+        alerts, now, told = registry.alerts, self.clock.now(), 0
+        if alerts is None:
+            return 0
+        kept, tried = KeptAlerts.open(self.store), set[Told]()
+        while (left := _by_airflow(kept, alerts, now) - tried) and kept.claim(self._name, now, _CLAIM):
+            try:
+                told += self._send(alerts, kept, sorted(left, key=lambda row: row.seen_at), now)
+            finally:
+                kept.release(self._name)
+            tried |= left
+        return told
+
+    def leave(self) -> None:
+        """Let another one tell. Raises StoreError."""
+        KeptAlerts.open(self.store).release(self._name)
+
+    def _tell(self, alerts: Alerts, kept: KeptAlerts, seen: Seen, now: datetime) -> int:
+        before = kept.rows()
+        names = [hook.name for hook in alerts.hooks]
+        rows = noticed(before, seen, names, now)
+        known = set(before)
+        kept.save([row for row in rows if row not in known], [row for row in before if row.hook not in names])
+        return self._send(alerts, kept, rows, now)
+
+    def _send(self, alerts: Alerts, kept: KeptAlerts, rows: Sequence[Told], now: datetime) -> int:
+        outgoing = {hook: found for hook in alerts.hooks if (found := due(rows, hook.name, alerts.repeat, now))}
+        bodies = [body_of(hook, values_of(found, now)) for hook, found in outgoing.items()]
+        return self._sent(list(outgoing), bodies, lambda hook: kept.delivered(outgoing[hook], now))
+
+    def _sum_up(self, alerts: Alerts, kept: KeptAlerts, seen: Seen, now: datetime) -> int:
+        """Send the digest where it is due; a hook that is new waits for the next one, also where its last one was of a clock
+        that was ahead."""
+        if alerts.digest_at is None:
+            return 0
+        day = digest_day(alerts.digest_at, alerts.zone, now)
+        late: list[Hook] = []
+        for hook in alerts.hooks:
+            last = kept.digest(hook.name)
+            if last is None or last > day + timedelta(days=1):
+                kept.save_digest(hook.name, day)
+            elif day > last:
+                late.append(hook)
+        if not late:
+            return 0
+        values = digest_values(day, self.store.fleet(), seen.troubles, now)
+        return self._sent(late, [body_of(hook, values) for hook in late], lambda hook: kept.save_digest(hook.name, day))
+
+    def _sent(self, hooks: Sequence[Hook], bodies: Sequence[bytes], taken: Callable[[Hook], None]) -> int:
+        answers = send_all(list(zip(hooks, bodies, strict=True)), self.environ)
+        for hook, wrong in zip(hooks, answers, strict=True):
+            if wrong is None:
+                taken(hook)
+            else:
+                _log.warning("Alerts: %s is not told, and is tried again: %s", hook.name, wrong)
+        return answers.count(None)
+
+    def _seen_runs(self, alerts: Alerts, registry: Registry, now: datetime) -> Seen:
+        if self._runs is None or abs(now - self._runs[0]) >= _RUNS_EVERY:
+            self._runs = now, standing_runs(alerts, registry, now)
+        return self._runs[1]
+
+
+def _by_airflow(kept: KeptAlerts, alerts: Alerts, now: datetime) -> set[Told]:
+    """What Airflow has told, and hooks are still to be told."""
+    rows = [row for row in kept.rows() if row.trouble.kind in BY_AIRFLOW]
+    return {each.told for hook in alerts.hooks for each in due(rows, hook.name, alerts.repeat, now)}

@@ -1,0 +1,69 @@
+"""What tasks of Airflow say of themselves: they keep it where the watcher keeps what it has seen, and the watcher tells it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from datetime import timedelta
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hoodie.clock import Clock
+from hoodie.errors import HoodieError
+from hudi_services.entry.alerts import Alerts
+from hudi_services.entry.table import Table
+from hudi_services.operations.alerts.conditions import Seen, Trouble
+from hudi_services.operations.alerts.evaluation import WINDOW
+from hudi_services.operations.alerts.ledger import noticed
+from hudi_services.operations.alerts.rounds import Teller
+from hudi_services.operations.alerts.store import KeptAlerts
+from hudi_services.operations.history.queries import runs
+from hudi_services.operations.history.record import FAILED, KILLED
+from hudi_services.operations.watch.store import SnapshotStore
+from hudi_services.registry.load import Registry
+
+_log = logging.getLogger(__name__)
+
+
+def keep(store: SnapshotStore, alerts: Alerts, trouble: Trouble, clock: Clock, *, stands: bool) -> bool:
+    """Keep for each hook that this stands, or that it has ended, and return whether that is new. Nothing is sent. Raises
+    StoreError."""
+    kept = KeptAlerts.open(store)
+    before = [row for row in kept.rows() if row.trouble.key == trouble.key]
+    names = [hook.name for hook in alerts.hooks]
+    rows = noticed(before, Seen((trouble,) if stands else ()), names, clock.now())
+    new = [row for row in rows if row not in before]
+    kept.save(new)
+    return bool(new)
+
+
+def say(
+    registry: Registry,
+    store: SnapshotStore,
+    trouble: Trouble,
+    clock: Clock,
+    environ: Mapping[str, str],
+    *,
+    stands: bool,
+) -> None:
+    """Keep it; where no watcher tells, tell it from here. What a hook does not take is told by the next who tells. Raises
+    StoreError."""
+    if registry.alerts is not None and keep(store, registry.alerts, trouble, clock, stands=stands):
+        Teller(store, clock, environ).tell_kept(registry)
+
+
+def is_recorded(table: Table, alerts: Alerts, dag_id: str, dag_run: str, task_id: str, clock: Clock) -> bool:
+    """Whether the history of the table has a failed run by this task, which the watcher tells. Not where it cannot be
+    read: twice is better than never."""
+    if table.history is None or not alerts.runs:
+        return False
+    now = clock.now()
+    try:
+        found = runs(table.history, now - WINDOW, now + timedelta(minutes=1), table.name)
+    except (HoodieError, OSError, ValueError) as error:
+        _log.warning("Whether the history has this failure is not known: %s", error)
+        return False
+    for column, value in (("dag_id", dag_id), ("dag_run_id", dag_run), ("task_id", task_id)):
+        found = found.filter(pc.equal(found[column], value))
+    return bool(pc.any(pc.is_in(found["outcome"], pa.array([FAILED, KILLED]))).as_py())

@@ -1,0 +1,59 @@
+"""`doctor --fix`: shows what it would mend, asks, mends, and looks again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from hoodie.clock import SystemClock
+from hoodie.doctor.repair import decide_mending, mend
+from hoodie.engine import LocalEngine
+from hoodie.storage import open_storage
+from hoodie.view.access import TableAccess
+from hudi_services.operations.doctor.rounds import Patient, Seen, look
+from hudi_services.operations.history.manual import by_hand
+from hudi_services.runtime.failures import Failure
+
+
+@dataclass(frozen=True)
+class Mended:
+    """A table after it was mended, or not: `done` in the past tense, `failure` when mending ended with an error, and what is
+    wrong with it by now."""
+
+    seen: Seen
+    plan: dict[str, Any]
+    done: tuple[str, ...] = ()
+    failure: Failure | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """For programs."""
+        failed = {"failure": self.failure.as_dict()} if self.failure is not None else {}
+        return {**self.seen.as_dict(), "plan": self.plan, "mended": list(self.done), **failed}
+
+    def as_text(self) -> str:
+        """What was done, and what went wrong."""
+        lines = [f"{self.seen.name}: {line}" for line in self.done]
+        return "\n".join([*lines, *([self.failure.block()] if self.failure is not None else [])])
+
+
+def fix(patient: Patient, seen: Seen, show: Callable[[str], None], agree: Callable[[], bool]) -> Mended:
+    """Mend a table that was looked at, once somebody agrees. Whatever fails is told with what remains."""
+    decision = decide_mending(seen.diagnosis)
+    plan = decision.as_dict("doctor")
+    show(decision.as_text(f"doctor {seen.name}"))
+    if decision.plan is None or not agree():
+        return Mended(seen, plan)
+    access, failure, done = (
+        TableAccess(open_storage(patient.base_path), SystemClock(), LocalEngine()),
+        None,
+        list[str](),
+    )
+    try:
+        with by_hand(patient.recorded, "doctor", patient.base_path) as say:
+            done = mend(access, decision.plan, patient.options)
+            if done:
+                say("; ".join(done))
+    except Exception as error:  # noqa: BLE001 - one table does not end the round
+        failure = Failure.of(error)
+    return Mended(look(patient), plan, tuple(done), failure)

@@ -1,0 +1,37 @@
+"""The tables of a registry as a doctor's patients."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hoodie.config import laid_over
+from hoodie.doctor import catalogue
+from hoodie.doctor.finding import Diagnosis
+from hudi_services.entry.retention import options_of
+from hudi_services.entry.table import Table
+from hudi_services.operations.doctor.rounds import SERVICES, Patient, Seen
+from hudi_services.operations.history.flag import recorded_table
+from hudi_services.registry.load import Reading
+
+
+def patients(reading: Reading, options: Mapping[str, str], *, deep: bool) -> tuple[list[Patient], list[Seen]]:
+    """Those that can be looked at; one with a mistake in its entry cannot, and is told as such."""
+    mistaken = [
+        (
+            mistake.table or reading.registry.file,
+            catalogue.UNREADABLE.found(
+                "its entry in the registry has a mistake",
+                "correct it (`hudi-services registry check`)",
+                found=str(mistake),
+            ),
+        )
+        for mistake in reading.mistakes
+    ]
+    seen = [Seen(name, Diagnosis("", (finding,), {})) for name, finding in mistaken]
+    return [patient(table, table.base_path, options, deep=deep) for table in reading.registry.tables], seen
+
+
+def patient(entry: Table | None, base_path: str, options: Mapping[str, str], *, deep: bool) -> Patient:
+    """A table with the options that its entry has for its services; what is typed wins."""
+    of = {each: laid_over(options, options_of(entry, each) if entry is not None else {}) for each in SERVICES}
+    return Patient(entry.name if entry is not None else base_path, base_path, of, deep, recorded_table(entry))

@@ -1,0 +1,78 @@
+"""What a round found, as text and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from hoodie.display import counted
+from hoodie.doctor.finding import Finding, Severity, summary
+from hudi_services.operations.doctor.rounds import Seen
+from hudi_services.runtime.result import DONE
+
+_SHOWN = 200  # findings of a table
+WARNED, DAMAGED = 1, 2  # exit codes
+
+
+def exit_code(seen: Sequence[Seen]) -> int:
+    """0: healthy, notes at most; 1: warnings; 2: damage."""
+    worst = {each.diagnosis.severity for each in seen}
+    return DAMAGED if Severity.DAMAGE in worst else WARNED if Severity.WARNING in worst else DONE
+
+
+def as_dict(seen: Sequence[Seen]) -> dict[str, Any]:
+    """For programs."""
+    return {"exit_code": exit_code(seen), "tables": [each.as_dict() for each in seen]}
+
+
+def as_findings(seen: Sequence[Seen]) -> dict[str, Any]:
+    """For programs that cannot take all: counts, and one list of findings with their tables, the worst first."""
+    findings = [
+        {"table": each.name, **finding.as_dict()}
+        for severity in reversed(Severity)
+        for each in seen
+        for finding in each.diagnosis.findings
+        if finding.severity is severity
+    ]
+    return {
+        "exit_code": exit_code(seen),
+        "message": as_text(seen).rpartition("\n")[2],
+        "tables": len(seen),
+        "healthy": sum(not each.diagnosis.findings for each in seen),
+        "findings": findings,
+    }
+
+
+def as_text(seen: Sequence[Seen]) -> str:
+    """A block a table that something is wrong with, the healthy ones in one line."""
+    ill = [each for each in seen if each.diagnosis.findings]
+    lines = [line for each in ill for line in _block(each)]
+    if len(seen) > 1 or not ill:
+        well = len(seen) - len(ill)
+        healthy = f"{counted(well, 'table')} healthy" if len(seen) > 1 else f"{seen[0].name}: healthy"
+        all_found = summary([finding for each in seen for finding in each.diagnosis.findings])
+        lines.append(f"{healthy}, {len(ill)} not: {all_found}" if ill else healthy)
+    return "\n".join(lines)
+
+
+def _block(seen: Seen) -> Iterator[str]:
+    found = seen.diagnosis.findings
+    yield f"{seen.name}: {summary(found)}  ({seen.diagnosis.base_path})"
+    for finding in found[:_SHOWN]:
+        yield from _finding(finding)
+    if len(found) > _SHOWN:
+        yield f"  … and {len(found) - _SHOWN:,} more (--json shows all)"
+
+
+def _finding(finding: Finding) -> Iterator[str]:
+    yield f"  {finding.severity.upper():<7} {finding.check}: {_line(finding.what)}"
+    size = f"{finding.bytes:,} bytes" if finding.bytes else ""
+    where = [each for each in (finding.path, size, finding.found) if each]
+    if where:
+        yield f"          {_line('; '.join(where))}"
+    yield f"          to do: {_line(finding.remedy)}"
+
+
+def _line(text: str) -> str:
+    """Names and bodies may be of anybody: on one line, without what moves a terminal's cursor."""
+    return "".join(char if char.isprintable() else "�" for char in " ".join(text.split()))

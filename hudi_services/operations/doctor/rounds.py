@@ -1,0 +1,84 @@
+"""A doctor's round: tables one after the other, some at a time; none of them ends the round."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from hoodie.clock import Clock, SystemClock
+from hoodie.doctor import catalogue
+from hoodie.doctor.diagnosis import diagnose
+from hoodie.doctor.finding import Diagnosis, Finding
+from hoodie.engine import Progress
+from hoodie.engine.progress import Counter
+from hoodie.errors import HoodieError, TableNotFoundError
+from hoodie.storage import open_storage
+from hudi_services.operations.history.recorder import Recorded
+
+SERVICES = ("clean", "compact", "archive")
+"""Of which the doctor asks what they would do."""
+
+
+@dataclass(frozen=True)
+class Patient:
+    """A table by its name in the registry, or by its path; `options` are those of each service."""
+
+    name: str
+    base_path: str
+    options: Mapping[str, Mapping[str, object]]
+    deep: bool = False  # data files are read, too
+    recorded: Recorded | None = None  # where what is mended is written down
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A table, and what is wrong with it."""
+
+    name: str
+    diagnosis: Diagnosis
+
+    def as_dict(self) -> dict[str, Any]:
+        """For programs."""
+        return {"name": self.name, **self.diagnosis.as_dict()}
+
+
+def look(patient: Patient, clock: Clock | None = None) -> Seen:
+    """One table. Whatever keeps it from being looked at is a finding."""
+    try:
+        diagnosis = diagnose(
+            open_storage(patient.base_path), clock or SystemClock(), patient.options, data_files=patient.deep
+        )
+    except TableNotFoundError as error:
+        diagnosis = _only(
+            patient, catalogue.NO_TABLE.found(error.what, error.fix or "check the path", found=error.found)
+        )
+    except HoodieError as error:
+        diagnosis = _only(
+            patient, catalogue.UNREADABLE.found(error.what, error.fix or "see docs/how-to/doctor.md", found=error.found)
+        )
+    except Exception as error:  # noqa: BLE001 - whatever a storage raises, or a body of a table nobody knows
+        found = f"{type(error).__name__}: {error}"
+        remedy = "look whether its storage answers and may be read, and try again"
+        diagnosis = _only(patient, catalogue.UNREADABLE.found("the table cannot be looked at", remedy, found=found))
+    return Seen(patient.name, diagnosis)
+
+
+def rounds(patients: Sequence[Patient], at_once: int, progress: Progress | None) -> Iterator[Seen]:
+    """Each table, in the order in which they are done, no more than `at_once` at the same time."""
+    waiting = iter(patients)
+    counter = Counter(progress or (lambda _stage: None), "look at tables", len(patients), ())
+    with ThreadPoolExecutor(at_once, thread_name_prefix="doctor") as pool:
+        running = {pool.submit(look, each) for each in islice(waiting, at_once)}
+        while running:
+            finished = next(as_completed(running))
+            running.remove(finished)
+            running.update(pool.submit(look, each) for each in islice(waiting, 1))
+            counter.done(0)
+            yield finished.result()
+
+
+def _only(patient: Patient, finding: Finding) -> Diagnosis:
+    return Diagnosis(patient.base_path, (finding,), {})

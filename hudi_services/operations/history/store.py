@@ -1,0 +1,130 @@
+"""The history as a Hudi table: made when the first records come, and written in batches from the spool."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from hoodie import HoodieTable
+from hoodie.clock import Clock
+from hoodie.engine import LocalEngine
+from hoodie.errors import ConfigError, HoodieError, LockHeldError, TableExistsError, TableNotFoundError
+from hoodie.model.time import Time
+from hoodie.timeline import parse_time
+from hoodie.view import TableState
+from hudi_services.entry.table import History
+from hudi_services.operations.history.record import COLUMNS, KILLED, Record, as_rows
+from hudi_services.operations.history.spool import Spool, Waiting
+
+_APART = timedelta(seconds=20)
+"""Between two commits: of tasks that end together one writes the records of all that are there, and the next run the rest."""
+_PATIENCE = timedelta(minutes=10)
+"""So long a record may wait for another's lock before that is told."""
+_LEASED = ("s3://", "s3a://", "gs://", "abfs://", "abfss://", "az://")  # where Hudi's storage-based lock works
+_CREATE = {
+    "hoodie.table.name": "history",
+    "hoodie.table.type": "COPY_ON_WRITE",
+    "hoodie.datasource.write.recordkey.field": "run_id",
+    "hoodie.datasource.write.partitionpath.field": "day",
+    "hoodie.datasource.write.hive_style_partitioning": "true",
+    "hoodie.table.ordering.fields": "recorded",
+}
+_WRITE = {
+    "hoodie.clean.automatic": "true",
+    "hoodie.archive.automatic": "true",
+    "hoodie.clean.commits.retained": "10",
+    "hoodie.keep.min.commits": "20",
+    "hoodie.keep.max.commits": "30",
+    "hoodie.write.lock.wait_time_ms": "2000",
+}
+
+_log = logging.getLogger(__name__)
+
+
+def deliver(history: History, clock: Clock) -> int:
+    """Write what waits in the spool into the table, in one commit, and clear it away. Returns how many records that were.
+
+    None while another process does so, or did a moment ago. Each record is an upsert of its run: one that is delivered again, as
+    a process was killed before it cleared the spool, is not doubled. Raises HoodieError or OSError; the records stay there.
+    """
+    table = _opened(history, clock)
+    if table is not None and _written_just_now(table, clock):
+        return 0
+    waiting = [each for each in Spool.of(history).waiting(clock.now()) if each.record is not None or each.dead]
+    if not waiting:
+        return 0
+    if table is None:
+        table = _created(history, clock)
+    records = [each.record or _killed(each) for each in waiting]
+    lock = {"hoodie.write.lock.provider": "StorageBasedLockProvider"} if history.path.startswith(_LEASED) else {}
+    try:
+        table.write(as_rows(records, clock.now()), "upsert", {**_WRITE, **lock})
+    except LockHeldError:
+        if clock.now() - min(map(_ended, records)) > _PATIENCE:
+            raise
+        return 0
+    for each in waiting:
+        for place, path in each.files:
+            place.delete(path)
+    return len(records)
+
+
+def _opened(history: History, clock: Clock) -> HoodieTable | None:
+    try:
+        table = HoodieTable.open(history.path, engine=LocalEngine(1), clock=clock)
+    except TableNotFoundError:
+        return None
+    check_history(table.state())
+    return table
+
+
+def _created(history: History, clock: Clock) -> HoodieTable:
+    engine = LocalEngine(1)
+    try:
+        return HoodieTable.create(history.path, _CREATE, COLUMNS, engine=engine, clock=clock)
+    except TableExistsError:  # another process was first
+        return HoodieTable.open(history.path, engine=engine, clock=clock)
+
+
+def _written_just_now(table: HoodieTable, clock: Clock) -> bool:
+    state = table.state()
+    last = state.timeline.last_commit
+    return last is not None and abs(clock.now() - parse_time(last.time, state.zone)) < _APART
+
+
+def check_history(state: TableState) -> None:
+    """Raises ConfigError for a table that is something else."""
+    found = state.properties
+    if (found.record_key_fields, found.partition_fields) != (("run_id",), ("day",)):
+        raise ConfigError(
+            f"The table at {state.storage.base_path} is no history of runs",
+            found=f"record key {', '.join(found.record_key_fields)}; partitions by {', '.join(found.partition_fields)}",
+            fix="name a folder of its own in the registry's key `history.path`",
+        )
+
+
+def _ended(record: Record) -> datetime:
+    return datetime.fromisoformat(record.ended or record.started.began)
+
+
+def _killed(each: Waiting) -> Record:
+    assert each.begun is not None, "only of a run that began"
+    return Record(each.begun, KILLED, message="its process is gone", instants=_completed(each))
+
+
+def _completed(each: Waiting) -> Sequence[str] | None:
+    """Of the instants that a run began those that are complete; None where the table cannot tell any more."""
+    assert each.begun is not None
+    if not each.instants:
+        return ()
+    try:
+        state = HoodieTable.open(each.begun.base_path).state()
+    except (HoodieError, OSError) as error:
+        _log.warning("What %s of table %s completed is not known: %s", each.begun.service, each.begun.table, error)
+        return None
+    done = {str(instant.time) for instant in state.timeline.instants if instant.is_completed}
+    if missing := sorted(set(each.instants) - done):
+        before = Time.of(str(int(missing[0]) - 1))
+        done |= {str(instant.time) for instant in state.archive.instants(before, Time.of(missing[-1]))}
+    return [instant for instant in each.instants if instant in done]

@@ -1,0 +1,134 @@
+"""One base file: its footer, and what that tells of its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from hoodie.errors import ConfigError
+from hoodie.formats.base_file import BaseFileReader
+from hoodie.formats.bootstrap_file import open_file
+from hoodie.model.meta_columns import COMMIT_TIME
+from hudi_services.operations.inspect.page import Column, Facts, Listing, Page
+from hudi_services.operations.inspect.table_look import Look
+from hudi_services.operations.inspect.text import count, size
+
+_SHOWN = 8  # commit times
+_COLUMNS = (
+    Column("column", "column"),
+    Column("type", "type"),
+    Column("bytes", "size", size, right=True),
+    Column("uncompressed_bytes", "uncompressed", size, right=True),
+    Column("compression", "compression"),
+    Column("encodings", "encodings", ", ".join),
+    Column("nulls", "nulls", count, right=True),
+    Column("minimum", "least"),
+    Column("maximum", "greatest"),
+)
+
+
+def data_file(look: Look, path: str) -> Page:
+    """The file at `path`, relative to the table. Reads the footer, which a file of Lance has not, and the column of commit times.
+
+    Raises ConfigError when there is no such file, CorruptFileError, or UnsafePathError for a path that leads out of the table.
+    """
+    path = path.removeprefix(f"{look.state.storage.base_path}/")
+    if look.storage.info(path) is None:
+        raise ConfigError(
+            f"Table {look.state.storage.base_path} has no file {path!r}",
+            fix="take a path that `hudi-services show files` tells, relative to the table",
+        )
+    with open_file(look.storage, path) as reader:
+        footer = reader.footer
+        index = reader.key_index()
+        values: dict[str, Any] = {
+            "path": path,
+            "rows": reader.rows,
+            "row_groups": [
+                {"rows": group.num_rows, "uncompressed_bytes": group.total_byte_size}
+                for group in map(footer.row_group, range(footer.num_row_groups))
+            ]
+            if footer is not None
+            else [],
+            "created_by": footer.created_by if footer is not None else None,
+            "key_range": [index.minimum, index.maximum] if index is not None else None,
+            "bloom_filter": (
+                {
+                    "type": index.bloom.type_code,
+                    "keys": index.bloom.keys,
+                    "bits": index.bloom.bits * len(index.bloom.rows),
+                    "hashes": index.bloom.hashes,
+                }
+                if index is not None
+                else None
+            ),
+            "commit_times": _commit_times(reader),
+            "columns": _columns(footer) if footer is not None else [],
+        }
+    return Page(values, [_facts(values), Listing(_COLUMNS, values["columns"], "columns")])
+
+
+def _commit_times(reader: BaseFileReader) -> dict[str, int]:
+    """Commit -> rows that it wrote, by the rows' own meta column; the oldest first. Empty with virtual keys."""
+    found: dict[str, int] = {}
+    if COMMIT_TIME in reader.schema.names:
+        for batch in reader.batches([COMMIT_TIME]):
+            for each in batch[COMMIT_TIME].drop_null().value_counts().to_pylist():
+                found[each["values"]] = found.get(each["values"], 0) + each["counts"]
+    return dict(sorted(found.items()))
+
+
+def _columns(footer: Any) -> list[dict[str, Any]]:
+    """Of each Parquet column the sums over row groups. Least and greatest are of text as it is, cut short."""
+    rows: list[dict[str, Any]] = []
+    for number in range(footer.num_columns):
+        chunks = [footer.row_group(group).column(number) for group in range(footer.num_row_groups)]
+        statistics = [chunk.statistics for chunk in chunks if chunk.is_stats_set]
+        ranged = [each for each in statistics if each.has_min_max]
+        whole = len(ranged) == len(chunks) > 0
+        declared = footer.schema.column(number)
+        rows.append(
+            {
+                "column": declared.path,
+                "type": f"{declared.physical_type} {declared.logical_type}".removesuffix(" None"),
+                "bytes": sum(chunk.total_compressed_size for chunk in chunks),
+                "uncompressed_bytes": sum(chunk.total_uncompressed_size for chunk in chunks),
+                "compression": chunks[0].compression if chunks else None,
+                "encodings": sorted({encoding for chunk in chunks for encoding in chunk.encodings}),
+                "nulls": sum(each.null_count for each in statistics) if len(statistics) == len(chunks) else None,
+                "minimum": _short(_extreme(min, ranged)) if whole else None,
+                "maximum": _short(_extreme(max, ranged)) if whole else None,
+            }
+        )
+    return rows
+
+
+def _extreme(pick: Callable[[Iterable[Any]], Any], ranged: Sequence[Any]) -> Any:
+    """The least or greatest value; where Python cannot hold one of them, such as a time of the year 10000, as it is stored."""
+    side = pick.__name__
+    try:
+        return pick(getattr(each, side) for each in ranged)
+    except (OverflowError, ValueError):
+        return pick(getattr(each, f"{side}_raw") for each in ranged)
+
+
+def _short(value: Any) -> str:
+    text = value.hex() if isinstance(value, bytes) else str(value)
+    return text if len(text) <= 40 else f"{text[:40]}…"
+
+
+def _facts(found: dict[str, Any]) -> Facts:
+    bloom, keys, times = found["bloom_filter"], found["key_range"], found["commit_times"]
+    shown = [f"{time} ({count(rows)})" for time, rows in list(times.items())[-_SHOWN:]]
+    left = f"{len(times) - _SHOWN} older, " if len(times) > _SHOWN else ""
+    filtered = f"{bloom['type']}, {size(bloom['bits'] / 8)}, {count(bloom['keys'])} keys" if bloom else "none"
+    return Facts(
+        [
+            ("file", found["path"]),
+            ("rows", f"{count(found['rows'])} in {count(len(found['row_groups']))} row groups"),
+            ("made by", found["created_by"] or ""),
+            ("keys", f"from {_short(keys[0])} to {_short(keys[1])}" if keys else "no range in the footer"),
+            ("bloom filter", filtered),
+            ("rows of commits", left + ", ".join(shown) if shown else "not told"),
+        ]
+    )

@@ -1,0 +1,310 @@
+"""What changed in a table between two instants: told by the commits between them, and row by row where that is asked."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice, zip_longest
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hoodie.display import counted
+from hoodie.engine import LocalEngine
+from hoodie.errors import ConfigError, TimeTravelError, UnsupportedTableError
+from hoodie.model.commit import CommitMetadata
+from hoodie.model.files import GroupId
+from hoodie.model.meta_columns import COMMIT_TIME, META_COLUMNS, RECORD_KEY
+from hoodie.model.time import Time
+from hoodie.read.execute import execute_read
+from hoodie.read.plan import plan_read
+from hoodie.read.query import Query, Snapshot
+from hoodie.read.times import moment_as_time, resolve_as_of
+from hoodie.timeline import WRITE_ACTIONS, Instant
+from hudi_services.operations.inspect.excluded_columns import kept_columns
+from hudi_services.operations.inspect.history import COMMITS, commit_row, read_once
+from hudi_services.operations.inspect.page import Column, Facts, Lines, Listing, Page, Part
+from hudi_services.operations.inspect.table_look import Look
+from hudi_services.operations.inspect.text import count, partition, size
+from hudi_services.runtime.json_values import told_rows
+
+_PARTITIONS = (
+    Column("partition", "partition", partition),
+    Column("file_groups", "file groups", count, right=True),
+    Column("file_groups_replaced", "replaced", count, right=True),
+    Column("rows_inserted", "inserted", count, right=True),
+    Column("rows_updated", "updated", count, right=True),
+    Column("rows_deleted", "deleted", count, right=True),
+    Column("bytes_written", "size", size, right=True),
+)
+Row = Mapping[str, Any]
+_SIGNS = {"inserted": "+", "updated": "~", "deleted": "-"}
+
+
+def difference(look: Look, first: str, last: str | None, rows: int | None, without: Sequence[str] = ()) -> Page:
+    """From the table as of `first` to the table as of `last`, or now: what time travel shows at each.
+
+    The counts are those of the commits: a row that two of them wrote counts twice, and compactions and clusterings, which
+    move rows only, count for none. With `rows` at most so many rows are shown, found by reading keys and commit times of the
+    changed file groups, a partition at a time, without some columns of theirs; of an updated one `differs` names the columns
+    that do. The key of a row is None where a column that it is made of is left out. Raises TimeTravelError for what is no
+    instant, ConfigError for two in the wrong order and where no column is left, UnsupportedTableError for rows of a table with
+    virtual keys.
+    """
+    begin = moment_as_time(look.state, first)
+    end = moment_as_time(look.state, last) if last is not None else None
+    if end is not None and end < begin:
+        raise ConfigError(f"{last} lies before {first}", fix="give the earlier instant first")
+    between = _commits(look, begin, end)
+    lines = [commit_row(look, instant) for instant in reversed(between)]
+    changed = [(instant, read_once(look, instant)) for instant in between]
+    partitions = _partitions(metadata for _, metadata in changed)
+    counting = f"{counted(len(between), 'commit')} {'counts' if len(between) == 1 else 'count'} them"
+    values: dict[str, Any] = {
+        "table": look.state.properties.name,
+        "after": str(begin),
+        "until": str(end) if end is not None else None,
+        **{name: sum(row[name] for row in partitions) for name in _SUMS},
+        "commits": lines,
+        "partitions": partitions,
+    }
+    parts: list[Part] = [
+        Facts(
+            [
+                ("after", str(begin)),
+                ("until", str(end) if end is not None else "now"),
+                (
+                    "rows",
+                    f"+{count(values['rows_inserted'])} ~{count(values['rows_updated'])} "
+                    f"-{count(values['rows_deleted'])}, as {counting}",
+                ),
+                (
+                    "file groups",
+                    f"{count(values['file_groups'])} written, {count(values['file_groups_replaced'])} replaced",
+                ),
+            ]
+        ),
+        Listing(COMMITS, lines, "commits", "none"),
+        Listing(_PARTITIONS, partitions, "partitions", "none"),
+    ]
+    if rows is not None:
+        found = list(_rows(look, begin, end, changed, rows, without))
+        values["rows"] = [{**each, "before": _json(each["before"]), "after": _json(each["after"])} for each in found]
+        parts.append(Lines([_line(each) for each in found] or ["none"], f"rows, at most {count(rows)}"))
+    return Page(values, parts)
+
+
+_SUMS = ("file_groups", "file_groups_replaced", "rows_inserted", "rows_updated", "rows_deleted", "bytes_written")
+
+
+def _commits(look: Look, begin: Time, end: Time | None) -> list[Instant]:
+    """The completed write instants after `begin` and not after `end`, archived ones too."""
+    known = list(look.state.timeline.commits)
+    if not look.state.timeline.covers(begin):
+        active = {instant.key for instant in known}
+        archived = (i for i in look.state.archive.instants(after=begin, until=end) if i.action in WRITE_ACTIONS)
+        known = [*(i for i in archived if i.key not in active), *known]
+    return [i for i in known if i.time > begin and (end is None or i.time <= end)]
+
+
+def _partitions(changed: Iterable[CommitMetadata]) -> list[dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    groups: dict[str, set[str]] = {}
+    for metadata in changed:
+        moves = metadata.moves_rows
+        for name in metadata.partitions:
+            row = found.setdefault(name, {"partition": name, **dict.fromkeys(_SUMS, 0)})
+            row["file_groups_replaced"] += len(metadata.replaced.get(name, ()))
+        for stat in metadata.stats:
+            row = found[stat.partition]
+            groups.setdefault(stat.partition, set()).add(stat.file_id)
+            row["bytes_written"] += stat.file_size
+            if not moves:
+                row["rows_inserted"] += stat.num_inserts
+                row["rows_updated"] += stat.num_updates
+                row["rows_deleted"] += stat.num_deletes
+    for name, row in found.items():
+        row["file_groups"] = len(groups.get(name, ()))
+    return [found[name] for name in sorted(found)]
+
+
+def _rows(
+    look: Look,
+    begin: Time,
+    end: Time | None,
+    changed: Sequence[tuple[Instant, CommitMetadata]],
+    most: int,
+    without: Sequence[str],
+) -> Iterator[dict[str, Any]]:
+    """The rows that differ, partition by partition."""
+    if look.state.properties.virtual_keys:
+        raise UnsupportedTableError(
+            f"Rows of table {look.state.properties.name} cannot be compared",
+            found="virtual keys: rows say neither their key nor their commit",
+            fix="leave --rows out",
+        )
+    groups: dict[str, set[GroupId]] = {}
+    for _, metadata in changed:
+        for group in (*(stat.group for stat in metadata.stats), *metadata.replaced_groups):
+            groups.setdefault(group.partition, set()).add(group)
+    was_there, before_at, after_at = _was_there(look, begin), str(begin), str(end) if end is not None else None
+    old_columns = _columns(look, without, begin) if was_there else None
+    new_columns = _columns(look, without, end)
+    says_key = not without or _free_of(look, without, *([begin] if was_there else []), end)
+    for name in sorted(groups):
+        before = _read(look, before_at, name, groups[name], (RECORD_KEY, COMMIT_TIME)) if was_there else None
+        after = _read(look, after_at, name, groups[name], (RECORD_KEY, COMMIT_TIME))
+        for keys in _changed_keys(before if before is not None else after.slice(0, 0), after, most):
+            old = _by_key(look, before_at, name, groups[name], old_columns, keys) if before is not None else {}
+            new = _by_key(look, after_at, name, groups[name], new_columns, keys)
+            for key in keys.to_pylist():
+                for one, other in islice(_paired(old.get(key, []), new.get(key, [])), most):
+                    most -= 1
+                    shown = key if says_key else None
+                    yield {"partition": name, "key": shown, "before": one, "after": other, **_change(one, other)}
+
+
+def _free_of(look: Look, without: Sequence[str], *moments: Time | None) -> bool:
+    """Whether keys are known to be made of none of these columns."""
+    fields = {field.partition(".")[0] for field in look.state.properties.record_key_fields}
+    hidden = {name for at in moments for name in kept_columns(look.state, without, at).hidden}
+    unwanted = {name.partition(".")[0].lower() for name in without}
+    return bool(fields) and not fields & hidden and not {field.lower() for field in fields} & unwanted
+
+
+def _change(before: Row | None, after: Row | None) -> dict[str, Any]:
+    if before is None or after is None:
+        return {"change": "inserted" if before is None else "deleted", "differs": []}
+    return {"change": "updated", "differs": _differing(before, after)}
+
+
+def _paired(before: Sequence[Row], after: Sequence[Row]) -> Iterator[tuple[Row | None, Row | None]]:
+    """The rows of one key, each with what became of it: one pair, or several where the key stands more than once. Of those the
+    rows that are as before are left out, unless all are."""
+    if len(before) < 2 and len(after) < 2:
+        yield from zip_longest(before, after)
+        return
+    came, went = Counter(map(_text, after)), Counter(map(_text, before))
+    pairs = list(zip_longest(_beyond(before, came), _beyond(after, went)))
+    yield from pairs or zip_longest(before, after)
+
+
+def _beyond(rows: Sequence[Row], others: Counter[str]) -> list[Row]:
+    """Of equal rows as many as there are more of than among the others."""
+    left, found = others.copy(), []
+    for row in rows:
+        if left[_text(row)]:
+            left[_text(row)] -= 1
+        else:
+            found.append(row)
+    return found
+
+
+def _text(row: Row) -> str:
+    return json.dumps(row, default=str)
+
+
+def _columns(look: Look, without: Sequence[str], at: Time | None) -> Sequence[str] | None:
+    kept = kept_columns(look.state, without, at).columns
+    return None if kept is None else (RECORD_KEY, *kept)
+
+
+def _differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """The columns whose values are not the same; NaN is NaN, and one that is not there is null."""
+    return [
+        name
+        for name in {**after, **before}
+        if before.get(name) != after.get(name) and _json({"": before.get(name)}) != _json({"": after.get(name)})
+    ]
+
+
+def _was_there(look: Look, begin: Time) -> bool:
+    """Whether the table had a commit by then, archived or not."""
+    try:
+        resolve_as_of(look.state, begin)
+    except TimeTravelError:
+        return False
+    return True
+
+
+def _changed_keys(before: pa.Table, after: pa.Table, most: int) -> Iterator[pa.Array]:
+    """The keys that came, those that other commits wrote, and those that went: at most so many in all, of each as many as of
+    the others where there are so many."""
+    there, here = before.num_rows, after.num_rows
+    both = pa.concat_tables([before, after]).append_column("sum", pa.array([1] * there + [-1] * here, pa.int64()))
+    # A key may stand more than once: how many rows of it each commit wrote tells it all.
+    sums = both.group_by([RECORD_KEY, COMMIT_TIME], use_threads=False).aggregate([("sum", "sum")])
+    keys = sums.filter(pc.not_equal(sums["sum_sum"], 0))[RECORD_KEY].unique()
+    old, new = (pc.is_in(keys, value_set=each[RECORD_KEY].combine_chunks()) for each in (before, after))
+    kinds = [keys.filter(chosen) for chosen in (pc.invert(old), pc.and_(old, new), pc.invert(new))]
+    for found, share in zip(kinds, _shares([len(found) for found in kinds], most), strict=True):
+        if share:
+            yield found.slice(0, share)
+
+
+def _shares(there: Sequence[int], most: int) -> list[int]:
+    """How many of each are taken: together `most` where there are as many, and of none more than one more than of another that
+    has more."""
+    shares = [0] * len(there)
+    for left, place in enumerate(sorted(range(len(there)), key=lambda each: there[each])):
+        shares[place] = min(there[place], -(-(most - sum(shares)) // (len(there) - left)))
+    return shares
+
+
+def _read(
+    look: Look,
+    as_of: str | None,
+    name: str,
+    groups: Collection[GroupId],
+    columns: Sequence[str] | None,
+    filter: pc.Expression | None = None,
+) -> pa.Table:
+    query = Query(columns, filter, Snapshot(as_of), partitions=(name,), meta_columns=True)
+    plan = plan_read(look.state, query)
+    kept = tuple(each for each in plan.slices if each.group in groups)
+    return execute_read(replace(plan, slices=kept), look.storage, LocalEngine())
+
+
+def _by_key(
+    look: Look,
+    as_of: str | None,
+    name: str,
+    groups: Collection[GroupId],
+    columns: Sequence[str] | None,
+    keys: pa.Array,
+) -> dict[str, list[Row]]:
+    """The data columns of some rows, by key."""
+    wanted = pc.field(RECORD_KEY).isin(keys)
+    found = _read(look, as_of, name, groups, columns, wanted)
+    rows: Sequence[Mapping[str, Any]]
+    try:
+        rows = found.to_pylist()
+    except (OverflowError, ValueError):  # what Python cannot hold, such as a time of the year 10000
+        rows = told_rows(found)
+    by_key: dict[str, list[Row]] = {}
+    for row in rows:
+        data = {name: value for name, value in row.items() if name not in META_COLUMNS}
+        by_key.setdefault(str(row[RECORD_KEY]), []).append(data)
+    return by_key
+
+
+def _line(each: Mapping[str, Any]) -> str:
+    before, after = each["before"] or {}, each["after"] or {}
+    if each["change"] == "updated":
+        said = ", ".join(f"{name}: {_shown(before.get(name))} -> {_shown(after.get(name))}" for name in each["differs"])
+    else:
+        said = ", ".join(f"{name}: {_shown(value)}" for name, value in (after or before).items())
+    place = "".join(f"{part}  " for part in (each["partition"], each["key"]) if part)
+    return f"{_SIGNS[each['change']]} {place}{said or 'the same values, written again'}"
+
+
+def _shown(value: Any) -> str:
+    return repr(value) if isinstance(value, str | bytes) else "null" if value is None else str(value)
+
+
+def _json(row: Mapping[str, Any] | None) -> Any:
+    """With dates, decimals and the like as text, and so the floats that JSON does not have."""
+    return None if row is None else json.loads(json.dumps(row, default=str), parse_constant=str)

@@ -1,0 +1,75 @@
+"""The blocks of log files: their headers are read, not their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from hoodie.errors import ConfigError
+from hoodie.formats.log import BlockType, Header, LogBlock
+from hoodie.model.files import FileSlice
+from hoodie.view.log_blocks import blocks_of, counting
+from hudi_services.operations.inspect.page import Column, Lines, Listing, Page
+from hudi_services.operations.inspect.table_look import Look
+from hudi_services.operations.inspect.text import count, size
+
+_BLOCKS = (
+    Column("offset", "at byte", count, right=True),
+    Column("kind", "kind"),
+    Column("instant", "instant"),
+    Column("bytes", "size", size, right=True),
+    Column("counts", "counts", lambda counts: "yes" if counts else "no"),
+    Column("says", "says"),
+    Column("path", "log"),
+)
+
+
+def logs(look: Look, within: str | None, group: str | None) -> Page:
+    """The blocks of the logs of current slices; with `group`, a file id, only of that one.
+
+    Raises UnsupportedTableError for a block of a kind that is not known, ConfigError for a file group that is none.
+    """
+    found = [each for each in look.view_of(within).slices if group is None or each.file_id == group]
+    if group is not None and not found:
+        raise ConfigError(
+            f"There is no current file group {group!r}",
+            found=f"in {f'partition {within!r}' if within is not None else 'no partition'}",
+            fix="look with `hudi-services show slices`",
+        )
+    rows = [row for each in found if each.log_files for row in _rows(look, each)]
+    corrupt = sum(row["kind"] == "CORRUPT" for row in rows)
+    notes = [Lines([f"{corrupt} damaged blocks are passed over, as Hudi does"], alarming=True)] if corrupt else []
+    return Page(
+        {"table": look.state.properties.name, "blocks": rows}, [Listing(_BLOCKS, rows, empty="no logs"), *notes]
+    )
+
+
+def _rows(look: Look, file_slice: FileSlice) -> Iterator[dict[str, Any]]:
+    """`counts` says whether a reader lays the block over the rows before it."""
+    blocks = [block for log in file_slice.log_files for block in blocks_of(look.storage, log)]
+    valid = {(block.path, block.offset) for block in counting(blocks, look.state.timeline)}
+    for block in blocks:
+        yield {
+            "path": block.path,
+            "partition": file_slice.partition,
+            "file_group": file_slice.file_id,
+            "offset": block.offset,
+            "kind": block.kind.name,
+            "instant": str(block.instant) or None,
+            "bytes": block.content_length,
+            "counts": (block.path, block.offset) in valid,
+            "says": _says(block),
+        }
+
+
+def _says(block: LogBlock) -> str:
+    headers, said = block.headers, []
+    if block.kind is BlockType.COMMAND:
+        said.append(f"rolls back {headers.get(Header.TARGET_INSTANT_TIME, '')}")
+    if Header.COMPACTED_BLOCK_TIMES in headers:
+        said.append(f"stands for {headers[Header.COMPACTED_BLOCK_TIMES]}")
+    if block.is_partial:
+        said.append("some columns only")
+    if Header.RECORD_POSITIONS in headers:
+        said.append("row numbers")
+    return ", ".join(said)

@@ -1,0 +1,298 @@
+"""A table on one page: what it holds, what was done to it, what waits, and what holds that back."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from hoodie.config.service_options import own_options
+from hoodie.display import counted
+from hoodie.errors import HoodieError
+from hoodie.markers.read import read_markers
+from hoodie.model.files import BaseFile
+from hoodie.services.archive.service import ARCHIVE
+from hoodie.services.blockers import Blocker
+from hoodie.services.clean.service import CLEAN
+from hoodie.services.compaction.service import COMPACTION
+from hoodie.services.decision import Decision
+from hoodie.timeline import WRITE_ACTIONS, Action, Instant, State
+from hoodie.times import ago, span
+from hoodie.view.future import Future
+from hudi_services.operations.inspect.consumers import CONSUMERS, consumer_rows
+from hudi_services.operations.inspect.counts import row_counts
+from hudi_services.operations.inspect.history import COMMITS, commit_row, instant_row
+from hudi_services.operations.inspect.locks import LOCKS, lock_rows
+from hudi_services.operations.inspect.objectives import COLUMNS as OBJECTIVES
+from hudi_services.operations.inspect.objectives import in_words, verdict_rows
+from hudi_services.operations.inspect.page import Bars, Column, Facts, Lines, Listing, Page, Part
+from hudi_services.operations.inspect.table_look import Look
+from hudi_services.operations.inspect.text import count, moment, size
+from hudi_services.operations.objectives.verdict import judge
+from hudi_services.runtime.pause import read_pause
+
+_DOES = {"clean": ("remove", "file"), "archive": ("archive", "instant"), "compact": ("compact", "file group")}
+_COMMITS = 5  # that are shown
+_MB = 1024 * 1024  # bytes
+_EDGES = tuple(edge * _MB for edge in (1, 8, 32, 64, 128, 256, 512))  # bytes, between the bars of the histogram
+_SERVICES = (
+    Column("action", "action"),
+    Column("instant", "last instant"),
+    Column("completed", "completed (UTC)", moment),
+    Column("age", "when", ago, right=True),
+    Column("times", "on the timeline", count, right=True),
+)
+_PENDING = (
+    Column("instant", "instant"),
+    Column("action", "action"),
+    Column("state", "state"),
+    Column("age", "age", span, right=True),
+    Column("markers", "files begun", count, right=True),
+)
+
+
+def overview(look: Look) -> Page:
+    """Reads the commits that wrote current base files, lists each partition and each folder of markers once, and asks
+    the services what they would do.
+
+    What is wrong with the table is told among the rest.
+    """
+    problems: list[str] = []
+    _told(problems, look.view.check)
+    future = Future.of(look.state.timeline, look.now, look.state.zone)
+    problems += [str(future)] if future is not None else []
+    upcoming, blockers = _next(look, problems)
+    values = {
+        **_table(look),
+        **_files(look, problems),
+        "paused": _paused(look),
+        "last_commits": _last_commits(look, problems),
+        "services": _services(look),
+        "pending": [_pending(look, instant, problems) for instant in look.state.timeline.pending],
+        "locks": lock_rows(look),
+        "next": upcoming,
+        "objectives": _objectives(look, problems),
+        "blockers": [{"service": service, **blocker.as_dict()} for service, blocker in blockers],
+        "consumers": _told(problems, lambda: consumer_rows(look)[0]) or [],
+        "problems": problems,
+    }
+    values["storage_calls"] = look.storage.calls
+    return Page(values, [*_parts(values), *_held_back(blockers)], problems)
+
+
+def _table(look: Look) -> dict[str, Any]:
+    found = look.state.properties
+    done = max((look.completed(each) or look.began(each) for each in look.state.timeline.commits), default=None)
+    return {
+        "table": found.name,
+        "base_path": look.state.storage.base_path,
+        "type": found.table_type,
+        "version": found.version,
+        "record_key": list(found.record_key_fields),
+        "partition_by": list(found.partition_fields),
+        "ordering": list(found.ordering_fields),
+        "commits": len(look.state.timeline.commits),
+        "last_commit": done.isoformat() if done is not None else None,
+        "age": look.age(done) if done is not None else None,
+    }
+
+
+def _paused(look: Look) -> dict[str, Any] | None:
+    held = read_pause(look.storage, look.clock)
+    return {**held.as_dict(), "told": str(held)} if held is not None else None
+
+
+def _last_commits(look: Look, problems: list[str]) -> list[dict[str, Any]]:
+    """The newest first, without torn ones."""
+    newest = reversed(look.state.timeline.commits[-_COMMITS:])
+    rows = [_told(problems, partial(commit_row, look, instant)) for instant in newest]
+    return [row for row in rows if row is not None]
+
+
+def _files(look: Look, problems: list[str]) -> dict[str, Any]:
+    """Sizes in bytes. Rows in logs, and deletions, are to be laid over those of base files; of a row that two commits wrote they
+    count two. `older_*` are those of versions that are not current, of failed writes too."""
+    slices = look.view.slices
+    base = [each.base_file for each in slices if each.base_file is not None]
+    logs = [log.info.size for each in slices for log in each.log_files]
+    listed = [file.size for part in look.view.files for file in part.base_files]
+    listed += [log.info.size for part in look.view.files for log in part.log_files]
+    used = sum(file.size for file in base) + sum(logs)
+    counts = _told(problems, lambda: row_counts(look, slices).of(slices)) or {}
+    return {
+        "rows_in_base_files": counts.get("rows"),
+        "rows_in_logs": counts.get("log_rows"),
+        "deletions_in_logs": counts.get("log_deletions"),
+        "partitions": len(look.view.files),
+        "file_groups": len(slices),
+        "base_files": len(base),
+        "base_bytes": sum(file.size for file in base),
+        "log_files": len(logs),
+        "log_bytes": sum(logs),
+        "older_files": len(listed) - len(base) - len(logs),
+        "older_bytes": sum(listed) - used,
+        "base_file_sizes": _histogram(base),
+    }
+
+
+def _histogram(files: Sequence[BaseFile]) -> list[dict[str, Any]]:
+    """Base files by size: from `from_bytes` to below `to_bytes`; the last bar is open."""
+    edges = [0, *_EDGES]
+    bars = [
+        {"from_bytes": low, "to_bytes": high, "files": 0, "bytes": 0}
+        for low, high in zip(edges, [*edges[1:], None], strict=True)
+    ]
+    for file in files:
+        bar: dict[str, Any] = bars[bisect_right(edges, file.size) - 1]
+        bar["files"] += 1
+        bar["bytes"] += file.size
+    return bars
+
+
+def _services(look: Look) -> list[dict[str, Any]]:
+    """The last of each kind of completed instant. On a merge-on-read table a commit is a compaction."""
+    rows = []
+    for action in Action:
+        done = [i for i in look.state.timeline.completed(action) if i.action.completed_as is action]
+        if not done or (action in WRITE_ACTIONS and not _is_service(look, action)):
+            continue
+        name = "compaction" if action is Action.COMMIT else str(action)
+        rows.append({**instant_row(look, done[-1]), "action": name, "times": len(done)})
+    return rows
+
+
+def _pending(look: Look, instant: Instant, problems: list[str]) -> dict[str, Any]:
+    """With how many data files its markers name: by so many it was begun. Plans that nobody carries out have none."""
+    begun = instant.state is State.INFLIGHT and instant.action.completed_as in WRITE_ACTIONS
+    markers = _told(problems, lambda: len(read_markers(look.storage, str(instant.time)))) if begun else None
+    return {**instant_row(look, instant), "markers": markers}
+
+
+def _is_service(look: Look, action: Action) -> bool:
+    """Of the write actions, replacecommits are mostly clusterings."""
+    return action is Action.REPLACE_COMMIT or (action is Action.COMMIT and look.state.properties.is_merge_on_read)
+
+
+def _next(look: Look, problems: list[str]) -> tuple[dict[str, Any], list[tuple[str, Blocker]]]:
+    """What a cleaning, an archival and a compaction would do now, and why, or why not; with the options of the registry. And what
+    holds them back."""
+    found: dict[str, Any] = {}
+    blockers: list[tuple[str, Blocker]] = []
+    clean = own_options(look.options("clean"), CLEAN.options)
+    decided = _told(problems, lambda: CLEAN.decide(look.state, clean, look.clock))
+    if decided is not None:
+        found["clean"] = {**_due(decided), "policy": decided.facts["policy"]}
+        blockers += [("clean", blocker) for blocker in decided.blockers]
+    archive = own_options(look.options("archive"), ARCHIVE.options)
+    moved = _told(problems, lambda: ARCHIVE.decide(look.state, archive, look.clock))
+    if moved is not None:
+        found["archive"] = _due(moved)
+        blockers += [("archive", blocker) for blocker in moved.blockers]
+    if look.state.properties.is_merge_on_read:
+        compact = own_options(look.options("compact"), COMPACTION.options)
+        due = _told(problems, lambda: COMPACTION.decide(look.state, compact, look.clock))
+        if due is not None:
+            found["compact"] = {**_due(due), "backlog": due.facts["backlog"]}
+            blockers += [("compact", blocker) for blocker in due.blockers]
+    return found, blockers
+
+
+def _objectives(look: Look, problems: list[str]) -> list[dict[str, Any]]:
+    """Whether the table is as its entry in the registry wants it; none without an entry."""
+    facts = _told(problems, lambda: look.facts)
+    return verdict_rows(judge(look.entry.objectives, facts)) if look.entry is not None and facts is not None else []
+
+
+def _held_back(blockers: Sequence[tuple[str, Blocker]]) -> list[Part]:
+    return [Lines([f"{service}: {blocker}" for service, blocker in blockers], "held back")] if blockers else []
+
+
+def _due(decision: Decision[Any]) -> dict[str, Any]:
+    items = decision.items
+    return {
+        "due": decision.plan is not None and bool(items),
+        "reason": decision.reason,
+        "items": len(items) if items is not None else 0,
+        "bytes": items.bytes if items is not None else 0,
+    }
+
+
+def _told(problems: list[str], ask: Callable[[], Any]) -> Any:
+    """What `ask` gives; None when it raises, which becomes a problem that is told once."""
+    try:
+        return ask()
+    except HoodieError as error:
+        if str(error) not in problems:
+            problems.append(str(error))
+        return None
+
+
+def _parts(found: dict[str, Any]) -> list[Part]:
+    keys = [("keys", ", ".join(found["record_key"]) or "generated")]
+    keys += [("partitioned by", ", ".join(found["partition_by"]))] if found["partition_by"] else []
+    keys += [("ordered by", ", ".join(found["ordering"]))] if found["ordering"] else []
+    fresh = f"{moment(found['last_commit'])} UTC, {ago(found['age'])}" if found["last_commit"] else "never"
+    parts: list[Part] = [Lines(found["problems"], "problems", alarming=True)] if found["problems"] else []
+    parts.append(
+        Facts(
+            [
+                ("table", f"{found['table']}  {found['type']}, version {found['version']}"),
+                ("at", found["base_path"]),
+                *([("paused", found["paused"]["told"])] if found["paused"] is not None else []),
+                *keys,
+                ("last commit", f"{fresh}; {counted(found['commits'], 'commit')} on the timeline"),
+                ("rows", _rows(found)),
+                ("files", _sum(found, "base_files", "base_bytes", f"in {counted(found['partitions'], 'partition')}")),
+                ("logs", _sum(found, "log_files", "log_bytes", f"of {counted(found['file_groups'], 'file group')}")),
+                ("older versions", _sum(found, "older_files", "older_bytes", "that may be cleaned some day")),
+                *[(name, next_words(name, each)) for name, each in found["next"].items()],
+            ]
+        )
+    )
+    if found["base_files"]:
+        bars = [(_label(bar), bar["files"], size(bar["bytes"])) for bar in found["base_file_sizes"] if bar["files"]]
+        parts.append(Bars(bars, "base files by size"))
+    if found["objectives"]:
+        parts.append(Listing(OBJECTIVES, [in_words(each) for each in found["objectives"]], "objectives"))
+    parts.append(Listing(COMMITS, found["last_commits"], "last commits", "none"))
+    for title, columns in (
+        ("consumers", CONSUMERS),
+        ("services", _SERVICES),
+        ("pending", _PENDING),
+        ("locks", LOCKS),
+    ):
+        if found[title]:
+            parts.append(Listing(columns, found[title], title))
+    return parts
+
+
+def _rows(found: dict[str, Any]) -> str:
+    base, rows, deletions = found["rows_in_base_files"], found["rows_in_logs"], found["deletions_in_logs"]
+    if base is None:
+        return "not known"
+    logs = (
+        f"; logs lay {counted(rows, 'row')} and {counted(deletions, 'deletion')} over them"
+        if found["log_files"]
+        else ""
+    )
+    return f"{count(base)} in base files{logs}"
+
+
+def next_words(name: str, each: Mapping[str, Any]) -> str:
+    """What a service would do now, and why."""
+    verb, noun = _DOES[name]
+    due = f"would {verb} {counted(each['items'], noun)}, {size(each['bytes'])}" if each["due"] else "nothing to do"
+    backlog = each.get("backlog")
+    waits = (
+        f"; {size(backlog['log_bytes'])} of logs wait, {counted(backlog['pending_plans'], 'plan')}" if backlog else ""
+    )
+    return f"{due}: {each['reason']}{waits}"
+
+
+def _sum(found: dict[str, Any], files: str, amount: str, where: str) -> str:
+    return f"{count(found[files])}, {size(found[amount])}, {where}" if found[files] else "none"
+
+
+def _label(bar: dict[str, Any]) -> str:
+    return f"to {size(bar['to_bytes'])}" if bar["to_bytes"] is not None else f"from {size(bar['from_bytes'])}"

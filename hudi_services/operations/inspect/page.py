@@ -1,0 +1,68 @@
+"""What a look at a table found: values for programs, and how people read them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hudi_services.operations.inspect.text import plain
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a listing: the field of its rows, its header, and the words for a value."""
+
+    field: str
+    header: str
+    words: Callable[[Any], str] = plain
+    right: bool = False
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Names and what holds for them."""
+
+    lines: Sequence[tuple[str, str]]
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Rows with the same fields; `empty` is said in place of none, nothing if it is empty."""
+
+    columns: Sequence[Column]
+    rows: Sequence[Row]
+    title: str = ""
+    empty: str = ""
+
+
+@dataclass(frozen=True)
+class Bars:
+    """A histogram: label, count, and words that follow."""
+
+    bars: Sequence[tuple[str, int, str]]
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Text as it is."""
+
+    lines: Sequence[str]
+    title: str = ""
+    alarming: bool = False
+
+
+Part = Facts | Listing | Bars | Lines
+
+
+@dataclass(frozen=True)
+class Page:
+    """`values` are JSON; `parts` say the same to people. With problems the exit code is 1."""
+
+    values: Any
+    parts: Sequence[Part]
+    problems: Sequence[str] = ()

@@ -1,0 +1,90 @@
+"""The facts of a table as it is now, from its state: each partition is listed once at most, and no data file is opened."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from itertools import chain
+
+from hoodie.clock import Clock
+from hoodie.config import own_options, select_keys
+from hoodie.config.key import resolve
+from hoodie.config.keys.write import SMALL_FILE_LIMIT
+from hoodie.model.files import BaseFile
+from hoodie.services.clean.service import CLEAN
+from hoodie.timeline import WRITE_ACTIONS, Action, Instant, parse_time
+from hoodie.view import TableState, TableView
+from hudi_services.entry.objectives import Objectives
+from hudi_services.entry.retention import options_of
+from hudi_services.entry.table import Table
+from hudi_services.operations.objectives.facts import Facts, Growth
+
+
+def gather(entry: Table, state: TableState, view: TableView, clock: Clock) -> Facts:
+    """What the objectives of its entry are judged by, and no more. Raises HoodieError for what cannot be read."""
+    wanted = entry.objectives
+    now = clock.now()
+    base = [each.base_file for each in view.slices if each.base_file is not None] if _files(wanted) else []
+    logs = [log for each in view.slices for log in each.log_files] if _files(wanted) else []
+    return Facts(
+        now,
+        _last_data(state) if wanted.freshness is not None else None,
+        len(base),
+        sum(file.size for file in base),
+        Growth.of((_at(log.info.modified_ms), log.info.size) for log in logs) if _files(wanted) else None,
+        _small(base, _small_limit(entry)) if _files(wanted) else None,
+        Growth.of((_moment(state, each), 1) for each in state.timeline.instants),
+        _waits(state, options_of(entry, "clean"), clock) if wanted.clean_age is not None else None,
+    )
+
+
+def _files(wanted: Objectives) -> bool:
+    return wanted.log_ratio is not None or wanted.small_files is not None
+
+
+def _last_data(state: TableState) -> datetime | None:
+    """When a commit was completed last that did not only move rows or change columns; of the archive no more is read than that
+    takes."""
+    active = sorted(state.timeline.commits, key=lambda each: _moment(state, each), reverse=True)
+    old = (each for each in state.archive.newest() if each.is_completed and each.action.completed_as in WRITE_ACTIONS)
+    for instant in chain(active, old):
+        found = state.commit_metadata(instant)
+        if not found.moves_rows and (found.stats or found.replaced):
+            return _moment(state, instant)
+    return None
+
+
+def _small(base: list[BaseFile], limit: int) -> Growth:
+    """A small file alone in its partition is as it has to be."""
+    small = [file for file in base if file.size < limit]
+    beside = Counter(file.partition for file in small)
+    return Growth.of((_at(file.info.modified_ms), 1) for file in small if beside[file.partition] > 1)
+
+
+def _small_limit(entry: Table) -> int:
+    """Bytes: below which writers take a file for small."""
+    given: Mapping[str, object] = {**entry.hoodie, **options_of(entry, "ingest")}
+    limit: int = resolve(select_keys(given, [SMALL_FILE_LIMIT]), [SMALL_FILE_LIMIT])[SMALL_FILE_LIMIT]
+    return limit or SMALL_FILE_LIMIT.default or 0
+
+
+def _waits(state: TableState, options: Mapping[str, str], clock: Clock) -> datetime | None:
+    cleans = state.timeline.completed(Action.CLEAN)
+    planned = parse_time(cleans[-1].time, state.zone) if cleans else None
+    done = [_moment(state, each) for each in state.timeline.commits]
+    since = [each for each in done if planned is None or each > planned]
+    if not since:
+        return None
+    decision = CLEAN.decide(state, own_options(options, CLEAN.options), clock)
+    if decision.plan is None or not decision.items:
+        return None
+    return min(since)
+
+
+def _moment(state: TableState, instant: Instant) -> datetime:
+    return parse_time(instant.completion_time or instant.time, state.zone).astimezone(UTC)
+
+
+def _at(ms: int) -> datetime:
+    return datetime.fromtimestamp(ms / 1000, UTC)

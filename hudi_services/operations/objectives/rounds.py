@@ -1,0 +1,57 @@
+"""All tables of a registry, judged side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from hoodie.clock import Clock
+from hoodie.errors import TableNotFoundError
+from hoodie.storage import ListedOnce, open_storage
+from hoodie.view import TableView, load_state
+from hudi_services.entry.table import Table
+from hudi_services.operations.objectives.facts import Facts
+from hudi_services.operations.objectives.gather import gather
+from hudi_services.operations.objectives.verdict import Verdict, judge
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A table and its verdicts, or why it cannot be looked at; `seen`: somebody else had just looked."""
+
+    table: str
+    verdicts: Sequence[Verdict] = ()
+    error: str | None = None
+    seen: bool = False
+
+
+Seen = Callable[[Table], Facts | None]
+"""What somebody else has seen of a table a moment ago."""
+
+
+def _nobody(_entry: Table) -> None:
+    """Looks at tables for others."""
+
+
+def rounds(tables: Iterable[Table], at_once: int, clock: Clock, seen: Seen = _nobody) -> list[Judged]:
+    """Of those that have objectives, in their order. What was `seen` is not looked at."""
+    wanted = [each for each in tables if each.objectives.any]
+    with ThreadPoolExecutor(at_once) as threads:
+        return list(threads.map(lambda entry: _judged(entry, clock, seen), wanted))
+
+
+def _judged(entry: Table, clock: Clock, seen: Seen) -> Judged:
+    if (found := seen(entry)) is not None:
+        return Judged(entry.name, judge(entry.objectives, found), seen=True)
+    try:
+        storage = ListedOnce(open_storage(entry.base_path))
+        state = load_state(storage, clock)
+        facts = gather(entry, state, TableView(state), clock)
+    except TableNotFoundError as error:
+        if entry.source is None:
+            return Judged(entry.name, error=str(error))
+        facts = Facts(clock.now())  # nothing was ingested yet
+    except Exception as error:  # noqa: BLE001 - whatever a storage raises: one table does not end the round
+        return Judged(entry.name, error=f"{type(error).__name__}: {error}")
+    return Judged(entry.name, judge(entry.objectives, facts))

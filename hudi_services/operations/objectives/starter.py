@@ -1,0 +1,140 @@
+"""Which services are started because an objective is missed: the most urgent first, and none that would find nothing to do."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hudi_services.entry.call import Call
+from hudi_services.entry.dag import Asked, Outlook, dag_id
+from hudi_services.entry.preconditions import not_begun
+from hudi_services.entry.table import Table
+from hudi_services.operations.objectives.verdict import Verdict
+from hudi_services.services.entries import ENTRIES, Entries, entry_named, services_by_objectives
+
+if TYPE_CHECKING:  # it loads Arrow
+    from hudi_services.operations.objectives.rounds import Judged
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A service of a table that mends a missed objective; `verdict` is the most urgent of those."""
+
+    table: Table
+    verdict: Verdict
+
+    @property
+    def service(self) -> str:
+        return self.verdict.service
+
+    @property
+    def dag(self) -> str:
+        return dag_id(self.service, self.table.name)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Whether a candidate is started, and why."""
+
+    candidate: Candidate
+    started: bool
+    reason: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """For programs."""
+        verdict = self.candidate.verdict
+        return {
+            "table": self.candidate.table.name,
+            "objective": verdict.objective,
+            "service": verdict.service,
+            "urgency": verdict.urgency,
+            "since": verdict.since.isoformat() if verdict.since is not None else None,
+            "started": self.started,
+            "reason": self.reason,
+        }
+
+
+def candidates(tables: Iterable[Table], judged: Iterable[Judged], entries: Entries = ENTRIES) -> list[Candidate]:
+    """The most urgent first; of each service of a table one."""
+    known = {table.name: table for table in tables}
+    missed = [(known[each.table], verdict) for each in judged for verdict in each.verdicts if not verdict.met]
+    missed.sort(key=lambda each: (-each[1].urgency, each[0].name, each[1].objective))
+    found: dict[str, Candidate] = {}
+    for table, verdict in missed:
+        candidate = Candidate(table, verdict)
+        if verdict.service in services_by_objectives(table, entries):
+            found.setdefault(candidate.dag, candidate)
+    return list(found.values())
+
+
+def choose(
+    found: Sequence[Candidate],
+    pools: Mapping[str, int],
+    most: int,
+    *,
+    quiet: bool,
+    active: Callable[[str], bool],
+    due: Callable[[Candidate], Outlook],
+) -> list[Choice]:
+    """In their order: at most so many, and in each of the `pools` (name -> slots) no more than it has slots for beside those that
+    are `active`, by the ids of their DAGs. `due` is asked of no other."""
+    if quiet:
+        return [Choice(each, False, "these are quiet hours") for each in found]
+    busy = {each.dag for each in found if active(each.dag)}
+    taken = Counter(each.table.pool for each in found if each.dag in busy)
+    choices, started = [], 0
+    for each in found:
+        pool = each.table.pool
+        if each.dag in busy:
+            choices.append(Choice(each, False, "a run of it goes on"))
+        elif taken[pool] >= pools.get(pool, most) or started >= most:
+            choices.append(Choice(each, False, "more urgent ones go first"))
+        else:
+            outlook = due(each)
+            choices.append(Choice(each, outlook.due, outlook.reason))
+            taken[pool] += outlook.due
+            started += outlook.due
+    return choices
+
+
+@contextmanager
+def asked_ahead(
+    found: Sequence[Candidate], due: Callable[[Candidate], Outlook], at_once: int
+) -> Iterator[Callable[[Candidate], Outlook]]:
+    """The same question, which for so many candidates is asked at once: of the one that is wanted, and of those after it."""
+    places = {each.dag: number for number, each in enumerate(found)}
+    asked: dict[int, Future[Outlook]] = {}
+    with ThreadPoolExecutor(at_once) as threads:
+
+        def ask(candidate: Candidate) -> Outlook:
+            place = places[candidate.dag]
+            for number in range(place, min(place + at_once, len(found))):
+                if number not in asked:
+                    asked[number] = threads.submit(due, found[number])
+            return asked[place].result()
+
+        yield ask
+
+
+def would_do(candidate: Candidate) -> Outlook:
+    """Whether the service would find something to do now, without Spark and without changing anything."""
+    from hoodie.engine import LocalEngine  # loads Arrow
+
+    table = candidate.table
+    entry = entry_named(candidate.service)
+    if entry.name != "ingest" and (missing := not_begun(table)):
+        return missing
+    try:
+        arguments = entry.called_with(table, Asked(run_type="operator_triggered", urged=candidate.verdict.objective))
+        task = entry.command.called(Call(table.base_path, arguments.options), arguments.flags)
+        decision = task.explain(LocalEngine())
+    except Exception as error:  # noqa: BLE001 - whatever a storage raises: the service itself has to look
+        return Outlook(True, f"what it would do could not be seen here: {error}")
+    waiting = decision.facts.get("pending_plans") or decision.facts.get("backlog", {}).get("pending_plans")
+    if decision.plan is None and not waiting:
+        return Outlook(False, f"it would do nothing: {decision.reason}")
+    return Outlook(True, decision.reason)

@@ -1,0 +1,147 @@
+"""All tables on one page."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from hoodie.display import counted
+from hoodie.times import span
+from hudi_services.entry.dag import dag_id
+from hudi_services.entry.server import database_dag
+from hudi_services.entry.source import DatabaseSource
+from hudi_services.entry.table import Table
+from hudi_services.operations.pages.row import GRAVEST, FleetRow, iso, row
+from hudi_services.operations.pages.savings import Gained, gained
+from hudi_services.operations.pages.server import ServerLink
+from hudi_services.operations.pages.snapshots import Known
+from hudi_services.operations.pages.state import State
+from hudi_services.registry.load import Reading
+from hudi_services.services.entries import ENTRIES, Entries
+
+_GRAVE = frozenset(("gone", "unreadable", "damaged", "failed", "asks", "blocked", "missed"))
+_GRAVEST = 3  # tables of the card
+_CHECK, _WATCH = "hudi-services registry check", "hudi-services watch"
+_STALE = timedelta(minutes=30)  # a watcher looks at each table every ten minutes at least
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """A mistake in the registry: file and line, what is wrong, and whose table it keeps out (None: the whole file)."""
+
+    where: str
+    message: str
+    table: str | None
+
+
+@dataclass(frozen=True)
+class Fleet:
+    """The page; `now` is the server's time, `seen` the newest look at any table, as ISO in UTC (None: there was none).
+
+    `hidden` counts tables of the registry that this user may not see.
+    """
+
+    now: str
+    seen: str | None
+    registry: str
+    tables: tuple[FleetRow, ...]
+    hidden: int
+    mistakes: tuple[Wrong, ...]
+    states: tuple[State, ...]
+    gained: Gained | None
+    servers: tuple[ServerLink, ...] = ()
+
+
+def fleet(
+    reading: Reading, may_read: Callable[[Table], bool], mistakes_too: bool, known: Known, now: datetime
+) -> Fleet:
+    """Of a registry as it was read. Without `mistakes_too` no mistake is shown, as the file's lines may name other tables."""
+    tables = reading.registry.tables
+    shown = tuple(row(each, known, now.date()) for each in tables if may_read(each))
+    mistakes = tuple(
+        Wrong(f"{each.file}:{each.line}", f"{each.key}: {each.message}", each.table) for each in reading.mistakes
+    )
+    hidden = len(tables) - len(shown)
+    states = [*_states(reading, shown, hidden), *(watched(known, now) if tables else ())]
+    seen = max((each.looked_at for each in known.seen.values()), default=None)
+    return Fleet(
+        now.isoformat(),
+        iso(seen),
+        reading.registry.file,
+        shown,
+        hidden,
+        mistakes if mistakes_too else (),
+        tuple(states),
+        gained(known.gains, {each.name for each in shown}),
+    )
+
+
+@dataclass(frozen=True)
+class Grave:
+    """A table, and why it wants to be looked at."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Card:
+    """The fleet in a few lines: how many tables are in each state, and the gravest; `seen` as in `Fleet`."""
+
+    states: Mapping[str, int]
+    gravest: tuple[Grave, ...]
+    seen: str | None
+
+
+def card_of(found: Fleet) -> Card:
+    wanting = [each for each in found.tables if each.state in _GRAVE]
+    wanting.sort(key=lambda each: (GRAVEST.index(each.state), -(each.urgency or 0), each.name))
+    gravest = tuple(
+        Grave(each.name, "; ".join(reason.rstrip(".") for reason in each.reasons)) for each in wanting[:_GRAVEST]
+    )
+    return Card(dict(Counter(each.state for each in found.tables)), gravest, found.seen)
+
+
+def dags_of(table: Table, entries: Entries = ENTRIES) -> frozenset[str]:
+    """The DAGs of a table: who may read one of them sees the table. One that has no others has the DAG of its server."""
+    own = frozenset(dag_id(entry.name, table.name) for entry in entries if entry.has_dag(table))
+    return own or server_dags(table)
+
+
+def server_dags(table: Table) -> frozenset[str]:
+    """The DAG of the database server that a table is loaded from, if there is one: who may read it sees the table, too."""
+    return frozenset([database_dag(table.source.server)]) if isinstance(table.source, DatabaseSource) else frozenset()
+
+
+def watched(known: Known, now: datetime, unseen: str = "No table was looked at yet") -> Iterator[State]:
+    """What is wrong with the watcher or its store; `unseen` is told where nothing was seen."""
+    if known.trouble is not None:
+        yield known.trouble
+        return
+    newest = max((each.looked_at for each in known.seen.values()), default=None)
+    if newest is None:
+        yield State("note", unseen, "The watcher fills the store that these pages read.", _WATCH)
+    elif now - newest > _STALE:
+        age = span((now - newest).total_seconds())
+        yield State("warning", f"The watcher has not looked for {age}", "What is shown is as old as that.", _WATCH)
+    elif newest - now > _STALE:
+        ahead = span((newest - now).total_seconds())
+        yield State("warning", f"The watcher's clock is ahead by {ahead}", "Nobody can tell how old this is.", _WATCH)
+
+
+def _states(reading: Reading, shown: tuple[FleetRow, ...], hidden: int) -> Iterator[State]:
+    count = counted(len(reading.mistakes), "mistake")
+    if any(each.table is None for each in reading.mistakes) and not reading.registry.tables:
+        yield State("error", "The registry cannot be read", "No table can be shown until it is mended.", _CHECK)
+    elif reading.mistakes:
+        yield State("warning", f"The registry has {count}", "Tables with mistakes are left out.", _CHECK)
+    if hidden:
+        yield State(
+            "note",
+            f"{counted(hidden, 'table')} of the registry not shown",
+            "You may read none of their DAGs, or Airflow has not read the DAG files yet.",
+        )
+    elif not shown and not reading.mistakes:
+        yield State("note", "The registry has no tables", reading.registry.file)

@@ -1,0 +1,272 @@
+"""What a run of a DAG did: each task's result, its plan, or why it failed or was skipped, from what the tasks left in Airflow."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from math import isfinite
+from typing import Any, Literal
+
+from hoodie.display import counted
+from hudi_services.runtime.sizes import size_of
+from hudi_services.services.entries import ENTRIES
+
+RESULT, FAILURE, PLAN, PAUSED, PROGRESS, OUTLOOK = "return_value", "failure", "plan", "paused", "progress", "outlook"
+LEFT = (RESULT, FAILURE, PLAN, PAUSED, PROGRESS, OUTLOOK)
+"""Keys of the XComs that are read."""
+
+_EXACT = frozenset(entry.name for entry in ENTRIES if any(flag.name == "only" for flag in entry.command.flags))
+_DIGEST = re.compile(r"[0-9a-f]{12}")
+_RUNNING = "running"  # a state of Airflow's tasks
+Unit = Literal["count", "bytes", "seconds"]
+_AMOUNTS: Mapping[str, Unit] = {
+    **dict.fromkeys(("rows_read", "rows_written", "rows_inserted", "rows_updated", "rows_deleted"), "count"),
+    **dict.fromkeys(("rows_filtered", "rows_duplicate", "rows_without_effect", "rows_repeated"), "count"),
+    "rows_quarantined": "count",
+    **dict.fromkeys(("files_read", "files_skipped", "files_written", "files_deleted"), "count"),
+    **dict.fromkeys(("bytes_read", "bytes_written", "bytes_deleted"), "bytes"),
+    "seconds": "seconds",
+    "lag_seconds": "seconds",
+}
+_COSTS: Mapping[str, Unit] = {"cpu_seconds": "seconds", "peak_memory": "bytes"}
+_GAINS: Mapping[str, Unit] = {
+    "bytes_freed": "bytes",
+    "log_bytes_merged": "bytes",
+    "files_before": "count",
+    "files_after": "count",
+}
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A task of the run as Airflow knows it; `left` are its XComs by key."""
+
+    task: str
+    state: str | None
+    began: datetime | None
+    ended: datetime | None
+    tries: int
+    left: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Amount:
+    """A number of the result. Those that are nothing are left out."""
+
+    name: str
+    value: float
+    unit: Unit
+
+
+@dataclass(frozen=True)
+class Touched:
+    """A file or file group of a plan: why it is in it; `bytes` None where the plan does not tell."""
+
+    path: str
+    bytes: int | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Of a task that runs: what it does for how many `seconds`, and how much of it is done at that time (ISO). `whole` is None
+    where nobody knows how much there is."""
+
+    step: str
+    done: float
+    whole: float | None
+    unit: Unit
+    noun: str
+    seconds: float
+    at: str
+
+
+@dataclass(frozen=True)
+class TaskRun:
+    """A task: `outcome` says which of them it left. `lines` are blockers, recoveries and services after the commit.
+
+    `files` are those of a plan, of which `more` are left out here; `whole` says where all of it is. `digest` names the plan,
+    where its service can be asked for it and no other: `would` says what that does.
+    """
+
+    task: str
+    state: str
+    began: str | None
+    ended: str | None
+    tries: int
+    outcome: Literal["done", "asks", "failed", "paused", "explained", "nothing"]
+    message: str = ""
+    instant: str | None = None
+    amounts: tuple[Amount, ...] = ()
+    lines: tuple[str, ...] = ()
+    files: tuple[Touched, ...] = ()
+    more: int = 0
+    whole: str | None = None
+    progress: tuple[Progress, ...] = ()
+    digest: str | None = None
+    would: str = ""
+
+
+@dataclass(frozen=True)
+class Going:
+    """The run itself, as Airflow knows it: whether it `goes_on`, and what was asked for in its form."""
+
+    goes_on: bool = False
+    conf: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class RunPage:
+    """The page; `now` is the API server's time, as ISO in UTC. `table` and `service` are those of the DAG, empty for any other
+    one. While the run `goes_on` it is worth another look; `conf` is what was asked for in its form."""
+
+    now: str
+    dag: str
+    run: str
+    table: str
+    service: str
+    tasks: tuple[TaskRun, ...]
+    goes_on: bool
+    conf: Mapping[str, Any]
+
+
+def run_page(
+    dag: str, run: str, tasks: Iterable[Tried], now: datetime, going: Going = Going(), of: tuple[str, str] = ("", "")
+) -> RunPage:
+    """Whatever the tasks left: a value that is none of ours is passed over, as any code may write XComs. `of` are the table and
+    the service of the DAG."""
+    in_order = sorted(tasks, key=lambda each: (each.began is None, each.began or now, each.task))
+    return RunPage(now.isoformat(), dag, run, *of, tuple(map(_task, in_order)), going.goes_on, going.conf)
+
+
+def _task(tried: Tried) -> TaskRun:
+    found: dict[str, Any] = {"outcome": "nothing", "message": _text(tried.left.get(OUTLOOK))}
+    for key, read in _READ.items():
+        value = tried.left.get(key)
+        if isinstance(value, Mapping):
+            found = read(value)
+            break
+    if tried.state == _RUNNING:
+        found["progress"] = tuple(_progress(tried.left.get(PROGRESS)))
+    began, ended = (each.isoformat() if each is not None else None for each in (tried.began, tried.ended))
+    return TaskRun(tried.task, tried.state or "not begun", began, ended, tried.tries, **found)
+
+
+def _progress(left: Any) -> Iterator[Progress]:
+    """Files or tasks, and bytes where they are known."""
+    if not isinstance(left, Mapping):
+        return
+    step, at, seconds = _text(left.get("step")), _text(left.get("at")), _number(left.get("seconds"))
+    kinds: tuple[tuple[str, Unit, str], ...] = (("files", "count", "files"), ("bytes", "bytes", "bytes"))
+    if not _number(left.get("files")):
+        kinds = (("tasks", "count", "tasks"), ("bytes", "bytes", "bytes"))
+    for key, unit, noun in kinds:
+        whole = max(_number(left.get(key)), 0)
+        if whole or key != "bytes":
+            done = min(max(_number(left.get(f"{key}_done")), 0), whole)
+            yield Progress(step, done, whole or None, unit, noun, seconds, at)
+
+
+def _failed(left: Mapping[str, Any]) -> dict[str, Any]:
+    return {"outcome": "failed", "message": _text(left.get("message"))}
+
+
+def _paused(left: Mapping[str, Any]) -> dict[str, Any]:
+    until = f" until {_moment(left['until'])}" if left.get("until") else ""
+    return {
+        "outcome": "paused",
+        "message": f"Paused by {_text(left.get('by'))}{until}: {_text(left.get('reason'))}",
+    }
+
+
+def _explained(left: Mapping[str, Any]) -> dict[str, Any]:
+    files = [each for each in _list(left.get("files")) if isinstance(each, Mapping)]
+    size = _number(left.get("bytes"))
+    return {
+        "outcome": "explained",
+        "message": _text(left.get("reason")),
+        "amounts": (Amount("bytes", size, "bytes"),) if size else (),
+        "lines": tuple(_blockers(left)),
+        "files": tuple(map(_touched, files)),
+        "more": int(_number(left.get("files_left_out"))),
+        "whole": _text(left["whole_plan"]) if "whole_plan" in left else None,
+        **_exactly(left, len(files) + int(_number(left.get("files_left_out"))), size),
+    }
+
+
+def _exactly(left: Mapping[str, Any], count: int, size: float) -> dict[str, Any]:
+    """By which a run can be asked for this plan and no other, and what it would do."""
+    service, digest = _text(left.get("service")), _text(left.get("digest"))
+    if service not in _EXACT or not _DIGEST.fullmatch(digest) or not count:
+        return {}
+    verb, noun = _text(left.get("verb")), _text(left.get("noun"))
+    return {"digest": digest, "would": f"{verb} {counted(count, noun)}, {size_of(int(size))}"}
+
+
+def _touched(left: Mapping[str, Any]) -> Touched:
+    size = left.get("bytes")
+    return Touched(_text(left.get("path")), size if isinstance(size, int) else None, _text(left.get("reason")))
+
+
+def _done(left: Mapping[str, Any]) -> dict[str, Any]:
+    if left.get("asks") is True:
+        return {"outcome": "asks", "message": _text(left.get("message"))}
+    if "service" not in left:
+        return {"outcome": "nothing"}
+    amounts = [*_amounts(left, _AMOUNTS), *_amounts(left.get("cost"), _COSTS), *_amounts(left.get("gain"), _GAINS)]
+    return {
+        "outcome": "done",
+        "message": _text(left.get("message")),
+        "instant": _text(left["instant"]) if left.get("instant") else None,
+        "amounts": tuple(amounts),
+        "lines": (*_blockers(left), *map(_text, _list(left.get("recovered"))), *_services(left)),
+    }
+
+
+_READ = {FAILURE: _failed, PAUSED: _paused, PLAN: _explained, RESULT: _done}
+"""In this order: a task that failed may have left a result of an earlier try."""
+
+
+def _amounts(left: Any, known: Mapping[str, Unit]) -> Iterator[Amount]:
+    if not isinstance(left, Mapping):
+        return
+    for name, unit in known.items():
+        if value := _number(left.get(name)):
+            yield Amount(name.replace("_", " "), value, unit)
+
+
+def _blockers(left: Mapping[str, Any]) -> Iterator[str]:
+    for each in _list(left.get("blockers")):
+        if isinstance(each, Mapping):
+            parts = [f"{_text(each.get('held'))}: {_text(each.get('reason'))}", _text(each.get("fix"))]
+            yield "held back: " + "; ".join(part for part in parts if part)
+
+
+def _services(left: Mapping[str, Any]) -> Iterator[str]:
+    for each in _list(left.get("services")):
+        if isinstance(each, Mapping):
+            failed = " FAILED" if each.get("failed") else ""
+            yield f"{_text(each.get('service'))}{failed}: {_text(each.get('message'))}"
+
+
+def _list(value: object) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else []
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else "" if value is None else str(value)
+
+
+def _moment(value: object) -> str:
+    """A time in ISO as people read it."""
+    try:
+        return f"{datetime.fromisoformat(_text(value)).astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    except (ValueError, OverflowError):
+        return _text(value)
+
+
+def _number(value: object) -> float:
+    """Of JSON as Python reads it, which knows NaN."""
+    return value if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) else 0

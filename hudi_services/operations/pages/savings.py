@@ -1,0 +1,39 @@
+"""What services cost and gained."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from hudi_services.operations.watch.gains import Gain
+
+DAYS = 30
+"""Of the sum on the page of all tables; that of a table shows all days that are kept."""
+
+
+@dataclass(frozen=True)
+class Gained:
+    """In the last `days`, of all tables that the user sees: bytes that cleans freed and bytes of logs that were merged, and how
+    many seconds of processors all services took, as far as that was measured."""
+
+    days: int
+    runs: int
+    failed: int
+    bytes_freed: int
+    log_bytes_merged: int
+    cpu_seconds: float
+
+
+def gained(gains: Iterable[Gain], tables: Collection[str]) -> Gained | None:
+    """None without a run."""
+    ours = [each for each in gains if each.table in tables]
+    if not ours:
+        return None
+    return Gained(
+        DAYS,
+        sum(each.runs for each in ours),
+        sum(each.failed for each in ours),
+        sum(each.bytes_freed or 0 for each in ours),
+        sum(each.log_bytes_merged or 0 for each in ours),
+        sum(each.cpu_seconds or 0 for each in ours),
+    )

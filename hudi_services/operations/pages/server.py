@@ -1,0 +1,255 @@
+"""One server on a page: its last cut, how far its tables are, and the topics or tables that are loaded from it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from hoodie.display import counted
+from hoodie.times import span
+from hudi_services.entry.server import DatabaseServer, database_dag
+from hudi_services.entry.source import DatabaseSource, TopicSource, server_of
+from hudi_services.entry.table import Table
+from hudi_services.operations.pages.row import Standing, iso, row
+from hudi_services.operations.pages.snapshots import Known, LastRun
+from hudi_services.operations.pages.state import State
+from hudi_services.operations.watch.model import Summary
+from hudi_services.registry.load import Registry
+from hudi_services.sources.cdc.cuts import Cut
+from hudi_services.sources.cdc.sync_progress import SyncProgress
+from hudi_services.sources.databases.status import (
+    LoadedTable,
+    LogLeft,
+    ServerStatus,
+    TableState,
+    TableStatus,
+    server_status,
+)
+
+_DAY = 86_400.0
+_SHARE = 4  # of the retention: a log that is kept for less is named
+
+
+@dataclass(frozen=True)
+class ServerLink:
+    """A server of the registry, its type, and how many tables that the user sees have entries which load from it."""
+
+    name: str
+    type: str
+    tables: int
+
+
+@dataclass(frozen=True)
+class ServerTable:
+    """A table as `TableStatus` has it, and what the watcher saw of it: its last commit, and how far it was verified.
+
+    It `has_page` unless it has no entry of its own in the registry, but comes from a rule for whole databases.
+    """
+
+    name: str
+    table: str
+    base_path: str
+    state: TableState
+    position: str
+    instant: str
+    lag: float | None
+    since: str
+    reason: str
+    fix: str
+    rows_read: int | None
+    rows_estimated: int | None
+    last_commit: str | None
+    verified_at: str
+    verified_position: str
+    has_page: bool
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A table that is loaded from a topic of Kafka. `state` and `reasons` are those of the page of all tables."""
+
+    name: str
+    topic: str
+    format: str
+    table: str
+    state: Standing
+    reasons: tuple[str, ...]
+    runs: tuple[LastRun, ...]
+    last_commit: str | None
+
+
+@dataclass(frozen=True)
+class StateFolder:
+    """The folder of a server's state as it was read: the newest cut, the notes of the newest run, or why there is nothing.
+
+    `tables` are those of the server, by entries of the registry and by the plan of the newest run.
+    """
+
+    cut: Cut | None = None
+    progress: SyncProgress | None = None
+    tables: tuple[LoadedTable, ...] = ()
+    trouble: State | None = None
+
+
+@dataclass(frozen=True)
+class ServerPage:
+    """The page. `now` is the API server's time in ISO 8601. `dag` brings the tables up to date (None: none that the user sees).
+
+    `run` is the last one of this DAG. `hidden` counts tables that the user may not see.
+    """
+
+    now: str
+    name: str
+    type: str
+    dag: str | None
+    schedule: str | None
+    run: LastRun | None
+    states: tuple[State, ...]
+    status: ServerStatus | None
+    tables: tuple[ServerTable, ...]
+    topics: tuple[Topic, ...]
+    hidden: int
+
+
+def server_links(registry: Registry, tables: Sequence[Table], dags: Collection[str]) -> tuple[ServerLink, ...]:
+    """Return the servers that a user sees: those of his `tables`, and those whose DAG is one of `dags`."""
+    counts = Counter(name for table in tables if (name := server_of(table.source)) is not None)
+    return tuple(
+        ServerLink(name, server.type, counts[name])
+        for name, server in sorted(registry.servers.items())
+        if counts[name] or (isinstance(server, DatabaseServer) and database_dag(name) in dags)
+    )
+
+
+def server_page(
+    name: str,
+    registry: Registry,
+    seen: Collection[str],
+    dags: Collection[str],
+    folder: StateFolder,
+    known: Known,
+    now: datetime,
+) -> ServerPage:
+    """Return the page of a server of the registry. The user sees its tables `seen`, and the DAGs `dags`.
+
+    Tables of rules have no DAGs of their own, so readers of the server's DAG see them.
+    """
+    server = registry.servers[name]
+    entries = [table for table in registry.tables if server_of(table.source) == name]
+    notes = [state for state in (folder.trouble, known.trouble) if state is not None]
+    if not isinstance(server, DatabaseServer):
+        topics = tuple(_topic(table, known, now) for table in entries if table.name in seen)
+        hidden = len(entries) - len(topics)
+        notes += _hidden(hidden)
+        return ServerPage(now.isoformat(), name, server.type, None, None, None, tuple(notes), None, (), topics, hidden)
+    names = {table.name for table in entries}
+    tables = folder.tables or tuple(_entries(entries))
+    shown = [
+        table for table in tables if table.name in seen or (table.name not in names and database_dag(name) in dags)
+    ]
+    hidden = len(tables) - len(shown)
+    notes += _hidden(hidden)
+    status = server_status(name, shown, folder.cut, folder.progress, now)
+    dag = database_dag(name) if server.schedule is not None and database_dag(name) in dags else None
+    notes += _states(name, status, no_cut=folder.trouble is None and folder.cut is None)
+    return ServerPage(
+        now.isoformat(),
+        name,
+        server.type,
+        dag,
+        server.schedule,
+        _run(dag, known),
+        tuple(notes),
+        replace(status, tables=()) if folder.trouble is None else None,
+        tuple(_table(table, known.seen, has_page=table.name in names) for table in status.tables),
+        (),
+        hidden,
+    )
+
+
+def _entries(tables: Sequence[Table]) -> Iterator[LoadedTable]:
+    for table in tables:
+        if isinstance(table.source, DatabaseSource):
+            yield LoadedTable(table.name, table.source.table, table.base_path)
+
+
+def _table(table: TableStatus, seen: Mapping[str, Summary], *, has_page: bool) -> ServerTable:
+    looked = seen.get(table.name)
+    return ServerTable(
+        table.name,
+        table.table,
+        table.base_path,
+        table.state,
+        table.position,
+        table.instant,
+        table.lag,
+        table.since,
+        table.reason,
+        table.fix,
+        table.loading.rows if table.loading is not None else None,
+        table.loading.estimate if table.loading is not None else None,
+        iso(looked.last_commit) if looked is not None else None,
+        looked.verified_at if looked is not None else "",
+        looked.verified_position if looked is not None else "",
+        has_page,
+    )
+
+
+def _topic(table: Table, known: Known, now: datetime) -> Topic:
+    source = table.source
+    assert isinstance(source, TopicSource), "the registry has checked the kind of the server"
+    found = row(table, known, now.date())
+    return Topic(
+        table.name,
+        source.topic,
+        source.format,
+        source.table or "",
+        found.state,
+        found.reasons,
+        tuple(run for run in found.runs if run.service == "ingest"),
+        found.last_commit,
+    )
+
+
+def _run(dag: str | None, known: Known) -> LastRun | None:
+    ran = known.ran.get(dag) if dag is not None else None
+    if dag is None or ran is None:
+        return None
+    return LastRun("sync", dag, ran.run, ran.state, ran.at.astimezone(UTC).isoformat(), ran.before)
+
+
+def _hidden(hidden: int) -> Iterator[State]:
+    if hidden:
+        yield State("note", f"{counted(hidden, 'table')} of the server not shown", "You may read no DAG of them.")
+
+
+def _states(name: str, status: ServerStatus, *, no_cut: bool) -> Iterator[State]:
+    sync = f"hudi-services cdc sync {name}"
+    if no_cut:
+        yield State(
+            "note", "No run has stored a cut yet", "A run stores one when all tables have come to one place.", sync
+        )
+    if status.log is not None:
+        yield from _log_states(status.log, name)
+    parked = [table for table in status.tables if table.state == "parked"]
+    if parked:
+        what = (
+            f"{counted(len(parked), 'table')} parked" if len(parked) > 1 else f"The table {parked[0].table} is parked"
+        )
+        resume = " ".join(f"--resume {table.table}" for table in parked[:3])
+        yield State("warning", what, "Runs leave parked tables out until a user resumes them.", f"{sync} {resume}")
+
+
+def _log_states(log: LogLeft, name: str) -> Iterator[State]:
+    check = f"hudi-services cdc check {name}"
+    if log.without:
+        text = "After a failover the next run finds the place in the new log. Otherwise load again with --start-fresh."
+        yield State("error", f"The server's log no longer has {log.position}, which a table needs", text, check)
+    elif log.seconds is not None and log.seconds <= 0:
+        text = "Runs may find it gone: changes would be missing. Run now, then keep logs for longer."
+        yield State("error", f"The server may have removed its log from {log.position} on", text, check)
+    elif log.seconds is not None and log.seconds < min(_DAY, log.retention / _SHARE):
+        text = f"It is needed from {log.position} on. Resume parked tables, or keep logs for longer."
+        yield State("warning", f"The server keeps its log for {span(log.seconds)} more", text, check)

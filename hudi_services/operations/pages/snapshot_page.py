@@ -1,0 +1,258 @@
+"""How the watcher saw a table, as its page shows it. Numbers are those of `hudi-services show table`, which the snapshot has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+from hoodie.display import counted
+from hudi_services.operations.inspect.overview import next_words
+from hudi_services.operations.pages.write_volume import Wrote, over_time
+from hudi_services.operations.watch.model import Event, Snapshot
+
+_COMMAND = re.compile(r"`(hudi-services [^`]+)`")
+_CARRIED_OUT = {"compaction": "compact", "logcompaction": "compact", "clustering": "cluster", "clean": "clean"}
+"""By action of a pending plan the service whose next run carries it out."""
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A number of the table; `value` is ISO in UTC where `unit` is a time."""
+
+    name: str
+    value: float | str
+    unit: Literal["count", "bytes", "time"]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """An instant, and what it wrote: None where the watcher did not see it begin. Times as ISO in UTC."""
+
+    instant: str
+    action: str
+    state: str
+    began: str
+    completed: str | None
+    operation: str
+    rows: int | None
+    bytes: int | None
+    files: int | None
+    partitions: int | None
+
+
+@dataclass(frozen=True)
+class Partition:
+    """What is current in it; sizes in bytes, `bytes` with logs."""
+
+    path: str
+    bytes: int
+    file_groups: int
+    log_bytes: int
+    log_files: int
+    older_bytes: int
+
+
+@dataclass(frozen=True)
+class Group:
+    """A file group: its newest slice and how many `slices` there are; sizes in bytes, `base_bytes` None without a base file."""
+
+    partition: str
+    file_group: str
+    since: str
+    slices: int
+    base_bytes: int | None
+    log_files: int
+    log_bytes: int
+    older_bytes: int
+
+
+@dataclass(frozen=True)
+class SizeClass:
+    """Base files from `from_bytes` to below `to_bytes`; the last class is open."""
+
+    from_bytes: int
+    to_bytes: int | None
+    files: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """Something that waits or holds something back: since when (ISO in UTC), and the command that helps."""
+
+    kind: Literal["pending", "lock", "held back", "problem", "paused"]
+    text: str
+    since: str | None = None
+    command: str | None = None
+
+
+@dataclass(frozen=True)
+class Consumer:
+    """A named consumer of changes. `position` is the completion time of the last commit that it has read, `since` when the first
+    commit after it was complete. Services keep what is unread until `held_until`; `passed`: they no longer do. Times as ISO."""
+
+    consumer: str
+    position: str | None
+    commits_behind: int
+    since: str | None
+    held_until: str | None
+    passed: bool
+    committed_at: str
+    committed_by: str
+
+
+@dataclass(frozen=True)
+class Changed:
+    """Columns that came, went or changed with an instant; `completed` as ISO in UTC."""
+
+    instant: str
+    completed: str
+    changes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """`partitions_left_out` are smaller than those here; `groups` are the file groups that want a service most, without
+    `groups_left_out`; `older` says whether the timeline goes on before `instants`; `wrote` is None where the watcher has seen no
+    commit complete; `changed` since it first looked, the newest first."""
+
+    looked_at: str
+    facts: tuple[Fact, ...]
+    waiting: tuple[Waiting, ...]
+    next: tuple[str, ...]
+    objectives: tuple[Mapping[str, Any], ...]
+    instants: tuple[Drawn, ...]
+    older: bool
+    wrote: Wrote | None
+    columns: tuple[Mapping[str, str], ...]
+    changed: tuple[Changed, ...]
+    sizes: tuple[SizeClass, ...]
+    partitions: tuple[Partition, ...]
+    partitions_left_out: int
+    groups: tuple[Group, ...]
+    groups_left_out: int
+    consumers: tuple[Consumer, ...] = ()
+
+
+def seen(name: str, snapshot: Snapshot, events: Iterable[Event]) -> Seen | None:
+    """None for a table of which no look succeeded. `events` are of the table: they tell what instants wrote."""
+    body = snapshot.body
+    if not body:
+        return None
+    events, columns = tuple(events), body.get("columns") or {"now": [], "changes": []}
+    shown, looked_at = body["table"], snapshot.summary.looked_at
+    wrote = {(each.instant, each.action): each.facts for each in events}
+    # These say more than the event of an instant that was there at the first look.
+    wrote |= {(row["instant"], row["action"]): row for row in shown["last_commits"]}
+    return Seen(
+        looked_at.isoformat(),
+        tuple(_facts(shown)),
+        tuple(_waiting(name, shown, looked_at)),
+        tuple(f"{service}: {next_words(service, each)}" for service, each in shown["next"].items()),
+        tuple(shown["objectives"]),
+        tuple(_drawn(row, wrote.get((row["instant"], row["action"]), {})) for row in body["timeline"]),
+        bool(body["older"]),
+        over_time(events),
+        tuple(columns["now"]),
+        tuple(
+            Changed(each["instant"], each["completed"], tuple(each["changes"])) for each in reversed(columns["changes"])
+        ),
+        tuple(SizeClass(**bar) for bar in shown["base_file_sizes"]),
+        tuple(map(_partition, body["partitions"])),
+        body["partitions_left_out"],
+        tuple(Group(**row) for row in body.get("groups", ())),
+        body.get("groups_left_out", 0),
+        tuple(_consumer(row, looked_at) for row in shown.get("consumers", ())),
+    )
+
+
+def _facts(shown: Mapping[str, Any]) -> Iterator[Fact]:
+    names: Sequence[tuple[str, str, Literal["count", "bytes", "time"]]] = (
+        ("rows in base files", "rows_in_base_files", "count"),
+        ("rows in logs", "rows_in_logs", "count"),
+        ("deletions in logs", "deletions_in_logs", "count"),
+        ("base files", "base_files", "count"),
+        ("size of these", "base_bytes", "bytes"),
+        ("log files", "log_files", "count"),
+        ("size of logs", "log_bytes", "bytes"),
+        ("older versions", "older_files", "count"),
+        ("size of older versions", "older_bytes", "bytes"),
+        ("partitions", "partitions", "count"),
+        ("file groups", "file_groups", "count"),
+        ("commits on the timeline", "commits", "count"),
+        ("last commit", "last_commit", "time"),
+    )
+    for name, key, unit in names:
+        if shown[key] is not None:
+            yield Fact(name, shown[key], unit)
+
+
+def _waiting(name: str, shown: Mapping[str, Any], looked_at: datetime) -> Iterator[Waiting]:
+    def since(age: float | None) -> str | None:
+        return (looked_at - timedelta(seconds=age)).isoformat() if age is not None else None
+
+    for problem in shown["problems"]:
+        yield Waiting("problem", problem, command=_command(problem) or f"hudi-services doctor --table {name}")
+    if (paused := shown.get("paused")) is not None:
+        yield Waiting("paused", str(paused["told"]), command=f"hudi-services resume --table {name}")
+    for each in shown["blockers"]:
+        holder = f"{each['action']} {each['instant']}, {each['reason']}"
+        text = f"{each['service']}: {each['held']} held back by {holder}. {each['fix']}"
+        yield Waiting("held back", text, since(each["age"]), _command(each["fix"]))
+    for each in shown["pending"]:
+        service = _CARRIED_OUT.get(each["action"])
+        command = f"hudi-services {service} --table {name}" if service is not None else None
+        text = f"{each['action']} {each['instant']}, {each['state'].lower()}"
+        if (markers := each.get("markers")) is not None:
+            text += f", {counted(markers, 'data file')} begun by its markers"
+        yield Waiting("pending", text, each["began"], command)
+    for each in shown["locks"]:
+        gone = each["alive"] is False
+        text = f"{each['path']}, {each['holder']}{', which is gone' if gone else ''}"
+        yield Waiting("lock", text, since(each["age"]), f"hudi-services unlock --table {name}" if gone else None)
+
+
+def _command(text: str) -> str | None:
+    """The first that the text names."""
+    found = _COMMAND.search(text)
+    return found[1] if found is not None else None
+
+
+def _drawn(row: Mapping[str, Any], wrote: Mapping[str, Any]) -> Drawn:
+    return Drawn(
+        row["instant"],
+        row["action"],
+        row["state"].lower(),
+        row["began"],
+        row["completed"],
+        str(wrote.get("operation") or "").lower(),
+        wrote.get("rows_written"),
+        wrote.get("bytes_written"),
+        wrote.get("files"),
+        wrote.get("partitions"),
+    )
+
+
+def _consumer(row: Mapping[str, Any], looked_at: datetime) -> Consumer:
+    def since(age: float) -> str:
+        return (looked_at - timedelta(seconds=age)).isoformat()
+
+    return Consumer(
+        row["consumer"],
+        row["position"],
+        row["commits_behind"],
+        since(row["seconds_behind"]) if row["commits_behind"] else None,
+        row["held_until"],
+        row["passed"],
+        since(row["age"]),
+        row["committed_by"],
+    )
+
+
+def _partition(row: Mapping[str, Any]) -> Partition:
+    return Partition(
+        row["partition"], row["bytes"], row["file_groups"], row["log_bytes"], row["log_files"], row["older_bytes"]
+    )

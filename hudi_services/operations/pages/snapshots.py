@@ -1,0 +1,60 @@
+"""What is known of tables beside the registry: the last runs of their DAGs, and how the watcher saw them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from hudi_services.entry.dag import dag_id
+from hudi_services.entry.table import Table
+from hudi_services.operations.pages.state import State
+from hudi_services.operations.watch.gains import Gain
+from hudi_services.operations.watch.model import Summary
+from hudi_services.services.entries import ENTRIES
+
+
+@dataclass(frozen=True)
+class Ran:
+    """The last run of a DAG: its `state` as Airflow knows it, or `asks` where it waits for a person; `at` is when it ended, else
+    began, else was due, with a time zone. `before` is how the one before it ended, of a run that goes on."""
+
+    run: str
+    state: str
+    at: datetime
+    before: str = ""
+
+
+@dataclass(frozen=True)
+class Known:
+    """`ran` by DAG, `seen` by table; `trouble` is why there is nothing, or nothing new, of what was seen. `gains` are of
+    the days that a page shows."""
+
+    ran: Mapping[str, Ran] = field(default_factory=dict)
+    seen: Mapping[str, Summary] = field(default_factory=dict)
+    trouble: State | None = None
+    gains: Sequence[Gain] = ()
+
+
+@dataclass(frozen=True)
+class LastRun:
+    """Of a service of the table; `at` as ISO in UTC."""
+
+    service: str
+    dag: str
+    run: str
+    state: str
+    at: str
+    before: str = ""
+
+
+def last_runs(table: Table, ran: Mapping[str, Ran]) -> tuple[LastRun, ...]:
+    """Of each service of the table that ever ran, the newest first."""
+    found = []
+    for entry in ENTRIES:
+        dag = dag_id(entry.name, table.name)
+        if entry.has_dag(table) and (last := ran.get(dag)) is not None:
+            found.append(
+                LastRun(entry.name, dag, last.run, last.state, last.at.astimezone(UTC).isoformat(), last.before)
+            )
+    return tuple(sorted(found, key=lambda each: each.at, reverse=True))

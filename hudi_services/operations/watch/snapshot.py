@@ -1,0 +1,91 @@
+"""A table as it is now: what the commands that show it print, as the store keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from hudi_services.operations.inspect.contents import partitions
+from hudi_services.operations.inspect.history import timeline
+from hudi_services.operations.inspect.objectives import in_words
+from hudi_services.operations.inspect.overview import overview
+from hudi_services.operations.inspect.table_look import Look
+from hudi_services.operations.watch.facts import kept_facts
+from hudi_services.operations.watch.groups import groups
+from hudi_services.operations.watch.model import Health, Snapshot, Summary
+
+_PARTITIONS = 1000  # the largest
+_INSTANTS = 1000  # the newest
+_SMALL = 32 * 1024 * 1024  # bytes; an edge of the sizes that `show table` counts by
+
+
+_STUCK = 24 * 3600  # seconds; plans wait and writers write, but not for a day
+
+
+def snapshot(name: str, base_path: str, look: Look) -> Snapshot:
+    """Lists each partition once and opens no data file whose commit is on the timeline. What is wrong with the table is told in
+    it; raises HoodieError for one that cannot be read at all."""
+    shown = dict(overview(look).values)
+    parts = partitions(look).values["partitions"]
+    largest = sorted(parts, key=lambda each: each["bytes"], reverse=True)[:_PARTITIONS]
+    instants = timeline(look, _INSTANTS).values
+    wanting, left_out = groups(look)
+    body = {
+        "table": shown,
+        "partitions": sorted(largest, key=lambda each: str(each["partition"])),
+        "partitions_left_out": len(parts) - len(largest),
+        "timeline": instants["timeline"],
+        "older": instants["older"],
+        "facts": kept_facts(look),
+        "groups": wanting,
+        "groups_left_out": left_out,
+    }
+    return Snapshot(_summary(name, base_path, look.now, shown, instants["instants"]), body)
+
+
+def _summary(name: str, base_path: str, now: datetime, shown: Mapping[str, Any], instants: int) -> Summary:
+    missed = [each for each in shown["objectives"] if not each["met"]]
+    health, reason = _health(shown, missed)
+    last = shown["last_commit"]
+    return Summary(
+        name,
+        base_path,
+        health,
+        now,
+        datetime.fromisoformat(last) if last is not None else None,
+        shown["rows_in_base_files"],
+        shown["base_bytes"] + shown["log_bytes"],
+        shown["base_files"] + shown["log_files"],
+        shown["log_bytes"],
+        shown["log_files"],
+        shown["partitions"],
+        sum(
+            bar["files"]
+            for bar in shown["base_file_sizes"]
+            if bar["to_bytes"] is not None and bar["to_bytes"] <= _SMALL
+        ),
+        instants,
+        len(shown["pending"]),
+        tuple(each["objective"] for each in missed),
+        max((each["urgency"] for each in shown["objectives"]), default=0.0),
+        reason,
+        paused=str(shown["paused"]["told"]) if shown["paused"] is not None else "",
+        passed=tuple(each["consumer"] for each in shown["consumers"] if each["passed"]),
+    )
+
+
+def _health(shown: Mapping[str, Any], missed: list[Any]) -> tuple[Health, str]:
+    """The gravest, and why."""
+    if shown["problems"]:
+        return "damaged", str(shown["problems"][0])
+    stuck = [each for each in shown["blockers"] if each["state"] != "COMPLETED" and each["age"] > _STUCK]
+    if stuck:
+        first = stuck[0]
+        holder = f"{first['action']} {first['instant']}, {first['reason']}"
+        return "blocked", f"{first['service']}: {first['held']} held back by {holder}"
+    if missed:
+        return "missed", ", ".join(f"{each['objective']} (at most {in_words(each)['at_most']})" for each in missed)
+    if shown["paused"] is not None:
+        return "paused", str(shown["paused"]["told"])
+    return "ok", ""

@@ -1,1 +1,0 @@
-"""How a run ended, as people and programs get it."""

@@ -1,1 +1,0 @@
-"""Tables that a person has paused: no service of this platform runs on them until somebody resumes them."""

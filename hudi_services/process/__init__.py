@@ -1,1 +1,0 @@
-"""How a process of a service lives and ends."""

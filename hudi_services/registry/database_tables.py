@@ -1,0 +1,187 @@
+"""The tables of a registry that are loaded from one database server."""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from hoodie.config.keys.table import VERSION
+from hoodie.display import some
+from hoodie.errors import ConfigError
+from hoodie.storage import Storage, open_storage
+from hudi_services.entry.new_table import options_of_new
+from hudi_services.entry.retention import with_retention
+from hudi_services.entry.server import DatabaseServer
+from hudi_services.entry.source import DatabaseSource
+from hudi_services.entry.table import Table
+from hudi_services.registry.database_server import database_server
+from hudi_services.registry.load import Reading, Registry
+from hudi_services.registry.mistakes import as_error
+from hudi_services.sources.cdc.cuts import CutStore
+from hudi_services.sources.cdc.mysql.binlog.decoding import Choices
+from hudi_services.sources.cdc.mysql.table_load import TableLoad
+from hudi_services.sources.cdc.mysql.table_source import TableSource
+from hudi_services.sources.cdc.mysql.target_table import TargetTable, load_engine
+from hudi_services.sources.databases.expressions import added_columns
+from hudi_services.sources.databases.plan import Refusal
+from hudi_services.sources.databases.plan_store import PlanStore, StoredPlan
+from hudi_services.sources.databases.plan_sync import PlannedSync, source_masks
+from hudi_services.sources.databases.planner import Planner
+from hudi_services.sources.databases.requests import RequestStore
+from hudi_services.sources.databases.status import LoadedTable
+
+
+def cut_store(name: str, reading: Reading) -> CutStore:
+    """Return the cuts of the server `name`. Raises ConfigError where the registry names no folder for them."""
+    return CutStore(_states(name, reading), name)
+
+
+def plan_store(name: str, reading: Reading) -> PlanStore:
+    """Return the plans of the server `name`. Raises ConfigError where the registry names no folder for them."""
+    return PlanStore(_states(name, reading), name)
+
+
+def _states(name: str, reading: Reading) -> Storage:
+    server = database_server(name, reading)
+    if server.state is None:
+        raise ConfigError(
+            f"The server {name!r} has no folder for its state in the registry {reading.registry.file}",
+            fix="name one that all who load its tables share, such as `state: /lake/_state`",
+        )
+    return open_storage(server.state)
+
+
+def registered_sync(name: str, reading: Reading, environ: Mapping[str, str]) -> PlannedSync:
+    """Return the runs that bring all tables of the server `name` up to date.
+
+    Tables whose entries have mistakes are refused. Raises ConfigError where two tables are loaded from one, RegistryError for an
+    entry with mistakes that does not say which table it is about: a rule could take that one.
+    """
+    server, cuts, registry = database_server(name, reading), cut_store(name, reading), reading.registry
+    targets = [_target(table, source, server, environ) for table, source in database_tables(registry, name)]
+    twice = [source for source, count in Counter(target.table.full_name for target in targets).items() if count > 1]
+    if twice:
+        raise ConfigError(
+            f"Two tables of the registry are loaded from one table of {name}",
+            found=", ".join(twice),
+            fix="keep one of them, and let the other follow it by a section `stream`",
+        )
+    own = {table.name: table.base_path for table in registry.tables}
+    own |= {source.table: table.base_path for table, source in database_tables(registry, name)}
+    refused = tuple(_refused(name, reading))
+    own |= {refusal.source: refusal.base_path or refusal.source for refusal in refused}
+    rules = tuple(rule for rule in registry.databases if rule.server == name)
+    return PlannedSync(Planner(name, server, environ, own), rules, targets, cuts, plan_store(name, reading), refused)
+
+
+def _refused(name: str, reading: Reading) -> Iterator[Refusal]:
+    """The tables of the server `name` whose entries have mistakes."""
+    right = {source.table for _, source in database_tables(reading.registry, name)}
+    for entry in reading.left_out:
+        if entry.server == name and entry.table not in right:
+            mistakes = [mistake for mistake in reading.mistakes if mistake.table == entry.name]
+            if not entry.table:
+                raise as_error(reading.registry.file, mistakes or reading.mistakes)
+            reason = "; ".join(f"its entry has a mistake: {mistake}" for mistake in mistakes[:1])
+            fix = "correct it. `hudi-services registry check` lists all mistakes"
+            yield Refusal(entry.table, entry.base_path, "unfit", reason, fix)
+
+
+def database_tables(registry: Registry, name: str) -> Iterator[tuple[Table, DatabaseSource]]:
+    """Yield the tables that have entries of their own and are loaded from the server `name`, with their sources."""
+    for table in registry.tables:
+        if isinstance(table.source, DatabaseSource) and table.source.server == name:
+            yield table, table.source
+
+
+def loaded_tables(name: str, reading: Reading) -> tuple[LoadedTable, ...]:
+    """Return the tables that are loaded from the server `name`, by entries and by the plan of the last run, and refused ones."""
+    own = database_tables(reading.registry, name)
+    entries = {source.table: LoadedTable(table.name, source.table, table.base_path) for table, source in own}
+    for bad in _refused(name, reading):
+        entries[bad.source] = LoadedTable(asset_name(name, bad.source), bad.source, bad.base_path, bad.reason, bad.fix)
+    store = plan_store(name, reading)
+    skipped = RequestStore(store.storage, name).latest().skipped
+    return with_skipped({**planned_tables(name, store.latest()), **entries}.values(), skipped)
+
+
+def with_skipped(tables: Iterable[LoadedTable], skipped: Collection[str]) -> tuple[LoadedTable, ...]:
+    """Return the tables, with a note at those that users asked to skip."""
+    return tuple(replace(table, skipped=True) if table.table in skipped else table for table in tables)
+
+
+def planned_tables(name: str, stored: StoredPlan) -> dict[str, LoadedTable]:
+    """Return the tables of the server `name` by a plan, also refused ones, by their names there."""
+    return {
+        **{source: LoadedTable(asset_name(name, source), source, path) for source, path in stored.paths.items()},
+        **{
+            one.source: LoadedTable(asset_name(name, one.source), one.source, one.base_path, one.reason, one.fix)
+            for one in stored.refusals
+        },
+    }
+
+
+def asset_name(server: str, source: str) -> str:
+    """Return the name of a table of rules in Airflow's assets and in lists."""
+    return f"{server}.{source}"
+
+
+def registered_load(table: Table, reading: Reading, environ: Mapping[str, str]) -> TableLoad:
+    """Return the load of one table of the registry. Raises ConfigError for a table that is not loaded from a database server."""
+    source = table.source
+    if not isinstance(source, DatabaseSource):
+        raise ConfigError(
+            f"The table {table.name} is not loaded from a database server",
+            found=source.shown if source is not None else "no source",
+            fix="name a table with `source: {server: …, table: DATABASE.TABLE}`",
+        )
+    server = database_server(source.server, reading)
+    return TableLoad(server, environ, _target(table, source, server, environ))
+
+
+def planned_load(name: str, reading: Reading, environ: Mapping[str, str]) -> TableLoad | None:
+    """Return the load of a table of a rule, None where the registry has an entry `name` or no rule.
+
+    Its name is that of its asset, SERVER.DATABASE.TABLE, without the server where no other has this table. Raises ConfigError for
+    a name that nothing loads.
+    """
+    registry = reading.registry
+    names = [table.name for table in registry.tables]
+    if name in (*names, *(mistake.table for mistake in reading.mistakes)) or not registry.databases:
+        return None
+    servers = {rule.server for rule in registry.databases}
+    server, _, source = name.partition(".")
+    if server in servers:
+        return registered_sync(server, reading, environ).load(source)
+    planned = [(one, source) for one in sorted(servers) for source in plan_store(one, reading).latest().paths]
+    having = [one for one, source in planned if source == name]
+    if len(having) == 1:
+        return registered_sync(having[0], reading, environ).load(name)
+    known = [*names, *(asset_name(one, source) for one, source in planned)]
+    close = difflib.get_close_matches(name, known) or known
+    raise ConfigError(
+        f"The registry {registry.file} and its rules have no table {name!r}",
+        found=f"it is at the servers {' and '.join(having)}" if having else some(close) or "no table yet",
+        fix="write SERVER.DATABASE.TABLE, or the name of an entry",
+    )
+
+
+def _target(table: Table, source: DatabaseSource, server: DatabaseServer, environ: Mapping[str, str]) -> TargetTable:
+    database, _, name = source.table.partition(".")
+    options: dict[str, object] = {
+        **with_retention(
+            table, {**options_of_new(table, table.keys), **table.hoodie, **table.section("ingest").hoodie}
+        ),
+        VERSION.name: str(table.version),
+    }
+    choices = Choices(source.zero_dates, frozenset(source.as_text))
+    return TargetTable(
+        TableSource(source.server, database, name, source.ignore_cascades, choices, source.statements),
+        table.base_path,
+        options,
+        load_engine(),
+        source_masks(f"The table {table.name}", source.masks, source.server, server, environ),
+        added_columns(source),
+    )

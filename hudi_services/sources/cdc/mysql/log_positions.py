@@ -1,0 +1,58 @@
+"""Places in the log of one server, each with what identifies the log there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from hoodie.errors import SourceError
+from hudi_services.entry.server import DatabaseServer
+from hudi_services.sources.cdc.mysql.binlog.events import Event, Kind
+from hudi_services.sources.cdc.mysql.binlog.log import file_created
+from hudi_services.sources.cdc.mysql.connection import connected
+from hudi_services.sources.cdc.mysql.log_identity import StoredPosition, log_identity
+from hudi_services.sources.cdc.mysql.position import LogPosition
+
+if TYPE_CHECKING:
+    from pymysql.connections import Connection
+
+
+@dataclass
+class LogPositions:
+    """Positions of the log of the server `name`. It remembers when the files of the log began."""
+
+    name: str
+    server: DatabaseServer
+    environ: Mapping[str, str]
+    _files: dict[str, int] = field(default_factory=dict)
+    _asking: Lock = field(default_factory=Lock)
+
+    def noted(self, log: Iterator[tuple[LogPosition, Event]]) -> Iterator[tuple[LogPosition, Event]]:
+        """Yield the events, and note when their files began: a second connection that asks would end the one of the events."""
+        for position, event in log:
+            if event.kind is Kind.FORMAT_DESCRIPTION:
+                self._files[position.file] = event.seconds
+            yield position, event
+
+    def created(self, file: str) -> int:
+        """Return when a file of the log began, in seconds since 1970.
+
+        Raises SourceError for one that the server no longer has.
+        """
+        with self._asking:  # a second replica of the same number would end the first
+            if file not in self._files:
+                with connected(self.name, self.server, self.environ) as connection:
+                    self._files[file] = file_created(connection, self.server.server_id, file)
+            return self._files[file]
+
+    def stored_position(self, control: Connection[Any], source: str, place: LogPosition) -> StoredPosition:
+        """Return the place as a commit of `source` holds it. Raises SourceError where the log no longer has it."""
+        identity = log_identity(control, place, self.created)
+        if identity is None:
+            raise SourceError(
+                f"The binlog of {source} no longer has the position {place}",
+                fix="keep logs longer: `hudi-services cdc check` shows how long. Then load again with --start-fresh",
+            )
+        return StoredPosition(source, str(place), identity)

@@ -1,0 +1,131 @@
+"""Rows that a Hudi table of several sources has: those of some sources, and whose those of some keys are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import and_, or_
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hoodie.dataset import HoodieDataset
+from hoodie.errors import SourceError
+from hoodie.merge import IDENTITY
+from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
+from hoodie.schema import conform, top_level
+from hoodie.table import HoodieTable
+from hoodie.view import TableState
+from hoodie.write.change_rows import ChangeRows
+from hudi_services.sources.cdc.mysql.definition import TableName
+from hudi_services.sources.cdc.mysql.key_owners import Holders, traces
+from hudi_services.sources.cdc.mysql.table_source import DATABASE_COLUMN, TABLE_COLUMN, TableSource
+
+_SOURCE = (DATABASE_COLUMN, TABLE_COLUMN)
+
+
+@dataclass(frozen=True)
+class StoredRows:
+    """The rows of `table` as it is in `state`."""
+
+    table: HoodieTable
+    state: TableState
+
+    @property
+    def located_by(self) -> tuple[str, ...]:
+        """The columns that say which row one is, and where."""
+        properties = self.state.properties
+        return tuple(dict.fromkeys(top_level((*properties.record_key_fields, *properties.partition_fields))))
+
+    def of_sources(self, sources: Sequence[TableSource], names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Yield columns of the rows that the table has of these sources."""
+        if sources:
+            yield from HoodieDataset(self.table, state=self.state).to_batches(list(names), _is_of(sources))
+
+    def filled(self, names: Sequence[str]) -> dict[str, set[TableName]]:
+        """Return which sources have rows with a value, for each of these columns of the table."""
+        sources: dict[str, set[TableName]] = {name: set() for name in names}
+        if not names:
+            return sources
+        has_value = reduce(or_, (pc.field(name).is_valid() for name in names))
+        for batch in HoodieDataset(self.table, state=self.state).to_batches([*_SOURCE, *names], has_value):
+            counts = pa.Table.from_batches([batch]).group_by(_SOURCE).aggregate([(name, "count") for name in names])
+            for name in names:
+                rows = counts.filter(pc.field(f"{name}_count") > 0)
+                sources[name].update(zip(*(rows[column].to_pylist() for column in _SOURCE), strict=True))
+        return sources
+
+    def owners(self, keyed: pa.Table, rows_of: ChangeRows, without: Sequence[TableSource]) -> pa.Table:
+        """Return whose the stored rows are that have keys of `keyed`: their keys and their sources, without some sources.
+
+        `keyed` has the columns of the record key, too. One read finds them all: it looks into files that may have such keys only.
+        """
+        schema = self.table.stored_schema or pa.schema([])
+        fields = [schema.field(name) for name in top_level(rows_of.keys.fields) if name in schema.names]
+        owner = pa.schema([(name, pa.string()) for name in (*IDENTITY, *_SOURCE)])
+        if not keyed.num_rows or not fields:
+            return owner.empty_table()
+        # Values that do not fit into the stored type become others, which the keys leave out below.
+        chosen = [pc.field(one.name).isin(pc.unique(keyed[one.name].cast(one.type, safe=False))) for one in fields]
+        names = list(dict.fromkeys([*self.located_by, *_SOURCE]))
+        found = [owner.empty_table()]
+        for batch in HoodieDataset(self.table, state=self.state).to_batches(names, reduce(and_, chosen)):
+            rows = pa.Table.from_batches([batch])
+            stored = conform(rows.select(rows_of.stored.names), rows_of.stored)
+            columns = {RECORD_KEY: rows_of.keys.of(stored), PARTITION_PATH: rows_of.paths.of(stored)}
+            owned = pa.table({**columns, **{name: rows[name] for name in _SOURCE}}).cast(owner)
+            found.append(owned.filter(pc.is_in(owned[RECORD_KEY], value_set=keyed[RECORD_KEY].combine_chunks())))
+        owners = pa.concat_tables(found)
+        return owners.filter(pc.invert(_is_of(without))) if without else owners
+
+
+def owned_rows(
+    parts: Callable[[], Iterator[pa.Table]],
+    rows_of: ChangeRows,
+    stored: StoredRows,
+    emptied: Sequence[TableSource],
+    *,
+    are_all: bool,
+) -> Iterator[pa.Table]:
+    """Yield the rows to upsert of changes of tables that share keys: a change counts if the row is that of its table.
+
+    The rows of `emptied` tables are deleted before. Changes are read twice: each of a key may decide about another one.
+
+    Raises SourceError for keys that two tables have where the changes `are_all` rows of the emptied tables: these are read at
+    moments of their own, so it is not known which table had a row last.
+    """
+    identity = IDENTITY[:1] if rows_of.global_keys else IDENTITY
+    fields = list(dict.fromkeys(top_level(rows_of.keys.fields)))
+    seen = [traces(changes, rows_of.keyed(changes), [*identity, *fields]) for changes in parts()]
+    if not seen:
+        return
+    holders = Holders.of(pa.concat_tables(seen), identity, *fields)
+    if are_all:
+        owners = stored.owners(holders.table, rows_of, emptied)
+        keys = holders.table.group_by(identity).aggregate([]).num_rows
+        if shared := owners.num_rows + holders.table.num_rows - keys:
+            raise shared_keys(f"{shared:,} of {holders.table.num_rows:,} rows")
+    verdict = holders.verdict(stored.owners(holders.undecided, rows_of, emptied))
+    for changes in parts():
+        yield rows_of.last(verdict.counting(rows_of.keyed(changes)))
+
+
+def shared_keys(found: str) -> SourceError:
+    """Return the error of tables that have rows of one key."""
+    return SourceError(
+        "Tables of the server have rows of one key, and their keys are said to be global",
+        found=found,
+        fix="resume the tables once each row is in one of them. If rows share keys for good, load into a new path without "
+        "global_keys, so that database and table are parts of the key",
+    )
+
+
+def _is_of(sources: Sequence[TableSource]) -> pc.Expression:
+    databases: dict[str, list[str]] = {}
+    for source in sources:
+        databases.setdefault(source.database, []).append(source.name)
+    chosen = pc.scalar(False)
+    for database, tables in databases.items():
+        chosen = chosen | ((pc.field(DATABASE_COLUMN) == database) & pc.field(TABLE_COLUMN).isin(tables))
+    return chosen

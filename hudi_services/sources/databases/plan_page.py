@@ -1,0 +1,62 @@
+"""The plan of a server as people and programs read it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from hoodie.times import span
+from hudi_services.sources.cdc.mysql.snapshot_estimate import snapshot_seconds
+from hudi_services.sources.cdc.mysql.table_load import SESSIONS
+from hudi_services.sources.databases.plan import Route
+from hudi_services.sources.databases.planner import CurrentPlan
+
+
+def document(current: CurrentPlan) -> dict[str, Any]:
+    """Return the plan as JSON: routes, refused tables, rules without a table, and an estimate of what a run has to do."""
+    plan = current.plan
+    rows, size = (sum(getattr(table, name) for table in plan.snapshots) for name in ("rows", "size"))
+    seconds = snapshot_seconds(rows, size)
+    return {
+        "routes": [_route(route, current) for route in plan.routes],
+        "refused": [
+            {"source": one.source, "base_path": one.base_path, "kind": one.kind, "reason": one.reason, "fix": one.fix}
+            for one in plan.refusals
+        ],
+        "unmatched": [rule.shown for rule in plan.unmatched],
+        "estimate": {
+            "tables": len(plan.snapshots),
+            "rows": rows,
+            "bytes": size,
+            "seconds": round(seconds, 1),
+            "retention_seconds": current.retention,
+            "connections": 1 + SESSIONS if plan.snapshots else 2,
+        },
+    }
+
+
+def problems(current: CurrentPlan) -> Iterator[str]:
+    """Yield a line for each refused table and each rule without a table, and one if the log may be gone too early."""
+    for refusal in current.plan.refusals:
+        yield f"{refusal.source} is refused: {refusal.reason}. {refusal.fix}"
+    for rule in current.plan.unmatched:
+        yield f"No table matches the rule {rule.shown}. Correct its regular expressions"
+    estimate = document(current)["estimate"]
+    if current.retention and current.retention < 4 * estimate["seconds"]:
+        yield (
+            f"The server keeps its log for {span(current.retention)}, and the snapshots take about {span(estimate['seconds'])}. "
+            f"SET GLOBAL binlog_expire_logs_seconds = {int(8 * estimate['seconds']) + 1}"
+        )
+
+
+def _route(route: Route, current: CurrentPlan) -> dict[str, Any]:
+    names = [source.full_name for source in route.sources]
+    return {
+        "sources": names,
+        "base_path": route.base_path,
+        "state": "new" if any(name in current.plan.added for name in names) else "runs",
+        "key": list(route.key),
+        "columns": {field.name: str(field.type) for field in route.schema},
+        "rows": sum(source.rows for source in route.sources),
+        "bytes": sum(source.size for source in route.sources),
+    }

@@ -1,0 +1,178 @@
+"""A run that brings all tables of a server up to date: those with entries of their own, and those that rules take."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from hoodie.clock import SystemClock
+from hoodie.display import some
+from hoodie.errors import ConfigError
+from hudi_services.entry.database_rules import DatabaseRule
+from hudi_services.entry.server import DatabaseServer
+from hudi_services.sources.cdc.credentials import password_of
+from hudi_services.sources.cdc.cuts import CutStore
+from hudi_services.sources.cdc.masks import Mask, Masks
+from hudi_services.sources.cdc.mysql.load_result import LoadResult
+from hudi_services.sources.cdc.mysql.server_sync import ServerMoment, ServerSync, SyncResult, TableResult
+from hudi_services.sources.cdc.mysql.table_load import TableLoad
+from hudi_services.sources.cdc.mysql.table_source import MergedSource, TableSource
+from hudi_services.sources.cdc.mysql.target_table import TargetTable, load_engine
+from hudi_services.sources.cdc.progress_report import ProgressReport
+from hudi_services.sources.cdc.sync_progress import ProgressStore
+from hudi_services.sources.databases.expressions import added_columns
+from hudi_services.sources.databases.plan import Refusal, Route
+from hudi_services.sources.databases.plan_store import PlanStore
+from hudi_services.sources.databases.planner import CurrentPlan, Planner
+from hudi_services.sources.databases.requests import RequestStore
+
+
+@dataclass(frozen=True)
+class PlannedSync:
+    """Runs for the tables `targets`, and for those that `rules` take at the time of each run.
+
+    `refused` are tables whose entries have mistakes: neither an entry nor a rule loads them.
+    """
+
+    planner: Planner
+    rules: tuple[DatabaseRule, ...]
+    targets: Sequence[TargetTable]
+    cuts: CutStore
+    plans: PlanStore
+    refused: tuple[Refusal, ...] = ()
+
+    def current(self, *, accept: bool = False) -> CurrentPlan | None:
+        """Return the plan of the rules as it is now, None where there never was a rule.
+
+        `accept` lets tables have other paths than before, or none.
+        """
+        stored = self.plans.latest()
+        if not self.rules and not stored.paths:
+            return None
+        return self.planner.current(self.rules, stored, accept=accept)
+
+    def targets_of(self, current: CurrentPlan | None) -> list[TargetTable]:
+        """Return the Hudi tables with entries of their own, and those of a plan."""
+        return [*self.targets, *(map(self._target, current.plan.routes) if current is not None else ())]
+
+    def run(self, *, resume: Collection[str] = (), until: ServerMoment | None = None) -> SyncResult:
+        """Plan, store the plan, and bring the tables to the end of the log, as `ServerSync` says.
+
+        Parked tables that users asked to resume are tried again, as those in `resume`, and those that they asked to skip are left
+        out. The cut is at `until`, if that is given. Tables that the plan refuses are results, too. Raises ConfigError where no
+        table is left, and for a name in `resume` that nothing loads.
+        """
+        current, name = self.current(), self.planner.name
+        refusals = (*self.refused, *(current.plan.refusals if current is not None else ()))
+        targets = self.targets_of(current)
+        known = {table.full_name for target in targets for table in target.source.tables}
+        if unknown := sorted(set(resume) - known):
+            raise ConfigError(
+                f"The registry loads no table {unknown[0]!r} from {name}",
+                fix=f"name one of {', '.join(sorted(known)[:10])}",
+            )
+        if current is not None:
+            current.store(self.plans)
+        if not targets:
+            raise _nothing(name, self.rules, refusals)
+        clock, planner = SystemClock(), self.planner
+        report = ProgressReport(ProgressStore(self.cuts.storage, name), clock)
+        sync = ServerSync(name, planner.server, planner.environ, targets, self.cuts, clock, report)
+        requests = RequestStore(self.cuts.storage, name)
+        if resume:
+            requests.resume(frozenset(resume))
+        request = requests.latest()
+        skip = {source: _left_out(name, source) for source in request.skipped}
+        result = sync.run(resume=request.resumed, skip=skip, until=until)
+        requests.done(request.resumed)
+        refused = {one.source: TableResult("refused", LoadResult(), one.reason, one.fix) for one in refusals}
+        skipped = {source: TableResult("skipped", LoadResult()) for source in request.skipped & set(result.tables)}
+        return replace(result, tables={**result.tables, **refused, **skipped})
+
+    @property
+    def all_rules(self) -> tuple[DatabaseRule, ...]:
+        """The rules of the plan of the last run and `rules`: of one base path those of `rules`."""
+        return tuple({one.base_path: one for one in (*self.plans.latest().rules, *self.rules)}.values())
+
+    def load(self, source: str) -> TableLoad:
+        """Return the load of one table by its name at the server. It asks the server for a table of a rule.
+
+        Raises ConfigError for a table that is not loaded, and for one that goes into a Hudi table with others.
+        """
+        for target in self.targets:
+            if source in (table.full_name for table in target.source.tables):
+                return TableLoad(self.planner.server, self.planner.environ, target)
+        current = self.current()
+        for refusal in (*self.refused, *(current.plan.refusals if current is not None else ())):
+            if refusal.source == source:
+                raise ConfigError(f"The table {source} is refused", found=refusal.reason, fix=refusal.fix)
+        for route in current.plan.routes if current is not None else ():
+            if source in (table.full_name for table in route.sources):
+                return TableLoad(self.planner.server, self.planner.environ, self._target(route))
+        known = [table.full_name for target in self.targets for table in target.source.tables]
+        known += list(current.plan.paths) if current is not None else []
+        raise ConfigError(
+            f"No rule and no entry loads a table {source!r} from {self.planner.name}",
+            found=some(difflib.get_close_matches(source, known) or sorted(known)) or "no table that is loaded",
+            fix="correct the name, or write a rule that takes it",
+        )
+
+    def _target(self, route: Route) -> TargetTable:
+        rule = route.rule
+        columns: Mapping[str, Mask] = {column.lower(): mask for column, mask in rule.masks.items()}
+        masks = source_masks(f"The rule {rule.shown}", columns, rule.server, self.planner.server, self.planner.environ)
+        sources = tuple(
+            TableSource(rule.server, source.database, source.name, rule.ignore_cascades, route.choices, rule.statements)
+            for source in route.sources
+        )
+        return TargetTable(
+            MergedSource(rule.server, sources, rule.global_keys) if rule.merge else sources[0],
+            route.base_path,
+            {"hoodie.table.name": route.name, **rule.write_options},
+            load_engine(),
+            replace(masks, of_many=True),
+            added_columns(rule),
+        )
+
+
+def source_masks(
+    what: str, columns: Mapping[str, Mask], name: str, server: DatabaseServer, environ: Mapping[str, str]
+) -> Masks:
+    """Return masks with the key of hashes of the server `name`. Raises ConfigError about `what` where a hash has no key."""
+    if "hash" not in columns.values():
+        return Masks(columns)
+    if server.hash_key is None:
+        raise ConfigError(
+            f"{what} hashes columns, and the server {name!r} has no hash_key",
+            fix="name a connection whose password is the key, such as `hash_key: lake_hashes`. Keep it: another key makes "
+            "other hashes",
+        )
+    return Masks(columns, password_of(server.hash_key, environ))
+
+
+def _nothing(name: str, rules: Sequence[DatabaseRule], refusals: Sequence[Refusal]) -> ConfigError:
+    if refusals:
+        first = refusals[0]
+        return ConfigError(
+            f"No table of the server {name} can be loaded",
+            found=f"{first.source}: {first.reason}; {len(refusals):,} tables are refused",
+            fix=first.fix,
+        )
+    if rules:
+        return ConfigError(
+            f"No table of the server {name} matches a rule",
+            found="; ".join(rule.shown for rule in rules[:5]),
+            fix=f"correct the regular expressions. `hudi-services cdc check {name}` lists what the user may read",
+        )
+    return ConfigError(
+        f"The registry has no table that is loaded from the server {name!r}",
+        fix=f"give a table `source: {{server: {name}, table: DATABASE.TABLE}}`, or write a rule below `databases`",
+    )
+
+
+def _left_out(server: str, source: str) -> ConfigError:
+    return ConfigError(
+        f"A user asked to leave the table {source} out",
+        fix=f"`hudi-services cdc sync {server} --resume {source}`, or RESUME TABLE, loads it again",
+    )

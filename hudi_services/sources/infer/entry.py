@@ -1,0 +1,171 @@
+"""The entry of a registry, as YAML with remarks."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+
+from hoodie.display import counted
+from hudi_services.sources.infer.columns import Roles
+from hudi_services.sources.infer.dialect import Dialect
+
+_SHOWN = 5  # names of empty files
+_PLAIN = re.compile(r"[A-Za-z_/][A-Za-z0-9_./-]*")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """All that is known of a folder. `types` are those of the columns, in SQL's words."""
+
+    name: str
+    folder: str
+    file_format: str
+    files: int
+    looked_at: int
+    rows: int
+    whole: bool
+    date_pattern: str | None
+    dialect: Dialect
+    types: Mapping[str, str]
+    roles: Roles
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    bad: Sequence[str] = ()  # why rows of the sample cannot be loaded
+    others: Sequence[str] = field(default_factory=tuple)
+    broken: Mapping[str, str] = field(default_factory=dict)  # why files cannot be read, by their paths
+    empty: Sequence[str] = ()  # files of 0 bytes
+    mostly: Collection[str] = ()  # columns that are numbers but for a few values
+    untyped: Sequence[str] = ()  # columns and fields, dotted, without a value
+
+
+def entry_text(found: Finding) -> str:
+    """A registry of one table. What is not sure has a remark with a question mark."""
+    return "".join(f"{line}\n" for line in _lines(found))
+
+
+def _lines(found: Finding) -> Iterator[str]:
+    part = "" if found.whole and found.looked_at == found.files else ", their beginnings" if not found.whole else ""
+    files = counted(found.files, f"{found.file_format} file")
+    yield f"# By `hudi-services infer`: {found.looked_at} of {files}{part}; {counted(found.rows, 'row')}."
+    yield "# Look at each line with a question mark; `hudi-services registry check` and `ingest --explain` tell more."
+    for other in found.others:
+        yield f"# There are {other} files, too, which this leaves alone."
+    for reason in found.bad:
+        yield f"# Cannot be loaded: {' '.join(reason.split())}"
+    for path, reason in found.broken.items():
+        yield f"# Cannot be read, and was left out: {path} ({' '.join(reason.split())})"
+    if found.empty:
+        more = f" … and {len(found.empty) - _SHOWN:,} more" if len(found.empty) > _SHOWN else ""
+        yield f"# Empty (0 bytes), and was left out: {', '.join(found.empty[:_SHOWN])}{more}"
+    notes = found.roles.notes
+    yield "tables:"
+    yield f"  - name: {_word(found.name)}"
+    yield f"    base_path: {_word(found.folder.rstrip('/') + '_table')}  # where the table shall be?"
+    yield "    keys:"
+    yield f"      record_key: {_list(found.roles.record_key)}{_remark(notes.get('record_key'))}"
+    if found.roles.partition is not None:
+        yield f"      partition_by: {_list([found.roles.partition])}  # each date has many rows; better one folder?"
+    elif "partition" in notes:
+        yield f"      # partition_by: {_list([notes['partition']])}  # has few values?"
+    if found.roles.ordering is not None:
+        or_else = notes.get("ordering", "of two versions of a row the later one stands")
+        yield f"      ordering: {_list([found.roles.ordering])}{_remark(or_else)}"
+    else:
+        only = next(iter(found.roles.moments), None)
+        or_else = "nothing tells which version of a row is newer: the later file counts"
+        or_else = notes.get("ordering", "does it tell which version of a row is the newer" if only else or_else)
+        yield f"      # ordering: {_list([only or 'updated_at'])}{_remark(or_else)}"
+    yield "    source:"
+    yield f"      path: {_word(found.folder)}"
+    yield f"      format: {found.file_format}"
+    if found.date_pattern is not None:
+        yield f"      date_pattern: {_word(found.date_pattern)}  # each run loads the dates of its interval"
+    yield from _quarantine(found)
+    yield from _dialect(found)
+    yield from _schema(found)
+    yield from _times(found)
+
+
+def _quarantine(found: Finding) -> Iterator[str]:
+    keys, remarks = [], []
+    if found.broken or found.empty:
+        keys.append("files: stop")
+        remarks.append("or skip: left out, and told with each load")
+    if found.bad:
+        keys.append("max_share: 0")
+        remarks.append("or 0.01: one bad row in a hundred is set aside, else it stops the load")
+    if keys:
+        yield f"      quarantine: {{{', '.join(keys)}}}{_remark('; '.join(remarks))}"
+
+
+def _dialect(found: Finding) -> Iterator[str]:
+    if found.dialect.said:
+        yield f"      {found.file_format}:"
+        for key, value in found.dialect.said.items():
+            yield f"        {key}: {_value(value)}{_remark(found.dialect.unsure.get(key))}"
+
+
+def _schema(found: Finding) -> Iterator[str]:
+    if found.file_format == "parquet":
+        yield "      # columns, as the files have them:"
+        for name, kind in found.types.items():
+            yield f"      #   {_word(name)}: {kind}"
+        yield from _untyped(found)
+        yield from _rename(found)
+        return
+    yield "      undeclared: keep  # of columns that are not in the sample the type is guessed; `refuse` stops the load?"
+    yield "      schema:"
+    old = {name: each for each, name in found.renamed.items()}
+    for name, kind in found.types.items():
+        shown = "string" if name in found.roles.times else kind
+        unsure = "a few values are no numbers; string takes these, too" if name in found.mostly else None
+        yield f"        {_word(old.get(name, name))}: {_word(shown)}{_remark(unsure)}"
+    yield from _untyped(found)
+    yield from _rename(found)
+
+
+def _untyped(found: Finding) -> Iterator[str]:
+    if found.untyped:
+        yield f"      # no value in the sample, so the first load with one shows the type: {', '.join(found.untyped)}"
+
+
+def _rename(found: Finding) -> Iterator[str]:
+    if found.renamed:
+        yield "      rename:  # what a table's columns may be called: letters, digits, underscores"
+        for each, name in found.renamed.items():
+            yield f"        {_word(each)}: {_word(name)}"
+
+
+def _times(found: Finding) -> Iterator[str]:
+    roles = found.roles
+    if roles.times:
+        yield "      timestamps:"
+        for name, text in roles.times.items():
+            or_else = roles.notes.get(f"times.{name}")
+            zone = "a zone, as {formats: …, zone: Europe/Berlin}?"
+            yield f"        {_word(name)}: {_word(text)}{_remark(f'{or_else} {zone}' if or_else else zone)}"
+    for name, unit in roles.epochs.items():
+        yield f"      # timestamps: {{{_word(name)}: {unit}}}  # are these numbers times?"
+
+
+def _remark(text: str | None) -> str:
+    return f"  # {text if text.endswith('?') else text + '?'}" if text else ""
+
+
+def _value(value: Any) -> str:
+    return _list(value) if isinstance(value, list | tuple) else _word(value)
+
+
+def _list(names: Sequence[str]) -> str:
+    return f"[{', '.join(map(_word, names))}]"
+
+
+def _word(value: Any) -> str:
+    """A scalar, in quotes where YAML would take it for something else."""
+    if isinstance(value, str) and _PLAIN.fullmatch(value) and yaml.safe_load(value) == value:
+        return value
+    return json.dumps(value, ensure_ascii=False)

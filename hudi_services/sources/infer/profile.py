@@ -1,0 +1,262 @@
+"""Looks at a folder: a sample is taken, and loaded into a table that is thrown away, as an ingestion would load it."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory, mkdtemp
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from hoodie import HoodieTable
+from hoodie.config.operations import operation_named
+from hoodie.engine import LocalEngine
+from hoodie.errors import SchemaConflictError, SourceError
+from hoodie.schema.normalise import fits_avro
+from hudi_services.entry.feed.arrow import type_text
+from hudi_services.entry.feed.model import Csv, Feed
+from hudi_services.sources.infer.columns import roles_of
+from hudi_services.sources.infer.dialect import Dialect, csv_dialect, json_dialect
+from hudi_services.sources.infer.entry import Finding
+from hudi_services.sources.infer.majority_type import mostly_numbers, torn_columns
+from hudi_services.sources.infer.paths import date_pattern
+from hudi_services.sources.infer.sample import Sample, take_sample
+from hudi_services.sources.ingest.files.source import FileBatch, FilesSource
+from hudi_services.sources.ingest.files.text import is_no_text
+from hudi_services.sources.ingest.request import IngestRequest
+from hudi_services.sources.ingest.run import run_ingest
+from hudi_services.sources.ingest.shape.duck import opened
+from hudi_services.sources.ingest.shape.shape import Shape
+
+_REASONS = 3  # bad rows that are shown
+_DIGITS = 18  # digits of a decimal; a table can have 38, which leaves none for sums and products in SQL
+_ROOM = 1000  # times as great as the greatest of the sample
+
+
+def look_at(folder: str, file_format: str | None, name: str | None) -> Finding:
+    """Raises SourceError or SchemaConflictError for a folder that no entry would load."""
+    with TemporaryDirectory() as place:
+        (copy := Path(place) / "sample").mkdir()
+        sample = take_sample(folder, file_format, copy)
+        sample = sample.without(_without_header(sample))
+        while True:
+            _check_some(sample)
+            dialect, renamed = _look(sample.file_format, list(sample.heads.values()))
+            try:
+                found = _settled(copy, sample.file_format, dialect, renamed)
+            except SourceError as error:
+                raise SourceError(error.what.replace(str(copy), folder), found=error.found, fix=error.fix) from None
+            if not found.broken:
+                break
+            # What is broken may have decided how the files are read.
+            sample = sample.without(
+                {path: found.broken[each.name] for path, each in sample.heads.items() if each.name in found.broken}
+            )
+        rows = found.rows
+        with opened() as duck:
+            roles = roles_of(rows, duck)
+        return Finding(
+            name or _name(folder),
+            folder,
+            sample.file_format,
+            len(sample.files),
+            len(sample.heads),
+            rows.num_rows,
+            sample.whole,
+            date_pattern([file.path for file in sample.files]),
+            dialect,
+            {each.name: _type(rows[each.name], sample.file_format != "parquet") for each in rows.schema},
+            roles,
+            renamed,
+            _reasons(found.bad, sample.heads),
+            sample.others,
+            sample.broken,
+            sample.empty,
+            found.mostly,
+            found.untyped,
+        )
+
+
+def _look(file_format: str, heads: Sequence[Path]) -> tuple[Dialect, dict[str, str]]:
+    """How the files are written, and other names for columns."""
+    looks = {"csv": csv_dialect, "json": json_dialect}.get(file_format)
+    dialect = looks(heads) if looks is not None else Dialect()
+    return dialect, usable_names(_parquet_names(heads) if file_format == "parquet" else dialect.names)
+
+
+def _without_header(sample: Sample) -> dict[str, str]:
+    """The files whose names of columns are no text, and these."""
+    broken = {}
+    for path, head in sample.heads.items():
+        names = _look(sample.file_format, [head])[0].names
+        if any(map(is_no_text, names)):
+            broken[path] = f"the names {', '.join(map(repr, names))}"
+    return broken
+
+
+def _check_some(sample: Sample) -> None:
+    if not sample.heads:
+        path, found = next(iter(sample.broken.items()))
+        raise SourceError(
+            f"None of the {sample.file_format} files of {sample.folder} that were looked at can be read",
+            found=f"{path}: {found}",
+            fix="name their format with --format, or deliver them again",
+        )
+
+
+def usable_names(names: Iterable[str]) -> dict[str, str]:
+    """Other names for columns that a table cannot have so: what Avro does not take, twins that differ in case, Hudi's own."""
+    taken: set[str] = set()
+    renamed = {}
+    for name in dict.fromkeys(names):
+        signs = (sign if fits_avro(f"_{sign}") else " " for sign in name)
+        clean = name if fits_avro(name) else "_".join("".join(signs).split()).strip("_")
+        clean = clean.lstrip("_") if clean.lower().startswith("_hoodie_") else clean
+        clean = clean if fits_avro(clean) else f"column_{clean}".rstrip("_")
+        new = clean
+        for number in count(2):
+            if new.lower() not in taken:
+                break
+            new = f"{clean}_{number}"
+        taken.add(new.lower())
+        if new != name:
+            renamed[name] = new
+    return renamed
+
+
+def _type(column: pa.ChunkedArray, guessed: bool) -> str:
+    """Decimals have room for greater numbers than those of the sample; the guess has all the room there is."""
+    kind = column.type
+    if guessed and pa.types.is_decimal(kind) and kind.scale < _DIGITS:
+        most = pc.max(pc.abs(column)).as_py() or 0
+        kind = pa.decimal128(_DIGITS if most < 10 ** (_DIGITS - kind.scale) / _ROOM else 38, kind.scale)
+    return type_text(kind)
+
+
+def _parquet_names(heads: Sequence[Path]) -> list[str]:
+    return [name for path in heads for name in pq.read_schema(path).names]
+
+
+@dataclass(frozen=True)
+class _Loaded:
+    """The rows of a sample in the types that they get, and the quarantine's entries of those that are none; why files are
+    `broken`, by their names; the columns that are text in some files and no text in others (`torn`), and those that are numbers
+    but for a few values (`mostly`); the columns and fields, dotted, that have no value (`untyped`).
+    """
+
+    rows: pa.Table = field(default_factory=lambda: pa.table({}))
+    bad: Sequence[Mapping[str, str]] = ()
+    broken: Mapping[str, str] = field(default_factory=dict)
+    torn: Sequence[str] = ()
+    mostly: Collection[str] = ()
+    untyped: Sequence[str] = ()
+
+
+def _settled(copy: Path, file_format: str, dialect: Dialect, renamed: Mapping[str, str]) -> _Loaded:
+    """All files loaded. A few values of a CSV column that are no numbers do not make it text: their rows are bad ones."""
+    found = _loaded(copy, file_format, dialect, renamed, {})
+    if found.torn:
+        found = _loaded(copy, file_format, dialect, renamed, dict.fromkeys(found.torn, "string"))
+    if found.broken or file_format != "csv":
+        return found
+    numbers = mostly_numbers(found.rows, Csv.model_validate(dialect.said))
+    if not numbers:
+        return found
+    old = {name: each for each, name in renamed.items()}
+    texts = dict.fromkeys(found.torn, "string")
+    types = {old.get(name, name): type_text(kind) for name, kind in numbers.items()}
+    return replace(_loaded(copy, file_format, dialect, renamed, {**texts, **types}), mostly=numbers)
+
+
+def _reasons(bad: Sequence[Mapping[str, str]], heads: Mapping[str, Path]) -> list[str]:
+    """For people: the first bad rows, each with its file."""
+    paths = {head.name: path for path, head in heads.items()}
+    shown = [f"{paths[each['file']]}, {each['reason']}" for each in bad[:_REASONS]]
+    return shown + [f"… and {len(bad) - _REASONS:,} more rows"] * (len(bad) > _REASONS)
+
+
+def _loaded(
+    copy: Path, file_format: str, dialect: Dialect, renamed: Mapping[str, str], types: Mapping[str, str]
+) -> _Loaded:
+    """Files that cannot be read, or contradict themselves, are only told. `types` are those of some columns of the files."""
+    signs = {file_format: dialect.said} if dialect.said else {}
+    declared = {"schema": types, "undeclared": "keep"} if types else {}
+    feed = Feed.model_validate({**signs, **declared, "rename": renamed, "quarantine": {"files": "skip"}})
+    shape = Shape.of(feed)
+    source = FilesSource(str(copy), file_format, feed=feed, later=shape.later)
+    options = {"hoodie.table.name": "sample", "hoodie.clean.automatic": "false"}
+    table = Path(mkdtemp(dir=copy.parent)) / "table"
+    request = IngestRequest(
+        str(table), source, operation_named("bulk_insert"), max_bad_share=1.0, options=options, shape=shape
+    )
+    try:
+        with _quiet():
+            done = run_ingest(request, LocalEngine())
+    except SchemaConflictError:
+        broken, schemas = _alone(request)
+        torn = torn_columns(schemas) if file_format == "csv" and not broken else ()
+        if not broken and not torn:
+            raise
+        return _Loaded(broken=broken, torn=torn)
+    if done.files_skipped:
+        return _Loaded(broken=_skipped(request))
+    rows = HoodieTable.open(str(table), engine=LocalEngine()).read()
+    quarantined = table.parent.glob(f"{table.name}.quarantine/*/*.jsonl")
+    bad = [json.loads(line) for path in sorted(quarantined) for line in path.read_text().splitlines()]
+    names = [each for each in rows.schema.names if not each.startswith("_hoodie_")]
+    places = {
+        renamed.get(name, name): place for place, name in enumerate(dict.fromkeys(dialect.names if types else ()))
+    }
+    selected = rows.select(sorted(names, key=lambda name: places.get(name, len(places))))
+    return _Loaded(selected, bad, untyped=done.columns_left_out)
+
+
+def _batch(request: IngestRequest, name: str = "") -> FileBatch:
+    """The files of a sample, or one of them."""
+    source = request.source
+    assert isinstance(source, FilesSource)
+    named = source.feed.model_copy(update={"pattern": (name,)}) if name else source.feed
+    return replace(source, feed=named).discover(None, request.places, start_fresh=True)
+
+
+def _skipped(request: IngestRequest) -> dict[str, str]:
+    with _quiet():
+        opened, _ = _batch(request).opened(None, LocalEngine())
+    return {path: each.reason for path, each in opened.plan.broken.items()}
+
+
+def _alone(request: IngestRequest) -> tuple[dict[str, str], list[pa.Schema]]:
+    """The files of which not even their own rows go together, and the columns of the others."""
+    broken, schemas = {}, []
+    for item in _batch(request).items:
+        try:
+            with _quiet():
+                schemas.append(_batch(request, item.path).opened(None, LocalEngine())[1])
+        except SchemaConflictError as error:
+            broken[item.path] = error.found or error.what
+    return broken, schemas
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without the ingestion's warnings of files by the names that they have in the sample."""
+    logger = logging.getLogger("hudi_services.sources.ingest.files.source")
+    before, logger.disabled = logger.disabled, True
+    try:
+        yield
+    finally:
+        logger.disabled = before
+
+
+def _name(folder: str) -> str:
+    """A table's name of a folder's."""
+    last = re.sub(r"\W+", "_", folder.rstrip("/").rpartition("/")[2], flags=re.ASCII).strip("_")
+    return last if re.match(r"[A-Za-z_]", last) else f"t_{last}".rstrip("_")

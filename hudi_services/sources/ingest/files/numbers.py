@@ -1,0 +1,85 @@
+"""Numbers in CSV files: as they are written there, and the types that hold them."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hudi_services.entry.feed.model import Csv
+
+DIGITS = 38
+"""The most that a decimal has."""
+_SCALE = 2  # digits after the point that a guessed decimal has at least: what costs 10.5 today costs 10.55 tomorrow
+_PLAIN = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)$"
+_CODE = r"^\s*(?:\+|-?0[0-9xX])"
+_LIMIT = 2**63
+
+
+def are_codes(texts: pa.ChunkedArray) -> bool:
+    """Whether some of them look like numbers and would not be given back by these: 007 is not 7, 0x10 not 16, +49 not 49."""
+    return bool(pc.any(pc.match_substring_regex(texts, _CODE)).as_py())
+
+
+def is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+
+
+def readable(texts: pa.ChunkedArray, kind: pa.DataType, csv: Csv) -> pa.ChunkedArray:
+    """Texts of a column of `kind`, which is no text, as Arrow reads them: no spaces around them, numbers with a point.
+
+    A number with a point where that is no mark of the declaration gets a note, for it is none: 1.500 may be meant as 1500.
+    """
+    texts = pc.utf8_trim_whitespace(texts)
+    if not is_number(kind):
+        return texts
+    if csv.thousands_mark is not None:
+        mark, point = (f"[{each}]" for each in (csv.thousands_mark, csv.decimal_mark))
+        grouped = pc.match_substring_regex(texts, f"^[+-]?[1-9][0-9]{{0,2}}(?:{mark}[0-9]{{3}})+(?:{point}[0-9]+)?$")
+        texts = pc.if_else(grouped, pc.replace_substring(texts, csv.thousands_mark, ""), texts)
+    if csv.decimal_mark != ".":
+        foreign = pc.match_substring(texts, ".")
+        noted = pc.binary_join_element_wise(texts, pa.scalar(f"(its decimal mark is {csv.decimal_mark})"), " ")
+        texts = pc.if_else(foreign, noted, pc.replace_substring(texts, csv.decimal_mark, "."))
+    if not pa.types.is_integer(kind):
+        return texts
+    hexadecimal = pc.match_substring_regex(texts, "^-?0[xX]")  # which Arrow takes for numbers
+    texts = pc.if_else(hexadecimal, pc.binary_join_element_wise(texts, "(in hexadecimal)", " "), texts)
+    return pc.replace_substring_regex(texts, r"^\+([0-9])", r"\1")
+
+
+def exact_type(texts: pa.ChunkedArray) -> pa.DataType | None:
+    """The narrowest type of whole numbers or decimals that holds readable `texts`; None where one is no such number.
+
+    Such are exponents, nan, infinities, and numbers of more than 38 digits.
+    """
+    texts = texts.drop_null()
+    if not len(texts) or not pc.all(pc.match_substring_regex(texts, _PLAIN)).as_py():
+        return None
+    digits = pc.utf8_ltrim(texts, characters="+-")
+    point = pc.find_substring(digits, ".")
+    has_point = pc.greater_equal(point, 0)
+    length = pc.utf8_length(digits)
+    scale = pc.max(pc.if_else(has_point, pc.subtract(pc.subtract(length, point), 1), 0)).as_py()
+    whole = pc.utf8_ltrim(pc.replace_substring_regex(digits, r"\..*$", ""), characters="0")
+    before = pc.max(pc.utf8_length(whole)).as_py()
+    if not pc.any(has_point).as_py() and (before < 19 or _fits_64_bits(texts)):
+        return pa.int64()
+    if before + scale > DIGITS:
+        return None
+    return pa.decimal128(max(before + scale, 1), scale)
+
+
+def roomy(kind: pa.DataType) -> pa.DataType:
+    """The type that a table gets for a guessed decimal: with room for the values of tomorrow's files."""
+    if not pa.types.is_decimal(kind):
+        return kind
+    scale = max(kind.scale, _SCALE) if kind.scale else 0
+    return pa.decimal128(DIGITS, scale if kind.precision - kind.scale + scale <= DIGITS else kind.scale)
+
+
+def _fits_64_bits(texts: pa.ChunkedArray) -> bool:
+    try:
+        pc.cast(pc.utf8_ltrim(texts, characters="+"), pa.int64())
+    except pa.ArrowInvalid:
+        return False
+    return True

@@ -1,0 +1,286 @@
+"""The columns of source files: declared, from footers (Parquet), or from a first reading of all rows (CSV, JSON).
+
+All rows, for a new field may appear in any of them. Of a CSV file only the columns that nobody knows are looked at.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import pyarrow as pa
+
+from hoodie.errors import SchemaConflictError
+from hoodie.formats.int96 import local_columns, open_parquet, utc_schema
+from hoodie.storage import Storage, closing_input
+from hudi_services.entry.feed.model import Feed
+from hudi_services.sources.ingest.files.big_integers import vast_json
+from hudi_services.sources.ingest.files.csv_rows import Block, csv_rows, read_start, row_blocks, without_null_texts
+from hudi_services.sources.ingest.files.declaration import header_names
+from hudi_services.sources.ingest.files.dialect import Dialect, dialect
+from hudi_services.sources.ingest.files.json_rows import Lines, json_tables, layout_hint, line_blocks
+from hudi_services.sources.ingest.files.json_rows import readable as json_types
+from hudi_services.sources.ingest.files.json_text import has_maps
+from hudi_services.sources.ingest.files.numbers import are_codes, exact_type, is_number, readable
+from hudi_services.sources.ingest.files.schema_union import (
+    CODES,
+    WORDS,
+    Weighed,
+    are_apart,
+    common_type,
+    unite_with_most,
+    with_known,
+)
+from hudi_services.sources.ingest.files.text import READ_ERRORS, is_broken, is_no_text, text_input, unreadable
+from hudi_services.sources.ingest.files.zones import with_zones
+from hudi_services.sources.ingest.typed_columns import unknown_field
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a file has: its schema, or several when the lines of a JSON file contradict each other; or why it is left out.
+
+    `rejected` is the line of the first object that does not parse, and why, where a JSON file shows no column."""
+
+    schemas: tuple[Weighed, ...]
+    broken: str | None = None
+    rejected: str | None = None
+
+
+@dataclass(frozen=True)
+class FileSchemas:
+    """Task function: path of a source file -> a look into it.
+
+    Declared columns have their types; others that the table `known` has keep its type where text files only guess. Raises
+    SourceError naming a file that cannot be read; where the feed skips such, the file is read to its end, and the look says why.
+    """
+
+    task_is_file: ClassVar[bool] = True
+    storage: Storage
+    file_format: str
+    known: pa.Schema | None
+    declared: pa.Schema | None
+    feed: Feed
+
+    def __call__(self, path: str) -> Look:
+        try:
+            found = {"parquet": self._parquet, "csv": self._csv, "json": self._json}[self.file_format](path)
+            names = found[0].schema.names
+            for name in names:
+                if names.count(name) > 1:
+                    raise pa.ArrowInvalid(f"column {name!r} stands there more than once")
+                if is_no_text(name) and name not in self.feed.rename:
+                    raise pa.ArrowInvalid(f"column {name!r} has signs in its name that no text has")
+            rejected = self._first_rejected(path) if self.file_format == "json" and not names else None
+            return Look(tuple(found), rejected=rejected)
+        except READ_ERRORS as error:
+            if self._skips and is_broken(error):
+                return Look((), str(error) or type(error).__name__)
+            raise unreadable(self.storage, path, error) from error
+
+    @property
+    def _skips(self) -> bool:
+        return self.feed.quarantine.files == "skip"
+
+    def _parquet(self, path: str) -> list[Weighed]:
+        with closing_input(self.storage, path) as source:
+            file = open_parquet(source)
+            kept = [field for field in map(self._known_field, file.schema_arrow.names) if field is not None]
+            # Older versions loaded INT96 timestamps without a zone: columns that are so already stay so.
+            found = utc_schema(file, local_columns(pa.schema(kept))).remove_metadata()
+            if self._skips:
+                for group in range(file.num_row_groups):
+                    file.read_row_group(group, use_threads=False)
+        declared = self.declared
+        if declared is None:
+            return [Weighed(found)]
+        if self.feed.undeclared == "refuse":
+            self._check_declared(unknown_field(found, declared))
+        more = self.feed.undeclared == "keep"
+        taken = [_as_declared(each, declared, more=more) for each in found if self._is_taken(each.name)]
+        return [Weighed(pa.schema(taken))]
+
+    def _csv(self, path: str) -> list[Weighed]:
+        signs = dialect(self.feed.csv)
+        with text_input(self.storage, path, self.feed.csv.encoding) as source:
+            start = read_start(source, signs, header_names(self.feed))
+            if self.feed.undeclared == "refuse":
+                self._check_declared(next((name for name in start.names if not self._is_taken(name)), None))
+            names = [name for name in start.names if self._is_taken(name)]
+            guesses = dict.fromkeys((name for name in names if self._known_field(name) is None), pa.null())
+            for block in row_blocks(source, start, signs, _ignore) if guesses or self._skips else ():
+                block.data.decode()  # Arrow would guess that it is binary
+                for name, kind in _csv_types(block, start.names, list(guesses), signs).items() if guesses else ():
+                    guesses[name] = _wider(guesses[name], kind, name)
+        fields = [self._known_field(name) or pa.field(name, guesses[name]) for name in names]
+        return [Weighed(pa.schema(fields))]
+
+    def _json(self, path: str) -> list[Weighed]:
+        declared = self.declared
+        found: list[Weighed] = []
+        size, some, hint = 0, False, ""
+        told = json_types(self._told)
+        with text_input(self.storage, path, self.feed.json_.encoding) as source:
+            for lines in line_blocks(source, self.feed.json_.layout):
+                size += sum(map(len, lines.texts))
+                if declared is not None and self.feed.undeclared != "keep":
+                    some = some or any(map(_is_object, lines.texts))
+                    hint = "" if some else hint or layout_hint(lines)
+                    if some and not self._skips:
+                        break
+                    continue
+                for schema, rows in _json_schemas(lines, told):
+                    some = True
+                    unite_with_most(found, Weighed(pa.schema([self._with_known(field) for field in schema]), rows))
+                some = some or any(map(_is_object, lines.texts))  # objects of no type: the reader quarantines them
+                hint = "" if some else hint or layout_hint(lines)
+        if not some:
+            why = f": {hint}" if hint and self.feed.json_.layout == "lines" else ""
+            raise pa.ArrowInvalid(f"no JSON object in {size} bytes{why}")
+        guessed = declared is None or self.feed.undeclared == "keep"
+        return found or [Weighed(self.known if guessed and self.known is not None else pa.schema([]))]
+
+    def _first_rejected(self, path: str) -> str | None:
+        reasons: list[str] = []
+        with text_input(self.storage, path, self.feed.json_.encoding) as source:
+            for lines in line_blocks(source, self.feed.json_.layout):
+                for _ in json_tables(lines, None, lambda _text, reason: reasons.append(reason)):
+                    pass
+                if reasons:
+                    return reasons[0]
+        return None
+
+    def _check_declared(self, undeclared: str | None) -> None:
+        if undeclared is not None:
+            raise pa.ArrowInvalid(
+                f"column {undeclared!r} is not in `schema`: declare it, or say `undeclared: keep` or `undeclared: drop`"
+            )
+
+    def _is_taken(self, name: str) -> bool:
+        declared = self.declared
+        return declared is None or name in declared.names or self.feed.undeclared == "keep"
+
+    def _known_field(self, name: str) -> pa.Field | None:
+        for schema in (self.declared, self.known):
+            if schema is not None and name in schema.names:
+                return schema.field(name).with_nullable(True)
+        return None
+
+    @property
+    def _told(self) -> pa.Schema:
+        """Texts and maps, which a look at values would take for something else."""
+        known = {each.name: each for schema in (self.known, self.declared) for each in schema or ()}
+        return pa.schema([each for each in known.values() if pa.types.is_string(each.type) or has_maps(each.type)])
+
+    def _with_known(self, field: pa.Field) -> pa.Field:
+        known = self._known_field(field.name)
+        return known.with_type(with_known(known.type, field.type)) if known is not None else field
+
+
+def with_later(known: pa.Schema | None, later: pa.Schema, file_format: str) -> pa.Schema | None:
+    """The columns of which a file need not tell the type: others that get a type `later`, and those of the table.
+
+    Values of a CSV file are texts until then; of a JSON file those that Arrow would take for another number, another
+    text, or a struct.
+    """
+    if file_format == "csv":
+        also = list(later)
+    elif file_format == "json":
+        also = [each for each in later if _is_told(each.type)]
+    else:
+        also = []
+    if known is None and not also:
+        return None
+    return pa.schema([*(known or []), *(each for each in also if known is None or each.name not in known.names)])
+
+
+def _is_told(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_decimal(kind) or pa.types.is_temporal(kind) or pa.types.is_string(kind) or has_maps(kind))
+
+
+def _as_declared(field: pa.Field, declared: pa.Schema, *, more: bool) -> pa.Field:
+    """With the fields of structs that only the file has, if there may be `more`."""
+    if field.name not in declared.names or pa.types.is_null(declared.field(field.name).type):
+        return field
+    kind = declared.field(field.name).type
+    return pa.field(field.name, with_known(kind, field.type) if more else kind)
+
+
+def _csv_types(block: Block, names: list[str], wanted: list[str], signs: Dialect) -> dict[str, pa.DataType]:
+    csv = signs.csv
+    guessed = csv_rows(block, names, signs, _ignore, only=wanted).rows
+    types = dict(zip(wanted, guessed.schema.types, strict=True))
+    # Arrow takes numbers with a mark for thousands for text.
+    numbers = [
+        name
+        for name, kind in types.items()
+        if is_number(kind) or (csv.thousands_mark is not None and pa.types.is_string(kind))
+    ]
+    nulls = [name for name, kind in types.items() if pa.types.is_null(kind)]
+    texts = csv_rows(
+        block, names, signs, _ignore, pa.schema([(name, pa.string()) for name in names]), numbers + nulls
+    ).rows
+    for name, kind in types.items():
+        if name in nulls and texts[name].null_count < texts.num_rows:
+            types[name] = WORDS
+        if pa.types.is_time(kind):  # no type of a Hudi table
+            types[name] = pa.string()
+        elif name in numbers:
+            values = without_null_texts(texts[name]) if csv.null_values is None else texts[name]
+            exact = exact_type(readable(values, pa.float64(), csv))
+            if is_number(kind) and are_codes(values):
+                types[name] = CODES
+            elif exact is not None and not (pa.types.is_string(kind) and are_codes(values)):
+                types[name] = exact
+    return types
+
+
+def _wider(one: pa.DataType, other: pa.DataType, name: str) -> pa.DataType:
+    """The type of a CSV column after more of its rows: text holds all of them, as it is how they are written."""
+    dates = {pa.date32(): 0, pa.timestamp("s"): 1, pa.timestamp("ns"): 2}
+    if one in dates and other in dates:
+        return max(one, other, key=lambda kind: dates[kind])
+    try:
+        return common_type(one, other, name, guessed=True)
+    except SchemaConflictError:
+        if are_apart(one, other):
+            raise
+        return pa.string()
+
+
+def _is_object(line: bytes) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _json_schemas(lines: Lines, told: pa.Schema) -> Iterator[tuple[pa.Schema, int]]:
+    """The schemas of lines that parse together, and how many. Lines that are no JSON are left to the reader, which quarantines
+    them."""
+    for held, rows in _json_guesses(lines, told):
+        vast = vast_json(held, rows)
+        if vast is None:
+            yield with_zones(held, rows.schema), rows.num_rows
+        else:
+            yield vast.schema, len(vast.numbers)
+            for others, rest in _json_guesses(vast.lines, told):
+                yield with_zones(others, rest.schema), sum(number not in vast.numbers for number in others.numbers)
+
+
+def _json_guesses(lines: Lines, told: pa.Schema) -> Iterator[tuple[Lines, pa.Table]]:
+    """Columns that are `told` take numbers beside texts: guessed, each change between them would be a table of its own."""
+    for held, rows in json_tables(lines, told if told.names else None, _ignore, "infer"):
+        absent = [name for name in told.names if not _names(held, name) and rows[name].null_count == rows.num_rows]
+        yield held, rows.drop_columns(absent)
+
+
+def _names(lines: Lines, name: str) -> bool:
+    written = json.dumps(name, ensure_ascii=False).encode()
+    return any(written in line for line in lines.texts)
+
+
+def _ignore(_text: object, _reason: str) -> None:
+    """Whoever reads the rows rejects them."""

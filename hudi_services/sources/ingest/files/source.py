@@ -1,0 +1,235 @@
+"""A folder of files as a source: its position is the checkpoint, the list of all files that were loaded."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+
+import pyarrow as pa
+
+from hoodie.clock import Clock, SystemClock
+from hoodie.display import counted
+from hoodie.engine import Engine
+from hoodie.errors import ConfigError, CorruptTableError
+from hoodie.model.place import identity
+from hoodie.services.decision import Item, Items
+from hoodie.storage import open_storage
+from hoodie.write.plan import WritePlan
+from hudi_services.entry.feed.model import Feed
+from hudi_services.sources.ingest.columns import no_columns, text_columns
+from hudi_services.sources.ingest.files.checkpoint import KEY, Broken, Checkpoint
+from hudi_services.sources.ingest.files.declaration import declared_schema, defaults
+from hudi_services.sources.ingest.files.listing import FORMATS, SourceFile, list_source
+from hudi_services.sources.ingest.files.names import Names
+from hudi_services.sources.ingest.files.numbers import roomy
+from hudi_services.sources.ingest.files.plan import Choice, FilesPlan, Window, plan_files
+from hudi_services.sources.ingest.files.readers import FileSplit, file_splits
+from hudi_services.sources.ingest.files.schema import FileSchemas, with_later
+from hudi_services.sources.ingest.files.schema_union import Weighed, unite, unite_by_rows
+from hudi_services.sources.ingest.locations import Places
+from hudi_services.sources.positions import Position, Since
+
+_log = logging.getLogger(__name__)
+_SHOWN = 200  # files that are left out
+
+
+@dataclass(frozen=True)
+class FilesSource:
+    """Files of one format below `folder`, as `feed` chooses and reads them, of the days of `window` in their paths; each once,
+    but with `reload` again. `only` are patterns of those that are asked for; without any all are.
+
+    `later` are columns of the files that get these types when the rows are shaped.
+    """
+
+    folder: str
+    file_format: str
+    date_pattern: str | None = None
+    window: Window = field(default_factory=Window)
+    reload: bool = False
+    only: tuple[str, ...] = ()
+    feed: Feed = field(default_factory=Feed)
+    later: pa.Schema = field(default_factory=lambda: pa.schema([]))
+    clock: Clock = field(default_factory=SystemClock)
+
+    @property
+    def name(self) -> str:
+        return self.folder
+
+    @property
+    def position_key(self) -> str:
+        return KEY
+
+    def discover(
+        self, position: Position | None, places: Places, *, start_fresh: bool, since: Since | None = None
+    ) -> FileBatch:
+        """The files that were not loaded before, or are to be loaded again."""
+        if not self.window.is_open and self.date_pattern is None:
+            raise ConfigError(
+                "A date range needs a date pattern", fix="pass --source-date-pattern, for instance dt=%Y-%m-%d"
+            )
+        defaults(self.feed)  # a mistake in them ends here, also where there is no file
+        places.check_source(self.folder)
+        own = [identity(places.table), identity(places.quarantine)]
+        files = list_source(self.folder, self.file_format, self.date_pattern, own, any_ending=True)
+        self._check_asked(files)
+        before = self._checkpoint(position, start_fresh=start_fresh)
+        choice = self._choice({} if since is None else self._again(since))
+        return FileBatch(self, before, plan_files(files, before.loaded(self.folder), choice, self._broken(before)))
+
+    def _check_asked(self, files: Sequence[SourceFile]) -> None:
+        """Raises ConfigError for a pattern of `--files` that no file has: whoever asks for files wants them."""
+        for pattern in self.only:
+            named = Names((pattern,))
+            if not any(file.path in named for file in files):
+                raise ConfigError(
+                    f"--files {pattern!r} names no file of the source",
+                    found=f"{counted(len(files), 'file')} below {self.folder}",
+                    fix="name a folder with a slash at its end, such as dt=2026-01-03/, or a pattern such as orders_*.csv",
+                )
+
+    def _again(self, since: Since) -> Mapping[str, str]:
+        """Path of each file that was loaded after an instant -> the instant of the commit that loaded it last."""
+        known = self._checkpoint(since.before, start_fresh=False).loaded(self.folder)
+        loaded: dict[str, str] = {}
+        for position in since.after:
+            now = self._checkpoint(position, start_fresh=False).loaded(self.folder)
+            loaded |= {path: position.instant for path, each in now.items() if known.get(path) != each}
+            known = now
+        return {path: instant for path, instant in loaded.items() if path in known}
+
+    def _choice(self, again: Mapping[str, str]) -> Choice:
+        min_age = self.feed.min_age.total_seconds()
+        settled = {"settled_ms": (self.clock.now().timestamp() - min_age) * 1000} if min_age else {}
+        return Choice(
+            self.window,
+            Names(self.feed.pattern, FORMATS[self.file_format]),
+            order=self.feed.order,
+            reload=self.reload,
+            only=Names(self.only),
+            again=again,
+            **settled,
+        )
+
+    def _broken(self, before: Checkpoint) -> Mapping[str, Broken]:
+        """The files that are left out again. Whoever does not skip such finds them in the way."""
+        return before.broken(self.folder) if self.feed.quarantine.files == "skip" else {}
+
+    def _checkpoint(self, position: Position | None, *, start_fresh: bool) -> Checkpoint:
+        if position is None:
+            return Checkpoint()
+        try:
+            found = Checkpoint.decode(position)
+        except CorruptTableError:
+            if not start_fresh:
+                raise
+            return Checkpoint()
+        return found.without(self.folder) if start_fresh else found
+
+
+@dataclass(frozen=True)
+class FileBatch:
+    """The files of a plan, and what was loaded `before`."""
+
+    source: FilesSource
+    before: Checkpoint
+    plan: FilesPlan
+    operation: None = None
+    is_history: bool = True
+    deletions: None = None
+
+    @property
+    def items(self) -> Items:
+        files = self.plan.files
+        return Items(
+            "load",
+            tuple(Item(file.path, file.size, self.plan.again.get(file.path)) for file in files),
+            sum(file.size for file in files),
+        )
+
+    @property
+    def reason(self) -> str:
+        return self.plan.reason
+
+    @property
+    def outcome(self) -> str:
+        return self.plan.outcome
+
+    @property
+    def again(self) -> int:
+        return sum(file.path in self.plan.again for file in self.plan.files)
+
+    @property
+    def facts(self) -> Mapping[str, object]:
+        return {
+            "changed_after_load": [file.path for file in self.plan.changed],
+            "left_out": [{"path": path, "reason": reason} for path, reason in self.plan.left_out],
+        }
+
+    @property
+    def notes(self) -> list[str]:
+        lines = [f"left out: {path}: {reason}" for path, reason in islice(self.plan.left_out, _SHOWN)]
+        count = len(self.plan.young) + len(self.plan.changed) + len(self.plan.broken)
+        return [*lines, *([f"… and {count - _SHOWN} more (--json shows all)"] if count > _SHOWN else [])]
+
+    @property
+    def files(self) -> int:
+        return len(self.plan.files)
+
+    @property
+    def files_skipped(self) -> int:
+        return len(self.plan.broken)
+
+    @property
+    def position(self) -> str:
+        return self.before.with_files(self.source.folder, self.plan.files, self.plan.broken).encode()
+
+    def opened(self, known: pa.Schema | None, engine: Engine) -> tuple[FileBatch, pa.Schema]:
+        """The files that can be read, and one schema of them, which workers look into."""
+        source = self.source
+        files = self.plan.files
+        expected = with_later(known, source.later, source.file_format)
+        declared = declared_schema(source.feed, source.later, source.file_format)
+        look = FileSchemas(open_storage(source.folder), source.file_format, expected, declared, source.feed)
+        looks = dict(zip(files, engine.map(look, [file.path for file in files]), strict=True))
+        broken = {
+            file.path: Broken(file.size, file.modified_ms, each.broken)
+            for file, each in looks.items()
+            if each.broken is not None
+        }
+        for path, each in {**self.plan.broken, **broken}.items():
+            _log.warning("Source file %s/%s cannot be read and is skipped: %s", source.folder, path, each.reason)
+        found = [weighed for each in looks.values() for weighed in each.schemas]
+        united = self._united(([] if declared is None else [Weighed(declared, sys.maxsize)]) + found)
+        if not united.names:
+            rejected = [f"{file.path}, {each.rejected}" for file, each in looks.items() if each.rejected]
+            if rejected:
+                raise no_columns(source.name, rejected[0])
+        if source.file_format == "csv":
+            settled = {name for schema in (declared, expected) if schema is not None for name in schema.names}
+            united = pa.schema([each if each.name in settled else each.with_type(roomy(each.type)) for each in united])
+        return replace(self, plan=self.plan.without(broken)), united
+
+    def _united(self, schemas: Sequence[Weighed]) -> pa.Schema:
+        """The columns of all. Raises SchemaConflictError where types do not go together, but for JSON."""
+        if self.source.file_format != "json":
+            return unite((each.schema for each in schemas), guessed=self.source.file_format != "parquet")
+        united, contradictions = unite_by_rows(schemas)
+        if contradictions:
+            _log.warning(
+                "Columns of the source have values of types that do not go together: %s. The others go to the quarantine; "
+                "declare the column in `schema` for another type",
+                "; ".join(contradictions),
+            )
+        return united
+
+    def splits(self, schema: pa.Schema, tasks: int, _plan: WritePlan) -> list[FileSplit]:
+        """The files in order, large Parquet files cut into their row groups."""
+        source = self.source
+        if source.file_format == "csv":
+            schema = text_columns(schema)
+        return file_splits(
+            open_storage(source.folder), source.file_format, self.plan.files, schema, tasks, source.feed, source.later
+        )

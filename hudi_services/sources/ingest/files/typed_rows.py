@@ -1,0 +1,123 @@
+"""Rows of a file in the types that are declared or were guessed; those that do not fit go to the quarantine with their place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hudi_services.entry.feed.model import Feed
+from hudi_services.runtime.json_values import told, told_rows
+from hudi_services.sources.ingest.exact_cast import ExactFit
+from hudi_services.sources.ingest.files.csv_rows import without_null_texts
+from hudi_services.sources.ingest.files.declaration import as_moments, defaults, in_utc, is_moment
+from hudi_services.sources.ingest.files.numbers import readable
+from hudi_services.sources.ingest.files.text import RejectText
+from hudi_services.sources.ingest.source import Where
+from hudi_services.sources.ingest.typed_columns import typed
+
+_NOTED = re.compile(r"'([^']*) (\((?:its decimal mark is .|in hexadecimal)\))'")
+
+
+@dataclass(frozen=True)
+class Fitting:
+    """Gives rows the types of `schema`; columns that get theirs `later` stay as they are, texts of CSV made readable for it."""
+
+    schema: pa.Schema
+    feed: Feed
+    file_format: str
+    later: frozenset[str] = frozenset()
+
+    def fitted(self, rows: pa.Table, where: Where, reject: RejectText) -> tuple[pa.Table, Where]:
+        """The rows that fit, in `schema`, and where they are; `where` tells it of all."""
+        readable = self._in_utc(self._readable(rows))
+        fields = [each for each in self.schema if each.name not in self.later]
+        cast, bad, reasons = typed(readable, pa.schema(fields), self._exact)
+        cast = self._with_defaults(cast)
+        kept = {
+            name: readable[name] if name in readable.column_names else pa.nulls(rows.num_rows) for name in self.later
+        }
+        cast = pa.table({name: kept[name] if name in kept else cast[name] for name in self.schema.names})
+        places_of_bad = np.flatnonzero(bad).tolist()
+        why = {place: _with_value(why, rows, place) for place, why in zip(places_of_bad, reasons, strict=True)}
+        for name in self._required:
+            for place in np.flatnonzero(pc.is_null(cast[name]).to_numpy()).tolist():
+                why.setdefault(place, f"column {name} has no value, and is declared with nullable: false")
+        if not why:
+            return cast, where
+        wrong = sorted(why)
+        for place, at, row in zip(wrong, where(wrong), told_rows(rows.take(pa.array(wrong))), strict=True):
+            reject(row, f"{at}: {why[place]}")
+        good = np.ones(rows.num_rows, dtype=bool)
+        good[wrong] = False
+        return cast.filter(pa.array(good)), partial(_among, where, np.flatnonzero(good))
+
+    def _readable(self, rows: pa.Table) -> pa.Table:
+        for field in self.schema:
+            place = rows.schema.get_field_index(field.name)
+            if place < 0 or not pa.types.is_string(rows.schema.field(place).type) or _is_text(field.type):
+                continue
+            texts = rows.column(place)
+            if self.file_format == "csv":
+                if self.feed.csv.null_values is None:
+                    texts = without_null_texts(texts)
+                texts = readable(texts, field.type, self.feed.csv)
+            if field.name in self.feed.columns and self._is_typed(field.name) and is_moment(field.type):
+                texts = in_utc(texts)
+            rows = rows.set_column(place, field.name, texts)
+        return rows
+
+    def _in_utc(self, rows: pa.Table) -> pa.Table:
+        for name, fit in self._exact.items():
+            place = rows.schema.get_field_index(name)
+            if place >= 0:
+                column = rows.column(place)
+                rows = rows.set_column(place, name, column.cast(as_moments(column.type, fit.kind)))
+        return rows
+
+    @cached_property
+    def _exact(self) -> dict[str, ExactFit]:
+        """The declared columns of Parquet files, which have types of their own: no value may become another one."""
+        if self.file_format != "parquet":
+            return {}
+        return {name: ExactFit(self.schema.field(name).type) for name in self.feed.columns if self._is_typed(name)}
+
+    def _with_defaults(self, rows: pa.Table) -> pa.Table:
+        for name, value in self._defaults.items():
+            place = rows.schema.get_field_index(name)
+            rows = rows.set_column(place, rows.schema.field(place), pc.fill_null(rows.column(place), value))
+        return rows
+
+    @cached_property
+    def _defaults(self) -> dict[str, pa.Scalar]:
+        found = {name: value for name, value in defaults(self.feed).items() if self._is_typed(name)}
+        return {name: value.cast(self.schema.field(name).type) for name, value in found.items()}
+
+    def _is_typed(self, name: str) -> bool:
+        return name in self.schema.names and name not in self.later
+
+    @cached_property
+    def _required(self) -> list[str]:
+        return [name for name, column in self.feed.columns.items() if not column.nullable and name in self.schema.names]
+
+
+def _among(where: Where, kept: np.ndarray, places: Sequence[int]) -> Sequence[str]:
+    """Of the rows that were kept."""
+    return where(kept[list(places)].tolist())
+
+
+def _with_value(reason: str, rows: pa.Table, place: int) -> str:
+    """Arrow's reasons do not all tell the value; and it takes the note on a number (see `readable`) for a part of it."""
+    reason = _NOTED.sub(r"'\1' \2", reason)
+    names = [name for name in rows.column_names if reason.startswith(f"column {name}: ")]
+    value = str(told(rows[max(names, key=len)][place])) if names else ""
+    return reason if value in reason else f"{reason} ({value!r})"
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_binary(kind))

@@ -1,0 +1,249 @@
+"""A batch of a topic: ranges of offsets, and once it is opened the changes of their messages."""
+
+from __future__ import annotations
+
+import base64
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hoodie.display import counted
+from hoodie.engine import Engine
+from hoodie.errors import SourceError
+from hoodie.model.changes import AFTER, BEFORE, OP
+from hoodie.services.decision import Item, Items
+from hoodie.write.plan import WritePlan
+from hudi_services.sources.cdc.messages.contract import MessageFormat, Statement
+from hudi_services.sources.ingest.changes.rows import DELETED
+from hudi_services.sources.ingest.kafka.order import Ordered
+from hudi_services.sources.ingest.kafka.position import Place, TopicPosition
+from hudi_services.sources.ingest.kafka.ranges import Range, counted_offsets
+from hudi_services.sources.ingest.kafka.rows import applied, image_columns
+from hudi_services.sources.ingest.kafka.statements import stopped
+from hudi_services.sources.ingest.source import Delivered, Reject, SourceSplit
+
+_BYTES = 256  # of a message, until it is read
+_MANY = 100_000  # messages, none of which can be read
+Read = Callable[[Sequence[Range]], Ordered]
+"""Reads ranges; the result has a place for each of their partitions."""
+Next = Callable[[Mapping[int, Place]], tuple[Range, ...]]
+"""The ranges after these places."""
+Wrong = tuple[int, int, str | None, str]
+"""A message that is no change: partition, offset, its value as text, and the reason."""
+
+
+@dataclass(frozen=True)
+class SplitRows:
+    """Some rows, with the partitions and offsets of their messages; and messages that are no changes."""
+
+    topic: str
+    rows: pa.Table
+    partitions: pa.Array
+    offsets: pa.Array
+    wrong: Sequence[Wrong] = ()
+    files: int = 0
+
+    @property
+    def size(self) -> int:
+        return int(self.rows.nbytes)
+
+    def tables(self, reject: Reject) -> Iterator[Delivered]:
+        for partition, offset, text, reason in self.wrong:
+            reject(f"topic {self.topic}", {"value": text}, f"partition {partition}, offset {offset}: {reason}")
+        yield Delivered(f"topic {self.topic}", self.rows, self._where)
+
+    def _where(self, places: Sequence[int]) -> Sequence[str]:
+        return [f"partition {self.partitions[each].as_py()}, offset {self.offsets[each].as_py()}" for each in places]
+
+
+@dataclass(frozen=True)
+class Opened:
+    """The content of ranges. The numbers of changes are rows of `messages`. `places` are those after them."""
+
+    messages: pa.Table
+    changes: pa.Table
+    wrong: Sequence[Wrong]
+    places: Mapping[int, Place]
+    ignored: Mapping[str, int]
+    stopped: SourceError | None = None  # by a statement that comes after the changes
+
+
+@dataclass(frozen=True)
+class TopicBatch:
+    """The part of a topic that is new: nothing, where there are no ranges.
+
+    `after` is the position after it, and before it is opened that of the table. Messages may be rows (`are_rows`) in place of
+    changes. Messages without any change for the table are nothing new. Only where it would cost much to read them again
+    (`is_kept` of their number) a commit moves the position.
+    """
+
+    name: str  # of the source, for messages
+    format: MessageFormat
+    ranges: tuple[Range, ...]
+    after: TopicPosition
+    read: Read
+    next: Next
+    stops: Callable[[Sequence[Statement], pa.Schema | None], Statement | None]
+    is_kept: Callable[[int], bool]
+    are_rows: bool = False
+    opened_: Opened | None = None
+    read_messages: int = 0
+    again: int = 0
+    files: int = 0
+    files_skipped: int = 0
+    notes: Sequence[str] = ()
+    operation: None = None
+    is_history: bool = False
+
+    @property
+    def items(self) -> Items:
+        """A range of offsets each."""
+        listed = [
+            Item(
+                f"partition {each.partition}, offsets {each.place.next} to {each.end}",
+                _BYTES * each.count,
+                facts={"partition": each.partition, "offset": each.place.next, "end": each.end},
+            )
+            for each in self.ranges
+        ]
+        size = sum(item.bytes for item in listed) if self.opened_ is None else self.opened_.changes.nbytes
+        return Items("load", tuple(listed), int(size), "offset range")
+
+    @property
+    def reason(self) -> str:
+        opened = self.opened_
+        if opened is None:
+            if not self.ranges:
+                return f"{self.name} has no message that is not taken in"
+            offsets, partitions = counted_offsets(self.ranges), counted(len(self.ranges), "partition")
+            return f"{counted(offsets, 'new offset')} in {partitions} of {self.name}"
+        messages = f"{counted(self.read_messages, 'message')} of {self.name}"
+        if opened.ignored:
+            messages += (
+                f", of which {', '.join(f'{count:,} {kind}' for kind, count in opened.ignored.items())} passed over"
+            )
+        if not self.ranges:
+            return f"no change of the table in {messages}"
+        return f"{counted(opened.changes.num_rows, 'change')} in {messages}"
+
+    @property
+    def outcome(self) -> str:
+        return self.reason
+
+    @property
+    def facts(self) -> Mapping[str, object]:
+        return {
+            "topic": self.after.topic,
+            "offsets": counted_offsets(self.ranges),
+            "positions": {str(each.partition): each.place.next for each in self.ranges},
+        }
+
+    @property
+    def position(self) -> str:
+        return self.after.encode()
+
+    @property
+    def deletions(self) -> str | None:
+        return DELETED
+
+    def opened(self, known: pa.Schema | None, engine: Engine) -> tuple[TopicBatch, pa.Schema]:
+        """The batch with the changes of its messages.
+
+        If there are none for the table it reads on, up to the end of what was there at first. Raises SourceError for a
+        statement that comes before any change, and where none of the messages can be read.
+        """
+        places, ranges, count = dict(self.after.places), self.ranges, 0
+        wrong: list[Wrong] = []
+        ignored: Counter[str] = Counter()
+        while True:
+            found = self._read(ranges, known)
+            places |= found.places
+            count += found.messages.num_rows
+            wrong += found.wrong
+            ignored += Counter(found.ignored)
+            ranges = self.next(places)
+            settled = found.changes.num_rows or (wrong and (known is not None or len(wrong) > _MANY))
+            if settled or not ranges or found.stopped is not None:
+                break
+        found = replace(found, wrong=wrong, ignored=ignored)
+        batch = replace(self, opened_=found, after=replace(self.after, places=places), read_messages=count)
+        if found.changes.num_rows:
+            return batch, image_columns(found.changes)
+        if found.stopped is not None and not wrong:
+            raise found.stopped
+        if known is not None and (wrong or self.is_kept(count)):
+            return replace(batch, opened_=replace(found, changes=_no_changes(known))), _marked(known)
+        if wrong:
+            raise _unreadable(self.name, wrong)
+        return replace(batch, ranges=()), known if known is not None else pa.schema([])
+
+    def splits(self, _schema: pa.Schema, tasks: int, plan: WritePlan) -> Sequence[SourceSplit]:
+        """The rows in order, about evenly."""
+        assert self.opened_ is not None, "an opened batch"
+        found = applied(self.opened_.changes, plan, are_rows=self.are_rows)
+        messages = self.opened_.messages
+        numbers = self.opened_.changes["number"].combine_chunks()
+        wrong = [*self.opened_.wrong]
+        wrong += [_wrong(messages, numbers[place].as_py(), why) for place, why in sorted(found.rejected.items())]
+        rows = numbers.take(found.places.combine_chunks())
+        of = {name: messages[name].combine_chunks().take(rows) for name in ("partition", "offset")}
+        size = max(1, -(-found.rows.num_rows // max(1, tasks)))
+        topic = self.after.topic
+        return [
+            SplitRows(
+                topic,
+                found.rows.slice(start, size),
+                of["partition"].slice(start, size),
+                of["offset"].slice(start, size),
+                wrong if start == 0 else (),
+            )
+            for start in range(0, max(1, found.rows.num_rows), size)
+        ]
+
+    def _read(self, ranges: Sequence[Range], known: pa.Schema | None) -> Opened:
+        ordered = self.read(ranges)
+        messages = ordered.messages
+        decoded = self.format.decode(messages, known)
+        statement = self.stops(decoded.statements, known)
+        changes, rejected, end = decoded.changes, decoded.rejected, None
+        if statement is not None:
+            end = statement.number
+            changes = changes.filter(pc.less(changes["number"], end))
+            rejected = tuple(each for each in rejected if each.number < end)
+        wrong = [_wrong(messages, each.number, each.reason) for each in rejected]
+        error = stopped(self.name, statement, messages) if statement is not None else None
+        return Opened(messages, changes, wrong, ordered.places(end), decoded.ignored, error)
+
+
+def _unreadable(name: str, wrong: Sequence[Wrong]) -> SourceError:
+    partition, offset, text, reason = wrong[0]
+    return SourceError(
+        f"None of {counted(len(wrong), 'message')} of {name} can be read",
+        found=f"{reason} in partition {partition}, offset {offset}: {(text or 'no value')[:200]!r}",
+        fix="correct `source.format`, or what is sent; nothing was loaded",
+    )
+
+
+def _wrong(messages: pa.Table, number: int, reason: str) -> Wrong:
+    value = messages["value"][number].as_py()
+    return messages["partition"][number].as_py(), messages["offset"][number].as_py(), _text(value), reason
+
+
+def _text(value: bytes | None) -> str | None:
+    """The value of a message for people; what is no text as base64."""
+    try:
+        return value.decode() if value is not None else None
+    except UnicodeDecodeError:
+        return f"base64:{base64.b64encode(value or b'').decode()}"
+
+
+def _no_changes(known: pa.Schema) -> pa.Table:
+    image = pa.struct([each.with_nullable(True) for each in known])
+    return pa.schema([(OP, pa.string()), ("number", pa.int64()), (BEFORE, image), (AFTER, image)]).empty_table()
+
+
+def _marked(known: pa.Schema) -> pa.Schema:
+    return known.append(pa.field(DELETED, pa.bool_()))

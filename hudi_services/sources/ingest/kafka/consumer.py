@@ -1,0 +1,155 @@
+"""Reads ranges of offsets, exactly: all visible messages in them, and nothing else."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from hoodie.errors import SourceUnavailableError
+from hudi_services.sources.ingest.kafka.brokers import SECONDS, Troubles, failed, library
+from hudi_services.sources.ingest.kafka.ranges import Range, gone, truncated
+
+_AT_ONCE = 10_000  # messages of a call of the client
+_WAIT = 0.05  # seconds that such a call waits for as many: it does not return earlier with fewer
+_PATIENCE = 3 * SECONDS  # without any message
+
+
+@dataclass
+class PartitionMessages:
+    """The messages of a range in the order of their offsets. `end` is the offset after them.
+
+    It is `whole` if the partition has no more for this run.
+    """
+
+    range: Range
+    offsets: list[int] = field(default_factory=list)
+    timestamps: list[int] = field(default_factory=list)  # milliseconds; 0 where the message has none
+    epochs: list[int | None] = field(default_factory=list)
+    keys: list[bytes | None] = field(default_factory=list)
+    values: list[bytes | None] = field(default_factory=list)
+    bytes: int = 0
+    end: int = 0
+    whole: bool = False
+
+
+@dataclass
+class RangeReader:
+    """Reads ranges of a topic of the server `name`.
+
+    No consumer group takes part: partitions are assigned by hand, and offsets are stored in commits of the table alone.
+    """
+
+    settings: Mapping[str, Any]
+    name: str
+    topic: str
+    max_bytes: int = 256 << 20
+
+    def read(self, ranges: Sequence[Range]) -> list[PartitionMessages]:
+        """The messages of each range. One of too many bytes ends early: its `end` says where.
+
+        Raises SourceError for offsets that are not there any more, SourceUnavailableError when no messages come.
+        """
+        kafka = library()
+        troubles = Troubles()
+        reading = {each.partition: PartitionMessages(each) for each in ranges}
+        consumer = kafka.Consumer(self._consumer_settings(troubles))
+        try:
+            consumer.assign([self._begin(kafka, each) for each in ranges])
+            self._fill(kafka, consumer, dict(reading), troubles)
+        except kafka.KafkaException as error:
+            raise failed(error, self.name, self.topic, troubles) from error
+        finally:
+            consumer.close()
+        return list(reading.values())
+
+    def _consumer_settings(self, troubles: Troubles) -> dict[str, Any]:
+        return {
+            **self.settings,
+            "group.id": "hudi-services",  # the client wants one; it is never joined
+            "enable.auto.commit": False,
+            "enable.auto.offset.store": False,
+            "enable.partition.eof": True,
+            "auto.offset.reset": "error",
+            "isolation.level": "read_committed",
+            "allow.auto.create.topics": False,
+            "check.crcs": True,
+            "log_level": 0,
+            "error_cb": troubles,
+        }
+
+    def _begin(self, kafka: Any, range_: Range) -> Any:
+        """The begin of the reading: after the last message that was read, so that the broker can compare its epoch."""
+        place = range_.place
+        if place.read is None or place.epoch is None:
+            return kafka.TopicPartition(self.topic, range_.partition, place.next)
+        return kafka.TopicPartition(self.topic, range_.partition, place.read, leader_epoch=place.epoch)
+
+    def _fill(self, kafka: Any, consumer: Any, open_: dict[int, PartitionMessages], troubles: Troubles) -> None:
+        share = max(1, self.max_bytes // max(1, len(open_)))
+        heard = time.monotonic()
+        while open_:
+            messages = consumer.consume(_AT_ONCE, _WAIT)
+            if messages:
+                heard = time.monotonic()
+            elif time.monotonic() - heard > _PATIENCE:
+                raise SourceUnavailableError(
+                    f"No messages of topic {self.topic} come from server {self.name}",
+                    found=troubles.last or f"nothing for {_PATIENCE:g} s, and offsets that are not read",
+                    fix="run again; check that the leaders of its partitions are up",
+                )
+            done = []
+            for message in messages:
+                partition = message.partition()
+                each = open_.get(partition)
+                if message.error() is not None:
+                    self._check(kafka, message, each)
+                    ends = each is not None and message.error().code() == kafka.KafkaError._PARTITION_EOF
+                elif each is not None:
+                    ends = _taken(each, message) or each.bytes >= share
+                else:
+                    ends = False
+                if ends and each is not None:
+                    each.whole = each.range.whole and each.end >= each.range.end
+                    done.append(kafka.TopicPartition(self.topic, partition))
+                    del open_[partition]
+            if done and open_:
+                consumer.pause(done)
+
+    def _check(self, kafka: Any, message: Any, each: PartitionMessages | None) -> None:
+        error, codes = message.error(), kafka.KafkaError
+        code = error.code()
+        if each is None or code == codes.GROUP_AUTHORIZATION_FAILED:
+            return
+        partition = each.range.partition
+        if code == codes._PARTITION_EOF:
+            if message.offset() < each.range.end:
+                raise truncated(self.topic, partition, f"it ends at offset {message.offset()}")
+            each.end = each.range.end
+        elif code in (codes._AUTO_OFFSET_RESET, codes.OFFSET_OUT_OF_RANGE):
+            raise gone(self.topic, partition, each.range.place.next)
+        elif code == codes._LOG_TRUNCATION:
+            raise truncated(self.topic, partition, str(error.str()))
+        elif error.fatal() or code in (codes.TOPIC_AUTHORIZATION_FAILED, codes.UNKNOWN_TOPIC_OR_PART):
+            raise kafka.KafkaException(error)
+
+
+def _taken(each: PartitionMessages, message: Any) -> bool:
+    """Add a message of the range. True: the range is read."""
+    offset = message.offset()
+    if offset >= each.range.end:
+        each.end = each.range.end
+        return True
+    if offset < each.range.place.next:
+        return False
+    kind, milliseconds = message.timestamp()
+    value, key = message.value(), message.key()
+    each.offsets.append(offset)
+    each.timestamps.append(milliseconds if kind else 0)
+    each.epochs.append(message.leader_epoch())
+    each.keys.append(key)
+    each.values.append(value)
+    each.bytes += len(value or b"") + len(key or b"")
+    each.end = offset + 1
+    return each.end == each.range.end

@@ -1,0 +1,124 @@
+"""Ranges of offsets that a batch reads. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from hoodie.display import counted
+from hoodie.errors import ConfigError, SourceError
+from hudi_services.sources.ingest.kafka.brokers import TopicState
+from hudi_services.sources.ingest.kafka.position import Place, TopicPosition
+
+_FRESH = "pass --start-fresh to load what the topic has now. Rows that it does not have any more stay in the table"
+
+
+@dataclass(frozen=True)
+class Range:
+    """The offsets of a partition from `place` to `end`, exclusive. `whole`: there are no more for this run."""
+
+    partition: int
+    place: Place
+    end: int
+    whole: bool
+
+    @property
+    def count(self) -> int:
+        """How many offsets: at least as many as messages, since compaction and transactions leave gaps."""
+        return self.end - self.place.next
+
+
+def first_places(state: TopicState) -> dict[int, Place]:
+    """The places of a table that has nothing of the topic yet: the first message of each partition."""
+    return {partition: Place(start) for partition, start in state.starts.items()}
+
+
+def checked_places(state: TopicState, position: TopicPosition, filter_: str | None, where: str) -> dict[int, Place]:
+    """The places of a position on the topic as it is now. New partitions begin at 0. `where` is the commit of the position.
+
+    Raises ConfigError for a position of another source, SourceError where the topic does not continue at the position.
+    """
+    _check_source(state, position, filter_, where)
+    missing = sorted(position.places.keys() - state.ends.keys())
+    if missing:
+        raise _made_again(state, f"no partition {missing[0]}, which the position in {where} has")
+    places = {partition: position.places.get(partition, Place(0)) for partition in state.ends}
+    for partition, place in sorted(places.items()):
+        start, end = state.starts[partition], state.ends[partition]
+        if place.next < start:
+            raise gone(state.topic, partition, place.next, start)
+        if place.next > end:
+            raise _went_back(state.topic, partition, place.next, end)
+    return places
+
+
+def planned_ranges(
+    state: TopicState, places: Mapping[int, Place], limit: int, until: Mapping[int, int] | None = None
+) -> tuple[Range, ...]:
+    """The next ranges of about `limit` offsets together, one at least of each partition that has more. None goes past `until`."""
+    ends = {
+        partition: end if until is None else min(end, until.get(partition, 0)) for partition, end in state.ends.items()
+    }
+    left = {partition: ends[partition] - place.next for partition, place in places.items()}
+    waiting = sorted((count, partition) for partition, count in left.items() if count > 0)
+    found = []
+    for done, (count, partition) in enumerate(waiting):
+        share = min(count, max(1, limit // (len(waiting) - done)))
+        limit = max(0, limit - share)
+        place = places[partition]
+        found.append(Range(partition, place, place.next + share, share == count))
+    return tuple(sorted(found, key=lambda each: each.partition))
+
+
+def _check_source(state: TopicState, position: TopicPosition, filter_: str | None, where: str) -> None:
+    for what, stored, now in (
+        ("topic", position.topic, state.topic),
+        ("table", position.filter, filter_),
+        ("cluster", position.cluster, state.cluster),
+    ):
+        if stored != now:
+            raise ConfigError(
+                f"The table continues another {what} than {now or 'all of topic ' + state.topic}",
+                found=f"{what} {stored or 'not chosen'} in {where}",
+                fix=f"name the {what} that was loaded before, or {_FRESH}",
+            )
+    if position.id != state.id and None not in (position.id, state.id):
+        raise _made_again(state, f"its identifier is {state.id}, and {position.id} in {where}")
+
+
+def _made_again(state: TopicState, found: str) -> SourceError:
+    return SourceError(f"The topic {state.topic} was deleted and made again", found=found, fix=_FRESH)
+
+
+def gone(topic: str, partition: int, wanted: int, start: int | None = None) -> SourceError:
+    """Messages that were never read are deleted."""
+    lost = f"{counted(start - wanted, 'offset')} from {wanted} on" if start is not None else f"the offset {wanted}"
+    return SourceError(
+        f"Messages of topic {topic} were deleted before they were loaded",
+        found=f"partition {partition} lacks {lost}",
+        fix=f"keep messages longer (retention.ms, retention.bytes) or load more often, and {_FRESH}: "
+        "have the source send a snapshot if changes are lost",
+    )
+
+
+def _went_back(topic: str, partition: int, wanted: int, end: int) -> SourceError:
+    return SourceError(
+        f"The topic {topic} ends before what was loaded",
+        found=f"partition {partition} ends at offset {end}, and {wanted} is next. "
+        "A broker that lacked messages became the leader, or the topic was made again",
+        fix=_FRESH,
+    )
+
+
+def truncated(topic: str, partition: int, reason: str) -> SourceError:
+    """The log is not the one that was read."""
+    return SourceError(
+        f"The topic {topic} has other messages now than those that were loaded",
+        found=f"partition {partition}: {reason}. A broker that lacked messages became the leader",
+        fix=_FRESH,
+    )
+
+
+def counted_offsets(ranges: Sequence[Range]) -> int:
+    """How many offsets the ranges have together."""
+    return sum(each.count for each in ranges)

@@ -1,0 +1,87 @@
+"""What an ingestion adds to the transaction of its write."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from hoodie.errors import CorruptTableError, MissingFileError, PendingInstantError, SourceError
+from hoodie.timeline import WRITE_ACTIONS
+from hoodie.transaction.create import never_committed
+from hoodie.view import TableState
+from hudi_services.sources.ingest.prepare import Prepared
+from hudi_services.sources.ingest.quarantine import EXTRA, Counts, QuarantineWriter
+from hudi_services.sources.ingest.request import IngestRequest
+from hudi_services.sources.ingest.target import check_still_new
+from hudi_services.sources.positions import find_position, newest_load
+
+
+@dataclass
+class Load:
+    """One run. `untyped` are ordering columns of a new table that have no value in any row."""
+
+    request: IngestRequest
+    prepared: Prepared
+    quarantine: QuarantineWriter
+    untyped: tuple[str, ...]
+    counts: Counts = field(default_factory=Counts)
+    _commits: bool = False
+    _refused: bool = False
+
+    def begin(self, state: TableState) -> None:
+        """Under the table's lock. Raises PendingInstantError when another run was faster; removes what killed runs left."""
+        if self.prepared.table is None:
+            check_still_new(state, self.prepared.properties)
+        self.check_position(state)
+        if any(instant.action in WRITE_ACTIONS for instant in state.timeline.pending):
+            return  # a living writer's, perhaps an ingestion's: what it has put aside is not left by a killed run
+        key = self.request.source.position_key
+        with suppress(
+            CorruptTableError, MissingFileError
+        ):  # --start-fresh has decided to go on without the commits before
+            # A commit of this source without bad rows came after what runs before it had to finish: no need to look further.
+            self.quarantine.finish_killed(lambda: newest_load(state, key, EXTRA).get(EXTRA, ""))
+
+    def check_position(self, state: TableState) -> None:
+        """Under the table's lock, also when others have committed meanwhile. Raises PendingInstantError when one of them was an
+        ingestion, which may have loaded the same files."""
+        key, start_fresh = self.request.source.position_key, self.request.start_fresh
+        if self.prepared.first and not never_committed(state):
+            raise PendingInstantError(
+                f"Another writer committed to {self.request.base_path} before its history was loaded",
+                fix="run again: the rows are then loaded by the operation that looks for their keys",
+            )
+        if find_position(state, key, start_fresh=start_fresh) != self.prepared.position:
+            raise PendingInstantError(
+                f"Another ingestion committed to {self.request.base_path} meanwhile",
+                fix="run again: what is still new is then loaded",
+            )
+
+    def before_commit(self) -> Mapping[str, str]:
+        """The extra metadata of the commit: position and quarantine. Raises SourceError when too many rows are bad."""
+        self.counts = self.quarantine.totals()
+        read, bad, share = self.counts.read, self.counts.bad, self.request.max_bad_share
+        if bad > share * read:
+            self._refused = True
+            raise SourceError(
+                f"{bad} of {read} rows from {self.request.source.name} cannot be loaded",
+                found=f"more than the allowed share of {share:.2%}, such as {self.counts.example}; all rows and reasons are in "
+                f"{self.quarantine.path}",
+                fix="repair the source, or allow more with `quarantine: {max_share: …}` of the source in the registry, "
+                "or --max-bad-share; nothing was loaded",
+            )
+        if self.untyped:
+            raise SourceError(
+                f"Ordering column {self.untyped[0]!r} has no value in any row of {self.request.source.name}",
+                found="so its type is not known; a table that orders by text would keep 9 rather than 10",
+                fix="run again when there are rows with values; nothing was loaded",
+            )
+        self._commits = True
+        position = {self.request.source.position_key: self.prepared.batch.position}
+        return position | ({EXTRA: self.quarantine.path} if bad else {})
+
+    def failed(self) -> None:
+        """Keep the bad rows if it is because of them; after the commit was tried, leave it to the next run to find out."""
+        if not self._commits:
+            self.quarantine.finish(keep_rows=self._refused)

@@ -1,0 +1,141 @@
+"""Rows that cannot be loaded: kept with the reason, counted, never lost.
+
+Below the folder of all runs each run has a folder of its bad rows, if it met some, and while it works `.running-<table>-<run>`
+with the counts of its tasks. A run that was killed leaves the latter: by it the next run knows whose rows are of no use.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from hoodie.model.place import identity
+from hoodie.storage import Storage, open_storage
+from hudi_services.runtime.json_values import told_rows
+
+_log = logging.getLogger(__name__)
+_LONGEST = 200  # characters of an example
+
+EXTRA = "hudi_services.quarantine"
+"""The folder of a run's bad rows, in the extra metadata of its commit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Rows of a run: all that were read, and of them those that its SQL left out and those in the quarantine.
+
+    `example` says of one bad row where it is from, and the reason, in a line for people.
+    """
+
+    read: int = 0
+    filtered: int = 0
+    bad: int = 0
+    example: str = ""
+
+
+@dataclass(frozen=True)
+class QuarantineWriter:
+    """Where one run puts its bad rows: JSON lines of where it is from (`file`), reason and row, one file a task that met some."""
+
+    folder: str  # shared by all runs
+    table: str  # base path
+    run: str
+
+    @property
+    def path(self) -> str:
+        return f"{self.folder.rstrip('/')}/{self.run}"
+
+    @property
+    def _prefix(self) -> str:
+        """How the names of the counts of all runs of this table begin: runs of others may have the same folder."""
+        return f".running-{hashlib.sha256(identity(self.table).encode()).hexdigest()[:16]}-"
+
+    @contextmanager
+    def open(self, number: int) -> Iterator[QuarantinedRows]:
+        """Collects the bad rows of one task and writes them at the end of the block. A task run again replaces its files."""
+        held = QuarantinedRows()
+        yield held
+        storage = open_storage(self.folder)
+        counts = json.dumps(
+            {"good": held.good, "filtered": held.filtered, "bad": len(held.lines), "example": held.example}
+        )
+        # Counts first: there are never rows whose run nobody knows.
+        _replace(storage, f"{self._prefix}{self.run}/{number}.json", counts)
+        if held.lines:
+            _replace(storage, f"{self.run}/rows-{number}.jsonl", "".join(line + "\n" for line in held.lines))
+
+    def totals(self) -> Counts:
+        """The rows of all tasks of the run, as they stand now."""
+        storage = open_storage(self.folder)
+        good = filtered = bad = 0
+        example = ""
+        for file in storage.list(f"{self._prefix}{self.run}").files:
+            counts = json.loads(storage.read(file.path))
+            good, filtered, bad = good + counts["good"], filtered + counts["filtered"], bad + counts["bad"]
+            example = example or counts["example"]
+        return Counts(good + filtered + bad, filtered, bad, example)
+
+    def finish(self, *, keep_rows: bool) -> None:
+        """The run is over. What cannot be removed must not hide what was loaded: it is left to the next run."""
+        try:
+            _finish(open_storage(self.folder), self._prefix, self.run, keep_rows=keep_rows)
+        except OSError as error:
+            _log.warning("What is left of %s could not be removed: %s", self.path, error)
+
+    def finish_killed(self, newest: Callable[[], str]) -> None:
+        """Remove what killed runs of the table left. Call it under the table's lock, where no other run is at work.
+
+        `newest` tells the entry `EXTRA` of the newest commit of an ingestion, empty where it has none, and is asked only when
+        there is such a run: its rows are those of a commit only if that names it, as each run does this for the ones before.
+        """
+        storage = open_storage(self.folder)
+        left = [name.removeprefix(self._prefix) for name in storage.list("").folders if name.startswith(self._prefix)]
+        killed = [run for run in left if run != self.run]
+        if not killed:
+            return
+        committed = newest().rpartition("/")[2]
+        for run in killed:
+            _finish(storage, self._prefix, run, keep_rows=run == committed)
+
+
+@dataclass
+class QuarantinedRows:
+    """The bad rows of one task, an example of them, how many good ones it read, and how many were filtered."""
+
+    lines: list[str] = field(default_factory=list)
+    example: str = ""
+    good: int = 0
+    filtered: int = 0
+
+    def add(self, rows: pa.Table, origin: str, reasons: Sequence[str]) -> None:
+        for row, reason in zip(told_rows(rows), reasons, strict=True):
+            self.add_unread(origin, row, reason)
+
+    def add_unread(self, origin: str, what: str | Mapping[str, object], reason: str) -> None:
+        """What is none of the rows that were read: text, or values by column."""
+        row = {"text" if isinstance(what, str) else "row": what}
+        self.example = self.example or _line(f"{origin}: {reason}")
+        self.lines.append(json.dumps({"file": origin, "reason": reason, **row}, default=str))
+
+
+def _line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
+
+
+def _replace(storage: Storage, path: str, text: str) -> None:
+    storage.delete(path)
+    with suppress(FileExistsError):  # another attempt of the task, which wrote the same
+        storage.create(path, text.encode())
+
+
+def _finish(storage: Storage, prefix: str, run: str, *, keep_rows: bool) -> None:
+    if not keep_rows:
+        storage.delete_folder(run)
+    storage.delete_folder(f"{prefix}{run}")

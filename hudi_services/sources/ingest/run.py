@@ -1,0 +1,127 @@
+"""The ingestion: what a source has that is new, in one commit that also remembers the source's position after it."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+
+from hoodie import WriteHooks, WriteResult
+from hoodie.display import counted
+from hoodie.engine import Engine
+from hudi_services.runtime.result import ServiceResult, with_services
+from hudi_services.sources.ingest.checks import RowChecks
+from hudi_services.sources.ingest.columns import check_roles, filled_columns, stored_columns, untyped_ordering
+from hudi_services.sources.ingest.load import Load
+from hudi_services.sources.ingest.prepare import Prepared, prepare
+from hudi_services.sources.ingest.quarantine import QuarantineWriter
+from hudi_services.sources.ingest.request import IngestRequest
+from hudi_services.sources.ingest.rows import CheckedSplit
+from hudi_services.sources.ingest.source import Batch
+
+_log = logging.getLogger(__name__)
+
+
+def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
+    """Load what is new. Exactly once: a run that is killed has loaded nothing, and the next one loads the same rows.
+
+    Services that the options ask for follow the commit, and a run without anything new: one that failed is made good by the next
+    run.
+
+    Raises HoodieError; the table then stands as before.
+    """
+    prepared = prepare(request, engine)
+    options, batch = prepared.after.options, prepared.batch
+    if not batch.items:
+        return _nothing(prepared, batch)
+    known = prepared.target.columns
+    expected = request.shape.expected(known)
+    batch, delivered = batch.opened(expected, engine)
+    if not batch.items:
+        return _nothing(prepared, batch)
+    operation = batch.operation or prepared.operation
+    prepared = replace(prepared, batch=batch, operation=operation)
+    deletions = batch.deletions
+    for warning in prepared.warnings(operation):
+        _log.warning("%s", warning.removeprefix("WARNING: "))
+    shaping = request.shape.plan(delivered, known, request.source.name)
+    found = shaping.outgoing
+    check_roles(found, request.source.name, operation, prepared.properties)
+    stored = stored_columns(found, known, prepared.properties, request.source.name)
+    schema = stored.schema
+    plan = prepared.target.plan_write(schema, operation, options, deletions=deletions)
+    checks = RowChecks.of_plan(plan)
+    checks.check_types(schema)
+    table = prepared.target.opened(options)
+    run = f"run-{table.clock.now():%Y%m%d%H%M%S}-{table.clock.uuid().hex[:8]}"
+    quarantine = QuarantineWriter(request.places.quarantine, request.base_path, run)
+    tasks = plan.tasks(batch.items.bytes, engine.parallelism)
+    splits = [
+        CheckedSplit(split, request.source.name, shaping, schema, checks, quarantine, number)
+        for number, split in enumerate(batch.splits(filled_columns(delivered, expected), tasks, plan))
+    ]
+    load = Load(request, prepared, quarantine, untyped_ordering(found, known, prepared.properties))
+    try:
+        result = table.write(
+            splits,
+            plan.operation,
+            options,
+            schema=schema,
+            deletions=deletions,
+            hooks=WriteHooks(load.begin, load.before_commit, load.check_position),
+        )
+    except BaseException:
+        load.failed()
+        raise
+    quarantine.finish(keep_rows=True)
+    return _service_result(result, batch, load, stored.left_out)
+
+
+def _nothing(prepared: Prepared, batch: Batch) -> ServiceResult:
+    table = prepared.table
+    ran = prepared.after.run(table.access) if table is not None else ()
+    message = with_services(f"nothing to do: {batch.reason}", ran)
+    return ServiceResult("ingest", message=message, files_skipped=batch.files_skipped, services=ran)
+
+
+def _service_result(result: WriteResult, batch: Batch, load: Load, left_out: tuple[str, ...]) -> ServiceResult:
+    operation = load.prepared.operation
+    counts = load.counts
+    written = result.rows_inserted + result.rows_updated + result.rows_deleted
+    left = counts.read - counts.filtered - counts.bad - result.rows_combined - result.rows_known - written
+    left = left if operation.writes else 0  # else rows only name partitions
+    message = f"{counted(result.rows_inserted, 'row')} inserted, {result.rows_updated:,} updated, {result.rows_deleted:,} deleted"
+    if operation.replaces is not None:
+        message += f", {counted(result.groups_replaced, 'file group')} replaced"
+    others = (
+        (counts.filtered, "filtered by sql"),
+        (result.rows_combined, "dropped as duplicates: others of their keys in the load stand"),
+        (result.rows_known, "left out: the table has their keys"),
+        (left, "without effect: the table has newer ones of their keys, or none to delete"),
+        (-left, "more than came, as the table has their keys several times"),
+        (counts.bad, f"quarantined in {load.quarantine.path}, such as {counts.example}"),
+    )
+    parts = [message, batch.outcome, *(f"{counted(rows, 'row')} {what}" for rows, what in others if rows > 0)]
+    if left_out:
+        parts.append(f"left out until a row has a value of a known type: {', '.join(left_out)}")
+    return ServiceResult(
+        "ingest",
+        services=result.services,
+        instant=result.instant.time,
+        rows_read=counts.read,
+        rows_filtered=counts.filtered,
+        rows_written=written,
+        rows_inserted=result.rows_inserted,
+        rows_updated=result.rows_updated,
+        rows_deleted=result.rows_deleted,
+        rows_duplicate=result.rows_combined + result.rows_known,
+        rows_without_effect=max(0, left),
+        rows_repeated=max(0, -left),
+        rows_quarantined=counts.bad,
+        files_read=batch.files,
+        files_skipped=batch.files_skipped,
+        bytes_read=batch.items.bytes,
+        files_written=result.files_written,
+        bytes_written=result.bytes_written,
+        columns_left_out=left_out,
+        message=with_services("; ".join(parts), result.services),
+    )

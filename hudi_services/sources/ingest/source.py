@@ -1,0 +1,167 @@
+"""What an ingestion asks of a source.
+
+Files of a folder are one (`sources.ingest.files`). A topic, the log of a database and the changes of a table are others.
+The pipeline does not look into a position: it finds the newest one of the table, hands it over, and puts the one after the batch
+into the commit of the batch's rows. So rows and position become visible in one step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import pyarrow as pa
+
+from hoodie.config.operations import Operation
+from hoodie.engine import Engine
+from hoodie.services.decision import Items
+from hoodie.write.plan import WritePlan
+from hudi_services.sources.ingest.locations import Places
+from hudi_services.sources.positions import Position, Since
+
+Where = Callable[[Sequence[int]], Sequence[str]]
+"""Where rows of a table are from, such as `line 7` of a file, by their numbers from 0. Looked for only when it is asked."""
+
+Reject = Callable[[str, str | Mapping[str, object], str], None]
+"""Takes what is no row of the table to the quarantine: where it is from, its text or its values by column, the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delivered:
+    """Some rows of a source: from which file or message, and where in it."""
+
+    origin: str
+    rows: pa.Table
+    where: Where
+
+
+class SourceSplit(Protocol):
+    """What one task reads of a batch. Picklable."""
+
+    @property
+    def size(self) -> int:
+        """About how many bytes."""
+        ...
+
+    @property
+    def files(self) -> int:
+        """How many files it reads, each counted by one split; 0 where the source has none."""
+        ...
+
+    def tables(self, reject: Reject) -> Iterator[Delivered]:
+        """All rows, some at a time; any types that cast to those of the table.
+
+        Raises SourceError when they are not those that were discovered any more, or cannot be read: nothing is then loaded.
+        """
+        ...
+
+
+class Batch(Protocol):
+    """What a source has that is new."""
+
+    @property
+    def items(self) -> Items:
+        """What it is made of, such as files or ranges of offsets, in the order in which they are read. None: nothing is new."""
+        ...
+
+    @property
+    def reason(self) -> str:
+        """Why these, or why none, in a line for people."""
+        ...
+
+    @property
+    def outcome(self) -> str:
+        """The same once they are in the table."""
+        ...
+
+    @property
+    def again(self) -> int:
+        """How many of the items the table took in before."""
+        ...
+
+    @property
+    def facts(self) -> Mapping[str, object]:
+        """What else the plan says to programs."""
+        ...
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What else the plan says to people, in lines."""
+        ...
+
+    @property
+    def files(self) -> int:
+        """How many files the result counts as read."""
+        ...
+
+    @property
+    def files_skipped(self) -> int:
+        """How many files are left out, for they cannot be read."""
+        ...
+
+    @property
+    def position(self) -> str:
+        """The source's position after it, for the extra metadata of the commit."""
+        ...
+
+    @property
+    def operation(self) -> Operation | None:
+        """The operation that the batch needs; None: the one that was asked for."""
+        ...
+
+    @property
+    def is_history(self) -> bool:
+        """True where the operation for the history of a table loads the rows, if the table has no commit yet."""
+        ...
+
+    @property
+    def deletions(self) -> str | None:
+        """The boolean column of its rows that is true for rows to be deleted. It is not stored. None: there is no such column."""
+        ...
+
+    def opened(self, known: pa.Schema | None, engine: Engine) -> tuple[Batch, pa.Schema]:
+        """What of it can be read, and the columns; null where no value told the type. `known` are the table's, whose types
+        guesses give way to.
+
+        Raises SourceError, or SchemaConflictError naming the column.
+        """
+        ...
+
+    def splits(self, schema: pa.Schema, tasks: int, plan: WritePlan) -> Sequence[SourceSplit]:
+        """About so many, in order; the columns of the rows will be `schema`, and `plan` says what is made of them."""
+        ...
+
+
+class Source(Protocol):
+    """Where rows come from."""
+
+    @property
+    def name(self) -> str:
+        """How messages call it, such as its path."""
+        ...
+
+    @property
+    def position_key(self) -> str:
+        """Under which its positions are in the extra metadata of commits: one for all sources of a kind."""
+        ...
+
+    def discover(
+        self, position: Position | None, places: Places, *, start_fresh: bool, since: Since | None = None
+    ) -> Batch:
+        """What is new since `position`; None: since ever. With `since` also what was taken in after it. Changes nothing.
+
+        With `start_fresh` everything of this source is new, also where the position cannot be read; what other sources of the
+        kind delivered stays known. Raises ConfigError for what it is told and cannot do, SourceError when it is not there, and
+        CorruptTableError for a position that it cannot read.
+        """
+        ...
+
+
+@runtime_checkable
+class EndlessSource(Source, Protocol):
+    """A source that is taken in batch by batch, each a part of what it has."""
+
+    def until_now(self) -> EndlessSource:
+        """The same source, whose batches end with what it has now."""
+        ...

@@ -1,0 +1,185 @@
+"""Loads what a source has that is new into a table: what the flags ask for, explained or done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from math import isinf
+from typing import Any
+
+from hoodie.config import select_keys
+from hoodie.config.key import resolve
+from hoodie.config.keys.ingest import SOURCE_ROOT
+from hoodie.config.keys.table import VERSION
+from hoodie.config.keys.write import OPERATION
+from hoodie.engine import Engine
+from hoodie.errors import ConfigError
+from hoodie.services.decision import Decision
+from hoodie.write.plan import chosen_operation
+from hudi_services.entry.call import Call
+from hudi_services.entry.size_estimate import Work
+from hudi_services.runtime.result import ServiceResult
+from hudi_services.sources.ingest.feed_argument import read_feed
+from hudi_services.sources.ingest.files.plan import Window
+from hudi_services.sources.ingest.files.source import FilesSource
+from hudi_services.sources.ingest.history import with_history
+from hudi_services.sources.ingest.kafka.flags import topic_of_flags
+from hudi_services.sources.ingest.prepare import prepare
+from hudi_services.sources.ingest.reload import check_again, only_files
+from hudi_services.sources.ingest.request import IngestRequest
+from hudi_services.sources.ingest.rounds import Pace, Rounds
+from hudi_services.sources.ingest.run import run_ingest
+from hudi_services.sources.ingest.shape.shape import Shape
+from hudi_services.sources.ingest.source import Batch, Source
+from hudi_services.sources.ingest.work import ingest_work
+
+
+@dataclass(frozen=True)
+class IngestTask:
+    """The ingestion of `request`; with a `pace` batch by batch, each of which is a line to `tell`."""
+
+    request: IngestRequest
+    pace: Pace | None = None
+    tell: Callable[[str], None] = print
+
+    def explain(self, engine: Engine) -> Decision[Batch]:
+        """What the source has that is new, in order."""
+        prepared = prepare(self.request, engine)
+        batch, after = prepared.batch, [step.name for step in prepared.after.steps if not step.quiet]
+        creates = (f"would create table {prepared.properties.name}",) if prepared.table is None else ()
+        steps = self.request.shape.steps
+        return Decision(
+            batch if batch.items.planned else None,
+            batch.reason,
+            {
+                "table": prepared.properties.name,
+                "creates_table": prepared.table is None,
+                "services_after": after,
+                "shape": list(steps),
+                **batch.facts,
+            },
+            batch.items,
+            before=(*creates, *steps, *([f"after the commit: {', '.join(after)}"] if after else [])),
+            after=(*prepared.warnings(self.request.operation), *batch.notes),
+        )
+
+    def run(self, engine: Engine) -> ServiceResult:
+        if self.pace is not None:
+            return Rounds("ingest", self.request, self.pace, self.tell).run(engine)
+        return run_ingest(self.request, engine)
+
+    def work(self, engine: Engine) -> Work:
+        return ingest_work(self.request, engine)
+
+
+def ingest_task(
+    call: Call,
+    source_path: str | None,
+    source_format: str,
+    feed: str | None,
+    source_date_pattern: str | None,
+    start: datetime | None,
+    end: datetime | None,
+    operation: str | None,
+    reload: bool,
+    reload_since: str | None,
+    files: tuple[str, ...],
+    start_fresh: bool,
+    quarantine_path: str | None,
+    max_bad_share: float,
+    create_table_version: str | None,
+    then_stream: float | None,
+    source_topic: str | None = None,
+    **of_topic: Any,
+) -> IngestTask:
+    """What the flags and options ask for. Raises ConfigError where they contradict each other."""
+    options: dict[str, object] = {**call.options}
+    if create_table_version is not None:
+        given = options.setdefault(VERSION.name, create_table_version)
+        if given != create_table_version:
+            raise ConfigError(
+                "--create-table-version contradicts another option",
+                found=f"{create_table_version} and {VERSION.name}={given}",
+                fix="keep one of them",
+            )
+    if start is not None and end is not None and start >= end:
+        raise ConfigError(
+            "The date range is empty", found=f"--from {start:%Y-%m-%d} --to {end:%Y-%m-%d}", fix="--to is exclusive"
+        )
+    chosen = chosen_operation(operation, resolve(select_keys(options, [OPERATION]), [OPERATION]))
+    check_again(chosen, options, reload=reload, since=reload_since, start_fresh=start_fresh)
+    if source_topic is not None:
+        said = {
+            "--source-path": source_path, "--feed": feed, "--source-date-pattern": source_date_pattern,
+            "--from": start, "--to": end, "--reload": reload, "--reload-since": reload_since, "--files": files,
+        }  # fmt: skip
+        _check_no_files(said)
+        shape = Shape()
+        source: Source = topic_of_flags(source_format, source_topic, **of_topic)
+    else:
+        _check_no_topic(of_topic)
+        declared = read_feed(feed, source_format)
+        shape = Shape.of(declared)
+        source = FilesSource(
+            _source_folder(source_path, options),
+            source_format,
+            source_date_pattern,
+            Window(start.date() if start else None, end.date() if end else None),
+            reload,
+            only_files(files),
+            declared,
+            shape.later,
+        )
+    request = IngestRequest(
+        base_path=call.base_path,
+        source=source,
+        operation=chosen,
+        start_fresh=start_fresh,
+        reload_since=reload_since,
+        quarantine_path=quarantine_path,
+        max_bad_share=max_bad_share,
+        options=options,
+        shape=shape,
+    )
+    pace = Pace() if source_topic is not None else None
+    if then_stream is None:
+        return IngestTask(request, pace, call.tell)
+    if reload or reload_since is not None:
+        raise ConfigError("--then-stream contradicts --reload and --reload-since", fix="load again by a run of its own")
+    lasting = timedelta.max if isinf(then_stream) else timedelta(minutes=then_stream)
+    return IngestTask(with_history(request, "bulk_insert"), Pace(lasting=lasting), call.tell)
+
+
+def _check_no_files(said: Mapping[str, object]) -> None:
+    """Raises ConfigError for flags that are for files."""
+    for flag, value in said.items():
+        if value:
+            raise ConfigError(
+                f"{flag} contradicts --source-topic", found="it is for files", fix="leave one of the two out"
+            )
+
+
+def _check_no_topic(said: Mapping[str, object]) -> None:
+    """Raises ConfigError for flags that are for topics."""
+    for name in ("source_server", "source_table", "message_option"):
+        if said.get(name):
+            raise ConfigError(
+                f"--{name.replace('_', '-')} has no effect",
+                found="no --source-topic",
+                fix="name the topic, or leave it out",
+            )
+
+
+def _source_folder(flag: str | None, options: Mapping[str, object]) -> str:
+    """The folder that is loaded: of `--source-path`, or of HoodieStreamer's option. Raises ConfigError for none, or for two."""
+    given = resolve(select_keys(options, [SOURCE_ROOT]), [SOURCE_ROOT]).get(SOURCE_ROOT)
+    if flag is None and not given:
+        raise ConfigError(
+            "No source to load from", fix=f"pass --source-path, or set {SOURCE_ROOT.name}, to a folder of files"
+        )
+    if flag is not None and given and flag.rstrip("/") != given.rstrip("/"):
+        raise ConfigError(
+            f"--source-path contradicts {SOURCE_ROOT.name}", found=f"{flag} and {given}", fix="keep one of them"
+        )
+    return str(given) if flag is None else flag

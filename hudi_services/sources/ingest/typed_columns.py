@@ -1,0 +1,109 @@
+"""Giving the columns of rows their types, row by row only where something does not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hudi_services.sources.ingest.exact_numbers import changed_texts
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A column of its new type. Null where a value does not fit: these places, and why."""
+
+    column: pa.Array
+    misfits: Mapping[int, str]
+
+
+Fit = Callable[[pa.Array], Fitted]
+"""Gives a column, in one piece, the type of the table's."""
+
+
+def typed(
+    rows: pa.Table, schema: pa.Schema, fits: Mapping[str, Fit] | None = None
+) -> tuple[pa.Table, np.ndarray, list[str]]:
+    """Cast `rows` to `schema` (absent columns are null); columns that `fits` names by these.
+
+    Returns the cast rows (null where a value does not fit), a mask of the rows with such values, and for each of these rows,
+    in order, the reason.
+    """
+    bad = np.zeros(rows.num_rows, dtype=bool)
+    reasons: dict[int, str] = {}
+    columns = []
+    for field in schema:
+        position = rows.schema.get_field_index(field.name)
+        if position < 0:
+            columns.append(pa.nulls(rows.num_rows, field.type))
+            continue
+        own = fits.get(field.name) if fits else None
+        column = rows.column(position).combine_chunks()
+        fitted = own(column) if own is not None else fitted_to(column, field.type)
+        for place, reason in fitted.misfits.items():
+            bad[place] = True
+            reasons.setdefault(place, f"column {field.name}: {reason}")
+        columns.append(fitted.column)
+    return pa.table(columns, schema=schema), bad, [reasons[place] for place in sorted(reasons)]
+
+
+def fitted_to(column: pa.Array, kind: pa.DataType) -> Fitted:
+    """By Arrow's casts, and no float instead of a text that says another number."""
+    pieces: list[pa.Array] = []
+    misfits: dict[int, str] = {}
+    _cast(column, kind, 0, pieces, misfits)
+    return Fitted(pa.concat_arrays(pieces) if pieces else pa.nulls(0, kind), misfits)
+
+
+def _cast(column: pa.Array, kind: pa.DataType, start: int, pieces: list[pa.Array], misfits: dict[int, str]) -> None:
+    """Append the cast of `column` to `pieces`; where it fails, halve it until the misfits stand alone."""
+    try:
+        as_text = pa.types.is_decimal(column.type) and pa.types.is_floating(
+            kind
+        )  # Arrow's cast gives 1.9 another last digit
+        cast = pc.cast(column.cast(pa.string()) if as_text else column, kind)
+        if pa.types.is_string(column.type) and pa.types.is_floating(kind):
+            for place in np.flatnonzero(changed_texts(column, cast)):
+                misfits[start + int(place)] = f"{column[place]} would be {cast[place]}"
+        pieces.append(cast)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        if len(column) == 1:
+            misfits[start] = str(error)
+            pieces.append(pa.nulls(1, kind))
+            return
+        half = len(column) // 2
+        _cast(_part(column, 0, half), kind, start, pieces, misfits)
+        _cast(_part(column, half, len(column)), kind, start + half, pieces, misfits)
+
+
+def _part(column: pa.Array, start: int, end: int) -> pa.Array:
+    """A copy where it is nested: Arrow casts the lists in a slice together with those that the slice leaves out."""
+    if pa.types.is_nested(column.type):
+        return column.take(pa.array(np.arange(start, end)))
+    return column.slice(start, end - start)
+
+
+def unknown_field(given: pa.Schema, known: pa.Schema) -> str | None:
+    """The first field, dotted, that casts from `given` to `known` would drop; None when there is none."""
+    for field in given:
+        place = known.get_field_index(field.name)
+        found = field.name if place < 0 else _unknown_in(field.type, known.field(place).type, field.name)
+        if found is not None:
+            return found
+    return None
+
+
+def _unknown_in(given: pa.DataType, known: pa.DataType, path: str) -> str | None:
+    if pa.types.is_struct(given) and pa.types.is_struct(known):
+        for field in given.fields:
+            place = known.get_field_index(field.name)
+            below = f"{path}.{field.name}"
+            found = below if place < 0 else _unknown_in(field.type, known.field(place).type, below)
+            if found is not None:
+                return found
+    if pa.types.is_list(given) and pa.types.is_list(known):
+        return _unknown_in(given.value_type, known.value_type, f"{path}.element")
+    return None

@@ -1,0 +1,84 @@
+"""What is known of tables: Airflow's runs, and the snapshots that the watcher left in its store."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from pathlib import Path
+
+from hoodie.errors import StoreError
+from hoodie.model.place import same_table
+from hoodie_airflow.pages.runs import last_runs
+from hudi_services.operations.pages.savings import DAYS
+from hudi_services.operations.pages.snapshots import Known
+from hudi_services.operations.pages.state import away
+from hudi_services.operations.watch.gains import KEPT, gains_since
+from hudi_services.operations.watch.location import store_of
+from hudi_services.operations.watch.model import Event, Snapshot, Summary
+from hudi_services.operations.watch.store import SnapshotStore
+from hudi_services.registry.load import Registry
+
+_EVENTS = 1000  # of a table, the newest: what its instants wrote
+
+
+@dataclass(frozen=True)
+class Looked:
+    """What the store has of one table."""
+
+    known: Known
+    snapshot: Snapshot | None = None
+    events: Sequence[Event] = ()
+
+
+def fleet_known(registry: Registry, dags: Collection[str]) -> Known:
+    """A store that is away is told; the runs are there all the same."""
+    ran = last_runs(dags)
+    try:
+        store = opened_store(registry)
+        gains = gains_since(store, registry.histories, datetime.now(UTC).date() - timedelta(days=DAYS))
+        return Known(ran, {each.table: each for each in store.fleet() if _of(registry, each)}, gains=gains)
+    except StoreError as error:
+        return Known(ran, trouble=away(error))
+
+
+def table_known(registry: Registry, name: str, dags: Collection[str]) -> Looked:
+    ran = last_runs(dags)
+    try:
+        store = opened_store(registry)
+        found = store.table(name)
+        snapshot = found if found is not None and _of(registry, found.summary) else None
+        seen = {name: snapshot.summary} if snapshot is not None else {}
+        gains = gains_since(store, registry.histories, datetime.now(UTC).date() - KEPT, name)
+        return Looked(Known(ran, seen, gains=gains), snapshot, store.newest(name, _EVENTS))
+    except StoreError as error:
+        return Looked(Known(ran, trouble=away(error)))
+
+
+def source_snapshot(registry: Registry, name: str) -> Snapshot | None:
+    """The last look at a table that another one follows; None also where the store is away, which the page says."""
+    try:
+        found = opened_store(registry).table(name)
+    except StoreError:
+        return None
+    return found if found is not None and _of(registry, found.summary) else None
+
+
+def _of(registry: Registry, summary: Summary) -> bool:
+    """Whether it is of the table that has this name now: until the watcher has looked its store has the one of before."""
+    entry = registry.table(summary.table)
+    return entry is not None and same_table(entry.base_path, summary.base_path)
+
+
+def opened_store(registry: Registry) -> SnapshotStore:
+    """The watcher's store. One that is not there is looked for again with the next request. Raises StoreError."""
+    place = store_of(registry)
+    file = Path(place)
+    return _opened(place, file.stat().st_ino if "://" not in place and file.exists() else None)
+
+
+@lru_cache(maxsize=1)
+def _opened(place: str, _file: int | None) -> SnapshotStore:
+    """One pool of connections for all requests. A SQLite file that is made anew is opened anew: the old one would go on."""
+    return SnapshotStore.open(place)

@@ -1,0 +1,38 @@
+"""Tasks of a table that somebody has paused: they are skipped, and say who has paused it and why."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from airflow.sdk.exceptions import AirflowSkipException
+
+from hoodie.errors import HoodieError
+from hudi_services.entry.service import ServiceEntry
+from hudi_services.entry.table import Table
+
+PAUSED = "paused"
+"""The XCom of a task that was skipped."""
+
+_log = logging.getLogger(__name__)
+
+
+def skip_paused(table: Table, entry: ServiceEntry[Any], context: Any) -> None:
+    """Before anything is begun. Raises AirflowSkipException.
+
+    A worker may have another network than the cluster, and other rights: where it sees nothing the service looks by itself.
+    """
+    from hoodie.clock import SystemClock
+    from hoodie.storage import open_storage  # loads Arrow, and DAG files are parsed often
+    from hudi_services.runtime.pause import read_pause
+
+    if entry.command.mends:
+        return
+    try:
+        held = read_pause(open_storage(table.base_path), SystemClock())
+    except (HoodieError, OSError) as error:
+        _log.info("Whether table %s is paused cannot be seen from here: %s", table.name, error)
+        return
+    if held is not None:
+        context["ti"].xcom_push(PAUSED, held.as_dict())
+        raise AirflowSkipException(f"Table {table.name} is paused {held}. `hudi-services resume` ends it")

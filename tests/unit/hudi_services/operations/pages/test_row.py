@@ -1,0 +1,109 @@
+"""A table in one line: the gravest of what was seen and what failed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
+from typing import get_args
+
+import pytest
+
+from hudi_services.operations.pages.row import GRAVEST, FleetRow, Standing, row
+from hudi_services.operations.pages.snapshots import Known, Ran
+from hudi_services.operations.watch.model import Health, Summary
+from hudi_services.registry.sections import table_model
+from hudi_services.services.entries import ENTRIES
+
+NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
+TABLE = table_model(ENTRIES).model_validate({"name": "t", "base_path": "/lake/t", "type": "MERGE_ON_READ"})
+SEEN = Summary(
+    "t", "/lake/t", "ok", NOW, NOW, rows=4, bytes=9, files=2, log_bytes=1, pending=3, instants=7, urgency=0.5
+)
+
+
+def seen(summary: Summary | None = None, **states: str) -> FleetRow:
+    ran = {f"hudi_{service}__t": Ran("r", state, NOW) for service, state in states.items()}
+    return row(TABLE, Known(ran, {"t": summary} if summary is not None else {}), NOW.date())
+
+
+def test_every_health_has_its_place() -> None:
+    assert set(GRAVEST) == set(get_args(Standing)) == {*get_args(Health), "gone", "failed", "asks", "unknown"}
+
+
+@pytest.mark.parametrize(
+    ("health", "states", "shown"),
+    [
+        (None, {}, "unknown"),
+        (None, {"clean": "failed"}, "failed"),
+        ("ok", {"clean": "success", "compact": "running"}, "ok"),
+        ("ok", {"clean": "success", "compact": "failed"}, "failed"),
+        ("missed", {"clean": "failed"}, "failed"),
+        ("unreadable", {"clean": "failed"}, "unreadable"),
+        ("paused", {"clean": "skipped"}, "paused"),
+    ],
+)
+def test_the_gravest_stands(health: Health | None, states: dict[str, str], shown: str) -> None:
+    summary = Summary("t", "/lake/t", health, NOW) if health is not None else None
+    assert seen(summary, **states).state == shown
+
+
+def test_reasons_are_those_of_the_look_and_of_the_runs() -> None:
+    found = seen(Summary("t", "/lake/t", "missed", NOW, reason="freshness"), clean="failed")
+    assert found.reasons == ("freshness", "the last run of clean failed")
+
+
+def test_a_table_that_was_there_is_gone() -> None:
+    found = seen(replace(SEEN, health="absent", reason="a long error"))
+    assert (found.state, found.reasons, found.bytes) == ("gone", ("there is no table at /lake/t",), 9)
+    assert seen(Summary("t", "/lake/t", "absent", NOW)).state == "absent"
+
+
+def test_a_pause_is_told_whatever_is_graver() -> None:
+    found = seen(replace(SEEN, health="missed", reason="freshness", paused="by me: because"), clean="failed")
+    assert found.state == "failed"
+    assert found.reasons == ("freshness", "paused by me: because", "the last run of clean failed")
+    assert seen(replace(SEEN, health="paused", reason="by me: because", paused="by me: because")).reasons == (
+        "paused by me: because",
+    )
+
+
+@pytest.mark.parametrize(
+    ("ran", "shown"),
+    [
+        (Ran("r", "running", NOW, "failed"), "failed"),
+        (Ran("r", "running", NOW, "success"), "ok"),
+        (Ran("r", "asks", NOW, "success"), "asks"),
+        (Ran("r", "success", NOW), "ok"),
+    ],
+)
+def test_a_run_that_goes_on_hides_no_failure(ran: Ran, shown: str) -> None:
+    found = row(TABLE, Known({"hudi_clean__t": ran}, {"t": SEEN}), NOW.date())
+    assert found.state == shown
+    assert ("clean waits for somebody's approval" in found.reasons) is (shown == "asks")
+
+
+def test_numbers_are_those_of_the_summary() -> None:
+    found = seen(SEEN)
+    assert (found.rows, found.bytes, found.files, found.log_bytes, found.pending, found.urgency) == (4, 9, 2, 1, 3, 0.5)
+    assert found.last_commit == found.looked_at == "2026-11-23T12:00:00+00:00"
+
+
+@pytest.mark.parametrize("health", ["absent", "unreadable"])
+def test_what_nobody_could_see_has_no_numbers(health: Health) -> None:
+    found = seen(Summary("t", "/lake/t", health, NOW))
+    assert (found.bytes, found.files, found.last_commit) == (None, None, None)
+    assert found.looked_at is not None
+
+
+def test_a_table_that_cannot_be_read_any_more_keeps_its_last_numbers() -> None:
+    assert seen(Summary("t", "/lake/t", "unreadable", NOW, bytes=9, instants=7)).bytes == 9
+
+
+def test_the_last_runs_are_in_order_whatever_their_time_zone() -> None:
+    earlier = (NOW - timedelta(hours=1)).astimezone(timezone(timedelta(hours=9)))
+    ran = {"hudi_clean__t": Ran("a", "success", earlier), "hudi_compact__t": Ran("b", "success", NOW)}
+    ran["hudi_clean__other"] = Ran("c", "failed", NOW)
+    assert [(each.service, each.at) for each in row(TABLE, Known(ran), NOW.date()).runs] == [
+        ("compact", "2026-11-23T12:00:00+00:00"),
+        ("clean", "2026-11-23T11:00:00+00:00"),
+    ]

@@ -1,0 +1,33 @@
+"""Rows by the chunks of their keys, in files."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from hudi_services.sources.cdc.mysql.binlog.table_map import Code, LoggedColumn
+from hudi_services.sources.cdc.mysql.columns import DeclaredTable
+from hudi_services.sources.cdc.mysql.equality import spool
+from hudi_services.sources.cdc.mysql.equality.chunks import digests
+from hudi_services.sources.cdc.mysql.equality.spool import PARTS, spooled
+
+TABLE = DeclaredTable("d", "t", (LoggedColumn(Code.LONG, 0, "id"),), ("id",), {})
+
+
+def test_rows_of_a_chunk_are_in_one_part_in_both_sides(tmp_path, monkeypatch):
+    monkeypatch.setattr(spool, "_GATHERED", 1_000)
+    rows = pa.table({"id": pa.array(range(1_000), pa.int32())}, TABLE.schema)
+    with digests(TABLE, ("id",)) as computed:
+        one = spooled(computed, rows.to_batches(max_chunksize=100), None, tmp_path / "one")
+        other = spooled(computed, rows.slice(0, 500).to_batches(), None, tmp_path / "other")
+        numbers = computed.chunks(rows.to_batches()[0])
+        wanted = np.unique(numbers[:10])
+        some = spooled(computed, rows.to_batches(), wanted, tmp_path / "some")
+    assert (one.rows, other.rows, some.rows) == (1_000, 500, int(np.isin(numbers, wanted).sum()))
+    parts = [set(one.part(number)["id"].to_pylist()) for number in range(PARTS)]
+    assert sum(map(len, parts)) == 1_000
+    assert len([part for part in parts if part]) == PARTS
+    for number in range(PARTS):
+        assert {key for key in parts[number] if key < 500} == set(other.part(number)["id"].to_pylist())
+    kept = [key for number in range(PARTS) for key in some.part(number)["id"].to_pylist()]
+    assert set(range(10)) <= set(kept)
