@@ -25,7 +25,6 @@ STILL_LONG = NOT_REWRITTEN | {
     "docs/how-to/changes.md",
     "docs/how-to/databases.md",
     "docs/how-to/kafka.md",
-    "docs/how-to/pages.md",
     "docs/how-to/whole-databases.md",
 }
 

@@ -26,22 +26,16 @@ NOT_REWRITTEN = {
     "docs/get-started/from-hudi.md",
     "docs/get-started/tutorials/bootstrap.md",
     "docs/get-started/tutorials/merge-on-read.md",
-    "docs/how-to/alerts.md",
     "docs/how-to/clustering.md",
     "docs/how-to/deployment.md",
     "docs/how-to/doctor.md",
     "docs/how-to/feeds.md",
-    "docs/how-to/history.md",
     "docs/how-to/many-writers.md",
-    "docs/how-to/monitoring.md",
-    "docs/how-to/objectives.md",
-    "docs/how-to/observability.md",
     "docs/how-to/overwrite.md",
     "docs/how-to/schema.md",
     "docs/how-to/streaming-etl.md",
     "docs/how-to/streams.md",
     "docs/how-to/tuning.md",
-    "docs/how-to/watching.md",
 }
 DATA = {"tests/unit/test_plain_english.py"}  # its sentences are examples of what is found
 
