@@ -14,6 +14,7 @@ from typing import Literal
 
 from hudi_services.sources.cdc.mysql.binlog.tokens import Token, tokens, words
 from hudi_services.sources.cdc.mysql.binlog.transactions import Statement
+from hudi_services.sources.cdc.mysql.widening import StoredColumn, keeps_values
 
 Effect = Literal["truncate", "drop", "rename", "alter"]
 """A statement's possible effects on a table: all its rows are gone, the table is gone, another table has its name or it another
@@ -31,10 +32,6 @@ _HARMLESS = re.compile(
 )
 _DROPS_INDEX = re.compile(r"DROP (INDEX|KEY|CONSTRAINT)\b")
 _CASCADES = re.compile(r"\bON (DELETE|UPDATE) (CASCADE|SET)\b")
-_WIDENED = re.compile(
-    r"(MODIFY|CHANGE) (COLUMN )?\S+( \S+)? (?P<type>INT|INTEGER|BIGINT)( \( \d+ \))?"
-    r"( NULL| DEFAULT (NULL|'|\d+)| COMMENT ')*( FIRST| AFTER \S+)?$"
-)
 _ADDED = re.compile(r"ADD (COLUMN )?(IF NOT EXISTS )?")
 _FILLED = re.compile(
     r"\b(DEFAULT (?!NULL\b)|NOT NULL|AS\b|GENERATED|AUTO_INCREMENT|PRIMARY|(?<!UNIQUE )KEY|SERIAL|ON UPDATE|TIMESTAMP"
@@ -50,8 +47,8 @@ class LoadedTable:
     """A table `database`.`name` of the server, as a load has it.
 
     `columns` are those that the load has: one that was dropped and comes again is empty at the server. `by_index`: a unique index
-    makes its keys differ, not the primary key. `cascades`: foreign keys may change its rows all the same. `integers` are columns
-    of whole numbers and the bits that their values have at most.
+    makes its keys differ, not the primary key. `cascades`: foreign keys may change its rows all the same. `stored` is what is
+    known of the columns, by their names in lower case.
     """
 
     database: str
@@ -59,7 +56,7 @@ class LoadedTable:
     columns: tuple[str, ...] = ()
     by_index: bool = False
     cascades: bool = False
-    integers: Mapping[str, int] = field(default_factory=dict)
+    stored: Mapping[str, StoredColumn] = field(default_factory=dict)
 
 
 class NamedTables:
@@ -102,7 +99,7 @@ def effect_on(statement: Statement, table: LoadedTable) -> Effect | None:
 def _effect(statement: Statement, table: LoadedTable, fold: Fold) -> Effect | None:
     found = tokens(statement.text, statement.mode)
     begin = words(found)
-    found = [(kind, fold(value)) for kind, value in found]
+    found = [(kind, value if kind == "text" else fold(value)) for kind, value in found]
     current = fold(statement.database)
     ours = (fold(table.database), fold(table.name))
     if begin[:1] == ["TRUNCATE"]:
@@ -118,7 +115,7 @@ def _effect(statement: Statement, table: LoadedTable, fold: Fold) -> Effect | No
     if begin[:1] == ["DROP"] and "INDEX" in begin[1:3]:
         return "alter" if table.by_index and ours in _names(found[2:], current) else None
     if begin[:1] == ["ALTER"] and "TABLE" in begin[1:4]:
-        return _altered(begin, found, table, ours, current)
+        return _altered(begin, found, table, ours, current, statement.mode)
     return None
 
 
@@ -128,7 +125,7 @@ def _may_be_ours(statement: Statement, database: str, table: str) -> bool:
 
 
 def _altered(
-    begin: Sequence[str], found: Sequence[Token], table: LoadedTable, ours: tuple[str, str], current: str
+    begin: Sequence[str], found: Sequence[Token], table: LoadedTable, ours: tuple[str, str], current: str, mode: int
 ) -> Effect | None:
     start = begin.index("TABLE") + 1
     while begin[start : start + 1] and begin[start] in _BEFORE_NAME:
@@ -143,29 +140,14 @@ def _altered(
     clauses = list(_clauses(rest))
     if any(_is_rename(clause) for clause in clauses):
         return "rename"
-    return "alter" if "IGNORE" in begin[:start] or not all(_is_harmless(clause, table) for clause in clauses) else None
+    harmless = all(_is_harmless(clause, table, mode) for clause in clauses)
+    return "alter" if "IGNORE" in begin[:start] or not harmless else None
 
 
 def _is_rename(clause: Sequence[Token]) -> bool:
     """True if the clause gives the table another name."""
     begin = words(clause)
     return begin[:1] == ["RENAME"] and begin[1:2] not in (["COLUMN"], ["INDEX"], ["KEY"])
-
-
-def _is_widened(clause: Sequence[Token], text: str, table: LoadedTable) -> bool:
-    """True if the clause gives a column of whole numbers a type that has all its values, and no other name.
-
-    A unique index that makes keys differ may do so no longer when a column may be null.
-    """
-    match = _WIDENED.match(text)
-    if match is None or table.by_index:
-        return False
-    names = clause[2 if match[2] else 1 :]
-    if match[1] == "CHANGE" and names[0][1].lower() != names[1][1].lower():
-        return False
-    return (match[3] is not None) == (match[1] == "CHANGE") and table.integers.get(names[0][1].lower(), 64 + 1) <= (
-        64 if match["type"] == "BIGINT" else 32
-    )
 
 
 def _names(found: Sequence[Token], current: str) -> set[tuple[str, str]]:
@@ -199,13 +181,16 @@ def _clauses(found: Sequence[Token]) -> Iterator[list[Token]]:
     yield clause
 
 
-def _is_harmless(clause: Sequence[Token], table: LoadedTable) -> bool:
+def _is_harmless(clause: Sequence[Token], table: LoadedTable, mode: int) -> bool:
     text = " ".join({"word": value.upper(), "name": "`", "text": "'"}.get(kind, value) for kind, value in clause)
     if _CASCADES.search(text) and not table.cascades:
         return False
     if _DROPS_INDEX.match(text):
         return not table.by_index
-    if _HARMLESS.match(text) or _is_widened(clause, text, table):
+    if _HARMLESS.match(text):
+        return True
+    # A unique index that makes keys differ may do so no longer when a column may be null.
+    if not table.by_index and keeps_values(clause, text, table.stored, mode):
         return True
     added = _ADDED.match(text)
     if added is None or _FILLED.search(text):

@@ -47,6 +47,8 @@ class LogReader:
     def run(self, control: Connection[Any], start: LogPosition, end: LogPosition) -> None:
         """Apply all changes up to `end`. Raises SourceError where the log cannot be read, and what `park` raises."""
         mariadb, charsets = is_mariadb(control), collation_charsets(control)
+        for route in self.routes.values():
+            route.charsets = charsets
         choices = {name: route.source.choices for name, route in self.routes.items()}
         decoding = Decoding(choices, declared_types(control, sorted(self.routes)))
         cuts = {route.since for route in self.routes.values()}

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-import pyarrow as pa
-
 from hoodie.errors import HoodieError, SourceError, SourceUnavailableError
 from hoodie.model.changes import AFTER, BEFORE
 from hudi_services.sources.cdc.mysql.binlog.changes import Shape
@@ -18,6 +16,7 @@ from hudi_services.sources.cdc.mysql.position import LogPosition
 from hudi_services.sources.cdc.mysql.table_source import TableSource
 from hudi_services.sources.cdc.mysql.target import UniqueKey, check_key_values
 from hudi_services.sources.cdc.mysql.target_batch import TargetBatch
+from hudi_services.sources.cdc.mysql.widening import stored_columns
 
 _FLAGS: Mapping[Effect, str] = {
     "truncate": "--on-truncate",
@@ -41,6 +40,10 @@ class Route:
     keys: Callable[[], tuple[UniqueKey, ...] | None]
     result: LoadResult = field(default_factory=LoadResult)
     is_stale: bool = False
+    charsets: Mapping[int, str] = field(default_factory=dict)
+    """Names of character sets by the server's numbers of collations."""
+    _declared: Shape | None = None
+    """The columns of its last rows, if no statement about the table came since."""
     _shape: Shape | None = None
     _columns: set[str] = field(default_factory=set)
     """Names of all columns that its changes had."""
@@ -60,6 +63,7 @@ class Route:
 
         Raises HoodieError where the Hudi table cannot take them.
         """
+        self._declared = changes.shape
         if changes.position <= self.since:
             return  # another table is behind, so the log is read from before
         is_other = self._shape not in (None, changes.shape)
@@ -88,10 +92,11 @@ class Route:
 
         Raises SourceError where rows may not be those of the server after it, and the policy is to stop.
         """
+        declared, self._declared = self._declared, None
         if statement.position <= self.since:
             return
         try:
-            effect = self._effect(statement)
+            effect = self._effect(statement, declared)
             if effect is not None:
                 if not self.batch.target.is_merged:
                     self.batch.commit()
@@ -102,13 +107,13 @@ class Route:
         if self.is_stale:
             self.batch.stop_before(self, statement.position)
 
-    def _effect(self, statement: Statement) -> Effect | None:
+    def _effect(self, statement: Statement, declared: Shape | None) -> Effect | None:
         schema = self.batch.columns()
-        integers = {field.name.lower(): field.type.bit_width for field in schema if pa.types.is_integer(field.type)}
+        stored = stored_columns(schema, declared.columns if declared is not None else (), self.charsets)
 
         def effect(columns: tuple[str, ...], *, by_index: bool) -> Effect | None:
             source = self.source
-            table = LoadedTable(source.database, source.name, columns, by_index, source.ignore_cascades, integers)
+            table = LoadedTable(source.database, source.name, columns, by_index, source.ignore_cascades, stored)
             return effect_on(statement, table)
 
         if effect(tuple(schema.names), by_index=True) is None:

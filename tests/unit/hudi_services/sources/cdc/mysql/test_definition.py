@@ -7,6 +7,7 @@ from hudi_services.sources.cdc.mysql.binlog.tokens import ANSI_QUOTES, NO_BACKSL
 from hudi_services.sources.cdc.mysql.binlog.transactions import Statement
 from hudi_services.sources.cdc.mysql.definition import LoadedTable, NamedTables, effect_on
 from hudi_services.sources.cdc.mysql.position import LogPosition
+from hudi_services.sources.cdc.mysql.widening import StoredColumn
 
 STOPS = """
 TRUNCATE orders
@@ -138,7 +139,7 @@ def test_a_key_that_may_lose_its_unique_index_stops_the_load():
 
 
 def test_whole_numbers_may_get_more_digits():
-    integers = {"i": 32, "l": 64}
+    stored = {"i": StoredColumn(bits=32), "l": StoredColumn(bits=64)}
     for text, expected in (
         ("MODIFY i BIGINT", None),
         ("MODIFY COLUMN `I` INT(11) NULL DEFAULT 5 COMMENT 'x, y' AFTER l", None),
@@ -153,8 +154,8 @@ def test_whole_numbers_may_get_more_digits():
         ("CHANGE i BIGINT INT", "alter"),
         ("MODIFY i l BIGINT", "alter"),
     ):
-        assert effect(f"ALTER TABLE orders {text}", integers=integers) == expected, text
-    assert effect("ALTER TABLE orders MODIFY i BIGINT", integers=integers, by_index=True) == "alter"
+        assert effect(f"ALTER TABLE orders {text}", stored=stored) == expected, text
+    assert effect("ALTER TABLE orders MODIFY i BIGINT", stored=stored, by_index=True) == "alter"
 
 
 def test_statements_of_an_unknown_form_stop_no_other_table():

@@ -305,3 +305,33 @@ def test_a_table_that_is_swapped_is_read_again_and_ghosts_are_not(orders, steps)
     orders.run("DELETE FROM orders WHERE id = 2")
     assert orders.load().rows == 0
     orders.assert_equal()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_types_that_have_all_values_of_those_before_cost_no_snapshot(orders, kind):
+    orders.run(
+        "ALTER TABLE orders ADD e ENUM('a', 'é') CHARACTER SET utf8mb4 NOT NULL, ADD d DECIMAL(6, 2), ADD c CHAR(4) NOT NULL,"
+        " ADD x TEXT, ADD i INT NOT NULL"
+    )
+    orders.load(options={"hoodie.table.type": kind})
+    orders.run(
+        "INSERT INTO orders VALUES (3, 'c  ', 'a', 9999.99, 'x', 'y', 1)",
+        "ALTER TABLE orders MODIFY v VARCHAR(40), MODIFY e ENUM('b', 'a', 'é', 'c') NOT NULL AFTER id,"
+        " MODIFY d DECIMAL(12, 2) DEFAULT 1, MODIFY c VARCHAR(5) NOT NULL DEFAULT '', MODIFY x LONGTEXT,"
+        " MODIFY i BIGINT NOT NULL",
+        "INSERT INTO orders VALUES (4, 'b', REPEAT('z', 40), 123456789.25, 'xxxxx', 'y', 4000000000)",
+        "UPDATE orders SET e = 'é' WHERE id = 1",
+        "ALTER TABLE orders MODIFY v MEDIUMTEXT",
+    )
+    assert orders.load().rows == 0
+    orders.assert_equal()
+    # The rows before the first of these have the type between the two. Trailing spaces are cut off in silence.
+    orders.run(
+        "UPDATE orders SET x = 'z'", "ALTER TABLE orders MODIFY c TEXT", "ALTER TABLE orders MODIFY c VARCHAR(9)"
+    )
+    with pytest.raises(SourceError, match=r"VARCHAR\(9\)"):
+        orders.load()
+    orders.load(alter="apply")
+    orders.run("UPDATE orders SET e = 'b'", "ALTER TABLE orders MODIFY e ENUM('B', 'x')")
+    with pytest.raises(SourceError, match="--on-alter"):
+        orders.load()
