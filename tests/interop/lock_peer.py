@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.interop import peer_env
+from tests.interop.hive_services import START_FAST
 
 
 def compiled(folder: Path) -> str:
@@ -16,7 +17,9 @@ def compiled(folder: Path) -> str:
     (jars,) = (peer_env.PEER / "venv").glob("lib/python*/site-packages/pyspark/jars")
     libraries = f"{peer_env.BUNDLES['1.2.0']}:{jars}/*"
     sources = [str(Path(__file__).with_name(name)) for name in ("LockPeer.java", "LockingMetastore.java")]
-    subprocess.run(["javac", "-nowarn", "-cp", libraries, "-d", str(folder), *sources], check=True)
+    subprocess.run(
+        ["javac", "-J-XX:TieredStopAtLevel=1", "-nowarn", "-cp", libraries, "-d", str(folder), *sources], check=True
+    )
     return f"{folder}:{libraries}"
 
 
@@ -26,7 +29,7 @@ def hudis_lock(classes: str, which: str, options: Mapping[str, object]) -> Itera
     log: list[str] = []
     pairs = [f"{key}={value}" for key, value in options.items()]
     main = "org.apache.hudi.client.transaction.lock.LockPeer"
-    command = ["java", "-Xmx128m", "-cp", classes, main, which, *pairs]
+    command = ["java", "-Xmx128m", *START_FAST, "-cp", classes, main, which, *pairs]
     with subprocess.Popen(
         command, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as process:

@@ -31,13 +31,13 @@ MOR = {
         4,
     ),
 )
-def test_hudi_goes_on(request, tmp_path, peer, version, more):
+def test_hudi_goes_on(request, tmp_path, recorded, peer, version, more):
     """With its metadata table, which it makes anew from what it finds."""
-    hudi, path = request.getfixturevalue(peer), tmp_path / "t"
+    hudi, hudis, path = request.getfixturevalue(peer), recorded(peer), tmp_path / "t"
     options = hudi_options(version, **more)
     for step in range(5):
-        hudi.write(path, batch(step, "p", "q"), {**options, "hoodie.clean.automatic": "false"})
-    table = HoodieTable.open(str(path))
+        hudis.write(path, batch(step, "p", "q"), {**options, "hoodie.clean.automatic": "false"})
+    table = HoodieTable.open(hudis.table(path))
     before, now = files(table), rows(table.read())
     times = [commit.time for commit in table.timeline.commits]
     deleted = table.run(CLEAN, GRACE).files_deleted

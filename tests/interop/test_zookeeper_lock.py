@@ -22,6 +22,7 @@ from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.locks import table_lock, verify_held
 from hoodie.write.execute import WriteHooks
 from hudi_services.cli.program import main
+from tests.interop.hive_services import START_FAST
 from tests.interop.lock_peer import hudis_lock
 from tests.support.locks import locking
 from tests.support.matrix import other_server
@@ -39,7 +40,17 @@ def port(classes):
     """A ZooKeeper of the peer's Spark."""
     folder, port = Path(tempfile.mkdtemp(prefix="zookeeper-")), free_port()
     main = "org.apache.zookeeper.server.ZooKeeperServerMain"
-    command = ["java", "-Xmx128m", "-Dzookeeper.admin.enableServer=false", "-cp", classes, main, port, folder / "data"]
+    command = [
+        "java",
+        "-Xmx128m",
+        *START_FAST,
+        "-Dzookeeper.admin.enableServer=false",
+        "-cp",
+        classes,
+        main,
+        port,
+        folder / "data",
+    ]
     server = Server("zookeeper", command, port, folder)
     yield port
     server.stop()
