@@ -28,6 +28,7 @@ def _expressions(values: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(map(_expression, values))
 
 
+RuleService = Literal["compact", "cluster", "clean", "archive"]
 Expression = Annotated[str, Field(min_length=1), AfterValidator(_expression)]
 Expressions = Annotated[Texts, AfterValidator(_expressions)]
 
@@ -39,7 +40,8 @@ class DatabaseRule(ReadingOptions):
     whose name matches one of `tables` and none of `excluding`. `sources` is one more expression, over DATABASE.TABLE. In
     `base_path`, `{database}` and `{table}` become the names of the source, `{1}` the first group of `sources`. With `merge`
     several sources may go into one Hudi table. With `global_keys`, too, no two of them have a row of the same key. `type`,
-    `version` and `hoodie` are those of new tables and of their writes.
+    `version` and `hoodie` are those of new tables and of their writes. The DAG of the server runs `services` of its tables, with
+    options of `hoodie`.
     """
 
     server: str
@@ -53,6 +55,7 @@ class DatabaseRule(ReadingOptions):
     type: Literal["COPY_ON_WRITE", "MERGE_ON_READ"] = "COPY_ON_WRITE"
     version: Literal[6, 9] = 9
     hoodie: Options = Field(default={})
+    services: tuple[RuleService, ...] = ("compact", "clean", "archive")
 
     @property
     def shown(self) -> str:

@@ -16,6 +16,7 @@ from hoodie_airflow.comparison import resync_dag, verification_dag
 from hoodie_airflow.connections import connections_of
 from hoodie_airflow.cut_events import add_cut_events
 from hoodie_airflow.paths import registry_file
+from hoodie_airflow.server_services import HudiServerServicesOperator
 from hoodie_airflow.task_result import failed
 from hudi_services.entry.server import DatabaseServer, database_dag
 from hudi_services.registry.load import read_registry
@@ -54,6 +55,7 @@ def _dag(name: str, server: DatabaseServer, file: Path) -> DAG:
     ) as dag:
         sync = HudiDatabaseOperator(task_id=SYNC, server=name, file=str(file))
         sync >> HudiTablesBehindOperator(task_id="behind", server=name)
+        sync >> HudiServerServicesOperator(task_id="services", server=name, file=str(file))
     return dag
 
 

@@ -101,7 +101,7 @@ def test_the_dag_of_a_server_says_which_tables_changed_and_which_are_behind(serv
     file = tmp_path / "tables.yaml"
     dag, *_ = database_dags(file)
     assert dag.dag_id in dags_of(read_registry(file))
-    assert [task.task_id for task in dag.tasks] == ["sync", "behind"]
+    assert [task.task_id for task in dag.tasks] == ["sync", "behind", "services"]
     operator = HudiDatabaseOperator(task_id="sync", server="shop", file=str(file))
     run = context()
     result = operator.execute(run)
