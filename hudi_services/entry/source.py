@@ -184,13 +184,15 @@ class ReadingOptions(Part):
     `statements` says what happens at statements such as TRUNCATE. `masks` names columns whose values do not reach the lake:
     `mask` (`***`, or null for values that are no text), `hash` or `drop`. `zero_dates` says what dates such as 0000-00-00 become.
     `as_text` names columns of bytes that are read as hexadecimal digits, and columns of dates that are read as text.
-    `add_columns` are expressions of the table's columns by the names of the columns that they make.
+    `add_columns` are expressions of the table's columns by the names of the columns that they make. Rows for which the condition
+    `where` does not hold are not in the lake.
     """
 
     ignore_cascades: bool = False
     statements: StatementPolicies = StatementPolicies()
     masks: dict[str, Literal["mask", "hash", "drop"]] = Field(default={})
     add_columns: dict[Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")], Text] = Field(default={})
+    where: str = ""
     zero_dates: Annotated[Literal["null", "text", "fail"], BeforeValidator(_null_word)] = "null"
     as_text: Texts = ()
 

@@ -24,6 +24,7 @@ from hudi_services.sources.cdc.mysql.binlog.decoding import Choices
 from hudi_services.sources.cdc.mysql.table_load import TableLoad
 from hudi_services.sources.cdc.mysql.table_source import TableSource
 from hudi_services.sources.cdc.mysql.target_table import TargetTable, load_engine
+from hudi_services.sources.cdc.row_filter import RowFilter
 from hudi_services.sources.databases.expressions import added_columns
 from hudi_services.sources.databases.plan import Refusal
 from hudi_services.sources.databases.plan_store import PlanStore, StoredPlan
@@ -184,4 +185,5 @@ def _target(table: Table, source: DatabaseSource, server: DatabaseServer, enviro
         load_engine(),
         source_masks(f"The table {table.name}", source.masks, source.server, server, environ),
         added_columns(source),
+        RowFilter(source.where),
     )

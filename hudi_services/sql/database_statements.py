@@ -37,6 +37,7 @@ _OPTIONS = {
     "version": "version",
     "zero-dates": "zero_dates",
     "global-keys": "global_keys",
+    "where": "where",
 }
 """Options of WITH that are no options of writes, and the keys of a rule that they are."""
 

@@ -272,5 +272,5 @@ class _Words:
         raise SqlError(
             f"A statement cannot be read: {shortened(self._statement)}",
             found=f"{word!r}, and not {wanted}" if wanted else f"{word!r}",
-            fix="write it as the page on whole databases has it. Filters are not there yet",
+            fix="write it as the page on whole databases has it. Filters are OPTIONS ('where'='…')",
         )

@@ -1,4 +1,4 @@
-"""Columns of a Hudi table by those of the server: masks first, then columns that are added."""
+"""Rows of a Hudi table by those of the server: the filter first, then masks, then columns that are added."""
 
 from __future__ import annotations
 
@@ -8,20 +8,22 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from hoodie.errors import ConfigError
-from hudi_services.sources.cdc import column_expressions, masks
+from hudi_services.sources.cdc import column_expressions, masks, row_filter
 from hudi_services.sources.cdc.column_expressions import AddedColumns
 from hudi_services.sources.cdc.masks import Masks
+from hudi_services.sources.cdc.row_filter import EVERY_ROW, RowFilter
 
 
 @dataclass(frozen=True)
 class LakeColumns:
-    """Masks and added columns, for rows of the server. `stored` are those of the Hudi table, where it is there.
+    """A filter, masks and added columns, for rows of the server. `stored` are those of the Hudi table, where it is there.
 
     Methods raise ConfigError for an expression that does not fit the columns, SourceError for a row that it fails for.
     """
 
     masks: Masks
     added: AddedColumns
+    filter: RowFilter = EVERY_ROW
     stored: pa.Schema | None = None
 
     def schema(self, schema: pa.Schema) -> pa.Schema:
@@ -30,16 +32,20 @@ class LakeColumns:
 
     def batch(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         """Return rows as the Hudi table gets them."""
-        return self.added.batch(self.masks.batch(rows), self.stored)
+        return self.added.batch(self.masks.batch(self.filter.batch(rows)), self.stored)
 
     def changes(self, changes: pa.Table) -> pa.Table:
         """Return changes with images as the Hudi table gets them."""
-        return self.added.changes(self.masks.changes(changes), self.stored)
+        return self.added.changes(self.masks.changes(self.filter.changes(changes)), self.stored)
 
     @property
     def texts(self) -> Mapping[str, str]:
         """The extra metadata of commits that says how the columns are made."""
-        texts = {masks.KEY: self.masks.text, column_expressions.KEY: self.added.text}
+        texts = {
+            masks.KEY: self.masks.text,
+            column_expressions.KEY: self.added.text,
+            row_filter.KEY: self.filter.text,
+        }
         return {name: text for name, text in texts.items() if text}
 
     def compare(self, load: Mapping[str, str], base_path: str) -> None:
@@ -50,6 +56,12 @@ class LakeColumns:
                 f"The columns of {base_path} are masked in another way than this load would",
                 found=f"{masked or 'no masks'} in the table, {self.masks.text or 'no masks'} here",
                 fix="use the masks and the hash_key of the table, or load into another path",
+            )
+        if load.get(row_filter.KEY, "") != self.filter.text:
+            raise ConfigError(
+                f"The rows of {base_path} are filtered in another way than this load would",
+                found=f"{load.get(row_filter.KEY) or 'no filter'} in the table, {self.filter.text or 'no filter'} here",
+                fix="use the filter of the table, or load into another path",
             )
         if added != self.added.text:
             raise ConfigError(

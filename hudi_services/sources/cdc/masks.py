@@ -16,7 +16,7 @@ from hoodie.model.changes import AFTER, BEFORE
 
 Mask = Literal["mask", "hash", "drop"]
 MASKED = "***"
-KEY = "hudi_services.cdc.masks"
+KEY = "hudi_services.sources.cdc.masks"
 """The extra metadata of commits that holds `Masks.text`."""
 
 
@@ -61,9 +61,13 @@ class Masks:
                 fix=f"hash it: `{lost[0]}: hash` keeps keys apart",
             )
 
+    def kept(self, schema: pa.Schema) -> pa.Schema:
+        """Return the columns that are not dropped, with the types of the server."""
+        return pa.schema([column for column in schema if self.of(column.name) != "drop"])
+
     def schema(self, schema: pa.Schema) -> pa.Schema:
         """Return the columns after the masks."""
-        return pa.schema([self._field(column) for column in schema if self.of(column.name) != "drop"])
+        return pa.schema([self._field(column) for column in self.kept(schema)])
 
     def batch(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         """Return rows after the masks."""

@@ -15,6 +15,7 @@ from hudi_services.sources.cdc.masks import Masks
 from hudi_services.sources.cdc.mysql.binlog.decoding import Choices, may_be_text
 from hudi_services.sources.cdc.mysql.catalog import CatalogTable
 from hudi_services.sources.cdc.mysql.source_columns import schema_with_source, widest
+from hudi_services.sources.cdc.row_filter import RowFilter
 from hudi_services.sources.databases.expressions import added_columns
 
 
@@ -82,13 +83,14 @@ class JoinedColumns:
 
     def _with(self, known: pa.Schema | None, schema: pa.Schema, table: CatalogTable) -> pa.Schema:
         self._lake.added.check(schema.names, table.full_name)
+        self._lake.filter.check(self._lake.masks.kept(schema), table.full_name)
         own = schema_with_source(schema) if self.rule.merge else schema
         return widest(known, self._lake.masks.schema(own))
 
     @property
     def _lake(self) -> LakeColumns:
         masks = {name.lower(): mask for name, mask in self.rule.masks.items()}
-        return LakeColumns(Masks(masks, of_many=True), added_columns(self.rule))
+        return LakeColumns(Masks(masks, of_many=True), added_columns(self.rule), RowFilter(self.rule.where))
 
 
 def _misfit(table: CatalogTable, error: HoodieError) -> Misfit:

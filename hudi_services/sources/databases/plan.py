@@ -227,7 +227,7 @@ def _misfits(candidates: Sequence[_Candidate]) -> Iterator[Refusal]:
     """Refuse new tables whose columns do not go together with those of the others, or do not fit the expressions of the rule."""
     for group in _grouped(candidates, lambda candidate: (candidate.place, id(candidate.rule), _alone(candidate))):
         running = frozenset(candidate.name for candidate in group if candidate.is_stored)
-        if len(running) < len(group) and (len(group) > 1 or group[0].rule.add_columns):
+        if len(running) < len(group) and (len(group) > 1 or group[0].rule.add_columns or group[0].rule.where):
             tables = [candidate.table for candidate in group if candidate.table.columns]
             for misfit in JoinedColumns(group[0].rule, tables).misfits(running):
                 path = next(candidate.path for candidate in group if candidate.table is misfit.table)

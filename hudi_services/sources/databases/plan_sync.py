@@ -20,6 +20,7 @@ from hudi_services.sources.cdc.mysql.table_load import TableLoad
 from hudi_services.sources.cdc.mysql.table_source import MergedSource, TableSource
 from hudi_services.sources.cdc.mysql.target_table import TargetTable, load_engine
 from hudi_services.sources.cdc.progress_report import ProgressReport
+from hudi_services.sources.cdc.row_filter import RowFilter
 from hudi_services.sources.cdc.sync_progress import ProgressStore
 from hudi_services.sources.databases.expressions import added_columns
 from hudi_services.sources.databases.plan import Refusal, Route
@@ -133,6 +134,7 @@ class PlannedSync:
             load_engine(),
             replace(masks, of_many=True),
             added_columns(rule),
+            RowFilter(rule.where),
         )
 
 

@@ -56,7 +56,7 @@ class ChunkRows:
 class ChunkedTable:
     """A table of the server that is read by ranges of the key with the index `index`.
 
-    `statement` defined it, `choices` are those of its columns.
+    `statement` defined it, `choices` are those of its columns. The server leaves rows out for which `condition` does not hold.
     """
 
     table: DeclaredTable
@@ -64,6 +64,7 @@ class ChunkedTable:
     key: tuple[KeyColumn, ...]
     choices: Choices
     statement: str = field(repr=False)
+    condition: str = field(default="", repr=False)
 
     @property
     def digest(self) -> str:
@@ -83,7 +84,9 @@ class ChunkedTable:
 
     def query(self, chunk: Chunk) -> str:
         """The query of the rows of a chunk."""
-        return f"{self.table.selection} FROM {self._source} WHERE {self._within(chunk.after, chunk.up_to)}"
+        within = self._within(chunk.after, chunk.up_to)
+        more = f" AND {self.condition}" if self.condition else ""
+        return f"{self.table.selection} FROM {self._source} WHERE {within}{more}"
 
     def _within(self, after: KeyValues | None, up_to: KeyValues | None) -> str:
         conditions = [key_after(self.key, after)] if after is not None else []

@@ -24,6 +24,7 @@ from hudi_services.sources.cdc.mysql.load_result import LoadResult
 from hudi_services.sources.cdc.mysql.log_identity import StoredPosition
 from hudi_services.sources.cdc.mysql.log_positions import LogPositions
 from hudi_services.sources.cdc.mysql.position import LogPosition
+from hudi_services.sources.cdc.mysql.server_filter import server_condition
 from hudi_services.sources.cdc.mysql.session_pool import SessionPool
 from hudi_services.sources.cdc.mysql.snapshot import begin_snapshot, record_batches
 from hudi_services.sources.cdc.mysql.snapshot_progress import SnapshotProgress
@@ -38,6 +39,7 @@ from hudi_services.sources.cdc.mysql.stored_rows import shared_keys
 from hudi_services.sources.cdc.mysql.table_source import TableSource
 from hudi_services.sources.cdc.mysql.target import UniqueKey, check_key_values, keys_now
 from hudi_services.sources.cdc.mysql.target_batch import TargetCommits
+from hudi_services.sources.cdc.row_filter import RowFilter
 
 if TYPE_CHECKING:
     from pymysql.connections import Connection
@@ -133,6 +135,7 @@ class MergedLoad:
         for plan in sorted(planned, key=lambda plan: -common[plan.table.schema, plan.table.key]):
             try:
                 target.added.check(plan.table.schema.names, plan.source.full_name)
+                target.filter.check(target.masks.kept(plan.table.schema), plan.source.full_name)
                 known = widest(known, target.masks.schema(schema_with_source(plan.table.schema)))
                 joinable.append(plan)
             except HoodieError as error:
@@ -158,7 +161,9 @@ class MergedLoad:
 
     def _reads(self, planned: Sequence[_Planned], schema: pa.Schema) -> Generator[_Read, None, None]:
         results = self.sessions.results(
-            self._name, lambda connection, plan: _read(connection, plan, schema), iter(planned)
+            self._name,
+            lambda connection, plan: _read(connection, plan, schema, self.commits.target.filter),
+            iter(planned),
         )
         for plan, result in zip(planned, results, strict=True):
             if isinstance(result, HoodieError):
@@ -199,8 +204,8 @@ class MergedLoad:
             self.loaded(read.source, count)
 
 
-def _read(connection: Connection[Any], plan: _Planned, schema: pa.Schema) -> _Read | HoodieError:
-    """Read the rows of a table in a transaction of one moment, or return why they cannot be read."""
+def _read(connection: Connection[Any], plan: _Planned, schema: pa.Schema, wanted: RowFilter) -> _Read | HoodieError:
+    """Read the rows of a table that pass a filter, in a transaction of one moment, or return why they cannot be read."""
     import pymysql
 
     table, source = plan.table, plan.source
@@ -208,7 +213,9 @@ def _read(connection: Connection[Any], plan: _Planned, schema: pa.Schema) -> _Re
         before = end_of_log(connection)
         place = begin_snapshot(connection)
         high = place or end_of_log(connection)
-        rows = pa.Table.from_batches(record_batches(connection, table, table.query), table.schema)
+        condition = server_condition(wanted, table)
+        query = f"{table.query} WHERE {condition}" if condition else table.query
+        rows = wanted.table(pa.Table.from_batches(record_batches(connection, table, query), table.schema))
         # No client can change the definition between the first row that a transaction reads and its end.
         if declared_table(connection, source.database, source.name, source.choices) != table:
             raise gone_meanwhile(source.full_name)

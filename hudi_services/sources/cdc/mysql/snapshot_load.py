@@ -31,6 +31,7 @@ from hudi_services.sources.cdc.mysql.failover import located
 from hudi_services.sources.cdc.mysql.load_result import LoadResult
 from hudi_services.sources.cdc.mysql.log_identity import StoredPosition
 from hudi_services.sources.cdc.mysql.log_positions import LogPositions
+from hudi_services.sources.cdc.mysql.server_filter import server_condition
 from hudi_services.sources.cdc.mysql.session_pool import SessionPool
 from hudi_services.sources.cdc.mysql.snapshot import Snapshot, snapshot_on
 from hudi_services.sources.cdc.mysql.snapshot_estimate import SnapshotEstimate, SnapshotPace, snapshot_estimate
@@ -76,7 +77,7 @@ class SnapshotLoad:
             self.target.opened_for(rows)
             key = self._key(rows.connection)
             position = self.positions.stored_position(rows.connection, source.source, rows.position)
-            chunked = chunked_table(rows.connection, rows.table, key, source.choices)
+            chunked = self._chunked(rows.connection, rows.table, key)
             estimate = snapshot_estimate(rows.connection, rows.table)
             last = (
                 key_values(rows.connection, chunked.greatest)
@@ -84,7 +85,8 @@ class SnapshotLoad:
                 else None
             )
             if chunked is None or last is None:
-                batches = pa.RecordBatchReader.from_batches(rows.rows.schema, self._noted(rows.rows))
+                found = rows.rows_where(server_condition(self.target.filter, rows.table))
+                batches = pa.RecordBatchReader.from_batches(found.schema, self._noted(found))
                 count = self.target.write_rows(batches, key, stored, lambda: position, replace=stored is not None)
                 self.result.committed(position, rows=count)
                 return position
@@ -111,7 +113,7 @@ class SnapshotLoad:
             located(connection, stored, self.positions)
             key = self._key(connection)
             table = declared_table(connection, source.database, source.name, source.choices)
-            return key, table, chunked_table(connection, table, key, source.choices)
+            return key, table, self._chunked(connection, table, key)
 
         key, table, chunked = self.sessions.run(source.full_name, asked)
         progress = stored.snapshot
@@ -121,6 +123,11 @@ class SnapshotLoad:
             raise changed_definition(table)
         estimate = self.sessions.run(source.full_name, lambda connection: snapshot_estimate(connection, table))
         return _ChunkedRun(self, chunked, key, stored, estimate).run(stored, replace_all=False)
+
+    def _chunked(self, connection: Connection[Any], table: DeclaredTable, key: UniqueKey | None) -> ChunkedTable | None:
+        chunked = chunked_table(connection, table, key, self.target.table.choices)
+        condition = server_condition(self.target.filter, table)
+        return replace(chunked, condition=condition) if chunked is not None else None
 
     def _empty(self, stored: StoredPosition) -> StoredPosition:
         """Take all rows out of the Hudi table: the server has no table of this name."""

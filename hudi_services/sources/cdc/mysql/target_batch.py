@@ -119,6 +119,7 @@ class TargetBatch:
         """Hold changes. Raises SchemaConflictError for columns that the Hudi table cannot take."""
         piece = changes.changes
         self.target.added.check(changes.shape.schema.names, member.source.full_name)
+        self.target.filter.check(self.target.masks.kept(changes.shape.schema), member.source.full_name)
         if self.target.is_merged:
             schema = schema_with_source(changes.shape.schema)
             masks = self.target.masks

@@ -37,6 +37,7 @@ from hudi_services.sources.cdc.mysql.target import (
     check_text_columns,
     key_of_target,
 )
+from hudi_services.sources.cdc.row_filter import EVERY_ROW, RowFilter
 from hudi_services.sources.positions import find_position, newest_load
 
 _CHANGES = ChangeColumns("op", ("number",), complete=True)
@@ -57,8 +58,9 @@ def load_engine() -> LocalEngine:
 
 @dataclass(frozen=True)
 class TargetTable:
-    """The Hudi table at `base_path` that holds the rows of `source`, after `masks`, and `added` columns. `options` are those of
-    its writes.
+    """The Hudi table at `base_path` that holds the rows of `source` that pass `filter`, after `masks`, with `added` columns.
+
+    `options` are those of its writes.
 
     A source of several tables (`MergedSource`) is loaded by `ServerSync` only.
     """
@@ -69,6 +71,7 @@ class TargetTable:
     engine: Engine
     masks: Masks = NO_MASKS
     added: AddedColumns = NOTHING_ADDED
+    filter: RowFilter = EVERY_ROW
 
     def stored_position(self) -> StoredPosition | None:
         """Return the position of its newest load, None where nothing was loaded.
@@ -126,6 +129,7 @@ class TargetTable:
         fields = [field for field in dict.fromkeys([*self._first_key, *said.split(",")]) if field]
         self.masks.check(columns.names, fields, name)
         self.added.check(columns.names, name)
+        self.filter.check(self.masks.kept(columns), name)
         with suppress(TableNotFoundError):
             table = HoodieTable.open(self.base_path, engine=self.engine)
             check_text_columns(table.stored_schema, self._columns(table.stored_schema).schema(columns))
@@ -166,7 +170,7 @@ class TargetTable:
         )
 
     def _columns(self, stored: pa.Schema | None = None) -> LakeColumns:
-        return LakeColumns(self.masks, self.added, stored)
+        return LakeColumns(self.masks, self.added, self.filter, stored)
 
     @property
     def is_merged(self) -> bool:
@@ -222,7 +226,7 @@ class TargetTable:
         one after the rows when all are read. Raises PendingInstantError where the table has another one.
         """
         table = HoodieTable.open(self.base_path, engine=self.engine)
-        columns = self._columns(table.stored_schema)
+        columns = self._columns(table.stored_schema if self.added.names else None)
         counted = _Counted(key, columns)
         try:
             table.write(
@@ -374,5 +378,6 @@ class _Counted:
     def of(self, batches: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             check_key_values(batch.to_struct_array(), self.key)
-            self.rows += batch.num_rows
-            yield self.columns.batch(batch)
+            fitted = self.columns.batch(batch)
+            self.rows += fitted.num_rows
+            yield fitted

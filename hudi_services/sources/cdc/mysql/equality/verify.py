@@ -51,7 +51,13 @@ class EqualityCheck:
     values: bool = False
 
     def __post_init__(self) -> None:
-        """Raises ConfigError for a table with masks: its values are not those of the server."""
+        """Raises ConfigError for a table with masks or a filter: its rows are not those of the server."""
+        if self.load.target.filter.text:
+            raise ConfigError(
+                f"The table {self._source.source} cannot be compared with the server",
+                found=f"the filter {self.load.target.filter.text}",
+                fix="load it as it is now: `hudi-services cdc load --table NAME --start-fresh`",
+            )
         if self.load.target.masks.columns:
             raise ConfigError(
                 f"The table {self._source.source} cannot be compared with the server",

@@ -47,5 +47,9 @@ def test_the_columns_of_most_tables_count_and_running_ones_stay():
 def test_expressions_have_to_fit_the_columns_of_all(added, refused):
     joined = JoinedColumns(rule(add_columns=added), TABLES[1:])
     assert sorted(misfit.table.name for misfit in joined.misfits(frozenset())) == refused
+    assert {misfit.table.name for misfit in JoinedColumns(rule(where="n > 1"), TABLES[1:]).misfits(frozenset())} == {
+        "s2",
+        "s4",
+    }
     assert joined.schema.names[:4] == ["_source_database", "_source_table", "id", "v"]
     assert list(joined.misfits(frozenset(one.full_name for one in TABLES))) == []

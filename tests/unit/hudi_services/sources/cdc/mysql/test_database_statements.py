@@ -65,12 +65,16 @@ def test_a_database_is_loaded_and_the_same_file_goes_on(server, lake, tmp_path):
     merged = f"CREATE TABLE IF NOT EXISTS lake.other.cs AS TABLE shop.{name}.`c[0-9]+` ADD COLUMN (n AS `id` + 1);"
     plan = run("EXPLAIN " + merged)[1][-1]
     assert (plan["target"], plan["columns"][-7:]) == (f"{tmp_path}/lake/other.db/cs", "n int32")
+    hint = " /*+ OPTIONS('where'='no_such > 0') */;"
+    assert "cannot be filtered by no_such > 0" in run("EXPLAIN " + merged.replace(";", hint))[1][-1]["columns"]
+    merged = merged.replace(";", hint.replace("no_such > 0", "id <> 7"))
+    server.run(f"INSERT INTO {name}.c1 VALUES (7, 'not there')")
     assert "'n' cannot be used: now()" in run(merged.replace("`id` + 1", "now()"))[2]
     code, _, error = run(merged)
     assert code == 0, error
     rows = lake_rows(f"{tmp_path}/lake/other.db/cs")
     assert {(*row[:2], row[-1]) for row in rows} == {(name, "c1", 6)}
-    assert len(rows) == len(server_rows(server, name, "c1"))
+    assert len(rows) == len(server_rows(server, name, "c1")) - 1
     merged = f"CREATE TABLE lake.other.g WITH ('global-keys'='true') AS TABLE shop.{name}.`b|c1`;"
     assert "No table of the server shop is one of" in run(merged)[2]  # other rules have them
     assert lake_rows(f"{tmp_path}/lake/demo.db/a") == [(number, "***") for number in (1, 2, 3)]

@@ -15,14 +15,14 @@ from hoodie.engine import LocalEngine
 from hoodie.errors import HoodieError
 from hoodie.storage import open_storage
 from hudi_services.entry.source import StatementPolicies
-from hudi_services.sources.cdc.column_expressions import NOTHING_ADDED, AddedColumns
+from hudi_services.sources.cdc.column_expressions import NOTHING_ADDED
 from hudi_services.sources.cdc.cuts import CutStore
 from hudi_services.sources.cdc.masks import Masks
 from hudi_services.sources.cdc.mysql import group_load
 from hudi_services.sources.cdc.mysql.server_sync import ServerSync
 from hudi_services.sources.cdc.mysql.table_source import MergedSource, TableSource
 from hudi_services.sources.cdc.mysql.target_table import TargetTable
-from hudi_services.sources.databases.expressions import ColumnExpressions
+from hudi_services.sources.cdc.row_filter import EVERY_ROW
 from tests.support.binlog import DECLARED
 from tests.support.examples import seeds
 from tests.support.faulty import FaultyStorage, Killed
@@ -41,7 +41,7 @@ class Shards:
         self.environ = {"AIRFLOW_CONN_SHOP": server.url}
         self.cuts = CutStore(open_storage(str(folder / "state")), "shop")
         self.policies, self.options, self.masks, self.global_keys = {}, {}, Masks(), False
-        self.added = NOTHING_ADDED
+        self.added, self.filter = NOTHING_ADDED, EVERY_ROW
         server.run(f"CREATE DATABASE {database}")
         for place, name in enumerate(self.names):
             self.run(
@@ -63,6 +63,7 @@ class Shards:
             LocalEngine(1),
             self.masks,
             self.added,
+            self.filter,
         )
 
     def sync(self, *, storage=None, resume=(), cuts=None):
@@ -257,38 +258,6 @@ def test_masks_hide_columns_of_all_shards(shards):
     rows = shards.lake_rows("id", "v")
     assert [row[:3] for row in rows] == shards.server_rows("id")
     assert all(len(row[3]) == 64 for row in rows)
-
-
-@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
-def test_added_columns_are_the_same_by_rows_and_by_changes(shards, tmp_path, kind):
-    """They are a part of the path, too. A shard that lacks a column of an expression has null there."""
-    shards.options = {"hoodie.table.type": kind, "hoodie.table.partition.fields": "part"}
-    shards.added = AddedColumns(ColumnExpressions({"part": "id % 3", "w": "upper(v) || coalesce(n, 0)"}))
-    shards.policies, shards.masks = APPLY, Masks({"v": "mask"})
-    shards.run("ALTER TABLE s2 ADD n INT", "UPDATE s2 SET n = id")
-    shards.sync()
-    shards.run(
-        "INSERT INTO s1 VALUES (3, 'c')",
-        "UPDATE s2 SET id = id + 1 ORDER BY id DESC",
-        "UPDATE s3 SET v = 'ß' WHERE id = 2",
-        "ALTER TABLE s3 ADD n BIGINT",
-        "INSERT INTO s3 VALUES (7, NULL, 5000000000)",
-        "DELETE FROM s1 WHERE id = 1",
-        "TRUNCATE s2",
-        "INSERT INTO s2 VALUES (4, 'd', 9)",
-    )
-    assert set(shards.states(shards.sync()).values()) == {"current"}
-    columns = ("id", "v", "n", "part", "w")
-    by_changes = shards.lake_rows(*columns)
-    assert [row[2:] for row in by_changes if row[1] == "s2"] == [(4, "***", 9, 1, "***9")]
-    shards.path, shards.cuts = str(tmp_path / "other"), CutStore(open_storage(str(tmp_path / "states")), "shop")
-    shards.sync()
-    assert shards.lake_rows(*columns) == by_changes
-    assert [row[:3] for row in by_changes] == shards.server_rows("id")
-    shards.run("ALTER TABLE s1 ADD W INT", "INSERT INTO s1 VALUES (9, 'x', 1)")
-    assert shards.states(shards.sync()) == {"s1": "parked", "s2": "current", "s3": "current"}
-    shards.added = NOTHING_ADDED
-    assert "computed in another way" in shards.sync()["s2"].reason
 
 
 def test_keys_that_are_global_leave_the_source_out_of_the_key(shards):

@@ -5,17 +5,20 @@ from __future__ import annotations
 import random
 import threading
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pymysql
 import pytest
 
 from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
-from hoodie.errors import SourceError, SourceUnavailableError
+from hoodie.errors import ConfigError, SourceError, SourceUnavailableError
 from hudi_services.sources.cdc.mysql import snapshot_load
+from hudi_services.sources.cdc.mysql.equality.verify import EqualityCheck
 from hudi_services.sources.cdc.mysql.table_load import TableLoad
 from hudi_services.sources.cdc.mysql.table_source import TableSource
 from hudi_services.sources.cdc.mysql.target_table import TargetTable
+from hudi_services.sources.cdc.row_filter import RowFilter
 from tests.support.binlog import DECLARED, log_end
 from tests.support.faulty import FaultyStorage, Killed
 from tests.support.matrix import sample
@@ -281,3 +284,25 @@ def test_a_table_without_a_key_is_read_in_one_transaction(server, small, tmp_pat
     )
     options = {"hoodie.table.recordkey.fields": "id"}
     assert load(server, "no_key", str(tmp_path / "lake"), options).run().commits == 1
+
+
+@pytest.mark.parametrize("condition", ["b > 6 and v <> 'new'", "a >= 'b' or b in (1, 2)"])
+def test_chunks_and_changes_are_filtered_alike(server, tmp_path, small, condition):
+    database = f"filtered_{len(condition)}"
+    made(server, database)
+    run = load(server, database, str(tmp_path / "lake"))
+    run.target = replace(run.target, filter=RowFilter(condition))
+
+    def expected():
+        rows = server_rows(server, database)
+        if condition.startswith("b"):
+            return [row for row in rows if row[1] > 6 and row[2] != "new"]
+        return [row for row in rows if row[0].encode() >= b"b" or row[1] in (1, 2)]
+
+    assert run.run().rows == len(expected())
+    assert lake_rows(run.target.base_path) == expected()
+    server.run(f"USE {database}", "UPDATE t SET v = 'new' WHERE b % 2", "UPDATE IGNORE t SET b = b + 3 WHERE b > 4")
+    run.run()
+    assert lake_rows(run.target.base_path) == expected()
+    with pytest.raises(ConfigError, match="cannot be compared with the server"):
+        EqualityCheck(run)
