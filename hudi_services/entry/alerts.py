@@ -91,8 +91,9 @@ class Alerts(Part):
     objective that is missed for longer than `objectives`; a plan or writer that has held a service back for longer than
     `blockers`; a named consumer that services have passed (`consumers`); a service whose last run failed (`runs`); a task of its
     DAGs that failed (`tasks`); a table without a commit for longer than `late`; a stream that has not taken in a commit for
-    longer than `lag`. What is not said is not told. What lasts is told again after `repeat`; at the hour `digest` of each day, in
-    the time zone `zone`, it is summed up."""
+    longer than `lag`; a database server whose newest cut, or a table of which, is behind for longer than `servers`. What is not
+    said is not told. What lasts is told again after `repeat`; at the hour `digest` of each day, in the time zone `zone`, it is
+    summed up."""
 
     hooks: Annotated[tuple[Hook, ...], AfterValidator(_some)]
     unreadable: Longer | None = None
@@ -103,6 +104,7 @@ class Alerts(Part):
     tasks: bool = False
     late: Longer | None = None
     lag: Longer | None = None
+    servers: Longer | None = None
     repeat: Annotated[Duration, Field(ge=timedelta(minutes=1))] = timedelta(days=1)
     digest: Annotated[str, BeforeValidator(_hour)] | None = None
     zone: Zone = "UTC"

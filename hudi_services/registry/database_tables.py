@@ -6,6 +6,7 @@ import difflib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
+from datetime import datetime
 
 from hoodie.config.keys.table import VERSION
 from hoodie.display import some
@@ -25,13 +26,14 @@ from hudi_services.sources.cdc.mysql.table_load import TableLoad
 from hudi_services.sources.cdc.mysql.table_source import TableSource
 from hudi_services.sources.cdc.mysql.target_table import TargetTable, load_engine
 from hudi_services.sources.cdc.row_filter import RowFilter
+from hudi_services.sources.cdc.sync_progress import ProgressStore
 from hudi_services.sources.databases.expressions import added_columns
 from hudi_services.sources.databases.plan import Refusal
 from hudi_services.sources.databases.plan_store import PlanStore, StoredPlan
 from hudi_services.sources.databases.plan_sync import PlannedSync, source_masks
 from hudi_services.sources.databases.planner import Planner
 from hudi_services.sources.databases.requests import RequestStore
-from hudi_services.sources.databases.status import LoadedTable
+from hudi_services.sources.databases.status import LoadedTable, ServerStatus, server_status
 
 
 def cut_store(name: str, reading: Reading) -> CutStore:
@@ -106,6 +108,16 @@ def loaded_tables(name: str, reading: Reading) -> tuple[LoadedTable, ...]:
     store = plan_store(name, reading)
     skipped = RequestStore(store.storage, name).latest().skipped
     return with_skipped({**planned_tables(name, store.latest()), **entries}.values(), skipped)
+
+
+def status_of(name: str, reading: Reading, now: datetime) -> ServerStatus:
+    """Return how far the tables of the server `name` are, by the folder of its state. The server is not asked.
+
+    Raises ConfigError where the registry names no folder, HoodieError and OSError where it cannot be read.
+    """
+    cuts = cut_store(name, reading)
+    progress = ProgressStore(cuts.storage, name).latest()
+    return server_status(name, loaded_tables(name, reading), cuts.latest(), progress, now)
 
 
 def with_skipped(tables: Iterable[LoadedTable], skipped: Collection[str]) -> tuple[LoadedTable, ...]:

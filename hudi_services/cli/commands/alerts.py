@@ -54,6 +54,7 @@ def _standing(reading: Reading, alerts: Alerts, store: str | None) -> Page:
     from hudi_services.operations.alerts.evaluation import by_tasks, standing_runs, standing_tables
     from hudi_services.operations.alerts.lag import standing_streams
     from hudi_services.operations.alerts.ledger import noticed
+    from hudi_services.operations.alerts.server_lag import standing_servers
     from hudi_services.operations.alerts.store import KeptAlerts
     from hudi_services.operations.inspect.page import Column, Facts, Lines, Listing, Page, Part
     from hudi_services.operations.inspect.text import moment, plain
@@ -64,7 +65,14 @@ def _standing(reading: Reading, alerts: Alerts, store: str | None) -> Page:
     opened = SnapshotStore.open(store or store_of(reading.registry))
     registry = reading.registry
     looks = standing_tables(alerts, opened, now), standing_streams(alerts, registry, opened, now)
-    seen = joined([*looks, standing_runs(alerts, registry, now), by_tasks(alerts, registry)])
+    seen = joined(
+        [
+            *looks,
+            standing_servers(alerts, registry, now),
+            standing_runs(alerts, registry, now),
+            by_tasks(alerts, registry),
+        ]
+    )
     hooks = [hook.name for hook in alerts.hooks]
     rows: dict[str, dict[str, Any]] = {}
     for each in noticed(KeptAlerts.open(opened).rows(), seen, hooks, now):

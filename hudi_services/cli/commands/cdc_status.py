@@ -26,14 +26,9 @@ _AT_ONCE = 16  # tables whose proof is read
 def _status(server: str, registry: str | None, pipeline: str | None, as_json: bool) -> int:
     from hudi_services.cli.render import print_page
     from hudi_services.operations.inspect.page import Column, Facts, Listing, Page
-    from hudi_services.registry.database_tables import cut_store, loaded_tables
-    from hudi_services.sources.cdc.sync_progress import ProgressStore
-    from hudi_services.sources.databases.status import server_status
+    from hudi_services.registry.database_tables import status_of
 
-    reading = declaration(server, registry, pipeline).reading
-    cuts = cut_store(server, reading)
-    progress = ProgressStore(cuts.storage, server).latest()
-    status = server_status(server, loaded_tables(server, reading), cuts.latest(), progress, datetime.now(UTC))
+    status = status_of(server, declaration(server, registry, pipeline).reading, datetime.now(UTC))
     rows = [{**_row(table), **proof} for table, proof in zip(status.tables, _proofs(status.tables), strict=True)]
     columns = (
         Column("table", "table"),

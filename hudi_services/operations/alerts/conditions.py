@@ -13,7 +13,9 @@ from hoodie.times import span
 from hudi_services.entry.alerts import Alerts
 from hudi_services.operations.watch.model import Summary
 
-Kind = Literal["unreadable", "damaged", "objective", "blocker", "consumer", "run", "late", "lag", "task", "deadline"]
+Kind = Literal[
+    "unreadable", "damaged", "objective", "blocker", "consumer", "run", "late", "lag", "server", "task", "deadline"
+]
 OF_CONTENTS: tuple[Kind, ...] = ("damaged", "objective", "blocker", "consumer", "late")
 """Kinds of which nothing is known while a table cannot be read."""
 BY_AIRFLOW: tuple[Kind, ...] = ("task", "deadline")

@@ -17,10 +17,12 @@ from hudi_services.operations.alerts.lag import standing_streams
 from hudi_services.operations.alerts.ledger import Told, due, noticed
 from hudi_services.operations.alerts.message import body_of, values_of
 from hudi_services.operations.alerts.send import send_all
+from hudi_services.operations.alerts.server_lag import standing_servers
 from hudi_services.operations.alerts.store import KeptAlerts
 from hudi_services.operations.watch.store import SnapshotStore
 from hudi_services.registry.load import Registry
 
+_SERVERS_EVERY = timedelta(minutes=1)  # their state is in files of a storage
 _RUNS_EVERY = timedelta(minutes=5)  # histories are tables, and are read no more often
 _CLAIM = timedelta(minutes=2)  # longer than sending takes
 
@@ -40,6 +42,7 @@ class Teller:
     environ: Mapping[str, str]
     _name: str = field(default_factory=lambda: uuid.uuid4().hex)
     _runs: tuple[datetime, Seen] | None = None
+    _servers: tuple[datetime, Seen] | None = None
 
     def tell(self, registry: Registry) -> int:
         """Tell all hooks what is due, and return how many have taken it. What a hook does not take is in the log, and due again
@@ -50,11 +53,12 @@ class Teller:
         now = self.clock.now()
         kept, lasts = KeptAlerts.open(self.store), _CLAIM + 2 * timedelta(seconds=registry.watch.every)
         if not kept.claim(self._name, now, lasts):
-            self._runs = None  # the other one may have told newer ones by the time this one takes over
+            self._runs = self._servers = None  # the other one may have told newer ones by the time this one takes over
             return 0
         looks = (
             standing_tables(alerts, self.store, now),
             standing_streams(alerts, registry, self.store, now),
+            self._seen_servers(alerts, registry, now),
             self._seen_runs(alerts, registry, now),
             by_tasks(alerts, registry),
         )
@@ -121,6 +125,11 @@ class Teller:
             else:
                 _log.warning("Alerts: %s is not told, and is tried again: %s", hook.name, wrong)
         return answers.count(None)
+
+    def _seen_servers(self, alerts: Alerts, registry: Registry, now: datetime) -> Seen:
+        if self._servers is None or abs(now - self._servers[0]) >= _SERVERS_EVERY:
+            self._servers = now, standing_servers(alerts, registry, now)
+        return self._servers[1]
 
     def _seen_runs(self, alerts: Alerts, registry: Registry, now: datetime) -> Seen:
         if self._runs is None or abs(now - self._runs[0]) >= _RUNS_EVERY:

@@ -13,10 +13,9 @@ from prometheus_client.registry import Collector
 
 from hoodie.clock import Clock
 from hudi_services.entry.server import DatabaseServer
-from hudi_services.registry.database_tables import cut_store, loaded_tables
+from hudi_services.registry.database_tables import status_of
 from hudi_services.registry.load import Reading
-from hudi_services.sources.cdc.sync_progress import ProgressStore
-from hudi_services.sources.databases.status import ServerStatus, server_status
+from hudi_services.sources.databases.status import ServerStatus
 
 _log = logging.getLogger(__name__)
 
@@ -77,9 +76,7 @@ class ServerCollector(Collector):
 
     def _status(self, server: str, reading: Reading) -> ServerStatus | None:
         try:
-            cuts = cut_store(server, reading)
-            progress = ProgressStore(cuts.storage, server).latest()
-            return server_status(server, loaded_tables(server, reading), cuts.latest(), progress, self._clock.now())
+            return status_of(server, reading, self._clock.now())
         except Exception as error:  # noqa: BLE001 - those of storages too: the metrics of other servers are answered
             _log.warning("The state of the server %s cannot be read: %s", server, error)
             return None
