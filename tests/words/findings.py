@@ -26,16 +26,10 @@ NOT_REWRITTEN = {
     "docs/get-started/from-hudi.md",
     "docs/get-started/tutorials/bootstrap.md",
     "docs/get-started/tutorials/merge-on-read.md",
-    "docs/how-to/clustering.md",
     "docs/how-to/deployment.md",
-    "docs/how-to/doctor.md",
     "docs/how-to/feeds.md",
-    "docs/how-to/many-writers.md",
-    "docs/how-to/overwrite.md",
-    "docs/how-to/schema.md",
     "docs/how-to/streaming-etl.md",
     "docs/how-to/streams.md",
-    "docs/how-to/tuning.md",
 }
 DATA = {"tests/unit/test_plain_english.py"}  # its sentences are examples of what is found
 

@@ -104,7 +104,8 @@ doctor = click.Command(
         verbose_flag(),
     ],
     help="What is wrong with a table, and what helps; without --table and --target-base-path with every table of the "
-    "registry. Without --fix it changes nothing. It reads data files only with --deep. docs/how-to/doctor.md has every check.\n\n"
+    "registry. Without --fix it changes nothing. It reads data files only with --deep. docs/reference/doctor-checks.md "
+    "has every check.\n\n"
     "Exit codes: 0 healthy, 1 warnings, 2 damage. A wrong use of the command ends with 2, too: it prints no findings.",
     epilog=with_examples(
         ("hudi-services doctor --table orders --fix", "hudi-services doctor --registry tables.yaml --json")

@@ -57,7 +57,10 @@ def look(patient: Patient, clock: Clock | None = None) -> Seen:
         )
     except HoodieError as error:
         diagnosis = _only(
-            patient, catalogue.UNREADABLE.found(error.what, error.fix or "see docs/how-to/doctor.md", found=error.found)
+            patient,
+            catalogue.UNREADABLE.found(
+                error.what, error.fix or "see docs/reference/doctor-checks.md", found=error.found
+            ),
         )
     except Exception as error:  # noqa: BLE001 - whatever a storage raises, or a body of a table nobody knows
         found = f"{type(error).__name__}: {error}"

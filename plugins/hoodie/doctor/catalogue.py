@@ -1,5 +1,6 @@
-"""The checks by name: the severity of their findings, and whether `--fix` repairs them. A test compares docs/how-to/doctor.md
-with it."""
+"""The checks by name: the severity of their findings, and whether `--fix` repairs them.
+
+A test compares docs/reference/doctor-checks.md with it."""
 
 from __future__ import annotations
 

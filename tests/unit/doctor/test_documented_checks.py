@@ -1,4 +1,4 @@
-"""docs/how-to/doctor.md has every check as the code has it."""
+"""docs/reference/doctor-checks.md has every check as the code has it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hoodie.doctor.catalogue import CHECKS
 
-PAGE = (Path(__file__).resolve().parents[3] / "docs" / "how-to" / "doctor.md").read_text()
+PAGE = (Path(__file__).resolve().parents[3] / "docs" / "reference" / "doctor-checks.md").read_text()
 ROW = re.compile(r"^\| `([a-z-]+)` \| (\w+) \| (yes|no|) \|", re.M)
 
 

@@ -27,7 +27,7 @@ def overdue(facts: Facts) -> Iterator[Finding]:
         if isinstance(decided, HoodieError):
             yield catalogue.UNCHECKED.found(
                 f"the plan of {service} is unknown",
-                decided.fix or "see docs/how-to/doctor.md",
+                decided.fix or "see docs/reference/doctor-checks.md",
                 found=decided.what,
             )
         elif decided.plan is not None and (passed := _passed(facts, service, decided)) >= _OVERDUE:
