@@ -101,7 +101,7 @@ def plan(
     listed = [table for table in seen if table.full_name not in own and _taking(table, rules, None)]
     there = {table.full_name: table for table in listed}
     names = Counter(table.full_name for table in listed)
-    gone = {name: _absent(name) for name in stored if name not in there and name not in own}
+    gone = {name: _absent(name, rules, path) for name, path in stored.items() if name not in there and name not in own}
     candidates: list[_Candidate] = []
     refusals: list[Refusal] = []
     matched: set[int] = set()
@@ -133,10 +133,23 @@ def _left_over(rule: DatabaseRule, tables: Iterable[CatalogTable]) -> bool:
     return rule.sources is not None and any(rule.names(table.database, table.name) for table in tables)
 
 
-def _absent(name: str) -> CatalogTable:
-    """A table that the server does not have now. Its load decides what that means."""
-    database, _, table = name.partition(".")
-    return CatalogTable(database, table)
+def _absent(name: str, rules: Sequence[DatabaseRule], path: str) -> CatalogTable:
+    """A table that the server does not have now. Its load decides what that means.
+
+    A dot may be a part of the name of the database, or of the table: the rule that has the table at `path` says which.
+    """
+    dots = [place for place, letter in enumerate(name) if letter == "."]
+    tables = [CatalogTable(name[:dot], name[dot + 1 :]) for dot in dots]
+    place = identity(path)
+    return next(
+        (
+            table
+            for table in tables
+            for rule in _taking(table, rules, path)
+            if identity(rule.path_of(table.database, table.name)) == place
+        ),
+        tables[0],
+    )
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 from hoodie.errors import PendingInstantError
 from hoodie.storage import Storage
@@ -17,11 +17,12 @@ _TRIES = 5
 class Requests:
     """Tables by their names at the server. Number 0 is stored nowhere.
 
-    `resumed` are parked ones that the next run tries again, `skipped` ones that runs leave out until a user resumes them.
+    `resumed` are parked ones that the next run tries again, with the numbers of their newest requests. `skipped` are those that
+    runs leave out until a user resumes them.
     """
 
     number: int = 0
-    resumed: frozenset[str] = frozenset()
+    resumed: Mapping[str, int] = field(default_factory=dict)
     skipped: frozenset[str] = frozenset()
 
 
@@ -39,9 +40,11 @@ class RequestStore:
             return Requests()
         number, body = newest
         try:
-            resumed, skipped = (frozenset(map(str, body[key])) for key in ("resumed", "skipped"))
-            return Requests(number, resumed, skipped)
-        except (TypeError, KeyError) as error:
+            resumed, skipped = body["resumed"], frozenset(map(str, body["skipped"]))
+            if isinstance(resumed, list):  # as earlier releases wrote it
+                resumed = dict.fromkeys(resumed, number)
+            return Requests(number, {str(name): int(asked) for name, asked in resumed.items()}, skipped)
+        except (TypeError, KeyError, ValueError, AttributeError) as error:
             raise self._files.unreadable(number, error) from error
 
     def change(self, step: Callable[[Requests], Requests]) -> None:
@@ -55,7 +58,7 @@ class RequestStore:
             if after == before:
                 return
             try:
-                document = {"resumed": sorted(after.resumed), "skipped": sorted(after.skipped)}
+                document = {"resumed": dict(sorted(after.resumed.items())), "skipped": sorted(after.skipped)}
                 self._files.put(before.number + 1, document)
             except PendingInstantError:
                 if last:
@@ -65,15 +68,30 @@ class RequestStore:
 
     def resume(self, tables: frozenset[str]) -> None:
         """Ask the next run to try tables again that are parked or left out. Raises as `change`."""
-        self.change(lambda before: replace(before, resumed=before.resumed | tables, skipped=before.skipped - tables))
+
+        def step(before: Requests) -> Requests:
+            asked = dict.fromkeys(tables, before.number + 1)
+            return replace(before, resumed={**before.resumed, **asked}, skipped=before.skipped - tables)
+
+        self.change(step)
 
     def skip(self, tables: frozenset[str]) -> None:
         """Ask runs to leave tables out until they are resumed. Raises as `change`."""
-        self.change(lambda before: replace(before, resumed=before.resumed - tables, skipped=before.skipped | tables))
 
-    def done(self, resumed: frozenset[str]) -> None:
-        """Drop requests after a run that tried these tables again. Raises as `change`."""
-        self.change(lambda before: replace(before, resumed=before.resumed - resumed))
+        def step(before: Requests) -> Requests:
+            resumed = {name: asked for name, asked in before.resumed.items() if name not in tables}
+            return replace(before, resumed=resumed, skipped=before.skipped | tables)
+
+        self.change(step)
+
+    def done(self, resumed: Mapping[str, int]) -> None:
+        """Drop the requests that a run took. Those that users make while it goes on stay. Raises as `change`."""
+
+        def step(before: Requests) -> Requests:
+            left = {name: asked for name, asked in before.resumed.items() if resumed.get(name) != asked}
+            return replace(before, resumed=left)
+
+        self.change(step)
 
     @property
     def _files(self) -> FileSequence:

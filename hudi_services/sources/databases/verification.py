@@ -92,7 +92,8 @@ class _Comparison:
         others: list[TargetTable] = []
         for target in targets:
             names = [table.full_name for table in target.source.tables]
-            here = not target.is_merged and not target.masks.columns and names[0] in self.cut.tables
+            is_whole = not (target.is_merged or target.masks.columns or target.filter.text)
+            here = is_whole and names[0] in self.cut.tables
             (at_cut if here else others).append(target)
         for target in others:
             for table in target.source.tables:
@@ -114,6 +115,8 @@ class _Comparison:
             return "rows of several tables are in one Hudi table"
         if target.masks.columns:
             return f"masks of {', '.join(sorted(target.masks.columns))}"
+        if target.filter.text:
+            return f"the filter {target.filter.text}"
         behind = self.cut.behind.get(name)
         return f"it is behind: {behind.reason}" if behind is not None else "it is not loaded yet"
 

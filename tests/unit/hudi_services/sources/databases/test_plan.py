@@ -142,3 +142,21 @@ def test_sources_are_one_more_expression_over_whole_names_and_its_groups_stand_i
     assert paths == {"b1.t1": "/lake/1/x_t1", "b1.u": "/lake/1/x_u", "b1.v": "/rest/v"}
     assert refused == {"b/1.t": "unfit", "b..u": "unfit", "b.t": "unfit"}
     assert [one.base_path for one in result.unmatched] == ["/never/{table}"]
+
+
+def test_a_table_of_a_database_with_a_dot_stays_where_it_is_when_it_is_dropped():
+    """Its load decides by its policy. Taken for a table of another database, it would be refused: no rule takes that."""
+    rules = [rule(r"a\.b", "/lake/{database}/{table}"), rule("c", "/lake/all", tables=r"x\.[0-9]+", merge=True)]
+    stored = {"a.b.t": "/lake/a.b/t", "a.b.gone": "/lake/a.b/gone", "c.x.1": "/lake/all", "c.x.2": "/lake/all"}
+    tables = [
+        CatalogTable("a.b", "t", columns=COLUMNS, key=("id",)),
+        CatalogTable("c", "x.1", columns=COLUMNS, key=("id",)),
+    ]
+    result, paths, refused = planned(rules, tables, stored)
+    assert (paths, refused) == (stored, {})
+    assert [(source.database, source.name) for route in result.routes for source in route.sources] == [
+        ("a.b", "gone"),
+        ("a.b", "t"),
+        ("c", "x.1"),
+        ("c", "x.2"),
+    ]

@@ -16,21 +16,37 @@ def test_requests_stay_until_a_run_took_them(tmp_path):
     assert store.latest() == Requests()
     store.resume(frozenset({"a.b"}))
     store.resume(frozenset({"a.c"}))
-    assert store.latest() == Requests(2, frozenset({"a.b", "a.c"}))
-    store.done(frozenset({"a.b"}))
-    assert store.latest().resumed == {"a.c"}
-    store.done(frozenset())
+    assert store.latest() == Requests(2, {"a.b": 1, "a.c": 2})
+    store.done({"a.b": 1})
+    assert store.latest().resumed == {"a.c": 2}
+    store.done({})
     assert store.latest().number == 3
+
+
+def test_a_request_that_comes_while_a_run_goes_on_is_for_the_next_one(tmp_path):
+    """The table was parked once more in that run, or the user did not wait for its end."""
+    store = RequestStore(open_storage(str(tmp_path)), "shop")
+    store.resume(frozenset({"a.b", "a.c"}))
+    taken = store.latest().resumed
+    store.resume(frozenset({"a.b", "a.d"}))
+    store.done(taken)
+    assert set(store.latest().resumed) == {"a.b", "a.d"}
+
+
+def test_requests_of_earlier_releases_are_read(tmp_path):
+    (tmp_path / "shop/requests").mkdir(parents=True)
+    (tmp_path / "shop/requests/0000000003.json").write_text('{"resumed": ["a.b"], "skipped": []}')
+    assert RequestStore(open_storage(str(tmp_path)), "shop").latest() == Requests(3, {"a.b": 3})
 
 
 def test_a_table_is_skipped_until_it_is_resumed(tmp_path):
     store = RequestStore(open_storage(str(tmp_path)), "shop")
     store.resume(frozenset({"a.b"}))
     store.skip(frozenset({"a.b", "a.c"}))
-    store.done(frozenset({"a.c"}))
-    assert store.latest() == Requests(2, frozenset(), frozenset({"a.b", "a.c"}))
+    store.done({"a.c": 1})
+    assert store.latest() == Requests(2, {}, frozenset({"a.b", "a.c"}))
     store.resume(frozenset({"a.b"}))
-    assert store.latest() == Requests(3, frozenset({"a.b"}), frozenset({"a.c"}))
+    assert store.latest() == Requests(3, {"a.b": 3}, frozenset({"a.c"}))
 
 
 def test_a_request_of_another_process_at_the_same_time_stays(tmp_path):
@@ -40,13 +56,13 @@ def test_a_request_of_another_process_at_the_same_time_stays(tmp_path):
     def step(before):
         if others:
             store.resume(frozenset({others.pop()}))
-        return replace(before, resumed=before.resumed | {"x.own"})
+        return replace(before, resumed={**before.resumed, "x.own": 1})
 
     store.change(step)
-    assert store.latest().resumed == {"x.a", "x.b", "x.own"}
+    assert set(store.latest().resumed) == {"x.a", "x.b", "x.own"}
     others.extend("abcdefgh")
     with pytest.raises(PendingInstantError):
-        store.change(lambda before: replace(step(before), resumed=frozenset()))
+        store.change(lambda before: replace(step(before), resumed={}))
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path):
