@@ -59,6 +59,7 @@ _WHOLE = re.compile(r"\s*[+-]?[0-9]+\s*")
 _NUMBER = re.compile(r"\s*[+-]?(0[xb][0-9a-f_]+|[0-9_]*\.?[0-9_]*(e[+-]?[0-9]+)?)\s*", re.IGNORECASE)
 """Texts that DuckDB reads as numbers."""
 _EQUALITIES = (exp.EQ, exp.EqualNull, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.In, exp.Nullif, exp.Case)
+_RENAMED = (*_EQUALITIES, exp.Bracket, exp.Div, exp.Mod)
 _OR_NULL = (exp.EqualNull, exp.NullSafeEQ, exp.NullSafeNEQ)
 _UNNAMED = re.compile("col[0-9]+")
 
@@ -90,12 +91,12 @@ def exact_comparison(node: exp.Expression) -> None:
 
 
 def named(tree: exp.Expression) -> None:
-    """Name the columns of queries that are equalities without a name, as their text would be another one."""
+    """Name the columns of queries that have no name and whose text would be another one."""
     for select in tree.find_all(exp.Select):
         for column in select.expressions:
-            if not isinstance(column, exp.Alias | exp.Column | exp.Star) and column.find(*_EQUALITIES):
+            if not isinstance(column, exp.Alias | exp.Column | exp.Star) and column.find(*_RENAMED):
                 text = column.sql(dialect="spark")
-                name = f"({text})" if isinstance(column, _EQUALITIES) else text
+                name = f"({text})" if isinstance(column, (*_EQUALITIES, exp.Div, exp.Mod)) else text
                 column.replace(exp.alias_(column.copy(), name, quoted=True))
 
 

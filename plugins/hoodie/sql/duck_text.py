@@ -14,6 +14,8 @@ from hoodie.sql.comparisons import MACROS as COMPARISON_MACROS
 from hoodie.sql.comparisons import exact_comparison, named
 from hoodie.sql.conditions import MACROS as CONDITION_MACROS
 from hoodie.sql.conditions import check_conditions
+from hoodie.sql.division import MACROS as DIVISION_MACROS
+from hoodie.sql.division import checked_division
 from hoodie.sql.functions import MACROS as FUNCTION_MACROS
 from hoodie.sql.functions import known_aggregate, translate_function
 from hoodie.sql.letters import MACROS as LETTER_MACROS
@@ -23,6 +25,8 @@ from hoodie.sql.pattern import MACROS as PATTERN_MACROS
 from hoodie.sql.pattern import escaped_like
 from hoodie.sql.rounding import MACROS as ROUNDING_MACROS
 from hoodie.sql.rounding import whole_number
+from hoodie.sql.subscripts import MACROS as SUBSCRIPT_MACROS
+from hoodie.sql.subscripts import element_place
 from hoodie.sql.time_text import MACROS as TIME_MACROS
 from hoodie.sql.time_text import complete_time, without_completion
 
@@ -48,10 +52,12 @@ MACROS = (
     *CAST_MACROS,
     *COMPARISON_MACROS,
     *CONDITION_MACROS,
+    *DIVISION_MACROS,
     *PATTERN_MACROS,
     *FUNCTION_MACROS,
     *LETTER_MACROS,
     *ROUNDING_MACROS,
+    *SUBSCRIPT_MACROS,
     *TIME_MACROS,
     # A cast to a whole number cuts the fraction off, DuckDB's would round; times are seconds since 1970.
     f"CREATE MACRO {_WHOLE}(x DOUBLE) AS trunc(x), (x DECIMAL(38, 10)) AS trunc(x), "
@@ -86,7 +92,6 @@ MACROS = (
     f"CREATE MACRO {_SECONDS}(x VARCHAR, f) AS CAST(epoch(try_strptime(x, f)) AS BIGINT), "
     "(x DATE, f) AS CAST(epoch(x) AS BIGINT), (x TIMESTAMP, f) AS CAST(floor(epoch(x)) AS BIGINT), "
     "(x TIMESTAMPTZ, f) AS CAST(floor(epoch(x)) AS BIGINT)",
-    "CREATE MACRO pmod(a, b) AS CASE WHEN a % b < 0 THEN (a % b + b) % b ELSE a % b END",
     "CREATE MACRO bround(x) AS round_even(x, 0), (x, digits) AS round_even(x, digits)",
     "CREATE MACRO rint(x) AS round_even(CAST(x AS DOUBLE), 0)",
     "CREATE MACRO nanvl(x, y) AS CASE WHEN isnan(x) THEN y ELSE x END",
@@ -122,6 +127,8 @@ def duckdb_text(tree: exp.Expression) -> str:
         spell(node)
         whole_number(node)
         membership_value(node)
+        element_place(node)
+        checked_division(node)
         if isinstance(node, exp.Literal) and not node.is_string:
             _check_number(node)
         elif isinstance(node, exp.Cast) and node.to.this in _INTEGERS and not _is_whole(node.this):
