@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
@@ -14,7 +15,9 @@ from hoodie.errors import HoodieError
 from hoodie.times import span
 from hudi_services.cli.commands.cdc_declaration import declaration, pipeline_flag
 from hudi_services.cli.commands.cdc_sync import tables_behind
+from hudi_services.cli.commands.topic_status import topic_page
 from hudi_services.cli.flags import CONTEXT, json_flag, registry_flag, verbose_flag, with_examples
+from hudi_services.entry.server import KafkaServer
 
 if TYPE_CHECKING:
     from hudi_services.operations.inspect.page import Part
@@ -28,7 +31,11 @@ def _status(server: str, registry: str | None, pipeline: str | None, as_json: bo
     from hudi_services.operations.inspect.page import Column, Facts, Listing, Page
     from hudi_services.registry.database_tables import status_of
 
-    status = status_of(server, declaration(server, registry, pipeline).reading, datetime.now(UTC))
+    reading = declaration(server, registry, pipeline).reading
+    declared = reading.registry.servers.get(server)
+    if isinstance(declared, KafkaServer):
+        return print_page(topic_page(server, declared, reading.registry, os.environ), as_json=as_json)
+    status = status_of(server, reading, datetime.now(UTC))
     rows = [{**_row(table), **proof} for table, proof in zip(status.tables, _proofs(status.tables), strict=True)]
     columns = (
         Column("table", "table"),
@@ -103,7 +110,8 @@ status = click.Command(
     callback=_status,
     params=[click.Argument(["server"]), registry_flag(), pipeline_flag(), json_flag(), verbose_flag()],
     help="Print how far the tables of a server are, how long it keeps the log that they need, and why some are behind. It asks "
-    "the lake only, not the server.\n\nExit code 1: a table is behind.",
+    "the lake only, not the server.\n\nFor a server of Kafka it prints how many messages of its topics the tables lack, and asks "
+    "the brokers for that.\n\nExit code 1: a table is behind by an error.",
     epilog=with_examples(("hudi-services cdc status shop --registry tables.yaml",)),
     context_settings=CONTEXT,
 )
