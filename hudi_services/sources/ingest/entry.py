@@ -242,7 +242,7 @@ INGEST = ServiceEntry(
             click.Option(
                 ["--feed"],
                 metavar="JSON|FILE",
-                help="How to choose, read and shape files: keys of `source` in docs/how-to/feeds.md, as JSON text or a file.",
+                help="How to choose, read and shape files: `source` in docs/how-to/load-files.md, as JSON text or a file.",
             ),
             click.Option(["--source-date-pattern"], help="Where paths carry their date, for instance dt=%Y-%m-%d."),
             click.Option(["--from", "start"], type=_DAY, help="First date to load."),

@@ -13,7 +13,7 @@ from hudi_services.entry.feed.model import Feed, contradictions
 from hudi_services.entry.mistake_text import told
 from hudi_services.entry.yaml_positions import Marked, read_marked
 
-_FIX = "correct it as docs/how-to/feeds.md says"
+_FIX = "correct it as docs/how-to/load-files.md says"
 
 
 def read_feed(said: str | None, file_format: str) -> Feed:

@@ -25,7 +25,7 @@ FLAGS = (
         multiple=True,
         metavar="PATTERN",
         help="Load only files of these paths below the source: a folder such as dt=2026-01-03/, or a pattern of "
-        "docs/how-to/feeds.md, such as orders_*.csv. Repeatable.",
+        "docs/how-to/load-files.md, such as orders_*.csv. Repeatable.",
     ),
 )
 START_FRESH = Field(

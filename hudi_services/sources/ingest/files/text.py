@@ -75,5 +75,5 @@ def unreadable(storage: Storage, path: str, error: Exception) -> SourceError:
         f"Source file {storage.base_path}/{path} cannot be read",
         found=str(error) or type(error).__name__,
         fix="deliver it again, move it out of the folder, or let a load leave out such files (`quarantine: {files: skip}` of "
-        "the source, docs/how-to/feeds.md); nothing was loaded",
+        "the source, docs/how-to/load-files.md); nothing was loaded",
     )

@@ -49,7 +49,7 @@ def models_in(annotation: Any) -> Iterator[type[BaseModel]]:
 def told_keys() -> set[str]:
     """The keys in the first column of the tables of two pages. `.name` goes on from the key before it."""
     found: set[str] = set()
-    for page in ("reference/tables-yaml.md", "how-to/feeds.md"):
+    for page in ("reference/tables-yaml.md", "how-to/load-files.md"):
         for table in (DOCS / page).read_text().split("| key | what it says |")[1:]:
             found |= _keys_of(table.partition("\n\n")[0].lstrip("\n"))
     return found

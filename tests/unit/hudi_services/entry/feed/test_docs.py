@@ -1,4 +1,4 @@
-"""What docs/how-to/feeds.md says of choosing and reading files: each example of the registry is run as it stands there."""
+"""What the docs say of choosing and reading files: each example of the registry is run as it is written."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from hoodie import HoodieTable
 from hudi_services.cli.program import main
 from hudi_services.registry.load import read_registry
 
-TEXT = Path(__file__).resolve().parents[5].joinpath("docs/how-to/feeds.md").read_text()
-SECTIONS = dict(re.findall(r"^## ([^\n]+)\n(.*?)(?=^## )", TEXT, re.M | re.S))
+HOW_TO = Path(__file__).resolve().parents[5] / "docs" / "how-to"
+TEXT = "\n".join((HOW_TO / page).read_text() for page in ("load-files.md", "csv-json.md", "column-types.md"))
+SECTIONS = dict(re.findall(r"^## ([^\n]+)\n(.*?)(?=^## |^# |\Z)", TEXT, re.M | re.S))
 KEYS = {"record_key": "order_id"}
 
 PLAIN = b"order_id,city\n1,x\n"
@@ -63,8 +64,6 @@ QUARANTINED = {"Declared columns": 2}
 
 def examples():
     for name, text in SECTIONS.items():
-        if name.startswith("Shaping"):
-            continue
         for number, example in enumerate(re.findall(r"```yaml\n(.*?)```", text, re.S), 1):
             yield pytest.param(name if number == 1 else f"{name} {number}", example, id=f"{name} {number}")
 

@@ -1,4 +1,4 @@
-"""What docs/how-to/feeds.md says of shaping, run as it stands there."""
+"""What docs/how-to/shape-rows.md says, run as it is written."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from hudi_services.cli.program import main
 from hudi_services.registry.load import read_registry
 from hudi_services.runtime.result import ServiceResult
 
-TEXT = Path(__file__).resolve().parents[6].joinpath("docs/how-to/feeds.md").read_text()
-SECTION = TEXT.partition("## Shaping")[2]
-YAML, SHELL = (re.search(rf"```{kind}\n(.*?)```", SECTION, re.DOTALL)[1] for kind in ("yaml", "sh"))
+DOCS = Path(__file__).resolve().parents[6] / "docs"
+TEXT = (DOCS / "how-to" / "shape-rows.md").read_text()
+COUNTS = (DOCS / "reference" / "counts.md").read_text()
+YAML, SHELL = (re.search(rf"```{kind}\n(.*?)```", TEXT, re.DOTALL)[1] for kind in ("yaml", "sh"))
 
 
 def test_the_entry_of_the_registry(feed, tmp_path, capsys):
@@ -103,7 +104,7 @@ def test_the_command(feed, tmp_path):
 
 
 def test_checks_of_one_s_own(feed):
-    sql = re.search(r"`(CASE WHEN amount < 0 .*?)`", SECTION)[1]
+    sql = re.search(r"`(CASE WHEN amount < 0 .*?)`", TEXT)[1]
     feed.land(
         "1.json", [{"id": "a", "part": "p", "ts": 1, "amount": 1}, {"id": "b", "part": "p", "ts": 1, "amount": -1}]
     )
@@ -114,7 +115,7 @@ def test_checks_of_one_s_own(feed):
 
 
 def test_every_count_is_explained():
-    counts = set(re.findall(r"`(rows_\w+)`", SECTION.partition("## Counts")[2].partition("\n`rows_read +")[0]))
+    counts = set(re.findall(r"`(rows_\w+)`", COUNTS.partition("\n`rows_read +")[0]))
     assert counts == {name for name in ServiceResult.__dataclass_fields__ if name.startswith("rows_")}
 
 
