@@ -11,6 +11,7 @@ import pyarrow as pa
 from hoodie.config.properties.table import TableProperties
 from hoodie.errors import HoodieError
 from hoodie.model.changes import AFTER
+from hudi_services.sources.cdc.mysql.binlog.changes import Shape
 from hudi_services.sources.cdc.mysql.binlog.transaction_batch import Changes
 from hudi_services.sources.cdc.mysql.definition import TableName
 from hudi_services.sources.cdc.mysql.held_changes import HeldChanges
@@ -74,6 +75,7 @@ class TargetBatch:
     _emptied: dict[str, TableSource] = field(default_factory=dict)
     _left: dict[str, tuple[TableSource, LogPosition]] = field(default_factory=dict)
     _filled: dict[str, set[TableName]] = field(default_factory=dict)
+    _shapes: dict[TableName, Shape] = field(default_factory=dict)
     _properties: TableProperties | None = None
     _schema: pa.Schema | None = None
     _images: pa.Schema | None = None
@@ -121,16 +123,23 @@ class TargetBatch:
         self.target.added.check(changes.shape.schema.names, member.source.full_name)
         self.target.filter.check(self.target.masks.kept(changes.shape.schema), member.source.full_name)
         if self.target.is_merged:
-            schema = schema_with_source(changes.shape.schema)
-            masks = self.target.masks
-            # With masks the columns have other types in the table.
-            images = widest(self._images or (None if masks.columns else self.schema), schema)
-            widest(self.schema, masks.schema(schema))
-            self._images = images
+            self._join_columns(changes.shape)
             piece = changes_with_source(piece, member.source)
         else:
             self._images = pa.schema(list(piece.schema.field(AFTER).type))
         self._held.add(changes.end, piece, member.source.full_name)
+
+    def _join_columns(self, shape: Shape) -> None:
+        """Make room for the columns of a source. Most changes have those that earlier ones had."""
+        name = (shape.database, shape.table)
+        if self._images is not None and self._shapes.get(name) == shape:
+            return
+        schema, masks = schema_with_source(shape.schema), self.target.masks
+        # With masks the columns have other types in the table.
+        images = widest(self._images or (None if masks.columns else self.schema), schema)
+        widest(self.schema, masks.schema(schema))
+        self._images = images
+        self._shapes[name] = shape
 
     def drop(self, member: Member, end: LogPosition) -> None:
         """Forget changes of a member that end at `end`, where it failed."""
@@ -204,6 +213,7 @@ class TargetBatch:
         self._emptied.clear()
         self._left.clear()
         self._images = None
+        self._shapes.clear()
 
     def _committed(self, after: StoredPosition) -> None:
         self.commits.stored = after

@@ -18,7 +18,8 @@ from hudi_services.entry.source import StatementPolicies
 from hudi_services.sources.cdc.column_expressions import NOTHING_ADDED
 from hudi_services.sources.cdc.cuts import CutStore
 from hudi_services.sources.cdc.masks import Masks
-from hudi_services.sources.cdc.mysql import group_load
+from hudi_services.sources.cdc.mysql import group_load, target_batch
+from hudi_services.sources.cdc.mysql.binlog import transaction_batch
 from hudi_services.sources.cdc.mysql.server_sync import ServerSync
 from hudi_services.sources.cdc.mysql.table_source import MergedSource, TableSource
 from hudi_services.sources.cdc.mysql.target_table import TargetTable
@@ -352,3 +353,16 @@ def random_steps(shards, draw):
         if draw.random() < 0.1:
             shards.names.append(f"s{len(shards.names) + 1}")
             shards.run(f"CREATE TABLE {shards.names[-1]} (id INT PRIMARY KEY, v VARCHAR(20))")
+
+
+def test_columns_of_a_shard_are_joined_once_in_a_commit(shards, monkeypatch):
+    """A thousand shards have a few rows each in every part of the log."""
+    shards.sync()
+    joined, widest = [], target_batch.widest
+    monkeypatch.setattr(target_batch, "widest", lambda *schemas: joined.append(schemas) or widest(*schemas))
+    monkeypatch.setattr(transaction_batch, "_BYTES", 1)  # each transaction comes by itself
+    for turn in range(3):
+        shards.run(*(f"UPDATE {name} SET v = '{turn}'" for name in shards.names))
+    shards.sync()
+    assert len(joined) == 2 * len(shards.names)
+    shards.assert_equal()
