@@ -14,6 +14,7 @@ from hudi_services.demo.database.server import ServerError
 from hudi_services.demo.database.sources import Source, Sources
 
 _ROUND = 1.0  # seconds that a round takes at least: the server shares the machine with the reader
+_PAUSE = 0.009  # seconds between two tables of a round
 _ADDED = {"rank": "INT", "note": "VARCHAR(40)", "price": "DECIMAL(9, 2)"}
 """Columns that tables get while rows change: neighbours get different ones, so the merged table gets all of them."""
 _ROUNDS = 3  # rounds until the last table has its column
@@ -62,6 +63,7 @@ class Writer:
         for round_number in itertools.count():
             begun = time.monotonic()
             for index, source in enumerate(self._sources.all):
+                time.sleep(_PAUSE)
                 self._running.wait()
                 if self._ended.is_set():
                     return
