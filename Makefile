@@ -8,7 +8,7 @@ SITE := NO_MKDOCS_2_WARNING=1 $(VENV)/python -m mkdocs
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo demo-stream demo-database airflow needs test test-deep durations hunt mutants hooks quick lint unit histories process crash simulate load kill-matrix golden spark cluster interop recordings e2e bench screenshots cli-docs package docs docs-serve tour lock peer clean
+.PHONY: help setup demo demo-stream demo-database airflow needs test test-deep durations hunt mutants hooks quick lint unit histories process crash simulate load kill-matrix golden spark cluster interop recordings e2e bench screenshots cli-docs package release docs docs-serve tour lock peer clean
 
 help: ## list the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 12
@@ -75,7 +75,7 @@ crash: setup ## killed or out of disk at every storage call of a write, a clean,
 simulate: setup ## many processes at one table, drawn from seeds and killed at any call (SEEDS=21300 for a million histories)
 	$(if $(SEEDS),SEEDS=$(SEEDS) )$(PYTEST) -n 2 tests/simulation $(ARGS)
 
-load: setup ## writers, services and readers in processes that are killed at random, for 20 seconds (SECONDS=600)
+load: setup ## writers, services and readers in processes that are killed at random, for 40 seconds (SECONDS=600)
 	SECONDS=$(SECONDS) $(PYTEST) -s tests/load $(ARGS)
 
 kill-matrix: peer ## each action killed at each storage call; who carries on is us, then Hudi; into docs/contributing/reliability.md (EVERY=3 HUDI=3 ONLY=restore SAMPLED=1)
@@ -116,6 +116,14 @@ package: setup ## the library as a wheel and as an archive for spark-submit --py
 	@rm -rf dist && $(VENV)/python -m hatchling build -t wheel -d dist
 	@for wheel in dist/*.whl; do cp $$wheel $${wheel%-py3-none-any.whl}.zip; done
 
+release: ## the tagged version in dist/: wheel, sdist, archive, checksums and a software bill of materials
+	@python3 requirements/check_tag.py
+	@$(MAKE) package
+	@$(VENV)/python -m hatchling build -t sdist -d dist
+	@$(VENV)/uv tool run --with-requirements requirements/release.lock --from cyclonedx-bom cyclonedx-py requirements requirements/image.lock \
+		--pyproject pyproject.toml --output-reproducible -o dist/bom.json
+	@cd dist && sha256sum -- *.whl *.zip *.tar.gz bom.json > SHA256SUMS && cat SHA256SUMS
+
 docs: setup ## the docs site, with the reference of the Python library, in build/site: a broken link fails
 	@$(SITE) build
 	@echo "open build/site/index.html"
@@ -127,7 +135,7 @@ tour: setup ## run the notebook docs/get-started/tour.ipynb and write what its c
 	@$(VENV)/python docs/make_tour.py
 
 lock: setup ## compile requirements/*.in into hashed lock files
-	@for name in dev peer image trino readers; do $(VENV)/uv pip compile requirements/$$name.in --universal --python-version 3.11 \
+	@for name in dev peer image trino readers release; do $(VENV)/uv pip compile requirements/$$name.in --universal --python-version 3.11 \
 		--generate-hashes --no-header --no-emit-index-url -q -o requirements/$$name.lock; done
 	@$(VENV)/uv pip compile requirements/lance.in --universal --python-version 3.11 --no-deps \
 		--generate-hashes --no-header --no-emit-index-url -q -o requirements/lance.lock
