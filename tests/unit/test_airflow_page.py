@@ -1,4 +1,4 @@
-"""The commands of docs/how-to/airflow.md for an Airflow that exists already, as they stand there."""
+"""The commands of docs/how-to/own-airflow.md for an Airflow that exists already, as they stand there."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hudi_services.runtime.folders import DAGS, PROJECT
 
 pytestmark = pytest.mark.process
 
-PAGE = (PROJECT / "docs" / "how-to" / "airflow.md").read_text()
+PAGE = (PROJECT / "docs" / "how-to" / "own-airflow.md").read_text()
 REGISTRY = """\
 pools: {hudi: 3}
 tables:

@@ -21,7 +21,6 @@ STILL_LONG = NOT_REWRITTEN | {
     "docs/concepts/indexes.md",
     "docs/concepts/locks.md",
     "docs/concepts/markers.md",
-    "docs/how-to/airflow.md",
     "docs/how-to/changes.md",
     "docs/how-to/databases.md",
     "docs/how-to/kafka.md",

@@ -26,7 +26,6 @@ NOT_REWRITTEN = {
     "docs/get-started/from-hudi.md",
     "docs/get-started/tutorials/bootstrap.md",
     "docs/get-started/tutorials/merge-on-read.md",
-    "docs/how-to/deployment.md",
     "docs/how-to/streaming-etl.md",
     "docs/how-to/streams.md",
 }
