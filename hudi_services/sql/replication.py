@@ -61,10 +61,11 @@ class ShowRoutes:
 
 @dataclass(frozen=True)
 class TableAction:
-    """RESUME, SKIP, VERIFY or RESYNC TABLE `name`."""
+    """RESUME, SKIP, VERIFY or RESYNC TABLE `name`. `fresh`: RESUME reads all rows of the table again."""
 
     verb: str
     name: tuple[str, ...]
+    fresh: bool = False
 
 
 def read_statement(text: str) -> CreateCatalog | Replicate | ShowRoutes | TableAction | None:
@@ -101,8 +102,13 @@ def _table_action(words: _Words) -> TableAction:
     [verb] = words.name(1)
     words.expect("TABLE")
     name = words.name()
+    fresh = False
+    if verb.upper() == "RESUME" and words.skip("WITH"):
+        if words.options() != {"start-fresh": "true"}:
+            words.refuse("WITH ('start-fresh'='true')")
+        fresh = True
     words.end()
-    return TableAction(verb.upper(), name)
+    return TableAction(verb.upper(), name, fresh)
 
 
 def _replicate(words: _Words, hints: Mapping[str, str]) -> Replicate | None:

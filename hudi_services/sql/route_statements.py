@@ -28,6 +28,8 @@ _COMPARED = {
 """Columns of the result of a comparison, and what a report calls them."""
 _WAITING = ("parked", "skipped")
 """States of tables that wait until a user resumes them."""
+_LOADED = ("current", "failed", "loading")
+"""States of tables whose rows may be read again."""
 _COLUMNS = ("source", "target", "state", "position", "reason")
 
 
@@ -46,7 +48,7 @@ class RouteStatements:
             return _shown(routes, said.server)
         if said.verb == "SKIP":
             return _skipped(routes, said.name)
-        return _resumed(routes, said.name) if said.verb == "RESUME" else self._compared(routes, said)
+        return _resumed(routes, said.name, fresh=said.fresh) if said.verb == "RESUME" else self._compared(routes, said)
 
     def _compared(self, routes: SessionRoutes, said: TableAction) -> Result:
         """Compare a table with the server. The statement counts as failed where rows differ in the end."""
@@ -78,17 +80,17 @@ def _shown(routes: SessionRoutes, server: str | None) -> Result:
     )
 
 
-def _resumed(routes: SessionRoutes, name: tuple[str, ...]) -> Result:
+def _resumed(routes: SessionRoutes, name: tuple[str, ...], *, fresh: bool) -> Result:
     resumed: list[str] = []
     others: list[str] = []
     for one, tables in routes.named(name):
         names = {table.table for table in tables}
         status = [table for table in one.status() if table.table in names]
-        parked = [table.table for table in status if table.state in _WAITING]
-        if parked:
-            one.requests.resume(frozenset(parked))
-        resumed += parked
-        others += [f"{table.table} is {table.state}" for table in status if table.state not in _WAITING]
+        taken = [table.table for table in status if table.state in _WAITING or (fresh and table.state in _LOADED)]
+        if taken:
+            one.requests.resume(frozenset(taken), fresh=fresh)
+        resumed += taken
+        others += [f"{table.table} is {table.state}" for table in status if table.table not in taken]
     if not resumed:
         return Result.of_message(f"nothing to resume: {some(others)}")
     return Result.of_message(f"the next run tries {some(resumed)} again")

@@ -32,19 +32,24 @@ def _sync(
     registry: str | None,
     pipeline: str | None,
     resume: tuple[str, ...],
+    start_fresh: bool,
     follow: bool,
     every: float,
     as_json: bool,
 ) -> int:
+    if start_fresh and not resume:
+        raise click.UsageError("--start-fresh reads all rows of the tables that --resume names: name some")
     if not follow:
-        return _print_result(_declared(server, registry, pipeline).run(resume=resume), as_json=as_json)
+        result = _declared(server, registry, pipeline).run(resume=resume, start_fresh=start_fresh)
+        return _print_result(result, as_json=as_json)
     pause = every
     while True:
         begin = time.monotonic()
         try:
-            for line in _news(_declared(server, registry, pipeline).run(resume=resume), as_json):
+            result = _declared(server, registry, pipeline).run(resume=resume, start_fresh=start_fresh)
+            for line in _news(result, as_json):
                 echo(line)
-            resume, pause = (), every
+            resume, start_fresh, pause = (), False, every
         except HoodieError as error:
             if not error.retryable:
                 raise
@@ -119,6 +124,7 @@ sync = click.Command(
             metavar="DATABASE.TABLE",
             help="Try this parked table again. Can be repeated.",
         ),
+        click.Option(["--start-fresh"], is_flag=True, help="With --resume: take all rows of the table again."),
         click.Option(["--follow", "-f"], is_flag=True, help="Go on with new changes. Ctrl-C ends it."),
         click.Option(
             ["--every"],
@@ -138,7 +144,7 @@ sync = click.Command(
             "hudi-services cdc sync shop --registry tables.yaml",
             "hudi-services cdc sync shop --pipeline mysql-to-hudi.yaml",
             "hudi-services cdc sync shop --follow --every 5",
-            "hudi-services cdc sync shop --resume shop.orders",
+            "hudi-services cdc sync shop --resume shop.orders --start-fresh",
         )
     ),
     context_settings=CONTEXT,

@@ -57,12 +57,14 @@ class PlannedSync:
         """Return the Hudi tables with entries of their own, and those of a plan."""
         return [*self.targets, *(map(self._target, current.plan.routes) if current is not None else ())]
 
-    def run(self, *, resume: Collection[str] = (), until: ServerMoment | None = None) -> SyncResult:
+    def run(
+        self, *, resume: Collection[str] = (), start_fresh: bool = False, until: ServerMoment | None = None
+    ) -> SyncResult:
         """Plan, store the plan, and bring the tables to the end of the log, as `ServerSync` says.
 
-        Parked tables that users asked to resume are tried again, as those in `resume`, and those that they asked to skip are left
-        out. The cut is at `until`, if that is given. Tables that the plan refuses are results, too. Raises ConfigError where no
-        table is left, and for a name in `resume` that nothing loads.
+        Parked tables that users asked to resume are tried again, as those in `resume`, of which `start_fresh` reads all rows.
+        Those that users asked to skip are left out. The cut is at `until`, if that is given. Tables that the plan refuses are
+        results, too. Raises ConfigError where no table is left, and for a name in `resume` that nothing loads.
         """
         current, name = self.current(), self.planner.name
         refusals = (*self.refused, *(current.plan.refusals if current is not None else ()))
@@ -82,10 +84,10 @@ class PlannedSync:
         sync = ServerSync(name, planner.server, planner.environ, targets, self.cuts, clock, report)
         requests = RequestStore(self.cuts.storage, name)
         if resume:
-            requests.resume(frozenset(resume))
+            requests.resume(frozenset(resume), fresh=start_fresh)
         request = requests.latest()
         skip = {source: _left_out(name, source) for source in request.skipped}
-        result = sync.run(resume=request.resumed, skip=skip, until=until)
+        result = sync.run(resume=request.resumed, fresh=request.fresh, skip=skip, until=until)
         requests.done(request.resumed)
         refused = {one.source: TableResult("refused", LoadResult(), one.reason, one.fix) for one in refusals}
         skipped = {source: TableResult("skipped", LoadResult()) for source in request.skipped & set(result.tables)}

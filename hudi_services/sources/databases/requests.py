@@ -17,13 +17,14 @@ _TRIES = 5
 class Requests:
     """Tables by their names at the server. Number 0 is stored nowhere.
 
-    `resumed` are parked ones that the next run tries again, with the numbers of their newest requests. `skipped` are those that
-    runs leave out until a user resumes them.
+    `resumed` are parked ones that the next run tries again, with the numbers of their newest requests, and `fresh` those of them
+    whose rows are all read again. `skipped` are those that runs leave out until a user resumes them.
     """
 
     number: int = 0
     resumed: Mapping[str, int] = field(default_factory=dict)
     skipped: frozenset[str] = frozenset()
+    fresh: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,8 @@ class RequestStore:
             resumed, skipped = body["resumed"], frozenset(map(str, body["skipped"]))
             if isinstance(resumed, list):  # as earlier releases wrote it
                 resumed = dict.fromkeys(resumed, number)
-            return Requests(number, {str(name): int(asked) for name, asked in resumed.items()}, skipped)
+            fresh = frozenset(map(str, body.get("fresh", ())))
+            return Requests(number, {str(name): int(asked) for name, asked in resumed.items()}, skipped, fresh)
         except (TypeError, KeyError, ValueError, AttributeError) as error:
             raise self._files.unreadable(number, error) from error
 
@@ -58,7 +60,11 @@ class RequestStore:
             if after == before:
                 return
             try:
-                document = {"resumed": dict(sorted(after.resumed.items())), "skipped": sorted(after.skipped)}
+                document = {
+                    "resumed": dict(sorted(after.resumed.items())),
+                    "skipped": sorted(after.skipped),
+                    "fresh": sorted(after.fresh),
+                }
                 self._files.put(before.number + 1, document)
             except PendingInstantError:
                 if last:
@@ -66,12 +72,17 @@ class RequestStore:
             else:
                 return
 
-    def resume(self, tables: frozenset[str]) -> None:
-        """Ask the next run to try tables again that are parked or left out. Raises as `change`."""
+    def resume(self, tables: frozenset[str], *, fresh: bool = False) -> None:
+        """Ask the next run to try tables again that are parked or left out, or to read all their rows. Raises as `change`."""
 
         def step(before: Requests) -> Requests:
             asked = dict.fromkeys(tables, before.number + 1)
-            return replace(before, resumed={**before.resumed, **asked}, skipped=before.skipped - tables)
+            return replace(
+                before,
+                resumed={**before.resumed, **asked},
+                skipped=before.skipped - tables,
+                fresh=before.fresh | tables if fresh else before.fresh,
+            )
 
         self.change(step)
 
@@ -80,7 +91,7 @@ class RequestStore:
 
         def step(before: Requests) -> Requests:
             resumed = {name: asked for name, asked in before.resumed.items() if name not in tables}
-            return replace(before, resumed=resumed, skipped=before.skipped | tables)
+            return replace(before, resumed=resumed, skipped=before.skipped | tables, fresh=before.fresh - tables)
 
         self.change(step)
 
@@ -89,7 +100,7 @@ class RequestStore:
 
         def step(before: Requests) -> Requests:
             left = {name: asked for name, asked in before.resumed.items() if resumed.get(name) != asked}
-            return replace(before, resumed=left)
+            return replace(before, resumed=left, fresh=before.fresh & left.keys())
 
         self.change(step)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,6 +20,8 @@ from hudi_services.sources.cdc.mysql.target_table import TargetTable
 
 if TYPE_CHECKING:
     from pymysql.connections import Connection
+
+_FRESH = re.compile(r"load (?:the table )?(?:as it is now |again )?with --start-fresh")
 
 
 @dataclass
@@ -146,10 +149,19 @@ def behind_of(follower: Follower, error: HoodieError, before: Cut | None, now: s
     place, stored = follower.since, follower.stored
     return Behind(
         reason,
-        error.fix or "",
+        _advice(follower.source, error.fix or "", parked=parked),
         since,
         parked,
         place.position if place is not None else "",
         place.log if place is not None else "",
         stored.position if stored is not None else "",
     )
+
+
+def _advice(source: TableSource, fix: str, *, parked: bool) -> str:
+    """Return what helps a table of a server, of which runs load all: they do not take the flags of a load of one table."""
+    command = f"`hudi-services cdc sync {source.server} --resume {source.full_name}"
+    advice = _FRESH.sub(f"read all its rows again: {command} --start-fresh`", fix)
+    if not parked or "resume" in advice.lower():
+        return advice
+    return f"{advice}. Then {command}`, or RESUME TABLE. SKIP TABLE leaves it out".removeprefix(". ")

@@ -89,22 +89,30 @@ class ServerSync:
         self,
         *,
         resume: Collection[str] = (),
+        fresh: Collection[str] = (),
         skip: Mapping[str, HoodieError] | None = None,
         until: ServerMoment | None = None,
     ) -> SyncResult:
         """Bring all tables to the end of the log as it is when new ones are loaded, and store a cut there.
 
-        A table that fails leaves the others alone. `resume` names parked tables that are tried again, `skip` those that are
-        parked now, and why. The cut is at `until`, and new tables wait, unless rows of a table have to be read again. Raises
-        HoodieError where the server does not answer, its log cannot be read, or another process follows it.
+        A table that fails leaves the others alone. `resume` names parked tables that are tried again, `fresh` those whose rows
+        are all read again, `skip` those that are parked now, and why. The cut is at `until`, and new tables wait, unless rows
+        of a table have to be read again. Raises HoodieError where the server does not answer, its log cannot be read, or
+        another process follows it.
         """
         self.report.began()
         try:
-            return self._run(resume, skip or {}, until)
+            return self._run(resume, fresh, skip or {}, until)
         finally:
             self.report.ended()
 
-    def _run(self, resume: Collection[str], skip: Mapping[str, HoodieError], until: ServerMoment | None) -> SyncResult:
+    def _run(
+        self,
+        resume: Collection[str],
+        fresh: Collection[str],
+        skip: Mapping[str, HoodieError],
+        until: ServerMoment | None,
+    ) -> SyncResult:
         before = self.cuts.latest()
         positions = LogPositions(self.name, self.server, self.environ)
         commits = [TargetCommits(target, None) for target in self.targets]
@@ -114,7 +122,9 @@ class ServerSync:
             for follower in followers:
                 follower.error = follower.error or skip.get(follower.name)
             self._check(session.opened(), followers)
-            new = [follower for follower in followers if follower.goes_on and follower.lacks_rows]
+            going = [follower for follower in followers if follower.goes_on]
+            again = [follower for follower in going if follower.name in fresh and follower.stored is not None]
+            new = [follower for follower in going if follower.lacks_rows and follower not in again]
             if until is not None:
                 for follower in new:
                     follower.error = _not_loaded(follower)
@@ -122,6 +132,8 @@ class ServerSync:
                 control = session.opened()
                 self._note_log(control, positions, followers, end_of_log(control))
                 self._load(session, new, positions)
+            if again:
+                self._load(session, again, positions, start_fresh=True)
             control = session.opened()
             now = until if until is not None else _now(control)
             locate(control, positions, followers)

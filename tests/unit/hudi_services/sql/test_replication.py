@@ -59,6 +59,7 @@ def test_expressions_of_added_columns_are_the_text_as_it_is():
 def test_statements_about_routes_become_values():
     assert (said("show routes"), said("SHOW ROUTES FROM `Shop`;")) == (ShowRoutes(None), ShowRoutes("shop"))
     assert said("resume table lake.`d b`.t") == TableAction("RESUME", ("lake", "d b", "t"))
+    assert said("RESUME TABLE s.d.t WITH ('start-fresh'='true')") == TableAction("RESUME", ("s", "d", "t"), True)
     assert [said(f"{verb} TABLE t").verb for verb in ("Verify", "RESYNC", "skip")] == ["VERIFY", "RESYNC", "SKIP"]
 
 
@@ -69,6 +70,8 @@ def test_statements_about_routes_become_values():
         "SHOW ROUTES IN shop.a",
         "RESUME TABLE",
         "RESUME TABLE a b",
+        "RESUME TABLE a WITH ('fresh'='true')",
+        "SKIP TABLE a WITH ('start-fresh'='true')",
         "CREATE CATALOG a.b WITH ('type'='mysql')",
         "CREATE CATALOG a WITH ('type' 'mysql')",
         "CREATE CATALOG a WITH ('type'='mysql') x",

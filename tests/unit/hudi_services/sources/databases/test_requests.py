@@ -33,6 +33,17 @@ def test_a_request_that_comes_while_a_run_goes_on_is_for_the_next_one(tmp_path):
     assert set(store.latest().resumed) == {"a.b", "a.d"}
 
 
+def test_rows_are_read_again_where_a_request_says_so(tmp_path):
+    store = RequestStore(open_storage(str(tmp_path)), "shop")
+    store.resume(frozenset({"a.b", "a.c"}), fresh=True)
+    store.resume(frozenset({"a.d"}))
+    taken = store.latest()
+    assert taken.fresh == {"a.b", "a.c"}
+    store.skip(frozenset({"a.c"}))
+    store.done(taken.resumed)
+    assert store.latest().fresh == frozenset()
+
+
 def test_requests_of_earlier_releases_are_read(tmp_path):
     (tmp_path / "shop/requests").mkdir(parents=True)
     (tmp_path / "shop/requests/0000000003.json").write_text('{"resumed": ["a.b"], "skipped": []}')

@@ -67,9 +67,10 @@ class Shards:
             self.filter,
         )
 
-    def sync(self, *, storage=None, resume=(), cuts=None):
+    def sync(self, *, storage=None, resume=(), cuts=None, fresh=()):
         sync = ServerSync("shop", DECLARED, self.environ, [self.target(storage)], cuts or self.cuts, SystemClock())
-        result = sync.run(resume=[f"{self.database}.{name}" for name in resume])
+        resumed, again = ([f"{self.database}.{name}" for name in names] for names in ((*resume, *fresh), fresh))
+        result = sync.run(resume=resumed, fresh=again)
         return {name.rpartition(".")[2]: table for name, table in result.tables.items()}
 
     def states(self, result):
@@ -248,6 +249,23 @@ def test_statements_about_one_shard_touch_its_rows_only(shards):
     shards.names.append("s2")
     assert set(shards.states(shards.sync()).values()) == {"current"}
     shards.assert_equal("id", "v", "n")
+
+
+def test_a_parked_shard_says_what_helps_and_its_rows_are_read_again(shards):
+    """No other load reads one shard, and a commit of the others does not wait for it."""
+    shards.sync()
+    shards.run("INSERT INTO s1 VALUES (3, 'c')", "TRUNCATE s1", "INSERT INTO s1 VALUES (4, 'd')", "DELETE FROM s2")
+    parked = shards.sync()["s1"]
+    command = f"`hudi-services cdc sync shop --resume {shards.database}.s1 --start-fresh`"
+    assert (parked.state, parked.fix.startswith(f"read all its rows again: {command}, or choose")) == ("parked", True)
+    shards.run("INSERT INTO s1 VALUES (5, 'e')", "INSERT INTO s3 VALUES (9, 'z')")
+    result = shards.sync(fresh=["s1"])
+    assert set(shards.states(result).values()) == {"current"}
+    assert (result["s1"].load.rows, result["s3"].load.rows) == (2, 0)
+    shards.assert_equal()
+    shards.run("ALTER TABLE s2 MODIFY v DATE", "INSERT INTO s2 VALUES (6, '2026-01-01')")
+    fix = shards.sync()["s2"].fix
+    assert "SKIP TABLE leaves it out" in fix or "--start-fresh`" in fix
 
 
 def test_masks_hide_columns_of_all_shards(shards):
