@@ -54,8 +54,8 @@ class MachineZone(tzinfo):
 
     def fromutc(self, moment: datetime) -> datetime:
         local = moment.replace(tzinfo=UTC).astimezone()
-        found = local.replace(tzinfo=self)
-        return found if found.utcoffset() == local.utcoffset() else found.replace(fold=1)
+        aware = local.replace(tzinfo=self)
+        return aware if aware.utcoffset() == local.utcoffset() else aware.replace(fold=1)
 
 
 MACHINE_ZONE = MachineZone()

@@ -171,14 +171,14 @@ class Consumer(Shows):
         with _way_on(self.name):
             if stored is not None and position is not None:
                 check_begun(state, position, stored.position.began)
-            found = change_range(state, replace(query, start=position))
+            commits = change_range(state, replace(query, start=position))
         after = position or BEGINNING
-        ends = [time for commit in found.state.timeline.commits if (time := found.completion(commit)) > after]
-        if limit is not None and len(found.commits) > limit:
-            end: Time | None = found.completion(found.commits[limit - 1])
+        ends = [time for commit in commits.state.timeline.commits if (time := commits.completion(commit)) > after]
+        if limit is not None and len(commits.commits) > limit:
+            end: Time | None = commits.completion(commits.commits[limit - 1])
         else:
             end = max(ends, default=position)
-        self._begun = _begun(found.state, end)
+        self._begun = _begun(commits.state, end)
         return stored, replace(query, start=position, end=end)
 
     def _end(self, stored: StoredPosition | None, query: ChangeQuery) -> None:

@@ -306,14 +306,14 @@ def of_line(text: str) -> HoodieError | OSError | None:
     It is of the kind of that name, or a plain HoodieError when this process knows no such kind.
     """
     try:
-        told = json.JSONDecoder().raw_decode(text)[0]
-        name, what = told["error"], told["what"]
+        fields = json.JSONDecoder().raw_decode(text)[0]
+        name, what = fields["error"], fields["what"]
     except (ValueError, KeyError, TypeError):
         return None
     if name == OSError.__name__:
         return OSError(what)
     kinds = {kind.__name__: kind for kind in _kinds(HoodieError)}
-    return _rebuild(kinds.get(name, HoodieError), what, told.get("found"), told.get("fix"))
+    return _rebuild(kinds.get(name, HoodieError), what, fields.get("found"), fields.get("fix"))
 
 
 def _kinds(base: type[HoodieError]) -> Iterator[type[HoodieError]]:

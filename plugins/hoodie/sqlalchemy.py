@@ -84,8 +84,8 @@ class _Definitions(compiler.DDLCompiler):
         raise CompileError("A Hudi table has no CHECK constraints")
 
     def post_create_table(self, table: schema.Table) -> str:
-        told = dict(table.dialect_options["hoodie"])
-        properties = {str(name): str(value) for name, value in (told["properties"] or {}).items()}
+        options = dict(table.dialect_options["hoodie"])
+        properties = {str(name): str(value) for name, value in (options["properties"] or {}).items()}
         keys = [column.name for column in table.primary_key.columns]
         if keys:
             properties.setdefault("primaryKey", ",".join(keys))
@@ -93,8 +93,8 @@ class _Definitions(compiler.DDLCompiler):
         if properties:
             pairs = ", ".join(f"{_text(name)} = {_text(value)}" for name, value in properties.items())
             words.append(f"TBLPROPERTIES ({pairs})")
-        if told["partitioned_by"]:
-            columns = ", ".join(self.preparer.quote(name) for name in told["partitioned_by"])
+        if options["partitioned_by"]:
+            columns = ", ".join(self.preparer.quote(name) for name in options["partitioned_by"])
             words.append(f"PARTITIONED BY ({columns})")
         return " ".join(words)
 
@@ -226,12 +226,12 @@ def _type(kind: pa.DataType) -> types.TypeEngine[Any]:
         return types.DateTime(timezone=kind.tz is not None)
     if pa.types.is_dictionary(kind):
         return _type(kind.value_type)
-    return next((wanted() for is_kind, wanted in _KINDS if is_kind(kind)), types.NullType())
+    return next((kind_type() for is_kind, kind_type in _KINDS if is_kind(kind)), types.NullType())
 
 
 def _comment(field: pa.Field) -> str | None:
-    found = (field.metadata or {}).get(b"comment")
-    return None if found is None else found.decode()
+    comment = (field.metadata or {}).get(b"comment")
+    return None if comment is None else comment.decode()
 
 
 def _session(connection: Connection) -> Session:

@@ -184,10 +184,10 @@ class HoodieTable(TableReader):
 
         Raises SavepointError for a commit that is not there, has a savepoint, or may have lost files to a clean; LockHeldError.
         """
-        asked = SavepointRequest(
+        request = SavepointRequest(
             asked_time(instant) if instant is not None else None, user_name() if user is None else user, comments
         )
-        return make_savepoint(self.access, asked, options_for(options, SAVEPOINT_OPTIONS))
+        return make_savepoint(self.access, request, options_for(options, SAVEPOINT_OPTIONS))
 
     @call("deleting a savepoint", changes=True)
     def delete_savepoint(self, instant: str, options: Given | None = None) -> None:

@@ -95,12 +95,12 @@ class TableReader(Shows):
     @call("looking at a table")
     def schema(self) -> pa.Schema:
         """The data columns. Raises SchemaConflictError for a table that was created without a schema and never written."""
-        found = self.stored_schema
-        if found is None:
+        schema = self.stored_schema
+        if schema is None:
             raise SchemaConflictError(
                 f"Table {self.base_path} has no schema yet", fix="write rows to it, or create it with a schema"
             )
-        return found
+        return schema
 
     @call("planning a write")
     def plan_write(

@@ -85,21 +85,21 @@ class SliceCheck:
     @cached_property
     def _at_work(self) -> bool:
         """True if a clean may have removed some files of a slice before the listing, and others not."""
-        known = {instant.time for instant in self.state.timeline.completed(Action.CLEAN)}
+        clean_times = {instant.time for instant in self.state.timeline.completed(Action.CLEAN)}
         done = self._now.timeline.completed(Action.CLEAN)
-        return bool(self._pending) or any(result.time not in known for result in done)
+        return bool(self._pending) or any(result.time not in clean_times for result in done)
 
     @cached_property
     def _cleaned(self) -> Mapping[GroupId, Mapping[str, Time]]:
         """File group -> names of files that cleans removed or are about to remove, each with the time in the name."""
-        found: defaultdict[GroupId, dict[str, Time]] = defaultdict(dict)
+        earliest: defaultdict[GroupId, dict[str, Time]] = defaultdict(dict)
         for partition, name in self._removed():
             base, log = BaseFileName.parse(name), LogFileName.parse(name)
             if base is not None:
-                found[GroupId(partition, base.file_id)][name] = base.instant
+                earliest[GroupId(partition, base.file_id)][name] = base.instant
             elif log is not None and not log.is_cdc:
-                found[GroupId(partition, log.file_id)][name] = log.time
-        return found
+                earliest[GroupId(partition, log.file_id)][name] = log.time
+        return earliest
 
     def _removed(self) -> Iterator[tuple[str, str]]:
         """Partition and name of each file that was cleaned."""

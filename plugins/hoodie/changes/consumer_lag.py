@@ -118,10 +118,10 @@ class Lag:
         return self.held_until is not None and now > self.held_until
 
 
-def lag(state: TableState, found: Position, hours: int) -> Lag:
+def lag(state: TableState, position: Position, hours: int) -> Lag:
     """`hours` is `hoodie.consumer.retention.hours`."""
-    left = unread(state, found.position)
-    return Lag(found, left, left.since + timedelta(hours=hours) if left is not None and hours else None)
+    left = unread(state, position.position)
+    return Lag(position, left, left.since + timedelta(hours=hours) if left is not None and hours else None)
 
 
 def claims(state: TableState, now: datetime, hours: int) -> Claims:
@@ -130,29 +130,29 @@ def claims(state: TableState, now: datetime, hours: int) -> Claims:
     A position that cannot be read keeps everything: what its consumer has read is not known.
     """
     kept, passed = list[Claim](), list[tuple[Claim, str]]()
-    for found in positions(state.storage) if hours else ():
-        if isinstance(found, CorruptTableError):
-            kept.append(Claim("", None, f"because {found.what[0].lower()}{found.what[1:]}", found.fix or ""))
+    for position in positions(state.storage) if hours else ():
+        if isinstance(position, CorruptTableError):
+            kept.append(Claim("", None, f"because {position.what[0].lower()}{position.what[1:]}", position.fix or ""))
             continue
-        behind = lag(state, found, hours)
+        behind = lag(state, position, hours)
         if behind.unread is None:
             continue
-        claim = _claim(found, behind.unread)
+        claim = _claim(position, behind.unread)
         if behind.is_passed(now):
-            passed.append((claim, _passed(state, found, now - behind.unread.since, hours)))
+            passed.append((claim, _passed(state, position, now - behind.unread.since, hours)))
         else:
             kept.append(claim)
     return Claims(tuple(kept), tuple(passed))
 
 
-def _claim(found: Position, left: Unread) -> Claim:
-    name = found.consumer
+def _claim(position: Position, left: Unread) -> Claim:
+    name = position.consumer
     fix = f"let it read and commit, or move it with {reset_command(name)}"
     return Claim(name, left.first, f"which consumer {name!r} has not read", fix)
 
 
-def _passed(state: TableState, found: Position, age: timedelta, hours: int) -> str:
+def _passed(state: TableState, position: Position, age: timedelta, hours: int) -> str:
     return (
-        f"consumer {found.consumer!r} of table {state.storage.base_path} is passed: it has not read a commit for "
+        f"consumer {position.consumer!r} of table {state.storage.base_path} is passed: it has not read a commit for "
         f"{span(age.total_seconds())}, and {RETENTION_HOURS.name} is {hours}"
     )

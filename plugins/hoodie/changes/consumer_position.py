@@ -167,12 +167,12 @@ def positions(storage: Storage) -> Iterator[Position | CorruptTableError]:
         if not file.name.endswith(_SUFFIX):  # the storage's own, such as that of a replacement under way
             continue
         try:
-            found: Position | CorruptTableError = _decoded(storage, file.path, storage.read(file.path))
+            position: Position | CorruptTableError = _decoded(storage, file.path, storage.read(file.path))
         except FileNotFoundError:  # deleted at this moment
             continue
         except CorruptTableError as error:
-            found = error
-        yield found
+            position = error
+        yield position
 
 
 def reset_command(consumer: str, to: str = "latest") -> str:

@@ -50,8 +50,8 @@ class CountGroupChanges:
     task: ReadGroupChanges
 
     def __call__(self, change: GroupChange) -> Counts:
-        _, _, found = self.task.compared(change)
-        return Counts(len(found.inserted), len(found.updated_after), len(found.deleted))
+        _, _, difference = self.task.compared(change)
+        return Counts(len(difference.inserted), len(difference.updated_after), len(difference.deleted))
 
 
 @looked_at_again
@@ -62,21 +62,21 @@ def newest_counts(state: TableState, number: int, most_bytes: int | None, engine
     cleaned. Raises what `open_changes` raises, and MissingFileError for files that are lost.
     """
     stream = open_changes(state, ChangeQuery(_before_newest(state, number)), engine)
-    found, left = list[CommitCounts](), most_bytes
+    counts, left = list[CommitCounts](), most_bytes
     for commit in reversed(stream.plan.range.commits[-number:]):
         completion = stream.plan.range.completion(commit)
         try:
             changes = stream.plan.of(commit)
         except ChangeRangeError as error:
-            found.append(CommitCounts(commit.time, completion, None, None, error.found or error.what))
+            counts.append(CommitCounts(commit.time, completion, None, None, error.found or error.what))
             continue
         size = sum(change.size for change in changes)
         if left is not None and size > left:
-            found.append(CommitCounts(commit.time, completion, size, None, "it has too many bytes to count here"))
+            counts.append(CommitCounts(commit.time, completion, size, None, "it has too many bytes to count here"))
             continue
         left = left - size if left is not None else None
-        found.append(CommitCounts(commit.time, completion, size, _counted(stream.task, changes, engine)))
-    return found
+        counts.append(CommitCounts(commit.time, completion, size, _counted(stream.task, changes, engine)))
+    return counts
 
 
 def _counted(task: ReadGroupChanges, changes: Sequence[GroupChange], engine: Engine) -> Counts:

@@ -118,10 +118,10 @@ class ChangePlan:
 
 
 def _by_group(body: CommitMetadata) -> dict[GroupId, Sequence[WriteStat]]:
-    found: defaultdict[GroupId, list[WriteStat]] = defaultdict(list)
+    stats: defaultdict[GroupId, list[WriteStat]] = defaultdict(list)
     for stat in body.stats:
-        found[stat.group].append(stat)
-    return dict(found)
+        stats[stat.group].append(stat)
+    return dict(stats)
 
 
 @dataclass(frozen=True)

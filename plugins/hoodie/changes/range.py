@@ -114,8 +114,8 @@ def _with_archived(state: TableState, after: Time) -> TableState:
 
 def _may_have_archived_rollbacks(state: TableState, after: Time) -> bool:
     """True if rollbacks after `after` may be archived, and no commits: in version 6 an archiver counts them apart."""
-    known = [*state.timeline.completed(Action.ROLLBACK), *state.timeline.completed(Action.RESTORE)]
-    return bool(after) and state.layout.cleans_archived_apart and bool(known) and min(i.time for i in known) > after
+    undoing = [*state.timeline.completed(Action.ROLLBACK), *state.timeline.completed(Action.RESTORE)]
+    return bool(after) and state.layout.cleans_archived_apart and bool(undoing) and min(i.time for i in undoing) > after
 
 
 def _taken_back_by(state: TableState, instant: Instant) -> frozenset[Time] | None:

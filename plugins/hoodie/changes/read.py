@@ -54,11 +54,11 @@ class ChangeStream:
         Deletes come first so that a reader who applies changes by key alone keeps a row that moves to another partition.
         Without `net` memory holds the rows of as many file groups as are read at once.
         """
-        found = self._ordered()
+        tables = self._ordered()
         if self.net is not None:
             empty = keyed_schema(self.task.images).empty_table()
-            found = iter([self.net(pa.concat_tables([empty, *found]).combine_chunks())])
-        for table in found:
+            tables = iter([self.net(pa.concat_tables([empty, *tables]).combine_chunks())])
+        for table in tables:
             if table.num_rows:
                 yield table.select(self.schema.names)
 
@@ -85,10 +85,10 @@ class ChangeStream:
         with ExitStack() as stack:
             aside: Spill | None = None
             for number in range(0, len(changes), self.engine.parallelism):
-                for found in self.engine.map(self.task, changes[number : number + self.engine.parallelism]):
-                    yield found.deletes
-                    held.append(found.others)
-                    size += found.others.nbytes
+                for tables in self.engine.map(self.task, changes[number : number + self.engine.parallelism]):
+                    yield tables.deletes
+                    held.append(tables.others)
+                    size += tables.others.nbytes
                 if size > memory.bytes:
                     aside = aside or stack.enter_context(Spill(schema, memory.folder))
                     for table in held:
@@ -113,9 +113,9 @@ def open_changes(state: TableState, query: ChangeQuery, engine: Engine) -> Chang
     chosen = read_columns(state.properties, schema, Query(query.columns), filter)
     _refuse_meta_columns(state, [*chosen.result.names, *chosen.asked.names])
     rules = merge_rules(state.properties) if plan.has_logs else MergeRules((), ())
-    known = with_meta_columns(schema)
+    all_columns = with_meta_columns(schema)
     compared = read_columns(state.properties, schema, Query(schema.names), None)  # all columns have to be in the files
-    rows = compared.named((RECORD_KEY, PARTITION_PATH, *schema.names, *rules.columns(known)))
+    rows = compared.named((RECORD_KEY, PARTITION_PATH, *schema.names, *rules.columns(all_columns)))
     columns = StoredColumns.of(schema, state.schemas, last)
     check = log_check(state.layout, wanted=options[CHECK_FILES])
     logs = LogReader(state.storage, state.timeline, rules, rows, compared.keys, columns=columns, check=check)

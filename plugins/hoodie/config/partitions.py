@@ -35,13 +35,13 @@ def partition_names(value: str) -> tuple[str, ...]:
     return tuple(map(_option, names))
 
 
-def check_uncut(names: Sequence[str], known: Iterable[str]) -> None:
+def check_uncut(names: Sequence[str], partitions: Iterable[str]) -> None:
     """Raises ConfigError for names that may be the parts of one name with a comma, which a list between commas cuts.
 
     `city=Berlin, Germany` would name `city=Berlin`, which may be another partition.
     """
     given = [name.strip() for name in names]
-    for partition in known:
+    for partition in partitions:
         parts = [part.strip() for part in partition.split(",")]
         if len(parts) > 1 and any(given[i : i + len(parts)] == parts for i in range(len(given))):
             raise ConfigError(

@@ -44,8 +44,8 @@ def select_keys(options: Mapping[str, V] | Options, keys: Iterable[ConfigKey[Any
 
 def laid_over(options: Mapping[str, V], below: Mapping[str, V]) -> dict[str, V]:
     """`options`, and those of `below` that are not among them under any of their names."""
-    taken = {other for name in options for other in _names(name)}
-    return {**{name: value for name, value in below.items() if name not in taken}, **options}
+    all_names = {other for name in options for other in _names(name)}
+    return {**{name: value for name, value in below.items() if name not in all_names}, **options}
 
 
 def _names(name: str) -> tuple[str, ...]:
@@ -74,11 +74,11 @@ def own_options(given: Mapping[str, object], *groups: OptionGroup) -> dict[str, 
     closest one), and for an option that would matter to a service with these groups and is refused.
     """
     _check_mapping(given)
-    meant = {name for group in groups for key in group.keys for name in key.names}
+    declared_names = {name for group in groups for key in group.keys for name in key.names}
     own: dict[str, object] = {}
     idle: dict[Kind, list[str]] = {}
     for name, value in given.items():
-        if name in meant:
+        if name in declared_names:
             own[name] = value
         elif name not in _DECLARED and (kind := check_option(name, value, *groups)) is not None:
             idle.setdefault(kind, []).append(name)

@@ -26,10 +26,10 @@ def strays(facts: Facts) -> Iterator[Finding]:
 def sizes(facts: Facts) -> Iterator[Finding]:
     """Files of current slices that have fewer bytes than their archived commit says. Reads do not compare these."""
     timeline, archive = facts.state.timeline, facts.state.archive
-    begun = min((file_slice.base_instant for file_slice in facts.slices), default=None)
-    if begun is None or timeline.covers(begun):
+    earliest = min((file_slice.base_instant for file_slice in facts.slices), default=None)
+    if earliest is None or timeline.covers(earliest):
         return
-    before = Time.of(begun[:-1])  # text that is less than any time which begins with it
+    before = Time.of(earliest[:-1])  # text that is less than any time which begins with it
     commits = [instant for instant in archive.instants(before) if instant.action in WRITE_ACTIONS]
     bodies = ((commit, written_by(archive.commit_metadata(commit), commit.time)) for commit in commits)
     for file, size in shorter(facts.state, facts.slices, bodies):

@@ -94,11 +94,11 @@ def _checked(check: Callable[[Facts], Iterator[Finding]], facts: Facts) -> Itera
         )
 
 
-def _still(found: Collection[Finding], storage: Storage) -> Iterator[Finding]:
+def _still(findings: Collection[Finding], storage: Storage) -> Iterator[Finding]:
     """Without files that are there by now, or are gone: their folders are listed once more."""
-    named = [each for each in found if each.check in _OF_FILES | _TOO_MANY | _SIZES]
+    named = [each for each in findings if each.check in _OF_FILES | _TOO_MANY | _SIZES]
     there = _listed(storage, {(each.path or "").rpartition("/")[0] for each in named})
-    for each in found:
+    for each in findings:
         if (each.check in _OF_FILES and each.path in there) or (each.check in _TOO_MANY and each.path not in there):
             continue
         if each.check in _SIZES and there.get(each.path or "", each.bytes) != each.bytes:  # it was being written

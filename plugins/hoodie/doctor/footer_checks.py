@@ -34,9 +34,9 @@ def footers(facts: Facts) -> Iterator[Finding]:
     current = frozenset(each.base_file.path for each in facts.slices if each.base_file is not None)
     look = partial(_footer, facts.storage, stats, current)
     with ThreadPoolExecutor(_READERS) as pool:
-        for file, found in zip(bases, pool.map(look, bases), strict=True):
-            if found is not None:
-                check, what = found
+        for file, flaw in zip(bases, pool.map(look, bases), strict=True):
+            if flaw is not None:
+                check, what = flaw
                 yield check.found(
                     "a base file cannot be read"
                     if check is catalogue.TORN_FILE
@@ -75,7 +75,7 @@ def _footer(
     stat = stats.get(file.path)
     try:
         with open_file(storage, file.path) as reader:
-            rows, told = reader.rows, reader.key_range() if file.instant != METADATA_BOOTSTRAP else None
+            rows, key_range = reader.rows, reader.key_range() if file.instant != METADATA_BOOTSTRAP else None
             stored = _stored_range(reader.footer) if reader.footer is not None else None
             for _ in reader.batches() if file.path in current else ():
                 pass  # damage shows as an error
@@ -88,9 +88,16 @@ def _footer(
         wrong.append(f"{rows:,} rows, where the commit wrote {stat.num_writes:,}")
     if stat is not None and stat.file_size not in (0, file.size):
         wrong.append(f"{file.size:,} bytes, where the commit wrote {stat.file_size:,}")
-    plain = max("".join((*(told or ()), *(stored or ()))), default="") < _SURROGATES
-    if told is not None and stored is not None and plain and (stored[0] < told[0] or stored[1] > told[1]):
-        wrong.append(f"keys from {stored[0]!r} to {stored[1]!r}, where its footer says {told[0]!r} to {told[1]!r}")
+    plain = max("".join((*(key_range or ()), *(stored or ()))), default="") < _SURROGATES
+    if (
+        key_range is not None
+        and stored is not None
+        and plain
+        and (stored[0] < key_range[0] or stored[1] > key_range[1])
+    ):
+        wrong.append(
+            f"keys from {stored[0]!r} to {stored[1]!r}, where its footer says {key_range[0]!r} to {key_range[1]!r}"
+        )
     return (catalogue.FOOTER, "; ".join(wrong)) if wrong else None
 
 

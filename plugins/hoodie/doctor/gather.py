@@ -79,11 +79,11 @@ def gather(storage: ListedOnce, clock: Clock, options: Mapping[str, Mapping[str,
             case Savepoint():
                 saved.append(body)
     plans: dict[Instant, Sequence[str]] = {}
-    for instant, found in _parallel(lambda i: _plan(state, i), state.timeline.pending):
-        if isinstance(found, HoodieError):
-            unreadable.append(Unreadable(instant, layout.requested_path(instant.time, instant.action), found))
-        elif found is not None:
-            plans[instant] = found
+    for instant, plan in _parallel(lambda i: _plan(state, i), state.timeline.pending):
+        if isinstance(plan, HoodieError):
+            unreadable.append(Unreadable(instant, layout.requested_path(instant.time, instant.action), plan))
+        elif plan is not None:
+            plans[instant] = plan
     nowhen = _nowhen(state)
     return Facts(
         storage,
@@ -125,9 +125,9 @@ def _data_folders(storage: ListedOnce) -> Iterator[PartitionFiles]:
         for folder, listing in _parallel(storage.list, level):
             if folder and f"{folder}/.hoodie" in listing.folders:
                 continue
-            found = parse_partition(folder, listing.files)
-            yield found
-            if folder or not found.has_metafile:
+            group = parse_partition(folder, listing.files)
+            yield group
+            if folder or not group.has_metafile:
                 below.extend(sub for sub in listing.folders if sub != ".hoodie")
         level = below
 
@@ -218,9 +218,9 @@ def _owners(
     state: TableState, clock: Clock, sharing: ConcurrencyOptions, left_out: set[Instant]
 ) -> dict[Instant, Blocker] | HoodieError:
     """Blockers for each pending instant that no other check reports."""
-    known = [i for i in state.timeline.pending if i not in left_out]
+    pending = [i for i in state.timeline.pending if i not in left_out]
     try:
-        return dict(zip(known, blockers_of((Hold(i, "", "") for i in known), state, clock, sharing), strict=True))
+        return dict(zip(pending, blockers_of((Hold(i, "", "") for i in pending), state, clock, sharing), strict=True))
     except HoodieError as error:
         return error
 

@@ -124,7 +124,7 @@ def _doubled(facts: Facts, partitions: Sequence[str]) -> list[_Doubled]:
             several = places.filter(pc.greater(places["count_all"], 1))["key"]
             if len(several):
                 across.add(pile, several, plan.slices)
-    return [found for found in (*each, across) if found.count]
+    return [doubled for doubled in (*each, across) if doubled.count]
 
 
 def _piles(rows: Iterable[pa.Table], limit: int = _HELD) -> Iterator[pa.Table]:

@@ -32,13 +32,13 @@ def logs(facts: Facts) -> Iterator[Finding]:
                 wrote[stat.path].add(time)
     current = [log for file_slice in facts.slices for log in file_slice.log_files]
     with ThreadPoolExecutor(_READERS) as pool:
-        for log, found in zip(current, pool.map(partial(_looked_at, facts, wrote), current), strict=True):
-            if found is not None:
+        for log, flaw in zip(current, pool.map(partial(_looked_at, facts, wrote), current), strict=True):
+            if flaw is not None:
                 yield catalogue.TORN_LOG.found(
                     "rows that were committed cannot be read from a log",
                     "restore it from a copy of the table; a table with a savepoint can be taken back to it "
                     "(`hudi-services restore`)",
-                    found=found,
+                    found=flaw,
                     path=log.path,
                     bytes=log.info.size,
                 )

@@ -114,7 +114,7 @@ def mend(access: TableAccess, mending: Mending, options: Mapping[str, Mapping[st
     """
     resolved = _resolved(options)
     locking, sharing = Locking.of(resolved), ConcurrencyOptions.of(resolved)
-    with recoveries() as told:
+    with recoveries() as repairs:
         with table_lock(access.storage, access.clock, "doctor", locking):
             _make_readable(access, mending, options)
         with transaction(access.storage, access.clock, "doctor", locking, sharing) as tx:
@@ -125,7 +125,7 @@ def mend(access: TableAccess, mending: Mending, options: Mapping[str, Mapping[st
             agreed = mending.paths(catalogue.ORPHAN, catalogue.UNCOMMITTED_FILE)
             result = [each for each in _to_move(facts, agreed) if each.check in _MOVED and each.path in agreed]
             _move(access, facts, result, new_time(tx.state, access.clock))
-    return told
+    return repairs
 
 
 def _resolved(options: Mapping[str, Mapping[str, object]]) -> Options:
@@ -178,9 +178,9 @@ def _to_move(facts: Facts, agreed: Collection[str]) -> Iterator[Finding]:
         yield from archive.strays(facts)
 
 
-def _move(access: TableAccess, facts: Facts, found: Sequence[Finding], time: Time) -> None:
+def _move(access: TableAccess, facts: Facts, findings: Sequence[Finding], time: Time) -> None:
     """Raises UnsafeDeleteError, before anything is moved, for a file that a completed instant names."""
-    paths = [each.path for each in found if each.path is not None]
+    paths = [each.path for each in findings if each.path is not None]
     check_data_files(access.storage, paths)
     named = {path for commit in facts.commits.values() for stat in commit.stats for path in stat.paths}
     if refused := named.intersection(paths):
@@ -190,7 +190,7 @@ def _move(access: TableAccess, facts: Facts, found: Sequence[Finding], time: Tim
             fix="nothing was moved; report it to the maintainers of this program",
         )
     action = Audited(time, "doctor", "files of no completed and no pending instant, moved aside", ".hoodie/.quarantine")
-    with audited(access.storage, access.clock, action, [AuditedFile(e.path or "", e.bytes, e.check) for e in found]):
-        for each in found:
+    with audited(access.storage, access.clock, action, [AuditedFile(e.path or "", e.bytes, e.check) for e in findings]):
+        for each in findings:
             ensure_held()
             move_aside(access.storage, each.path or "", f"{each.check} of instant {each.instant}")

@@ -65,8 +65,8 @@ def _value(array: pa.Array, field: pa.Field) -> _Parts:
     if not array.null_count:
         return [_fixed(np.full(len(array), 2, np.uint8), 1), *_of_type(array, field.type)]
     there = array.is_valid().to_numpy(zero_copy_only=False)
-    found = _of_type(array.drop_null(), field.type)
-    return [_fixed(there.astype(np.uint8) << 1, 1), *(_spread(part, there) for part in found)]
+    values = _of_type(array.drop_null(), field.type)
+    return [_fixed(there.astype(np.uint8) << 1, 1), *(_spread(part, there) for part in values)]
 
 
 def _spread(part: _Ragged, there: npt.NDArray[np.bool_]) -> _Ragged:

@@ -257,12 +257,14 @@ class BaseFileReader:
         """The rows, at most `batch_rows` at a time and fewer where they are large: the named columns that the file has (None:
         all) of the named row groups (None: all)."""
         present = set(self._file.schema_arrow.names)
-        wanted = None if columns is None else [name for name in self._renaming.in_file(columns) if name in present]
+        names_in_file = (
+            None if columns is None else [name for name in self._renaming.in_file(columns) if name in present]
+        )
         groups = list(range(self._file.num_row_groups)) if row_groups is None else list(row_groups)
-        fitting = min(batch_rows, self._fitting_rows(wanted, groups))
+        fitting = min(batch_rows, self._fitting_rows(names_in_file, groups))
         left = sum(self._file.metadata.row_group(number).num_rows for number in groups)
         try:
-            for batch in self._file.iter_batches(fitting, row_groups=groups, columns=wanted, use_threads=False):
+            for batch in self._file.iter_batches(fitting, row_groups=groups, columns=names_in_file, use_threads=False):
                 rows = pa.Table.from_batches([batch])
                 left -= rows.num_rows
                 yield self._renaming.apply(rows) if self._renaming.changes else rows

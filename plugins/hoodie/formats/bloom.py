@@ -83,12 +83,12 @@ class BloomFilter:
 
     def contains(self, keys: pa.ChunkedArray | pa.Array) -> np.ndarray:
         """bool per utf8 key: false means certainly absent."""
-        found = np.zeros(len(keys), dtype=bool)
+        contained = np.zeros(len(keys), dtype=bool)
         for group in mix(keys):
             positions = list(self._positions(group))
             for row in self.rows:
-                found[group.rows] |= np.logical_and.reduce([row[places] for places in positions])
-        return found
+                contained[group.rows] |= np.logical_and.reduce([row[places] for places in positions])
+        return contained
 
     def _positions(self, group: MixedKeys) -> Iterator[np.ndarray]:
         """The bits of each key, one array a hash: each hash is the seed of the next; Java's remainder keeps the sign."""

@@ -104,7 +104,7 @@ class StitchedReader:
         every = list(range(self._source.metadata.num_row_groups))
         if not self._renaming.untouched(schema.names):
             return every
-        found = matching_row_groups(self._source.source, self._source.schema, expression, schema)
+        groups = matching_row_groups(self._source.source, self._source.schema, expression, schema)
         if any(name in META_COLUMNS for name in schema.names):
             kept = self._skeleton.matching(expression, schema)
             if kept is not None:
@@ -112,19 +112,19 @@ class StitchedReader:
                 spans = self._source.intervals(None)
                 near = [g for g, (low, high) in enumerate(spans) if any(a < high and b > low for a, b in rows)]
                 every = [number for number in every if number in near]
-        return every if found is None else [number for number in every if number in found]
+        return every if groups is None else [number for number in every if number in groups]
 
     def batches(
         self, columns: Sequence[str] | None = None, row_groups: Sequence[int] | None = None, batch_rows: int = 1 << 17
     ) -> Iterator[pa.Table]:
         """The rows, a batch at a time: the named columns (None: all) of the named row groups (None: all)."""
-        wanted = self._stored_schema.names if columns is None else self._renaming.in_file(columns)
-        meta = [name for name in wanted if name in META_COLUMNS]
-        if len(meta) == len(wanted) and row_groups is None:
+        names_in_file = self._stored_schema.names if columns is None else self._renaming.in_file(columns)
+        meta = [name for name in names_in_file if name in META_COLUMNS]
+        if len(meta) == len(names_in_file) and row_groups is None:
             yield from self._skeleton.batches(meta, None, batch_rows)
             return
-        data = [name for name in wanted if name in self._source.schema.names]
-        given = [(name, value) for name, value in self._rows.values if name in wanted and name not in data]
+        data = [name for name in names_in_file if name in self._source.schema.names]
+        given = [(name, value) for name, value in self._rows.values if name in names_in_file and name not in data]
         meta = meta if data else meta or [RECORD_KEY]  # something has to count the rows
         for rows in self._stored(meta, data, self._source.intervals(row_groups), batch_rows):
             for name, value in given:

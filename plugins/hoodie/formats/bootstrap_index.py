@@ -98,12 +98,12 @@ def read_bootstrap_index(storage: Storage, partitions: Sequence[str] | None = No
     return BootstrapIndex(info["bootstrapBasePath"] or "", info["createdTimestamp"] or 0, tuple(files))
 
 
-def read_bootstrap_files(storage: Storage, wanted: Iterable[GroupId]) -> dict[GroupId, BootstrapFile]:
+def read_bootstrap_files(storage: Storage, requested: Iterable[GroupId]) -> dict[GroupId, BootstrapFile]:
     """The files of the wanted groups, without reading those of whole partitions; unknown ones are left out.
 
     Raises FileNotFoundError, CorruptFileError.
     """
-    groups = {_file_key(group): group for group in wanted}
+    groups = {_file_key(group): group for group in requested}
     where = f"{storage.base_path}/{FILE_IDS_PATH}"
     result = {}
     with open_hfile(storage, FILE_IDS_PATH) as reader:

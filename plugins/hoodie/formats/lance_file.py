@@ -73,9 +73,11 @@ class LanceReader(BaseFileReader):
         self, columns: Sequence[str] | None = None, row_groups: Sequence[int] | None = None, batch_rows: int = 1 << 17
     ) -> Iterator[pa.Table]:
         stored = self._schema.names
-        wanted = stored if columns is None else [name for name in self._renaming.in_file(columns) if name in stored]
+        names_in_file = (
+            stored if columns is None else [name for name in self._renaming.in_file(columns) if name in stored]
+        )
         numbers = range(self.row_groups) if row_groups is None else row_groups
-        for rows in self._read(wanted, [self.row_interval(number) for number in numbers], batch_rows):
+        for rows in self._read(names_in_file, [self.row_interval(number) for number in numbers], batch_rows):
             yield self._renaming.apply(rows) if self._renaming.changes else rows
 
     def intervals(
@@ -106,8 +108,8 @@ class LanceReader(BaseFileReader):
             file = self._open(read)
             for first, end in intervals:
                 if first < end:
-                    found = file.read_range(first, end - first, batch_size=max(1, min(batch_rows, fitting)))
-                    for batch in found.to_batches():
+                    batches = file.read_range(first, end - first, batch_size=max(1, min(batch_rows, fitting)))
+                    for batch in batches.to_batches():
                         yield pa.Table.from_batches([batch]).select([*columns])
         except _ERRORS as error:
             raise self._corrupt(error) from error

@@ -29,9 +29,9 @@ class MixedKeys:
         """uint32 hash of each key; `seed` is one for all keys or one a key."""
         state: np.ndarray = np.asarray(seed, dtype=np.uint32) ^ self.lengths
         for word, count in zip(self.words, self.counts.tolist(), strict=True):
-            known = state[:count]
-            known *= _M
-            known ^= word[:count]
+            hashes = state[:count]
+            hashes *= _M
+            hashes ^= word[:count]
         if self.tails is not None:
             state ^= self.tails
             state *= self.factors

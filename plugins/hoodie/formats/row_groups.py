@@ -43,9 +43,11 @@ def matching_row_groups(
         return None
     kept: set[int] = set()
     kind = ds.ParquetFileFormat()
-    for known in _with_nan(floats):
+    for condition in _with_nan(floats):
         try:
-            fragment = kind.make_fragment(source, partition_expression=known).subset(filter=expression, schema=schema)
+            fragment = kind.make_fragment(source, partition_expression=condition).subset(
+                filter=expression, schema=schema
+            )
         except (
             pa.ArrowInvalid
         ):  # the filter cannot be computed of such a value: the reader of the rows raises the error
@@ -65,14 +67,14 @@ def _by_renamed(
     import pyarrow.fs
 
     kind, files = ds.ParquetFileFormat(), pyarrow.fs.LocalFileSystem()
-    known = []
+    columns = []
     for field in schema:
         name = renaming.stored.get(field.name, field.name)
         plain = not pa.types.is_floating(field.type) and not pa.types.is_nested(field.type)
         if name is not None and plain and name in stored.names and stored.field(name).type == field.type:
-            known.append((field, name))
+            columns.append((field, name))
     groups = kind.make_fragment(source).row_groups
-    guarantees = [_guaranteed(group.statistics, known) for group in groups]
+    guarantees = [_guaranteed(group.statistics, columns) for group in groups]
     # The pieces have numbers for names, and are not opened: Arrow leaves out those of which the filter cannot be true.
     pieces = [kind.make_fragment(str(number), files, guarantee) for number, guarantee in enumerate(guarantees)]
     try:
@@ -82,14 +84,14 @@ def _by_renamed(
     return sorted(groups[int(piece.path)].id for piece in left)
 
 
-def _guaranteed(statistics: dict[str, Any], known: Sequence[tuple[pa.Field, str]]) -> pc.Expression:
+def _guaranteed(statistics: dict[str, Any], columns: Sequence[tuple[pa.Field, str]]) -> pc.Expression:
     """Guarantees of a row group's statistics on the columns by their current names."""
     guaranteed = pc.scalar(True)
-    for field, name in known:
-        found = statistics.get(name) or {}
-        if found.get("min") is not None and found.get("max") is not None:
+    for field, name in columns:
+        bounds = statistics.get(name) or {}
+        if bounds.get("min") is not None and bounds.get("max") is not None:
             column = pc.field(field.name)
-            low, high = pa.scalar(found["min"], field.type), pa.scalar(found["max"], field.type)
+            low, high = pa.scalar(bounds["min"], field.type), pa.scalar(bounds["max"], field.type)
             guaranteed &= column.is_null() | ((column >= low) & (column <= high))
     return guaranteed
 
@@ -97,10 +99,10 @@ def _guaranteed(statistics: dict[str, Any], known: Sequence[tuple[pa.Field, str]
 def _with_nan(floats: Sequence[pa.Field]) -> Iterator[pc.Expression]:
     """Conditions for rows with NaN in none, some and all of the columns, in addition to the statistics."""
     for chosen in product((False, True), repeat=len(floats)):
-        known = pc.scalar(True)
+        condition = pc.scalar(True)
         for field, is_nan in zip(floats, chosen, strict=True):
-            known = known & (pc.field(field.name) == pa.scalar(nan, field.type)) if is_nan else known
-        yield known
+            condition = condition & (pc.field(field.name) == pa.scalar(nan, field.type)) if is_nan else condition
+        yield condition
 
 
 def _floats_inside(kind: pa.DataType) -> bool:
@@ -111,5 +113,5 @@ def _floats_inside(kind: pa.DataType) -> bool:
 
 def _zeros(group: Any, column: str) -> bool:
     """Return whether all numbers of a row group's column are zeros, or NaN."""
-    found = group.statistics.get(column) or {}
-    return bool(found) and found["min"] == 0 == found["max"]
+    bounds = group.statistics.get(column) or {}
+    return bool(bounds) and bounds["min"] == 0 == bounds["max"]

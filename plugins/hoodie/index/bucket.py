@@ -32,14 +32,14 @@ class BucketIndex:
         """Every row is in one file group, and none is new."""
         names = pa.array(self.partitions, pa.string())
         places = pc.index_in(incoming[PARTITION_PATH], value_set=names).to_numpy().astype(np.int64)
-        wanted = self.homes.numbers(places, incoming[RECORD_KEY])
-        groups = len(self.numbers) + wanted
+        numbers = self.homes.numbers(places, incoming[RECORD_KEY])
+        groups = len(self.numbers) + numbers
         there = np.array(self.numbers, dtype=np.int64)
         if len(there):
             order = np.argsort(there)
-            found = np.minimum(np.searchsorted(there[order], wanted), len(there) - 1)
-            known = there[order][found] == wanted
-            groups[known] = order[found[known]]
+            positions = np.minimum(np.searchsorted(there[order], numbers), len(there) - 1)
+            known = there[order][positions] == numbers
+            groups[known] = order[positions[known]]
         rows = np.arange(incoming.num_rows, dtype=np.int64)
         return Tagged(rows, groups, np.full(len(rows), NOWHERE), np.zeros(0, dtype=np.int64))
 

@@ -119,11 +119,11 @@ def _keys(
     for file_slice in slices:
         if file_slice.base_file is not None:
             with open_base_file(state.storage, file_slice.base_file) as reader:
-                found = next((rows for rows in base_file_keys(reader, stored, _PROBED_KEYS) if rows.num_rows), None)
+                probe = next((rows for rows in base_file_keys(reader, stored, _PROBED_KEYS) if rows.num_rows), None)
         else:
-            found = next(iter(log_keys(state.storage, state.timeline, file_slice, stored)), None)
-        if found is not None:
-            yield file_slice, found[RECORD_KEY]
+            probe = next(iter(log_keys(state.storage, state.timeline, file_slice, stored)), None)
+        if probe is not None:
+            yield file_slice, probe[RECORD_KEY]
 
 
 def _wrong_number(state: TableState, buckets: Buckets, found: str) -> ConfigError:

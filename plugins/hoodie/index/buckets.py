@@ -130,8 +130,8 @@ def hashed_values(
     found = pc.extract_regex(keys.combine_chunks(), f"^(?s:{groups})$")
     usual = pc.is_valid(found).to_numpy(zero_copy_only=False)
     values = found.filter(pa.array(usual))
-    taken = [f"v{place}" for place, name in enumerate(key_fields) if name in fields]
-    yield made[usual], [pa.chunked_array([_without_names_of_nothing(pc.struct_field(values, name))]) for name in taken]
+    chosen = [f"v{place}" for place, name in enumerate(key_fields) if name in fields]
+    yield made[usual], [pa.chunked_array([_without_names_of_nothing(pc.struct_field(values, name))]) for name in chosen]
     others = np.flatnonzero(~usual)
     for place, key in zip(others.tolist(), keys.take(pa.array(others)).to_pylist(), strict=True):  # few
         texts = [pa.chunked_array([pa.array([text], pa.string())]) for text in values_in(key, fields)]

@@ -36,8 +36,8 @@ class IndexCost:
         left_out = footers if self.index in keys.BLOOM_TYPES else ""
         found = f"; {counted(self.hit, 'file group')} had some of the rows" if self.index != keys.BUCKET else ""
         advice = self.advice()
-        told = f". Cheaper: {advice}" if advice is not None else ""
-        return f"Index {self.index}: {self.seconds:.2f} s, {read}{size}{left_out}{found}{told}"
+        advised = f". Cheaper: {advice}" if advice is not None else ""
+        return f"Index {self.index}: {self.seconds:.2f} s, {read}{size}{left_out}{found}{advised}"
 
     def advice(self) -> str | None:
         """An index that would have read less; None: no index finds the same, or it makes no difference."""

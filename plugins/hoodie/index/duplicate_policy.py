@@ -35,18 +35,18 @@ class UnknownOnly:
         every = Tagged.nowhere(incoming.num_rows)
         if stored is None or not stored.num_rows or not incoming.num_rows:
             return every
-        keys, asked = stored[RECORD_KEY], incoming[RECORD_KEY]
+        keys, incoming_keys = stored[RECORD_KEY], incoming[RECORD_KEY]
         if not self.anywhere:
             partitions = pa.array(list(partition_of_group), pa.string()).take(stored[GROUP].combine_chunks())
             keys = pc.binary_join_element_wise(partitions, keys, "\0")
-            asked = pc.binary_join_element_wise(incoming[PARTITION_PATH], asked, "\0")
-        known = np.asarray(pc.is_in(asked, value_set=keys.combine_chunks()).combine_chunks())
-        if self.fails and known.any():
-            place = int(np.flatnonzero(known)[0])
+            incoming_keys = pc.binary_join_element_wise(incoming[PARTITION_PATH], incoming_keys, "\0")
+        duplicate = np.asarray(pc.is_in(incoming_keys, value_set=keys.combine_chunks()).combine_chunks())
+        if self.fails and duplicate.any():
+            place = int(np.flatnonzero(duplicate)[0])
             key, partition = (incoming[name][place].as_py() for name in (RECORD_KEY, PARTITION_PATH))
             raise KnownKeyError(
                 f"A row to insert has a key that the table has already: {key!r:.200} in partition {partition!r:.200}",
                 found="hoodie.datasource.insert.dup.policy=fail",
                 fix="nothing was written; write by upsert, or leave such rows out by hoodie.datasource.insert.dup.policy=drop",
             )
-        return Tagged(every.rows, every.groups, every.positions, every.new[~known])
+        return Tagged(every.rows, every.groups, every.positions, every.new[~duplicate])

@@ -40,9 +40,9 @@ class Across:
         columns) with stored keys (`_hoodie_record_key`, `columns`, `@group`, `@position`)."""
         if stored is None or not stored.num_rows or not incoming.num_rows:
             return Tagged.nowhere(incoming.num_rows)
-        found = pc.index_in(stored[RECORD_KEY], value_set=incoming[RECORD_KEY].combine_chunks())
-        hits = stored.filter(pc.is_valid(found))
-        rows = pc.drop_null(found).to_numpy().astype(np.int64)
+        matches = pc.index_in(stored[RECORD_KEY], value_set=incoming[RECORD_KEY].combine_chunks())
+        hits = stored.filter(pc.is_valid(matches))
+        rows = pc.drop_null(matches).to_numpy().astype(np.int64)
         groups = hits[GROUP].to_numpy().astype(np.int64)
         order = np.lexsort((groups, rows))
         hits, rows, groups = hits.take(pa.array(order)), rows[order], groups[order]

@@ -121,10 +121,10 @@ class Rings:
     def numbers(self, places: np.ndarray, keys: pa.ChunkedArray) -> np.ndarray:
         """See `Homes`."""
         hashes = self._hashes(keys)
-        found: np.ndarray = np.searchsorted(self._values, places << 31 | hashes)
-        past = found >= self._begins[places + 1]
-        found[past] = self._begins[places[past]]  # a ring has no end
-        return found
+        nodes: np.ndarray = np.searchsorted(self._values, places << 31 | hashes)
+        past = nodes >= self._begins[places + 1]
+        nodes[past] = self._begins[places[past]]  # a ring has no end
+        return nodes
 
     def number_of(self, place: int, file_id: str) -> int | None:
         """See `Homes`."""

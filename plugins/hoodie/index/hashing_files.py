@@ -99,19 +99,19 @@ def load_hashing(state: TableState, partition: str, base_files: Collection[str])
     done = {instant.time for instant in state.timeline.completed(Action.COMMIT, Action.REPLACE_COMMIT)}
     pending = {instant.time for instant in state.timeline.pending}
     latest = state.timeline.latest_time
-    found: HashingMetadata | None = None
+    metadata: HashingMetadata | None = None
     for version in versions[versions.index(marked[0]) if marked else 0 :]:
         time = named_instant(version, f"{state.storage.base_path}/{join(HASHING, partition)}")
         if version == FIRST_VERSION or version in marked[:1] or time in done:
-            found = _read(state, partition, version)
+            metadata = _read(state, partition, version)
         elif (
             time not in pending and latest is not None and time <= latest
         ):  # archived, or rolled back; otherwise begun since
             read = _read(state, partition, version)
             if any(node.file_id in base_files for node in read.nodes):
                 _check_committed(state, read)
-                found = read
-    return found
+                metadata = read
+    return metadata
 
 
 def _check_committed(state: TableState, read: HashingMetadata) -> None:

@@ -49,13 +49,13 @@ class StoredRows:
         memory: MergeMemory,
     ) -> StoredRows:
         """The reader for a table with the data columns `schema`; `columns` that it does not have are left out."""
-        rules, known = merge_rules(properties), with_meta_columns(schema)
-        names = [name for name in dict.fromkeys((RECORD_KEY, *columns)) if name in known.names]
-        merging = dict.fromkeys((*names, PARTITION_PATH, *rules.columns(known)))
-        read = pa.schema([known.field(name) for name in merging])
+        rules, all_columns = merge_rules(properties), with_meta_columns(schema)
+        names = [name for name in dict.fromkeys((RECORD_KEY, *columns)) if name in all_columns.names]
+        merging = dict.fromkeys((*names, PARTITION_PATH, *rules.columns(all_columns)))
+        read = pa.schema([all_columns.field(name) for name in merging])
         keys, check = stored_keys(properties, schema), log_check(state.layout)
         logs = LogReader(state.storage, state.timeline, rules, read, keys, columns=versions, check=check)
-        result = pa.schema([known.field(name).with_nullable(True) for name in names])
+        result = pa.schema([all_columns.field(name).with_nullable(True) for name in names])
         return StoredRows(SliceMerger(logs, memory), result)
 
     def batches(self, file_slice: FileSlice) -> Iterator[tuple[pa.Table, int | None]]:

@@ -53,9 +53,9 @@ def tag(incoming: pa.Table, stored: pa.Table | None, partition_of_group: Sequenc
         partitions = pa.array(list(partition_of_group), pa.string()).take(stored[GROUP].combine_chunks())
         stored = stored.set_column(0, RECORD_KEY, pc.binary_join_element_wise(partitions, stored[RECORD_KEY], "\0"))
         keys = pc.binary_join_element_wise(incoming[PARTITION_PATH], keys, "\0")
-    found = pc.index_in(stored[RECORD_KEY], value_set=keys.combine_chunks())
-    hits = pc.is_valid(found)
-    rows = _numpy(found.filter(hits)).astype(np.int64)
+    matches = pc.index_in(stored[RECORD_KEY], value_set=keys.combine_chunks())
+    hits = pc.is_valid(matches)
+    rows = _numpy(matches.filter(hits)).astype(np.int64)
     groups = _numpy(stored[GROUP].filter(hits)).astype(np.int64)
     same = _partition_numbers(incoming, partition_of_group)[rows] == _group_numbers(partition_of_group)[groups]
     positions = (

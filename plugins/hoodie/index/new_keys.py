@@ -153,21 +153,21 @@ class NewKeys:
             done = window.now.commit_metadata(commit)
             if not done.moves_rows:
                 added.update({stat.group: commit for stat in done.stats if _adds(stat)})
-        wanted = {group for group in added if (anywhere or group.partition in mine) and group not in own}
-        if not wanted or not mine:
+        groups = {group for group in added if (anywhere or group.partition in mine) and group not in own}
+        if not groups or not mine:
             return None
         held = [keys for keys in mine.values() if keys is not None]
         every = KeySet.union(held) if anywhere and len(held) == len(mine) else None
-        partitions = sorted({group.partition for group in wanted})
-        slices = [found for found in TableView(window.now, partitions).latest() if found.group in wanted]
+        partitions = sorted({group.partition for group in groups})
+        slices = [file_slice for file_slice in TableView(window.now, partitions).latest() if file_slice.group in groups]
 
         def holds(file_slice: FileSlice) -> bool:
-            known = every if anywhere else mine[file_slice.partition]
-            return known is None or any(map(known.meets, _stored(window.now, file_slice, stored, known)))
+            searched = every if anywhere else mine[file_slice.partition]
+            return searched is None or any(map(searched.meets, _stored(window.now, file_slice, stored, searched)))
 
         with ThreadPoolExecutor(_READERS) as pool:
-            for file_slice, found in zip(slices, pool.map(holds, slices), strict=True):
-                if found:
+            for file_slice, holds_key in zip(slices, pool.map(holds, slices), strict=True):
+                if holds_key:
                     return added[file_slice.group], file_slice.group
         return None
 
@@ -178,11 +178,13 @@ def _adds(stat: WriteStat) -> bool:
     return stat.num_inserts > 0 or stat.log is not None or stat.prev_commit == NO_PREVIOUS_COMMIT
 
 
-def _stored(state: TableState, file_slice: FileSlice, stored: StoredKeys, wanted: KeySet) -> Iterator[pa.ChunkedArray]:
-    """Keys of a slice, but not those of a base file that has none of `wanted`."""
+def _stored(
+    state: TableState, file_slice: FileSlice, stored: StoredKeys, searched: KeySet
+) -> Iterator[pa.ChunkedArray]:
+    """Keys of a slice, but not those of a base file that has none of `searched`."""
     if file_slice.base_file is not None:
         with open_base_file(state.storage, file_slice.base_file) as reader:
-            if wanted.may_be_in(reader):
+            if searched.may_be_in(reader):
                 for rows in base_file_keys(reader, stored):
                     yield rows[RECORD_KEY]
     for rows in log_keys(state.storage, state.timeline, file_slice, stored):

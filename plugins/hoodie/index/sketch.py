@@ -40,8 +40,8 @@ class KeySketch:
     def may_hold(self, hashes: np.ndarray) -> np.ndarray:
         """bool per hash: false means certainly absent."""
         places = _low(hashes, self.power)
-        found: np.ndarray = (self.packed[places >> 3] >> (places & 7).astype(np.uint8)) & 1
-        return found.astype(bool)
+        bits: np.ndarray = (self.packed[places >> 3] >> (places & 7).astype(np.uint8)) & 1
+        return bits.astype(bool)
 
 
 def sketch_power(rows: int) -> int:

@@ -17,8 +17,8 @@ def shares(
 
     Each worker gets a few: a task of its own for each of a thousand small files would cost more than reading it.
     """
-    wanted = [item for item in enumerate(slices) if places is None or item[0] in places]
-    ordered = sorted(wanted, key=lambda item: item[1].size, reverse=True)
+    items = [item for item in enumerate(slices) if places is None or item[0] in places]
+    ordered = sorted(items, key=lambda item: item[1].size, reverse=True)
     most = -(-sum(file_slice.size for _, file_slice in ordered) // _SHARE_BYTES)
     count = min(len(ordered), max(parallelism * _SHARES_A_WORKER, most))
     return [tuple(ordered[start::count]) for start in range(count)]

@@ -112,9 +112,9 @@ def _local(pattern: Pattern, text: str) -> tuple[int, int] | None:
     """
     fields = {element.field for element in pattern.elements if isinstance(element, Number | Name | TwoDigitYear)}
     leading = next((n for n, unit in enumerate(_UNITS) if unit not in fields), len(_UNITS))
-    known = {*_UNITS[:leading], *(_WITHIN_A_DAY if leading >= _DAYS else ())}
+    fixed_units = {*_UNITS[:leading], *(_WITHIN_A_DAY if leading >= _DAYS else ())}
     shortened = any(isinstance(element, TwoDigitYear) for element in pattern.elements)
-    if not leading or shortened or pattern.shows_offset or not fields <= known:
+    if not leading or shortened or pattern.shows_offset or not fields <= fixed_units:
         return None
     parsed, _ = parse(pa.array([text], pa.string()), pattern, _YEAR)
     if not parsed.good[0] or print_times(pattern, parsed.local, parsed.offset)[0].as_py() != text:

@@ -50,8 +50,8 @@ class FolderValues:
 
     def _readings(self, path: str, *, below: bool) -> Guarantees:
         steps = path.split("/")
-        found = _readings(self.columns, steps, below=below) if len(steps) <= _DEEPEST else []
-        return found or [nothing()]
+        readings = _readings(self.columns, steps, below=below) if len(steps) <= _DEEPEST else []
+        return readings or [nothing()]
 
 
 @cache
@@ -145,10 +145,10 @@ class _Column:
             if decoded != way:
                 yield decoded
 
-    def known(self, found: Iterable[Guarantees | None]) -> Guarantees:
+    def known(self, readings: Iterable[Guarantees | None]) -> Guarantees:
         """Guarantees of any of the ways to read a text; None for a text that is not of the type."""
-        meant = [each for each in found if each is not None]
-        return [guarantee for each in meant for guarantee in each] if meant else [nothing()]
+        guarantees = [each for each in readings if each is not None]
+        return [guarantee for each in guarantees for guarantee in each] if guarantees else [nothing()]
 
     def nulls(self, text: str) -> Guarantees | None:
         """Guarantees of a folder of nulls; None for another one."""
@@ -263,12 +263,12 @@ def _readings(columns: Sequence[_Column], steps: Sequence[str], *, below: bool) 
         return [nothing()] if below or not columns else []
     if not columns:
         return []
-    found = columns[0].begun(steps) if below else []
+    guarantees = columns[0].begun(steps) if below else []
     for used in range(1, len(steps) + 1):
         rest = _readings(columns[1:], steps[used:], below=below)
         if rest:
-            found += [_both(value, others) for value in columns[0].values(steps[:used]) for others in rest]
-    return found
+            guarantees += [_both(value, others) for value in columns[0].values(steps[:used]) for others in rest]
+    return guarantees
 
 
 def _both(left: pc.Expression, right: pc.Expression) -> pc.Expression:

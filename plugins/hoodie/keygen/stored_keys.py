@@ -52,5 +52,7 @@ def stored_keys(properties: TableProperties, schema: pa.Schema | None) -> Stored
     if not properties.virtual_keys:
         return StoredKeys(None, pa.schema([]))
     keys = record_keys(properties)
-    known = schema if schema is not None else pa.schema([])
-    return StoredKeys(keys, pa.schema([known.field(name) for name in top_level(keys.fields) if name in known.names]))
+    columns = schema if schema is not None else pa.schema([])
+    return StoredKeys(
+        keys, pa.schema([columns.field(name) for name in top_level(keys.fields) if name in columns.names])
+    )

@@ -175,10 +175,10 @@ class TimestampFolders:
         return patterns
 
     def _refuse_type(self, column: pa.ChunkedArray, name: str) -> None:
-        wanted = "text" if self.options.unit is None else "numbers, texts of whole ones, dates or timestamps"
+        expected = "text" if self.options.unit is None else "numbers, texts of whole ones, dates or timestamps"
         raise RecordKeyError(
             f"Partition column {name!r} cannot be read by the TimestampBased key generator",
-            found=f"type {column.type}; the table expects {wanted}",
+            found=f"type {column.type}; the table expects {expected}",
             fix="cast the column before the write",
         )
 

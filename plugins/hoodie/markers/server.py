@@ -52,10 +52,10 @@ Serving = Callable[[MarkerBatches, str, int], AbstractContextManager[ServerAddre
 def embedded() -> Serving:
     """The starter of a server in the driver: the platform's, as the library has no web server. Raises ConfigError without one."""
     try:
-        found: Serving = _SERVER.load()
+        serving: Serving = _SERVER.load()
     except ImportError as error:
         raise missing_extra(_SERVER.name, "A timeline server in the driver", error) from error
-    return found
+    return serving
 
 
 def note_on_server(server: ServerAddress, table: str, instant: Time, marker: str) -> None:
@@ -107,15 +107,15 @@ def _ask_once(server: ServerAddress, method: str, path: str, body: bytes) -> byt
     try:
         connection.request(method, path, body, headers)
         answer = connection.getresponse()
-        said = answer.read()
+        content = answer.read()
     except (OSError, http.client.HTTPException) as error:
         raise BusyServerError(f"{type(error).__name__}: {error}") from error
     finally:
         connection.close()
     if answer.status == http.client.OK:
-        return said
-    told = of_line(said.decode(errors="replace"))
-    if answer.status in _SAID and isinstance(told, HoodieError):
-        raise told
+        return content
+    problem = of_line(content.decode(errors="replace"))
+    if answer.status in _SAID and isinstance(problem, HoodieError):
+        raise problem
     kind = BusyServerError if answer.status in _BUSY else SilentServerError
-    raise kind(f"{answer.status} {answer.reason}{f', {told}' if told is not None else ''}")
+    raise kind(f"{answer.status} {answer.reason}{f', {problem}' if problem is not None else ''}")

@@ -29,8 +29,8 @@ def latest_per_key(rows: pa.Table, ordering: Sequence[str], identity: Sequence[s
     # Few keys come more than once: only their rows are sorted.
     several = np.bincount(keys)[keys] > 1
     places = np.flatnonzero(several)
-    met = rows.select([*top_level(ordering), SEQUENCE]).filter(pa.array(several))
-    compared = pa.table({name: comparable(values_of(met, name)) for name in (*ordering, SEQUENCE)})
+    duplicates = rows.select([*top_level(ordering), SEQUENCE]).filter(pa.array(several))
+    compared = pa.table({name: comparable(values_of(duplicates, name)) for name in (*ordering, SEQUENCE)})
     sort_keys = [(name, "ascending", "at_start") for name in compared.schema.names]
     ranked = places[pc.sort_indices(compared, sort_keys).to_numpy()]
     last = np.empty(len(rows), dtype=np.int64)

@@ -62,13 +62,13 @@ class Incoming:
     def _pairs(self, keys: pa.Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """The places of stored keys that are among the incoming ones, and the places of these."""
         if self._places is None:
-            found = pc.index_in(keys, value_set=self._keys)
-            return np.flatnonzero(_numpy(pc.is_valid(found))), _numpy(pc.drop_null(found)).astype(np.int64)
+            matches = pc.index_in(keys, value_set=self._keys)
+            return np.flatnonzero(_numpy(pc.is_valid(matches))), _numpy(pc.drop_null(matches)).astype(np.int64)
         numbers = _numpy(keys)
-        known = np.flatnonzero(numbers < len(self._places))
-        places = self._places[numbers[known]]
+        matching = np.flatnonzero(numbers < len(self._places))
+        places = self._places[numbers[matching]]
         hits = np.flatnonzero(places >= 0)
-        return known[hits], places[hits]
+        return matching[hits], places[hits]
 
 
 def _places_of(positions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

@@ -33,8 +33,8 @@ class MergeRules:
     def columns(self, known: pa.Schema) -> list[str]:
         """The columns among `known` that merging has to see."""
         field = self.deletion.field if self.deletion is not None else None
-        wanted = (*top_level((*self.ordering, *self.base_ordering)), IS_DELETED, OPERATION, field)
-        return [name for name in dict.fromkeys(wanted) if name is not None and name in known.names]
+        required = (*top_level((*self.ordering, *self.base_ordering)), IS_DELETED, OPERATION, field)
+        return [name for name in dict.fromkeys(required) if name is not None and name in known.names]
 
     def check_ordering(self, columns: pa.Schema) -> None:
         """Raises SchemaConflictError when a field that decides against stored rows is not in the `columns`: Hudi fails there."""

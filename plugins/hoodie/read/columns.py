@@ -44,29 +44,31 @@ def read_columns(
     Raises ConfigError for an unknown column, a filter that does not fit or that uses meta columns which are null, and
     UnsupportedTableError for partition columns that are only in folder names.
     """
-    known = with_meta_columns(data)
+    all_columns = with_meta_columns(data)
     wanted = list(columns_of_all(properties, data, query).names if query.columns is None else query.columns)
-    asked = _columns_of(filter, known)
+    filter_columns = _columns_of(filter, all_columns)
     for name in wanted:
-        if name not in known.names:
+        if name not in all_columns.names:
             raise ConfigError(
-                f"Table {properties.name!r} has no column {name!r}", found=f"columns {', '.join(known.names)}"
+                f"Table {properties.name!r} has no column {name!r}", found=f"columns {', '.join(all_columns.names)}"
             )
     keys = stored_keys(properties, data)
     absent = META_COLUMNS if keys.virtual else ()
-    for name in asked:
+    for name in filter_columns:
         if name in absent:
             raise ConfigError(
                 f"A filter cannot use the column {name!r} of table {properties.name!r}",
                 found="virtual keys (hoodie.populate.meta.fields=false): meta columns are null",
                 fix="filter by the columns that keys and partitions are made of",
             )
-    scanned = [name for name in dict.fromkeys([*wanted, *asked]) if name not in absent]
+    scanned = [name for name in dict.fromkeys([*wanted, *filter_columns]) if name not in absent]
     if not scanned:  # something has to count the rows
         scanned = keys.columns.names[:1] if keys.virtual else [RECORD_KEY]
     _check_in_files(properties, scanned)
-    result, of_filter, read = (pa.schema([known.field(name) for name in names]) for names in (wanted, asked, scanned))
-    return ReadColumns(known, result, of_filter, read, keys)
+    result, of_filter, read = (
+        pa.schema([all_columns.field(name) for name in names]) for names in (wanted, filter_columns, scanned)
+    )
+    return ReadColumns(all_columns, result, of_filter, read, keys)
 
 
 def _check_in_files(properties: TableProperties, names: Iterable[str]) -> None:
@@ -80,22 +82,22 @@ def _check_in_files(properties: TableProperties, names: Iterable[str]) -> None:
         )
 
 
-def _columns_of(expression: pc.Expression | None, known: pa.Schema) -> list[str]:
+def _columns_of(expression: pc.Expression | None, columns: pa.Schema) -> list[str]:
     """The columns that a filter mentions. Arrow has no function for it, so each is tried: without it the filter fails to bind."""
     if expression is None:
         return []
-    empty = known.empty_table()
+    empty = columns.empty_table()
     try:
         # Some kernels look at their types only when there is a row, such as that which compares times.
-        pa.table([pa.nulls(1, field.type) for field in known], schema=known).filter(expression)
+        pa.table([pa.nulls(1, field.type) for field in columns], schema=columns).filter(expression)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
         raise ConfigError(
             "The filter does not fit the table",
             found=str(error),
-            fix="columns are " + ", ".join(f"{field.name} ({field.type})" for field in known),
+            fix="columns are " + ", ".join(f"{field.name} ({field.type})" for field in columns),
         ) from error
     needed = []
-    for name in known.names:
+    for name in columns.names:
         try:
             empty.drop_columns([name]).filter(expression)
         except pa.ArrowInvalid:

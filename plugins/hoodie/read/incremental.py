@@ -43,7 +43,7 @@ class IncrementalRange:
         return time > self.after if self.until is None else (time > self.after) & (time <= self.until)
 
 
-def incremental_range(state: TableState, asked: Incremental) -> IncrementalRange:
+def incremental_range(state: TableState, request: Incremental) -> IncrementalRange:
     """The commits of the range, archived ones included, and what has to be read for their rows.
 
     Raises UnsupportedTableError for a table with virtual keys, CorruptTableError or MissingFileError when the archived timeline
@@ -57,15 +57,15 @@ def incremental_range(state: TableState, asked: Incremental) -> IncrementalRange
             found="virtual keys (hoodie.populate.meta.fields=false): its rows do not say which commit wrote them",
             fix="read a snapshot, or two as of different times and compare them",
         )
-    after = moment_as_time(state, asked.start) if asked.start is not None else BEGINNING
-    until = moment_as_time(state, asked.end) if asked.end is not None else None
+    after = moment_as_time(state, request.start) if request.start is not None else BEGINNING
+    until = moment_as_time(state, request.end) if request.end is not None else None
     if not state.layout.names_tell_completion:
         check_complete(state, after, until)
     by_completion = after and state.layout.names_tell_completion
     began_after = state.earliest_begin(after) if by_completion else after
     archived: tuple[Instant, ...] = ()
     if not state.timeline.covers(began_after) and (after or until):
-        if asked.full_scan:
+        if request.full_scan:
             return IncrementalRange(None, after, until, None, None if until is None else resolve_as_of(state, until))
         active = state.timeline.commit_times
         known = state.archive.instants(after=began_after, until=until)

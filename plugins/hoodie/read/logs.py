@@ -82,8 +82,8 @@ class SliceLogs:
         None if a block does not have the positions of its rows in the base file of this slice, if rows fill each other, and if
         the file has none of the columns. Reading rows raises CorruptFileError for positions that are not in the file.
         """
-        told = all(has_positions(block, self.file_slice.base_instant) for block in self.blocks)
-        if not told or self.partial is not None:
+        complete = all(has_positions(block, self.file_slice.base_instant) for block in self.blocks)
+        if not complete or self.partial is not None:
             return None
         schema = self.reader.schema
         left_out = set(IDENTITY).difference(columns, self.reader.rules.columns(schema))
@@ -141,9 +141,9 @@ class SliceLogs:
         names = self.empty.schema.names
         start = 0
         for block in self.blocks:
-            found = self._deletes(block) if block.kind is BlockType.DELETE else self._data(block)
+            tables = self._deletes(block) if block.kind is BlockType.DELETE else self._data(block)
             columns = self._columns_of(block) if block.is_partial else frozenset(self._lacked)
-            for rows in found if self.base_rows is None else self._positioned(block, found, self.base_rows):
+            for rows in tables if self.base_rows is None else self._positioned(block, tables, self.base_rows):
                 sequence = pa.array(np.arange(start, start + rows.num_rows, dtype=np.int64))
                 start += rows.num_rows
                 rows = rows.append_column(SEQUENCE, sequence)
@@ -155,13 +155,13 @@ class SliceLogs:
         """One row a key."""
         return newest_per_key(pa.concat_tables(rows), self.reader.rules.ordering, self.partial, self.identity)
 
-    def _positioned(self, block: LogBlock, found: Iterator[pa.Table], base_rows: int) -> Iterator[pa.Table]:
+    def _positioned(self, block: LogBlock, tables: Iterator[pa.Table], base_rows: int) -> Iterator[pa.Table]:
         """The rows of a block with their places in the base file."""
         positions, start = decode_positions(block), 0
         last = int(positions.max(initial=-1))
         if last >= base_rows:
             raise wrong_positions(block, f"row {last}, where the base file has {base_rows} rows")
-        for rows in found:
+        for rows in tables:
             some = positions[start : start + rows.num_rows]
             start += rows.num_rows
             if len(some) == rows.num_rows:
@@ -180,8 +180,8 @@ class SliceLogs:
     def _data(self, block: LogBlock) -> Iterator[pa.Table]:
         schema, keys = self.reader.schema, self.reader.keys
         renaming = self.reader.columns.in_block(block.instant)
-        for found in keys.rows(schema.names, partial(read_rows, self.reader.storage, block, renaming=renaming)):
-            rows = conform(found, _nullable(schema))
+        for table in keys.rows(schema.names, partial(read_rows, self.reader.storage, block, renaming=renaming)):
+            rows = conform(table, _nullable(schema))
             if RECORD_KEY in rows.schema.names and rows[RECORD_KEY].null_count:
                 raise corrupt_block(block, "rows without a record key")
             if keys.virtual:

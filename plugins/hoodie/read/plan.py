@@ -105,11 +105,11 @@ def plan_once(state: TableState, query: Query) -> ReadPlan:
     state = as_restored(state)
     if isinstance(query.kind, Snapshot):
         return _plan(state, query, _as_of(state, query.kind), options)
-    wanted = incremental_range(state, query.kind)
-    rows = wanted.rows()
-    narrowed = replace(query, partitions=_in_both(wanted.partitions, query.partitions))
-    plan = _plan(state, narrowed, wanted.as_of, options, rows, wanted.later)
-    return replace(plan, written=wanted) if query.filter is None else plan
+    commit_range = incremental_range(state, query.kind)
+    rows = commit_range.rows()
+    narrowed = replace(query, partitions=_in_both(commit_range.partitions, query.partitions))
+    plan = _plan(state, narrowed, commit_range.as_of, options, rows, commit_range.later)
+    return replace(plan, written=commit_range) if query.filter is None else plan
 
 
 def plan_before(state: TableState, query: Query, later: Collection[Instant]) -> ReadPlan:
@@ -134,8 +134,8 @@ def _plan(
     now, state = state, state.before(later)
     of, at = (now, None) if query.current_columns else (state, as_of)
     schema = _schema(of, at)
-    asked = as_expression(query.filter, with_meta_columns(schema))
-    filter = rows if asked is None else asked if rows is None else rows & asked
+    condition = as_expression(query.filter, with_meta_columns(schema))
+    filter = rows if condition is None else condition if rows is None else rows & condition
     columns = read_columns(state.properties, schema, query, filter)
     pruning = pruning_of(state.properties, columns, filter)
     view = TableView(state, query.partitions, pruning.partitions, as_of)

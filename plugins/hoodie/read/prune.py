@@ -97,14 +97,14 @@ def _possible(
     """Return whether the expression can be true for a row for which one of these is true."""
     places = [place for place, ways in enumerate(guarantees) for _ in ways]
     ways = [way for guarantee in guarantees for way in guarantee]
-    found = [False] * len(guarantees)
+    possible = [False] * len(guarantees)
     try:
         left = _left(expression, schema, ways)
     except pa.ArrowException:  # the filter cannot be computed of one of these: the reader of its rows raises the error
         left = [number for number, way in enumerate(ways) if _maybe(expression, schema, way)]
     for number in left:
-        found[places[number]] = True
-    return found
+        possible[places[number]] = True
+    return possible
 
 
 def _maybe(expression: pc.Expression, schema: pa.Schema, way: pc.Expression) -> bool:

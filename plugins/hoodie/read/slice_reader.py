@@ -98,10 +98,10 @@ class SliceMerger:
         schema, key, ordering = logs.reader.schema, logs.identity[0], self.logs.rules.base_ordering
         overlay = Overlay(rows, ordering, key)
         if reader is not None:
-            wanted = range(reader.row_groups) if groups is None else groups
-            for batch in self._keyed(reader, wanted, schema, key):
+            requested = range(reader.row_groups) if groups is None else groups
+            for batch in self._keyed(reader, requested, schema, key):
                 yield overlay.uncovered(batch).select(schema.names)
-            others = [number for number in range(reader.row_groups) if number not in wanted]
+            others = [number for number in range(reader.row_groups) if number not in requested]
             # Without ordering values a row of the logs wins, but as often as its key: inserts may have put it there twice.
             if others and (ordering or key != POSITION):
                 compared = [name for name in schema.names if name in (key, *top_level(ordering))]
@@ -182,8 +182,8 @@ class SliceMerger:
             hits = pc.drop_null(found).to_numpy().astype(np.int64)
             fresh[hits] = False
             for number in np.unique((start + places) // step).tolist():
-                met = np.unique(hits[(start + places) // step == number])
-                spill.write(number, rows.take(pa.array(met)))
+                matches = np.unique(hits[(start + places) // step == number])
+                spill.write(number, rows.take(pa.array(matches)))
             start += batch.num_rows
         spill.write(_NEW, rows.filter(pa.array(fresh)))
 
@@ -195,8 +195,8 @@ class SliceMerger:
             for batch in _cut(whole, start, step):
                 if start // step != number:
                     number = start // step
-                    met = by_place.read(number)
-                    merger = self._merger(logs, _once(met)) if met.num_rows else None
+                    matches = by_place.read(number)
+                    merger = self._merger(logs, _once(matches)) if matches.num_rows else None
                 start += batch.num_rows
                 yield MergedBatch(batch, 0, 0) if merger is None else self._conformed(merger.merge(batch))
 

@@ -47,13 +47,13 @@ class _Readers:
         at_work = len(self._threads)
         try:
             while at_work:
-                found = self._read.get()
-                if isinstance(found, BaseException):
-                    raise found
-                if found is None:
+                item = self._read.get()
+                if isinstance(item, BaseException):
+                    raise item
+                if item is None:
                     at_work -= 1
                 else:
-                    yield from found.to_batches()
+                    yield from item.to_batches()
         finally:
             self._stopped.set()
             for thread in self._threads:
@@ -73,11 +73,11 @@ class _Readers:
         except BaseException as error:  # noqa: BLE001 - raised where the rows are wanted
             self._give(error)
 
-    def _give(self, found: pa.Table | BaseException | None) -> bool:
+    def _give(self, item: pa.Table | BaseException | None) -> bool:
         """False when the consumer has stopped."""
         while not self._stopped.is_set():
             try:
-                self._read.put(found, timeout=_POLL_S)
+                self._read.put(item, timeout=_POLL_S)
             except Full:
                 continue
             return True

@@ -121,8 +121,8 @@ def _gaps(view: TableView, as_of: Time) -> Iterator[_Gap]:
     there: set[str] | None = None  # files that were put back after a clean had set them aside
     replaced: dict[GroupId, Time] | None = None
     for clean, result in cleans_after(state, as_of):
-        wanted = result.deleted if choice is None else choice.partitions(sorted(result.deleted))
-        for partition in wanted:
+        cleaned = result.deleted if choice is None else choice.partitions(sorted(result.deleted))
+        for partition in cleaned:
             for name in result.deleted[partition]:
                 file = _group_and_time(name)
                 if file is None:
@@ -152,11 +152,11 @@ def _group_and_time(name: str) -> tuple[str, Time] | None:
 
 def cleans_after(state: TableState, as_of: Time) -> Iterator[tuple[Instant, CleanResult]]:
     """The completed cleans, archived or not, that may have removed what was current at `as_of`, the newest first."""
-    known = state.timeline.completed(Action.CLEAN)
-    for clean in reversed(known):
+    cleans = state.timeline.completed(Action.CLEAN)
+    for clean in reversed(cleans):
         yield clean, state.clean_result(clean)
     # Archived ones are older than those, and an archiver that follows the commits leaves none later than these.
-    if (known and known[0].time > as_of) or not state.timeline.covers(as_of):
+    if (cleans and cleans[0].time > as_of) or not state.timeline.covers(as_of):
         for clean in reversed(state.archive.instants(after=as_of)):
             if clean.action is Action.CLEAN:
                 yield clean, state.archive.clean_result(clean)

@@ -191,21 +191,21 @@ class _Altering:
 
     def _path(self, name: str) -> str:
         """The dotted name as the schema writes it. Raises SchemaConflictError for meta columns and unknown ones."""
-        columns, found = self.schema.columns, list[str]()
+        columns, names = self.schema.columns, list[str]()
         for part in name.split("."):
             column = _named(columns, part)
             if column is None:
-                holder = ".".join(found)
+                holder = ".".join(names)
                 raise SchemaConflictError(
                     f"There is no column {name!r}" + (f" in {holder!r}" if holder else ""),
                     found=", ".join(each.name for each in columns if each.name not in META_COLUMNS) or "no columns",
                     fix="correct the name",
                 )
-            found.append(column.name)
+            names.append(column.name)
             columns = column.parts
-        if found[0] in META_COLUMNS:
-            raise SchemaConflictError(f"Column {found[0]!r} is Hudi's own", fix="leave it as it is")
-        return ".".join(found)
+        if names[0] in META_COLUMNS:
+            raise SchemaConflictError(f"Column {names[0]!r} is Hudi's own", fix="leave it as it is")
+        return ".".join(names)
 
     def _at(self, path: str) -> Column:
         columns, column = self.schema.columns, None

@@ -76,10 +76,10 @@ def _record(fields: Any, name: str, namespace: str) -> dict[str, Any]:
 def _field(field: pa.Field, namespace: str) -> dict[str, Any]:
     kind = _avro_type(field.type, field.name, namespace)
     comment = comment_of(field)
-    told = {} if comment is None else {"doc": comment}
+    attributes = {} if comment is None else {"doc": comment}
     if field.nullable:
-        return {"name": field.name, "type": ["null", kind], **told, "default": None}
-    return {"name": field.name, "type": kind, **told}
+        return {"name": field.name, "type": ["null", kind], **attributes, "default": None}
+    return {"name": field.name, "type": kind, **attributes}
 
 
 def _nullable(field: pa.Field, name: str, namespace: str) -> Any:

@@ -18,8 +18,8 @@ def comment_of(field: pa.Field) -> str | None:
 
 def commented(field: pa.Field, comment: object) -> pa.Field:
     """The field with this comment and no other metadata; an empty comment, or one that is not text, is left out."""
-    told = {_COMMENT: comment.encode()} if isinstance(comment, str) and comment else None
-    return pa.field(field.name, field.type, field.nullable, told)
+    metadata = {_COMMENT: comment.encode()} if isinstance(comment, str) and comment else None
+    return pa.field(field.name, field.type, field.nullable, metadata)
 
 
 def documented(schema: str, docs: Mapping[str, str]) -> str:

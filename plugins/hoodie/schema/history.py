@@ -48,8 +48,8 @@ class StoredColumns:
 
     def in_block(self, time: str) -> Renaming:
         """The same of the log blocks of that commit."""
-        found = self.in_file(time)
-        return found if found.millis is None else replace(found, local_millis=True)
+        mapping = self.in_file(time)
+        return mapping if mapping.millis is None else replace(mapping, local_millis=True)
 
 
 NAMED_ALIKE = StoredColumns()

@@ -66,8 +66,8 @@ class InternalSchema:
     @staticmethod
     def parse(text: str) -> InternalSchema:
         """Parse its JSON. Raises CorruptTableError."""
-        found: InternalSchema = _of_json(text, _schema)
-        return found
+        schema: InternalSchema = _of_json(text, _schema)
+        return schema
 
     def text(self) -> str:
         """Its JSON, as Hudi writes it."""
@@ -100,8 +100,8 @@ def first_schema(schema: pa.Schema) -> InternalSchema:
 
 def parse_history(text: str) -> tuple[InternalSchema, ...]:
     """The schemas of a file of `.hoodie/.schema`, the oldest first. Raises CorruptTableError."""
-    found: list[InternalSchema] = _of_json(text, lambda parsed: [_schema(each) for each in parsed["schemas"]])
-    return tuple(sorted(found, key=lambda each: each.version))
+    schemas: list[InternalSchema] = _of_json(text, lambda parsed: [_schema(each) for each in parsed["schemas"]])
+    return tuple(sorted(schemas, key=lambda each: each.version))
 
 
 def history_text(schemas: Sequence[InternalSchema]) -> str:
@@ -130,8 +130,8 @@ class _Ids:
     def new(self, name: str, kind: pa.DataType, doc: str | None) -> Column:
         return replace(self._column(self.next(), name, kind, True, None), doc=doc)
 
-    def of_record(self, fields: Any, known: Sequence[Column]) -> tuple[Column, ...]:
-        by_name = {column.name: column for column in known}
+    def of_record(self, fields: Any, earlier: Sequence[Column]) -> tuple[Column, ...]:
+        by_name = {column.name: column for column in earlier}
         numbered = []
         for field in fields:
             old = by_name.get(field.name)
@@ -156,8 +156,8 @@ class _Ids:
             below = ()
         return Column(number, name, called, optional, doc, below)
 
-    def _parts(self, given: Sequence[tuple[str, pa.DataType, bool]], known: Sequence[Column]) -> tuple[Column, ...]:
-        olds: Sequence[Column | None] = known or [None] * len(given)
+    def _parts(self, given: Sequence[tuple[str, pa.DataType, bool]], earlier: Sequence[Column]) -> tuple[Column, ...]:
+        olds: Sequence[Column | None] = earlier or [None] * len(given)
         numbers = [old.id if old is not None else self.next() for old in olds]
         return tuple(
             self._column(number, name, kind, optional, old)

@@ -107,10 +107,10 @@ class _Owners:
     def locks(self) -> Mapping[str, FoundLock]:
         """Those of others whose holders are not certainly dead, by their paths."""
         try:
-            found = found_locks(self.state.storage, self.clock)
+            locks = found_locks(self.state.storage, self.clock)
         except CorruptTableError:  # the process that takes the lock gets the error
             return {}
-        others = (lock for lock in found if lock.owner is None or not lock.owner.is_held_here)
+        others = (lock for lock in locks if lock.owner is None or not lock.owner.is_held_here)
         return {lock.path: lock for lock in others if lock.alive is not False}
 
     @cached_property

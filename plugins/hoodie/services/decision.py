@@ -145,16 +145,16 @@ class Decision(Shows, Generic[P]):
 
     def as_dict(self, service: str) -> dict[str, Any]:
         """For programs."""
-        found = {"service": service, "reason": self.reason, **self.facts}
+        fields = {"service": service, "reason": self.reason, **self.facts}
         if self.items is not None:
-            found |= {"bytes": self.items.bytes, "files": [_as_dict(item) for item in self.items]}
+            fields |= {"bytes": self.items.bytes, "files": [_as_dict(item) for item in self.items]}
         if self.deletion is not None:
-            found |= {"over_caps": list(self.deletion.over)}
+            fields |= {"over_caps": list(self.deletion.over)}
         if self.items is not None and self.plan is not None:
-            found |= {"verb": self.items.verb, "noun": self.items.noun, "digest": self.digest}
+            fields |= {"verb": self.items.verb, "noun": self.items.noun, "digest": self.digest}
         if self.blockers:
-            found["blockers"] = [blocker.as_dict() for blocker in self.blockers]
-        return found
+            fields["blockers"] = [blocker.as_dict() for blocker in self.blockers]
+        return fields
 
     def as_text(self, service: str) -> str:
         """For a person: the reason first, then a line an item, then the sum."""
@@ -206,10 +206,10 @@ def _mark(item: Item) -> bytes:
 
 
 def _digest(verb: str, marks: Iterable[bytes]) -> str:
-    count = told = 0
+    count = total = 0
     for count, mark in enumerate(marks, 1):  # noqa: B007
-        told += int.from_bytes(mark)
-    return sha256(f"{verb} {count} {told}".encode()).hexdigest()[:_DIGEST]
+        total += int.from_bytes(mark)
+    return sha256(f"{verb} {count} {total}".encode()).hexdigest()[:_DIGEST]
 
 
 def _line(item: Item) -> str:

@@ -140,8 +140,8 @@ class AfterWrite:
         Values are checked before anything is written. Raises ConfigError, also for what `own_options` refuses.
         """
         given = {} if given is None else given
-        asked = resolve(select_keys(given, keys.AFTER_WRITE_KEYS), keys.AFTER_WRITE_KEYS)
-        steps = tuple(_steps(asked))
+        resolved = resolve(select_keys(given, keys.AFTER_WRITE_KEYS), keys.AFTER_WRITE_KEYS)
+        steps = tuple(_steps(resolved))
         options = options_for(given, WRITE_OPTIONS, *groups, *(step.service.options for step in steps))
         for step in steps:
             step.check(options.among(step.keys))
@@ -153,44 +153,44 @@ class AfterWrite:
         return tuple(outcome for step, outcome in done if outcome is not None)
 
 
-def _steps(asked: Options) -> list[Step]:
-    counts = asked[keys.FAIL_ON_SERVICE]
+def _steps(options: Options) -> list[Step]:
+    counts = options[keys.FAIL_ON_SERVICE]
     steps = []
-    if asked[keys.TABLE_SERVICES]:
-        compact, only_plan = _one_of(asked, keys.COMPACT, keys.SCHEDULE_COMPACTION)
+    if options[keys.TABLE_SERVICES]:
+        compact, only_plan = _one_of(options, keys.COMPACT, keys.SCHEDULE_COMPACTION)
         if compact:
             steps.append(of_logs(scheduled_and_executed(COMPACTION, counts=counts)))
-        elif only_plan or asked[keys.ASYNC_COMPACTION]:
+        elif only_plan or options[keys.ASYNC_COMPACTION]:
             steps.append(of_logs(scheduled(COMPACTION, counts=counts)))
-        if asked[keys.LOG_COMPACT]:
+        if options[keys.LOG_COMPACT]:
             steps.append(of_logs(scheduled_and_executed(LOG_COMPACTION, counts=counts)))
-        cluster, only_plan = _one_of(asked, keys.CLUSTER, keys.SCHEDULE_CLUSTERING)
+        cluster, only_plan = _one_of(options, keys.CLUSTER, keys.SCHEDULE_CLUSTERING)
         if cluster:
             steps.append(_inline(scheduled_and_executed(CLUSTERING, counts=counts)))
-        elif only_plan or asked[keys.ASYNC_CLUSTERING]:
+        elif only_plan or options[keys.ASYNC_CLUSTERING]:
             steps.append(replace(scheduled(CLUSTERING, counts=counts), act=_schedule_clustering))
-        if asked[keys.TTL]:
+        if options[keys.TTL]:
             steps.append(at_once(TTL, counts=counts))
-        beside = asked[keys.CLEAN_ASYNC]
-        if asked[keys.CLEAN] or (beside and not asked.given(keys.CLEAN)):
+        beside = options[keys.CLEAN_ASYNC]
+        if options[keys.CLEAN] or (beside and not options.given(keys.CLEAN)):
             steps.append(replace(at_once(CLEAN, counts=counts and not beside), yields=True))
-        if asked[keys.ARCHIVE]:
-            counts_too = counts and asked[keys.FAIL_ON_ARCHIVE] and not asked[keys.ARCHIVE_ASYNC]
+        if options[keys.ARCHIVE]:
+            counts_too = counts and options[keys.FAIL_ON_ARCHIVE] and not options[keys.ARCHIVE_ASYNC]
             steps.append(replace(at_once(ARCHIVE, counts=counts_too), check=checked, quiet=True, yields=True))
-    if asked[keys.META_SYNC] or (asked.given(ENABLE) and asked[ENABLE]):
-        counts = counts and not asked[keys.IGNORE_SYNC_FAILURE]
+    if options[keys.META_SYNC] or (options.given(ENABLE) and options[ENABLE]):
+        counts = counts and not options[keys.IGNORE_SYNC_FAILURE]
         steps.append(at_once(SYNC, counts=counts, without=[ENABLE]))  # whose default is for the command `sync`
     return steps
 
 
-def _one_of(asked: Options, carried_out: ConfigKey[bool], planned: ConfigKey[bool]) -> tuple[bool, bool]:
+def _one_of(options: Options, carried_out: ConfigKey[bool], planned: ConfigKey[bool]) -> tuple[bool, bool]:
     """Raises ConfigError where both are asked for."""
-    if asked[carried_out] and asked[planned]:
+    if options[carried_out] and options[planned]:
         raise ConfigError(
             f"Options {carried_out.name} and {planned.name} exclude each other",
             fix="the first also carries plans out, the second leaves that to another process: keep one",
         )
-    return asked[carried_out], asked[planned]
+    return options[carried_out], options[planned]
 
 
 def _outcome(step: Step, access: TableAccess, options: Options) -> ServiceOutcome | None:
@@ -198,17 +198,17 @@ def _outcome(step: Step, access: TableAccess, options: Options) -> ServiceOutcom
     try:
         message, instant = step.act(access, _waiting_shortly(options) if step.yields else options)
     except Exception as error:  # noqa: BLE001 - the commit before it stays after any error
-        told = str(error) if isinstance(error, HoodieError) else f"{type(error).__name__}: {error}"
+        reason = str(error) if isinstance(error, HoodieError) else f"{type(error).__name__}: {error}"
         if step.yields and isinstance(error, LockHeldError):
-            _log.warning("The commit stays; %s after it is left to the next write: %s", step.name, told)
-            return ServiceOutcome(step.name, f"left to the next write: {told}")
+            _log.warning("The commit stays; %s after it is left to the next write: %s", step.name, reason)
+            return ServiceOutcome(step.name, f"left to the next write: {reason}")
         _log.error(
             "The commit stays; %s after it failed: %s",
             step.name,
-            told,
+            reason,
             exc_info=not isinstance(error, HoodieError | OSError),
         )
-        return ServiceOutcome(step.name, told, failed=True, counts=step.counts)
+        return ServiceOutcome(step.name, reason, failed=True, counts=step.counts)
     if instant is None and step.quiet:
         return None
     _log.info("%s after the write: %s", step.name, message)

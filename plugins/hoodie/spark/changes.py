@@ -102,8 +102,8 @@ class ChangesOfTasks:
         with worker_task():
             for number in numbers:
                 for change in self.tasks[number]:
-                    found = self.read(change)
-                    for table in (found.deletes, found.others):
+                    changes = self.read(change)
+                    for table in (changes.deletes, changes.others):
                         yield from table.to_batches()
 
 

@@ -112,10 +112,10 @@ class SparkEngine:
             return []
         dealt = shares(sizes, self.parallelism) if sizes else _one_each(len(tasks))
         together = [[(number, tasks[number]) for number in share] for share in dealt]
-        found: list[tuple[int, R]] = self._run(
+        numbered: list[tuple[int, R]] = self._run(
             self._rdd(together).flatMap(_EachResult(function, self._meter)), function, sum(sizes)
         )
-        return [result for _, result in sorted(found, key=_first)]
+        return [result for _, result in sorted(numbered, key=_first)]
 
     def map_input(self, function: InputFn[R], rows: Any) -> list[R]:
         if isinstance(rows, DataFrame):
@@ -174,10 +174,10 @@ class _SparkBuckets:
         return self.map(_Result(function)), _Made(self, function)
 
     def map(self, function: BucketFn[R]) -> list[R]:
-        found: list[tuple[int, R]] = self._engine._run(
+        numbered: list[tuple[int, R]] = self._engine._run(
             self._rdd.mapPartitionsWithIndex(_BucketResults(function, self._shares, self._engine._meter)), function
         )
-        return [result for _, result in sorted(found, key=_first)]
+        return [result for _, result in sorted(numbered, key=_first)]
 
     def exchange(self, function: BucketFn[Iterable[Block]], count: int, sizes: Sequence[int] = ()) -> Buckets:
         pairs = self._rdd.mapPartitionsWithIndex(_BucketBlocks(function, self._shares, self._engine._meter))

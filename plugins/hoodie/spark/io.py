@@ -69,10 +69,10 @@ def read(
     raised there, by Spark.
     """
     kind = Snapshot(as_of, read_optimized)
-    found = _scan(spark, base_path, Query(columns, filter, kind, partitions, given_options(options), meta_columns=True))
-    if columns is None and sum(worker.size for worker in found.by_workers) > _LARGE:
+    scan = _scan(spark, base_path, Query(columns, filter, kind, partitions, given_options(options), meta_columns=True))
+    if columns is None and sum(worker.size for worker in scan.by_workers) > _LARGE:
         _log.warning("%s: %s", base_path, _ADVICE)
-    return found.frame(spark)
+    return scan.frame(spark)
 
 
 @spark_call("planning a query")
@@ -120,8 +120,8 @@ def explain(
 ) -> str:
     """The plan of `read` in words: its files, their readers, and what the filter leaves out."""
     kind = Snapshot(as_of, read_optimized)
-    found = _scan(spark, base_path, Query(columns, filter, kind, partitions, given_options(options), meta_columns=True))
-    return found.explain() + (f"\n{_ADVICE}" if columns is None and found.by_workers else "")
+    scan = _scan(spark, base_path, Query(columns, filter, kind, partitions, given_options(options), meta_columns=True))
+    return scan.explain() + (f"\n{_ADVICE}" if columns is None and scan.by_workers else "")
 
 
 @spark_call("reading")

@@ -42,9 +42,9 @@ def new_meter(context: SparkContext) -> Meter:
 @contextmanager
 def metered(meter: Meter) -> Iterator[None]:
     """Add the seconds of the block in this worker."""
-    begun = time.process_time()
+    start = time.process_time()
     reset_peak()
     try:
         yield
     finally:
-        meter.add(Taken(time.process_time() - begun, peak_memory() or 0))
+        meter.add(Taken(time.process_time() - start, peak_memory() or 0))

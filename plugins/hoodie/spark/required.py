@@ -37,8 +37,8 @@ def required_columns(spark: SparkSession, schema: pa.Schema, build: Build) -> tu
         names.extend(frame.columns)
         return frame
 
-    (found,) = required_of_each(spark, [schema], built)
-    return found.columns, names
+    (required,) = required_of_each(spark, [schema], built)
+    return required.columns, names
 
 
 def required_of_each(
@@ -53,13 +53,13 @@ def required_of_each(
         built = build([r.parquet(f"file://{place}") for r, place in zip(readers, places, strict=True)])
         execution: Any = built._jdf.queryExecution()
         scans: dict[str, list[Any]] = {str(place): [] for place in places}
-        told = not execution.optimizedPlan().subqueriesAll().size()
+        certain = not execution.optimizedPlan().subqueriesAll().size()
         leaves = execution.sparkPlan().collectLeaves()
         for leaf in map(leaves.apply, range(leaves.size())):
-            told &= leaf.getClass().getSimpleName() != "InMemoryTableScanExec"
+            certain &= leaf.getClass().getSimpleName() != "InMemoryTableScanExec"
             scans.get(_read_by(leaf), []).append(leaf)
         return [
-            _required(spark, schema, scans[str(place)]) if told else Required(list(schema.names))
+            _required(spark, schema, scans[str(place)]) if certain else Required(list(schema.names))
             for schema, place in zip(schemas, places, strict=True)
         ]
 

@@ -85,11 +85,11 @@ def plan_scan(spark: SparkSession, storage: Storage, plan: ReadPlan) -> Scan:
     rows = _written(plan.written)
     settled = plan.settled() if rows is None else frozenset()
     spark_can = url is not None and not _PATTERN.search(url)
-    asked = plan.filter is not None and rows is None
+    filtered = plan.filter is not None and rows is None
     by_spark: list[FileSlice] = []
     by_workers: list[FileSlice] = []
     for file_slice in plan.slices:
-        whole = not asked or file_slice.partition in settled
+        whole = not filtered or file_slice.partition in settled
         spark_does = (
             spark_can and whole and not _needs_merging(file_slice) and not _PATTERN.search(file_slice.partition)
         )
@@ -98,15 +98,19 @@ def plan_scan(spark: SparkSession, storage: Storage, plan: ReadPlan) -> Scan:
     return Scan(storage, plan, rows, url, tuple(by_spark), tuple(by_workers))
 
 
-def _written(wanted: IncrementalRange | None) -> Column | None:
+def _written(commit_range: IncrementalRange | None) -> Column | None:
     """The range of an incremental read as Spark says it, where the commits wrote most of the rows of their files (a bulk insert
     does)."""
-    if wanted is None or wanted.share <= _MOST:
+    if commit_range is None or commit_range.share <= _MOST:
         return None
     time = col(COMMIT_TIME)
-    if wanted.commits is not None:
-        return time.isin(list(wanted.commits))
-    return time > wanted.after if wanted.until is None else (time > wanted.after) & (time <= wanted.until)
+    if commit_range.commits is not None:
+        return time.isin(list(commit_range.commits))
+    return (
+        time > commit_range.after
+        if commit_range.until is None
+        else (time > commit_range.after) & (time <= commit_range.until)
+    )
 
 
 def _nothing(name: str) -> Column:

@@ -127,10 +127,10 @@ class HoodieSource(DataSource):  # type: ignore[misc]
         return self._found
 
     def _read(self) -> tuple[TableState, Query | ChangeQuery]:
-        state, asked = self._state, asked_of(self._given)
-        if isinstance(asked.kind, ChangeQuery):
-            return state, asked.kind
-        return state, Query(None, None, asked.kind, options=asked.options, meta_columns=True)
+        state, request = self._state, asked_of(self._given)
+        if isinstance(request.kind, ChangeQuery):
+            return state, request.kind
+        return state, Query(None, None, request.kind, options=request.options, meta_columns=True)
 
 
 def _found(path: str | None) -> TableState | HoodieError:
@@ -175,9 +175,9 @@ class SourceReader(DataSourceReader):  # type: ignore[misc]
         work: WorkedSlices | None = partition.value
         if work is None:  # Spark's way to say that there are none
             return
-        wanted = to_arrow_schema(self._schema, timezone="UTC")
+        schema = to_arrow_schema(self._schema, timezone="UTC")
         for rows in work.rows((0,)):
-            yield rows.cast(wanted)
+            yield rows.cast(schema)
 
 
 class ChangeReader(DataSourceReader):  # type: ignore[misc]
@@ -200,9 +200,9 @@ class ChangeReader(DataSourceReader):  # type: ignore[misc]
         work: ChangesOfTasks | None = partition.value
         if work is None:
             return
-        wanted = to_arrow_schema(self._schema, timezone="UTC")
+        schema = to_arrow_schema(self._schema, timezone="UTC")
         for changes in work.batches((0,)):
-            yield changes.select(wanted.names).cast(wanted)
+            yield changes.select(schema.names).cast(schema)
 
 
 def _changes(state: TableState, query: ChangeQuery) -> ChangeStream:

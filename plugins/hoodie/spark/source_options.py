@@ -51,25 +51,25 @@ def asked_of(given: Mapping[str, str]) -> Asked:
     kind = kinds[0].strip().lower() if kinds else "snapshot"
     if kind not in _TAKEN_BY:
         raise ConfigError(f"Option {_TYPE[0]}", found=kind, fix=f"set one of {', '.join(_TAKEN_BY)}")
-    taken = {name: left.pop(name) for name in (_AS_OF, _BEGIN, _END, _FORMAT) if name in left}
-    for name in taken:
+    own = {name: left.pop(name) for name in (_AS_OF, _BEGIN, _END, _FORMAT) if name in left}
+    for name in own:
         if name not in _TAKEN_BY[kind]:
             users = " or ".join(each for each, names in _TAKEN_BY.items() if name in names)
             raise ConfigError(
                 f"Option {name} says nothing to a query of type {kind}",
-                found=taken[name],
+                found=own[name],
                 fix=f"remove it, or set {_TYPE[0]}={users}",
             )
     if kind != "incremental":
-        return Asked(Snapshot(taken.get(_AS_OF), read_optimized=kind == "read_optimized"), left)
-    format = taken.get(_FORMAT, "latest_state").strip().lower()
+        return Asked(Snapshot(own.get(_AS_OF), read_optimized=kind == "read_optimized"), left)
+    format = own.get(_FORMAT, "latest_state").strip().lower()
     if format not in ("latest_state", "cdc"):
         raise ConfigError(
             f"Option {_FORMAT}",
-            found=taken[_FORMAT],
+            found=own[_FORMAT],
             fix="set latest_state for rows as they are at the end, or cdc for inserts, updates and deletes",
         )
-    begin = taken.get(_BEGIN)
+    begin = own.get(_BEGIN)
     if begin is None:
         raise ConfigError(
             "An incremental query has no begin",
@@ -77,5 +77,5 @@ def asked_of(given: Mapping[str, str]) -> Asked:
         )
     start = None if begin.strip().lower() == "earliest" else begin
     if format == "cdc":
-        return Asked(ChangeQuery(start, taken.get(_END), options=left), left)
-    return Asked(Incremental(start, taken.get(_END)), left)
+        return Asked(ChangeQuery(start, own.get(_END), options=left), left)
+    return Asked(Incremental(start, own.get(_END)), left)

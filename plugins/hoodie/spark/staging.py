@@ -92,8 +92,8 @@ def remove(storage: Storage, folder: str) -> None:
 def remove_old(storage: Storage, now: datetime) -> None:
     """Delete what applications that were killed before `now - KEPT` have left. One listing when there is nothing."""
     for folder in storage.list(STAGED).folders:
-        begun = folder.rpartition("/")[2].partition("-")[0]
-        if begun.isascii() and begun.isdigit() and int(begun) < _millis(now - KEPT):
+        start = folder.rpartition("/")[2].partition("-")[0]
+        if start.isascii() and start.isdigit() and int(start) < _millis(now - KEPT):
             delete_metadata_folder(storage, folder)
 
 

@@ -23,31 +23,31 @@ _DROPS = "hoodie.datasource.write.schema.allow.auto.evolution.column.drop"
 
 def alter_table(session: Session, statement: Statement) -> Result | None:
     """Run the statement; None if the catalog does not have its table. Raises SqlError, and what `HoodieTable.alter` raises."""
-    asked = altering(statement.text)
-    if session.is_of_engine(asked.table):
+    altered = altering(statement.text)
+    if session.is_of_engine(altered.table):
         return None
-    entry = session.entry(asked.table)
-    if asked.columns:
-        refuse_own(_new_names(asked), "choose another name for the column")
+    entry = session.entry(altered.table)
+    if altered.columns:
+        refuse_own(_new_names(altered), "choose another name for the column")
         options = session.write_options(entry)
         options.pop(_DROPS, None)  # Hudi drops and renames only with it; of a write it asks for something else
-        done = session.open(entry).alter(asked.columns, options)
+        done = session.open(entry).alter(altered.columns, options)
         return Result.of_message(f"table {entry.name}: columns changed by {done.instant.time}", done.services)
-    return _rename(session, entry, asked) if asked.name is not None else _options(session, entry, asked)
+    return _rename(session, entry, altered) if altered.name is not None else _options(session, entry, altered)
 
 
-def _new_names(asked: Altering) -> Iterator[str]:
-    for change in asked.columns:
+def _new_names(altered: Altering) -> Iterator[str]:
+    for change in altered.columns:
         if isinstance(change, AddColumn):
             yield change.name
         elif isinstance(change, RenameColumn):
             yield change.to
 
 
-def _rename(session: Session, entry: Entry, asked: Altering) -> Result:
-    assert asked.name is not None
-    name = session.named(asked.name)
-    if not asked.name.db:
+def _rename(session: Session, entry: Entry, altered: Altering) -> Result:
+    assert altered.name is not None
+    name = session.named(altered.name)
+    if not altered.name.db:
         name = replace(name, database=entry.name.database)
     checked_name(name.name, "table")
     if name.database != entry.name.database:
@@ -65,23 +65,25 @@ def _rename(session: Session, entry: Entry, asked: Altering) -> Result:
     return Result.of_message(f"table {entry.name} is called {name} now")
 
 
-def _options(session: Session, entry: Entry, asked: Altering) -> Result:
+def _options(session: Session, entry: Entry, altered: Altering) -> Result:
     comment, options = entry.comment, dict(entry.options)
-    for key, value in asked.options.items():
+    for key, value in altered.options.items():
         if key.lower() == _COMMENT:
             comment = value
         elif value is not None:
             options[key] = value
-        elif options.pop(key, None) is None and not asked.lenient:
+        elif options.pop(key, None) is None and not altered.lenient:
             raise SqlError(
                 f"Table {entry.name} has no option {key}",
                 found=", ".join(sorted(entry.options)) or "no options",
                 fix="say UNSET TBLPROPERTIES IF EXISTS",
             )
-    _check(entry, {key: value for key, value in asked.options.items() if value is not None and key.lower() != _COMMENT})
+    _check(
+        entry, {key: value for key, value in altered.options.items() if value is not None and key.lower() != _COMMENT}
+    )
     session.catalog.change(replace(entry, comment=comment, options=options))
     return Result.of_message(
-        f"table {entry.name}: {', '.join(asked.options)} {'set' if any(asked.options.values()) else 'gone'}"
+        f"table {entry.name}: {', '.join(altered.options)} {'set' if any(altered.options.values()) else 'gone'}"
     )
 
 

@@ -49,9 +49,9 @@ def altering(text: str) -> Altering:
     table = _table(reader)
     for words, read in _FORMS:
         if reader.skip(*words):
-            found = read(reader, table)
+            alteration = read(reader, table)
             reader.end()
-            return found
+            return alteration
     raise reader.error("ADD, DROP, RENAME, ALTER or CHANGE a COLUMN, RENAME TO, SET or UNSET TBLPROPERTIES")
 
 
@@ -145,11 +145,11 @@ class _Reader:
         if inside:
             self.expect(")")
 
-    def error(self, wanted: str) -> SqlError:
+    def error(self, expected: str) -> SqlError:
         there = self._tokens[self._at].text if self._at < len(self._tokens) else "nothing more"
         return SqlError(
             f"A statement cannot be read: {shortened(self._text)}",
-            found=f"{there!r:.60} where {wanted} should be",
+            found=f"{there!r:.60} where {expected} should be",
             fix="write it as Spark's SQL has it (docs/reference/sql.md)",
         )
 

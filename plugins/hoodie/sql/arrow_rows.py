@@ -59,10 +59,10 @@ class ArrowRows:
     def doubled(self, names: Sequence[str]) -> Doubled | None:
         numbered = self.table.select(names).append_column(_NUMBER, pa.array(np.arange(self.table.num_rows)))
         counted = numbered.group_by(names).aggregate([([], "count_all"), (_NUMBER, "min")])
-        found = counted.filter(pc.greater(counted["count_all"], 1))
-        if not found.num_rows:
+        doubled = counted.filter(pc.greater(counted["count_all"], 1))
+        if not doubled.num_rows:
             return None
-        return Doubled(found.num_rows, self.table.slice(found[f"{_NUMBER}_min"][0].as_py(), 1).to_pylist()[0])
+        return Doubled(doubled.num_rows, self.table.slice(doubled[f"{_NUMBER}_min"][0].as_py(), 1).to_pylist()[0])
 
     def write(self, table: HoodieTable, operation: str, options: dict[str, str], **how: Any) -> WriteResult:
         return table.write(self.table, operation, options, **how)

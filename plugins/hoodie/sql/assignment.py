@@ -34,19 +34,19 @@ def stored(rows: pa.Table, schema: pa.Schema, names: Sequence[str]) -> pa.Table:
 def converted(values: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
     """The new values of a column, in its type: as `stored` does; but as in Spark a text is read as a number, date or time, a
     number is rounded to the digits of a decimal or float column, and a time cut to its day. Raises SqlError."""
-    given, wanted = values.type, field.type
-    if given == wanted:
+    given, target = values.type, field.type
+    if given == target:
         return values
-    if pa.types.is_floating(wanted) and (pa.types.is_floating(given) or pa.types.is_decimal(given) or is_text(given)):
+    if pa.types.is_floating(target) and (pa.types.is_floating(given) or pa.types.is_decimal(given) or is_text(given)):
         return _rounded(values, field)
-    if pa.types.is_decimal(wanted) and (pa.types.is_decimal(given) or pa.types.is_floating(given)):
-        values = pc.round(values, ndigits=wanted.scale, round_mode="half_towards_infinity")
-    elif pa.types.is_date(wanted) and pa.types.is_timestamp(given):
+    if pa.types.is_decimal(target) and (pa.types.is_decimal(given) or pa.types.is_floating(given)):
+        values = pc.round(values, ndigits=target.scale, round_mode="half_towards_infinity")
+    elif pa.types.is_date(target) and pa.types.is_timestamp(given):
         values = pc.floor_temporal(values.cast(pa.timestamp("us")), unit="day")
-    elif not is_text(given) or is_text(wanted) or pa.types.is_nested(wanted):
+    elif not is_text(given) or is_text(target) or pa.types.is_nested(target):
         return cast(values, field)
     try:
-        return values.cast(wanted)
+        return values.cast(target)
     except pa.ArrowException as error:
         raise unfit(field, error) from error
 

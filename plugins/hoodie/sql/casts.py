@@ -17,27 +17,27 @@ _UNNAMED = re.compile(r"(col|v|element)?\d*")
 def cast(values: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
     """The values in the type of the field. Raises SqlError for a type that does not go into it, and for a value, at any depth,
     that it would round or cut."""
-    given, wanted = values.type, field.type
-    if given == wanted:
+    given, target = values.type, field.type
+    if given == target:
         return values
-    if not _fits(given, wanted):
+    if not _fits(given, target):
         raise SqlError(
             f"A value of type {given} cannot be stored in column {field.name}",
-            found=f"its type is {wanted}",
+            found=f"its type is {target}",
             fix="CAST it in the query",
         )
     if pa.types.is_null(given):
-        return pa.chunked_array([pa.nulls(len(values), wanted)])
-    if pa.types.is_struct(wanted):
+        return pa.chunked_array([pa.nulls(len(values), target)])
+    if pa.types.is_struct(target):
         return _struct(values, field)
-    if pa.types.is_map(wanted) or _is_list(wanted):
-        return pa.chunked_array([_entries(values.combine_chunks(), field)], wanted)
-    if pa.types.is_timestamp(given) and is_text(wanted):
+    if pa.types.is_map(target) or _is_list(target):
+        return pa.chunked_array([_entries(values.combine_chunks(), field)], target)
+    if pa.types.is_timestamp(given) and is_text(target):
         return _time_text(values, field)
     try:
-        if pa.types.is_integer(given) and pa.types.is_decimal(wanted):  # by value, not by the type's width
-            values = values.cast(pa.decimal128(38, wanted.scale))
-        done = floats(values, wanted) if pa.types.is_floating(wanted) else values.cast(wanted)
+        if pa.types.is_integer(given) and pa.types.is_decimal(target):  # by value, not by the type's width
+            values = values.cast(pa.decimal128(38, target.scale))
+        done = floats(values, target) if pa.types.is_floating(target) else values.cast(target)
         lost = values.filter(pc.invert(_kept(values, done)))
     except pa.ArrowException as error:
         raise unfit(field, error) from error
@@ -71,49 +71,49 @@ def _kept(values: pa.ChunkedArray, done: pa.ChunkedArray) -> pa.ChunkedArray:
 
     A float keeps a value when both have the same digits: 0.1 is one value as DECIMAL, DOUBLE and FLOAT.
     """
-    given, wanted = values.type, done.type
-    if pa.types.is_decimal(given) and pa.types.is_floating(wanted):
+    given, target = values.type, done.type
+    if pa.types.is_decimal(given) and pa.types.is_floating(target):
         back = done.cast(pa.string()).cast(pa.decimal128(38, given.scale))
         return pc.equal(back, values.cast(back.type))
-    if pa.types.is_floating(given) and pa.types.is_floating(wanted):
+    if pa.types.is_floating(given) and pa.types.is_floating(target):
         back = done.cast(pa.string()).cast(given)
         return pc.or_(pc.equal(back, values), pc.and_(pc.is_nan(back), pc.is_nan(values)))
-    if pa.types.is_floating(given) and pa.types.is_decimal(wanted):
+    if pa.types.is_floating(given) and pa.types.is_decimal(target):
         return pc.equal(floats(done, pa.float64()), values.cast(pa.float64()))
-    if pa.types.is_timestamp(given) and pa.types.is_date(wanted):
+    if pa.types.is_timestamp(given) and pa.types.is_date(target):
         return pc.equal(done.cast(pa.timestamp(given.unit)), values.cast(pa.timestamp(given.unit)))
     return pa.chunked_array([pa.repeat(True, len(values))])
 
 
 def _struct(values: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
     """Field by field: by names; by position where the query gives none, as `struct(1, 'x')`."""
-    given, wanted = [part.name for part in values.type], list(field.type)
+    given, target = [part.name for part in values.type], list(field.type)
     places = {name.lower(): number for number, name in enumerate(given)}
     unnamed = all(_UNNAMED.fullmatch(name) for name in given)
-    order = list(range(len(given))) if unnamed else [places.get(part.name.lower(), -1) for part in wanted]
-    if len(given) != len(wanted) or -1 in order:
+    order = list(range(len(given))) if unnamed else [places.get(part.name.lower(), -1) for part in target]
+    if len(given) != len(target) or -1 in order:
         raise SqlError(
             f"A struct does not fit column {field.name}",
-            found=f"fields {', '.join(given)} for {', '.join(part.name for part in wanted)}",
+            found=f"fields {', '.join(given)} for {', '.join(part.name for part in target)}",
             fix="give each field a value: named_struct('name', value, …)",
         )
-    parts = [cast(pc.struct_field(values, place), part) for place, part in zip(order, wanted, strict=True)]
+    parts = [cast(pc.struct_field(values, place), part) for place, part in zip(order, target, strict=True)]
     arrays = [part.combine_chunks() for part in parts]
     nulls = pc.is_null(values).combine_chunks()
-    return pa.chunked_array([pa.StructArray.from_arrays(arrays, fields=wanted, mask=nulls)], field.type)
+    return pa.chunked_array([pa.StructArray.from_arrays(arrays, fields=target, mask=nulls)], field.type)
 
 
 def _entries(values: pa.Array, field: pa.Field) -> pa.Array:
     """Elements of a list, keys and values of a map."""
     values = values.take(pa.array(np.arange(len(values))))  # no elements but those of the rows
-    wanted, nulls = field.type, values.is_null()
-    if pa.types.is_map(wanted):
-        parts = (_elements(values.keys, wanted.key_field), _elements(values.items, wanted.item_field))
-        return pa.MapArray.from_arrays(values.offsets, *parts, type=wanted, mask=nulls)
-    elements = _elements(values.values, wanted.value_field.with_name(field.name))
-    kind = pa.LargeListArray if pa.types.is_large_list(wanted) else pa.ListArray
-    offsets = values.offsets.cast(pa.int64() if pa.types.is_large_list(wanted) else pa.int32())
-    return kind.from_arrays(offsets, elements, type=wanted, mask=nulls)
+    target, nulls = field.type, values.is_null()
+    if pa.types.is_map(target):
+        parts = (_elements(values.keys, target.key_field), _elements(values.items, target.item_field))
+        return pa.MapArray.from_arrays(values.offsets, *parts, type=target, mask=nulls)
+    elements = _elements(values.values, target.value_field.with_name(field.name))
+    kind = pa.LargeListArray if pa.types.is_large_list(target) else pa.ListArray
+    offsets = values.offsets.cast(pa.int64() if pa.types.is_large_list(target) else pa.int32())
+    return kind.from_arrays(offsets, elements, type=target, mask=nulls)
 
 
 def _elements(values: pa.Array, field: pa.Field) -> pa.Array:
@@ -126,15 +126,15 @@ def _time_text(values: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
     return pc.replace_substring_regex(pc.replace_substring_regex(text, r"(\.\d*?)0+$", r"\1"), r"\.$", "")
 
 
-def _fits(given: pa.DataType, wanted: pa.DataType) -> bool:
+def _fits(given: pa.DataType, target: pa.DataType) -> bool:
     if pa.types.is_null(given):
         return True
-    if is_text(wanted):
+    if is_text(target):
         return not (pa.types.is_nested(given) or pa.types.is_binary(given) or pa.types.is_floating(given))
     kinds = (_is_number, pa.types.is_boolean, is_text, _is_moment, pa.types.is_binary)
     for kind in (*kinds, _is_list, pa.types.is_map, pa.types.is_struct):
-        if kind(given) or kind(wanted):
-            return bool(kind(given) and kind(wanted))
+        if kind(given) or kind(target):
+            return bool(kind(given) and kind(target))
     return True  # Arrow says what does not fit
 
 

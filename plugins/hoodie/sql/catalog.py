@@ -65,8 +65,8 @@ class Catalog(Protocol):
         """The format and place of a table of this name that is not a Hudi table; None without one."""
         ...
 
-    def location_of(self, name: TableName, wanted: str | None) -> str:
-        """The place of a new table: `wanted`, or a place of the catalog. Called before any file is made, so that a catalog
+    def location_of(self, name: TableName, requested: str | None) -> str:
+        """The place of a new table: `requested`, or a place of the catalog. Called before any file is made, so that a catalog
         without new tables refuses in time."""
         ...
 

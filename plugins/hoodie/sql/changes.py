@@ -63,9 +63,9 @@ class Target:
             )
 
 
-def check_plain(node: exp.Table, known: set[str]) -> None:
-    """Raises SqlError for a table that is named with more than the parts that are `known`."""
-    more = [name for name, value in node.args.items() if value and name not in known]
+def check_plain(node: exp.Table, allowed: set[str]) -> None:
+    """Raises SqlError for a table that is named with more than the parts that are `allowed`."""
+    more = [name for name, value in node.args.items() if value and name not in allowed]
     if more:
         raise SqlError(
             f"A table is changed as it is now, and whole: {node.sql(dialect=DIALECT)}",
@@ -232,10 +232,10 @@ class _Clause:
 
 def _qualified(tree: exp.Expression, names: Sequence[str], table: str) -> exp.Expression:
     """The expression with `table` before those of `names` that have no table, but for columns of its subqueries."""
-    known = {name.lower() for name in names}
+    lower_names = {name.lower() for name in names}
 
     def with_table(node: exp.Expression) -> exp.Expression:
-        plain = isinstance(node, exp.Column) and not node.table and node.name.lower() in known
+        plain = isinstance(node, exp.Column) and not node.table and node.name.lower() in lower_names
         if not plain or node.find_ancestor(exp.Query) is not None:
             return node
         return exp.column(node.this.copy(), table=exp.to_identifier(table, quoted=True))
@@ -358,9 +358,9 @@ def _with_clause(tree: exp.Expression, query: exp.Select) -> exp.Select:
     return query
 
 
-def refuse_more(tree: exp.Expression, known: set[str]) -> None:
-    """Raises SqlError for a statement with parts that are not `known`: without them it would do something else."""
-    more = [name for name, value in tree.args.items() if value and name not in known]
+def refuse_more(tree: exp.Expression, allowed: set[str]) -> None:
+    """Raises SqlError for a statement with parts that are not `allowed`: without them it would do something else."""
+    more = [name for name, value in tree.args.items() if value and name not in allowed]
     if more:
         raise SqlError(
             f"A statement has more to it than is understood: {shortened(tree.sql(dialect=DIALECT))}",

@@ -103,20 +103,20 @@ def _create_table(session: Session, tree: exp.Create) -> Result:
         raise TableExistsError(f"There is a table {name}", fix="drop it, choose another name, or say IF NOT EXISTS")
     if name.database not in session.catalog.databases():
         raise SqlError(f"There is no database {name.database}", fix=f"CREATE DATABASE {name.database}")
-    told = declared(tree, name.name)
-    location = storage_of(session.catalog.location_of(name, told.location)).base_path  # for other processes, too
-    entry = Entry(name, location, told.location is None, told.write_options, told.comment)
+    declaration = declared(tree, name.name)
+    location = storage_of(session.catalog.location_of(name, declaration.location)).base_path  # for other processes, too
+    entry = Entry(name, location, declaration.location is None, declaration.write_options, declaration.comment)
     query = tree.args.get("expression")
-    if query is not None and told.schema is not None:
+    if query is not None and declaration.schema is not None:
         raise SqlError("A table that is made of a query has that one's columns", fix="leave out the columns")
     rows = without_meta(session.rows(query)) if query is not None else None
-    if rows is None and told.schema is None:
+    if rows is None and declaration.schema is None:
         HoodieTable.open(entry.location)  # one that is there is entered under a name
     else:
         if rows is not None:
-            rows = rows.selected(_partitions_last(rows.schema, told.create_options))
-        schema = told.schema if rows is None else pa.schema([field.with_nullable(True) for field in rows.schema])
-        _make(session, entry, told.create_options, schema, {} if rows is None else OF_QUERY)
+            rows = rows.selected(_partitions_last(rows.schema, declaration.create_options))
+        schema = declaration.schema if rows is None else pa.schema([field.with_nullable(True) for field in rows.schema])
+        _make(session, entry, declaration.create_options, schema, {} if rows is None else OF_QUERY)
     written = Result.of_message("") if rows is None else fill(session, entry, rows)
     session.catalog.remember(entry)  # when its rows are there
     done = [f"table {name} is made at {entry.location}", written.message]

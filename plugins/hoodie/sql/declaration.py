@@ -39,8 +39,8 @@ class Declared:
 
 def is_of_hudi(tree: exp.Create) -> bool:
     """True for a CREATE TABLE of a Hudi table: it says so, or names no format and is not temporary."""
-    found = _properties(tree).find(exp.FileFormatProperty)
-    return not is_temporary(tree) if found is None else found.this.name.lower() in _FORMATS
+    file_format = _properties(tree).find(exp.FileFormatProperty)
+    return not is_temporary(tree) if file_format is None else file_format.this.name.lower() in _FORMATS
 
 
 def is_temporary(tree: exp.Create) -> bool:

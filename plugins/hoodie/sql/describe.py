@@ -63,13 +63,13 @@ def describe_column(session: Session, text: str) -> Result | None:
     node = exp.to_table(match["table"], dialect="spark")
     if session.is_of_engine(node):
         return None
-    wanted = re.sub("^`|`$", "", match["column"])
+    column = re.sub("^`|`$", "", match["column"])
     schema = session.open(session.entry(node)).schema
     for field in schema:
-        if field.name.lower() == wanted.lower():
-            told = zip(_COLUMNS, _column(field), strict=True)
-            return _pairs([(name, "NULL" if value is None else value) for name, value in told])
-    raise SqlError(f"Table {node.name} has no column {wanted}", found=", ".join(schema.names), fix="correct the name")
+        if field.name.lower() == column.lower():
+            pairs = zip(_COLUMNS, _column(field), strict=True)
+            return _pairs([(name, "NULL" if value is None else value) for name, value in pairs])
+    raise SqlError(f"Table {node.name} has no column {column}", found=", ".join(schema.names), fix="correct the name")
 
 
 def _column(field: pa.Field) -> _Row:
@@ -119,9 +119,9 @@ _CHANGES = ("inserts", "updates", "deletes")
 
 def _database(session: Session, name: str) -> Result:
     database = checked_name(name, "database")
-    known = session.catalog.databases()
-    if database not in known:
-        raise SqlError(f"There is no database {database}", found=", ".join(known), fix="SHOW DATABASES")
+    databases = session.catalog.databases()
+    if database not in databases:
+        raise SqlError(f"There is no database {database}", found=", ".join(databases), fix="SHOW DATABASES")
     return _pairs([("Namespace Name", database), ("Location", session.catalog.place_of(database))])
 
 

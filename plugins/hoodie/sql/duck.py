@@ -83,12 +83,12 @@ class DuckEngine:
     def has(self, name: str) -> bool:
         """Return whether the engine has a table or view of this name itself."""
         with self._lock:
-            found = self._database.execute(
+            row = self._database.execute(
                 "SELECT 1 FROM duckdb_tables() WHERE table_name = ? UNION ALL SELECT 1 FROM duckdb_views() "
                 "WHERE view_name = ? AND NOT internal",
                 [name, name],
             ).fetchall()
-        return bool(found)
+        return bool(row)
 
     has_temporary = has
 
@@ -97,17 +97,17 @@ class DuckEngine:
 
     def _rows(self, text: str, parameters: Sequence[object] = ()) -> pa.Table:
         try:
-            found: duckdb.DuckDBPyRelation | None = self._database.sql(text, params=list(parameters) or None)
-            if found is None:
+            relation: duckdb.DuckDBPyRelation | None = self._database.sql(text, params=list(parameters) or None)
+            if relation is None:
                 return pa.table({})
-            whole = [n for n, kind in zip(found.columns, found.types, strict=True) if str(kind) == "HUGEINT"]
+            whole = [n for n, kind in zip(relation.columns, relation.types, strict=True) if str(kind) == "HUGEINT"]
             if whole:  # sums of integers, which are BIGINT in Spark
                 columns = [
                     f'CAST("{_quoted(n)}" AS BIGINT) AS "{_quoted(n)}"' if n in whole else f'"{_quoted(n)}"'
-                    for n in found.columns
+                    for n in relation.columns
                 ]
-                found = found.project(", ".join(columns))
-            return found.to_arrow_table()
+                relation = relation.project(", ".join(columns))
+            return relation.to_arrow_table()
         except duckdb.Error as error:
             cause = error.__cause__ or error.__context__
             if isinstance(cause, HoodieError):

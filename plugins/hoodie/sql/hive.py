@@ -93,10 +93,12 @@ class HiveCatalog:
 
     def place_of(self, database: str) -> str:
         """The place of the metastore's tables by default. Raises SqlError for an unknown database."""
-        found = self._ask(f"for database {database}", _unless_absent(lambda client: client.get_database(database)))
-        if found is None:
+        database_entry = self._ask(
+            f"for database {database}", _unless_absent(lambda client: client.get_database(database))
+        )
+        if database_entry is None:
             raise SqlError(f"There is no database {database}", fix=f"CREATE DATABASE {database}")
-        return str(found.locationUri).rstrip("/")
+        return str(database_entry.locationUri).rstrip("/")
 
     def tables(self, database: str) -> list[TableName]:
         """The Hudi tables of a database, in order; none of one that is not there."""
@@ -112,13 +114,13 @@ class HiveCatalog:
         table = self._table(name)
         if table is None or not _is_of_hudi(table):
             return None
-        told = {**(table.parameters or {})}
+        parameters = {**(table.parameters or {})}
         return Entry(
             name,
             storage_of(table.sd.location).base_path,
             managed=False,
-            options=select_keys(told, WRITE_OPTIONS.keys),
-            comment=told.get(_COMMENT) or None,
+            options=select_keys(parameters, WRITE_OPTIONS.keys),
+            comment=parameters.get(_COMMENT) or None,
             read_optimized=_leaves_out_logs(table),
             asked=self._sync(name, {**self._strategy(table), **_as_it_is(table)}),
         )
@@ -133,16 +135,16 @@ class HiveCatalog:
         kind = (table.parameters or {}).get(_PROVIDER) or (table.sd and table.sd.inputFormat) or "no format"
         return f"{kind} at {(table.sd and table.sd.location) or '(nowhere)'}"
 
-    def location_of(self, name: TableName, wanted: str | None) -> str:
+    def location_of(self, name: TableName, requested: str | None) -> str:
         """The wanted place, or the folder of its database. Raises SqlError for a name that another table has."""
-        taken = self.other(name)
-        if taken is not None:
+        occupant = self.other(name)
+        if occupant is not None:
             raise SqlError(
                 f"There is a table {name} in {self.path}, and it is not a Hudi table",
-                found=taken,
+                found=occupant,
                 fix="choose another name, or drop it by what made it",
             )
-        return storage_of(wanted or f"{self.place_of(name.database)}/{name.name}").base_path
+        return storage_of(requested or f"{self.place_of(name.database)}/{name.name}").base_path
 
     def remember(self, entry: Entry) -> None:
         """Enter a table as Hive sync does, with the columns and partitions that it has. Raises what a sync raises, and SqlError
@@ -168,12 +170,12 @@ class HiveCatalog:
         table = self._table(entry.name)
         if table is None:
             raise SqlError(f"Table {entry.name} has gone in the meantime", fix="create it again")
-        told = dict(table.parameters or {})
-        for name in select_keys(told, WRITE_OPTIONS.keys):
-            del told[name]
-        told |= entry.options
-        told.pop(_COMMENT, None)
-        table.parameters = told | ({_COMMENT: entry.comment} if entry.comment is not None else {})
+        parameters = dict(table.parameters or {})
+        for name in select_keys(parameters, WRITE_OPTIONS.keys):
+            del parameters[name]
+        parameters |= entry.options
+        parameters.pop(_COMMENT, None)
+        table.parameters = parameters | ({_COMMENT: entry.comment} if entry.comment is not None else {})
         self._alter(entry.name, table)
 
     def rename(self, entry: Entry, name: TableName) -> None:
@@ -238,10 +240,10 @@ class HiveCatalog:
 
     def _tables(self, database: str, names: Sequence[str]) -> list[Any]:
         request = hive.GetTablesRequest(dbName=database, tblNames=list(names))  # what Hive 2.3 to 4 have
-        asked = self._ask(
+        table = self._ask(
             f"for tables of {database}", lambda client: client.get_table_objects_by_name_req(request).tables
         )
-        return list(asked)
+        return list(table)
 
     def _ask(self, what: str, call: Callable[[Any], T]) -> T:
         """The metastore's answer. Raises CatalogError."""
@@ -297,9 +299,9 @@ def _as_it_is(table: Any) -> dict[str, str]:
 
 def _leaves_out_logs(table: Any) -> bool:
     """As Spark sees it, or else Hive: the format of snapshots reads the logs of no table."""
-    told = table.sd.serdeInfo.parameters if table.sd.serdeInfo is not None else None
-    said: str | None = (told or {}).get(_AS_READ_OPTIMIZED)
-    return said.lower() == "true" if said is not None else str(table.sd.inputFormat) != REALTIME_FORMAT
+    parameters = table.sd.serdeInfo.parameters if table.sd.serdeInfo is not None else None
+    value: str | None = (parameters or {}).get(_AS_READ_OPTIMIZED)
+    return value.lower() == "true" if value is not None else str(table.sd.inputFormat) != REALTIME_FORMAT
 
 
 def _some(names: Sequence[str]) -> str:

@@ -134,10 +134,10 @@ class _Into:
         statement does not name columns; position decides otherwise."""
         count = len(self.names) - len(self.given)
         there = {name.lower(): name for name in self.names[:count]}
-        asked = [name.lower() for name in given[:count]]
-        if self.are_named or len(given) != len(self.names) or set(asked) != set(there):
+        columns = [name.lower() for name in given[:count]]
+        if self.are_named or len(given) != len(self.names) or set(columns) != set(there):
             return self.names
-        return [*(there[name] for name in asked), *self.names[count:]]
+        return [*(there[name] for name in columns), *self.names[count:]]
 
     def columns_of(self, given: Sequence[str], tree: exp.Insert) -> Sequence[str]:
         """The columns for those of a query, which are called so. Raises SqlError."""

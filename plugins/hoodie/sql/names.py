@@ -69,16 +69,16 @@ def tables_read(tree: exp.Expression) -> Iterator[exp.Table]:
 def _is_of_with(table: exp.Table) -> bool:
     if table.db:
         return False
-    wanted, below = table.name.lower(), list[exp.Expression]([table])
+    name, below = table.name.lower(), list[exp.Expression]([table])
     while (parent := below[-1].parent) is not None:
         clause = parent.args.get("with_") or parent.args.get("with")
         if clause is not None and clause not in below:
-            if any(cte.alias.lower() == wanted for cte in clause.expressions):
+            if any(cte.alias.lower() == name for cte in clause.expressions):
                 return True
         elif isinstance(parent, exp.With):  # a common table sees those that are named before it
             before = parent.expressions[: _place(parent, below[-1])]
-            if any(cte.alias.lower() == wanted for cte in before) or (
-                parent.args.get("recursive") and any(cte.alias.lower() == wanted for cte in parent.expressions)
+            if any(cte.alias.lower() == name for cte in before) or (
+                parent.args.get("recursive") and any(cte.alias.lower() == name for cte in parent.expressions)
             ):
                 return True
         below.append(parent)

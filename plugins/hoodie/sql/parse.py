@@ -80,25 +80,25 @@ def statements(text: str) -> Iterator[Statement]:
 
 def _without_source_moment(text: str) -> tuple[str, str | None]:
     """A statement without AS OF SOURCE '…' at its end, and the text there."""
-    found = tokens(text)[-4:] if _SOURCE_MOMENT.search(text) else []
-    words = [token.text.upper() for token in found[:-1]]
-    if words != ["AS", "OF", "SOURCE"] or found[-1].token_type is not TokenType.STRING:
+    last = tokens(text)[-4:] if _SOURCE_MOMENT.search(text) else []
+    words = [token.text.upper() for token in last[:-1]]
+    if words != ["AS", "OF", "SOURCE"] or last[-1].token_type is not TokenType.STRING:
         return text, None
-    return text[: found[0].start], str(found[-1].text)
+    return text[: last[0].start], str(last[-1].text)
 
 
 def first_statement(text: str) -> tuple[str, str] | None:
     """The first statement of `text`, without its semicolon, and the text behind it; None when no semicolon ends it yet, as in
     a text or comment that is still open. Raises SqlError for text that cannot become SQL."""
     try:
-        found = tokens(text)
+        parts = tokens(text)
     except SqlError:
         if _is_open(text):
             return None
         raise
-    for number, token in enumerate(found):
+    for number, token in enumerate(parts):
         if token.token_type is TokenType.SEMICOLON:
-            begin = found[0].start if number else token.start
+            begin = parts[0].start if number else token.start
             return text[begin : token.start], text[token.end + 1 :]
     return None
 
@@ -251,13 +251,13 @@ def parsed(text: str) -> exp.Expression:
 
 def _with_short_format(text: str) -> str:
     """The statement with `hudi` for the longer name of the format, which sqlglot reads in backquotes alone."""
-    found = tokens(text)
-    words = [token.text.upper() for token in found]
-    for first in range(len(found) - len(_FORMAT) + 1):
+    parts = tokens(text)
+    words = [token.text.upper() for token in parts]
+    for first in range(len(parts) - len(_FORMAT) + 1):
         last = first + len(_FORMAT) - 1
-        is_plain = found[first].token_type is not TokenType.STRING and words[last + 1 : last + 2] != ["."]
+        is_plain = parts[first].token_type is not TokenType.STRING and words[last + 1 : last + 2] != ["."]
         if is_plain and tuple(words[first : last + 1]) == _FORMAT:
-            return f"{text[: found[first + 1].start]}hudi{text[found[last].end + 1 :]}"
+            return f"{text[: parts[first + 1].start]}hudi{text[parts[last].end + 1 :]}"
     return text
 
 

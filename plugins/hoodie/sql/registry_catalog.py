@@ -44,19 +44,19 @@ class ListedTables:
 
     def find(self, name: TableName) -> Entry | None:
         """Raises SqlError for a name that two tables have, but for their large and small letters."""
-        found = self._entries.get(name.name, []) if name.database == DEFAULT_DATABASE else []
-        if len(found) > 1:
+        entries = self._entries.get(name.name, []) if name.database == DEFAULT_DATABASE else []
+        if len(entries) > 1:
             raise SqlError(
                 f"{self._path} has several tables that SQL takes for {name}",
-                found=", ".join(f"{each.name.name} at {each.location}" for each in found),
+                found=", ".join(f"{each.name.name} at {each.location}" for each in entries),
                 fix="give them names that differ in more than large and small letters",
             )
-        return found[0] if found else None
+        return entries[0] if entries else None
 
     def other(self, name: TableName) -> None:
         """Nothing: all tables of the file are Hudi's."""
 
-    def location_of(self, name: TableName, wanted: str | None) -> str:
+    def location_of(self, name: TableName, requested: str | None) -> str:
         """Raises SqlError."""
         raise self._kept(f"Table {name} is not made")
 

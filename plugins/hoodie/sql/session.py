@@ -37,10 +37,10 @@ class Session:
 
     def use(self, database: str) -> None:
         """Names without a database mean this one from now on. Raises SqlError when it is not there."""
-        known = self.catalog.databases()
-        if database not in known:
+        databases = self.catalog.databases()
+        if database not in databases:
             raise SqlError(
-                f"There is no database {database}", found=", ".join(known), fix=f"CREATE DATABASE {database}"
+                f"There is no database {database}", found=", ".join(databases), fix=f"CREATE DATABASE {database}"
             )
         self.database = database
 
@@ -84,8 +84,8 @@ class Session:
 
     def write_options(self, entry: Entry) -> dict[str, str]:
         """The catalog's options; the table's override them, and those that were set override both."""
-        told = {**entry.asked, **entry.options, **self.options}
-        return {name: value for name, value in told.items() if not is_of_sql(name)}
+        merged = {**entry.asked, **entry.options, **self.options}
+        return {name: value for name, value in merged.items() if not is_of_sql(name)}
 
     def about(self, function: TableFunction) -> Entry:
         """The table of a function, which names it, or says its path. Raises TableNotFoundError."""
@@ -107,11 +107,11 @@ class Session:
         Tables have their meta columns where the query names one. A file may go while the engine reads: the query then is run
         again on the tables of that moment. Raises StaleSnapshotError where that would mix states: with `opened` or `given`.
         """
-        seen, known = tuple(opened), given or {}
+        seen, macros = tuple(opened), given or {}
         try:
-            return self._rows(query, seen, known)
+            return self._rows(query, seen, macros)
         except StaleSnapshotError as error:
-            if seen or known:
+            if seen or macros:
                 raise
             _log.info("Asked again: %s", error)
         return self._rows(query, (), {})
@@ -129,8 +129,8 @@ class Session:
                 here = before.get(identity(entry.location)) if moment is None else None
                 if here is None or meta or entry.read_optimized:
                     state = None if here is None else here.state
-                    asked = Snapshot(moment, entry.read_optimized)
-                    here = HoodieDataset(self.open(entry), asked, state=state, meta_columns=meta)
+                    snapshot = Snapshot(moment, entry.read_optimized)
+                    here = HoodieDataset(self.open(entry), snapshot, state=state, meta_columns=meta)
                 sources.append((table, here))
         sources += [
             (function.node, function.source(self.open(self.about(function)))) for function in table_functions(query)

@@ -32,11 +32,11 @@ def show(session: Session, text: str) -> Result | None:
     return None
 
 
-def _tables(session: Session, found: re.Match[str]) -> Result:
-    database = _plain(found["database"] or session.database)
+def _tables(session: Session, match: re.Match[str]) -> Result:
+    database = _plain(match["database"] or session.database)
     if database not in session.catalog.databases():
         raise TableNotFoundError(f"There is no database {database}", fix="SHOW DATABASES")
-    names = _like([table.name for table in session.catalog.tables(database)], found["like"])
+    names = _like([table.name for table in session.catalog.tables(database)], match["like"])
     return Result(
         pa.table(
             {
@@ -48,26 +48,26 @@ def _tables(session: Session, found: re.Match[str]) -> Result:
     )
 
 
-def _databases(session: Session, found: re.Match[str]) -> Result:
-    return _texts(namespace=_like(session.catalog.databases(), found["like"]))
+def _databases(session: Session, match: re.Match[str]) -> Result:
+    return _texts(namespace=_like(session.catalog.databases(), match["like"]))
 
 
-def _partitions(session: Session, found: re.Match[str]) -> Result | None:
-    table = _table(session, found["table"])
+def _partitions(session: Session, match: re.Match[str]) -> Result | None:
+    table = _table(session, match["table"])
     if table is None:
         return None
-    fields, wanted = table.properties.partition_fields, dict[str, str | None]()
-    if found["spec"] is not None:
-        wanted = _spec(found["spec"], fields, found["table"])
+    fields, spec = table.properties.partition_fields, dict[str, str | None]()
+    if match["spec"] is not None:
+        spec = _spec(match["spec"], fields, match["table"])
     if not fields:
         return _texts(partition=[])
     paths = sorted({file_slice.partition for file_slice in table.file_slices()})
-    return _texts(partition=[path for path in paths if not wanted or _is_wanted(path, fields, wanted)])
+    return _texts(partition=[path for path in paths if not spec or _is_wanted(path, fields, spec)])
 
 
 def _spec(text: str, fields: Sequence[str], table: str) -> dict[str, str | None]:
     """The values that PARTITION gives to partition columns; None for NULL."""
-    there, wanted = {name.lower(): name for name in fields}, {}
+    there, spec = {name.lower(): name for name in fields}, {}
     for expression in sqlglot.parse_one(f"f({text})", read=DIALECT).expressions:
         name = expression.this.name.lower() if isinstance(expression, exp.EQ) else ""
         if name not in there:
@@ -77,11 +77,11 @@ def _spec(text: str, fields: Sequence[str], table: str) -> dict[str, str | None]
                 fix="write PARTITION (column = value)",
             )
         value = expression.expression
-        wanted[there[name]] = None if isinstance(value, exp.Null) else str(value.name)
-    return wanted
+        spec[there[name]] = None if isinstance(value, exp.Null) else str(value.name)
+    return spec
 
 
-def _is_wanted(path: str, fields: Sequence[str], wanted: dict[str, str | None]) -> bool:
+def _is_wanted(path: str, fields: Sequence[str], spec: dict[str, str | None]) -> bool:
     parts = path.split("/")
     if len(parts) != len(fields):
         raise SqlError(
@@ -91,30 +91,32 @@ def _is_wanted(path: str, fields: Sequence[str], wanted: dict[str, str | None]) 
         )
     for part, field in zip(parts, fields, strict=True):
         value = part.removeprefix(f"{field}=")
-        if field in wanted and (None if value == _NULL_FOLDER else unquote(value)) != wanted[field]:
+        if field in spec and (None if value == _NULL_FOLDER else unquote(value)) != spec[field]:
             return False
     return True
 
 
-def _create_table(session: Session, found: re.Match[str]) -> Result | None:
-    entry = _entry(session, found["table"])
+def _create_table(session: Session, match: re.Match[str]) -> Result | None:
+    entry = _entry(session, match["table"])
     return None if entry is None else _texts(createtab_stmt=[create_statement(entry, session.open(entry))])
 
 
-def _properties(session: Session, found: re.Match[str]) -> Result | None:
-    entry = _entry(session, found["table"])
+def _properties(session: Session, match: re.Match[str]) -> Result | None:
+    entry = _entry(session, match["table"])
     if entry is None:
         return None
-    told = {**table_properties(entry, session.open(entry)), "path": entry.location}
-    if found["key"] is not None:
-        key = found["key"].strip().strip("'\"`")
-        known = {name.lower(): name for name in told}
-        told = {key: told.get(known.get(key.lower(), key), f"Table {entry.name} does not have property: {key}")}
-    return _texts(key=sorted(told), value=[told[name] for name in sorted(told)])
+    properties = {**table_properties(entry, session.open(entry)), "path": entry.location}
+    if match["key"] is not None:
+        key = match["key"].strip().strip("'\"`")
+        names = {name.lower(): name for name in properties}
+        properties = {
+            key: properties.get(names.get(key.lower(), key), f"Table {entry.name} does not have property: {key}")
+        }
+    return _texts(key=sorted(properties), value=[properties[name] for name in sorted(properties)])
 
 
-def _columns(session: Session, found: re.Match[str]) -> Result | None:
-    name = found["table"] if found["database"] is None else f"{found['database']}.{found['table'].rpartition('.')[2]}"
+def _columns(session: Session, match: re.Match[str]) -> Result | None:
+    name = match["table"] if match["database"] is None else f"{match['database']}.{match['table'].rpartition('.')[2]}"
     table = _table(session, name)
     return None if table is None else _texts(col_name=table.schema.names)
 
@@ -137,8 +139,8 @@ def _like(names: Sequence[str], pattern: str | None) -> list[str]:
     """Those of `names` that a pattern of SHOW takes: * stands for anything, | is or."""
     if pattern is None:
         return list(names)
-    wanted = "|".join(".*".join(map(re.escape, part.strip().split("*"))) for part in pattern.split("|"))
-    return [name for name in names if re.fullmatch(wanted, name, re.IGNORECASE)]
+    regex = "|".join(".*".join(map(re.escape, part.strip().split("*"))) for part in pattern.split("|"))
+    return [name for name in names if re.fullmatch(regex, name, re.IGNORECASE)]
 
 
 def _texts(**columns: Sequence[str]) -> Result:

@@ -28,7 +28,7 @@ def table_properties(entry: Entry, table: HoodieTable) -> dict[str, str]:
     """TBLPROPERTIES of a table, in order: the properties of its creation, except defaults, and the options of its writes. The
     value of a secret is hidden."""
     stored = table.properties
-    told = {"type": "mor" if stored.is_merge_on_read else "cow"}
+    properties = {"type": "mor" if stored.is_merge_on_read else "cow"}
     partitioned = bool(stored.partition_fields)
     for key in CREATE_KEYS:
         value = next((stored.raw[name] for name in key.names if name in stored.raw), None)
@@ -36,9 +36,9 @@ def table_properties(entry: Entry, table: HoodieTable) -> dict[str, str]:
         if default is None:
             default = _text(key.default)
         if value is not None and key.name not in _BY_CLAUSES and value not in ("", default):
-            told[_SHORT.get(key.name, key.name)] = value
-    told |= entry.options
-    return {name: _HIDDEN if _SECRET.search(name) else told[name] for name in sorted(told)}
+            properties[_SHORT.get(key.name, key.name)] = value
+    properties |= entry.options
+    return {name: _HIDDEN if _SECRET.search(name) else properties[name] for name in sorted(properties)}
 
 
 def _text(value: object) -> str | None:
@@ -57,14 +57,16 @@ def create_statement(entry: Entry, table: HoodieTable) -> str:
     if not entry.managed:
         lines.append(f"LOCATION {_literal(entry.location)}")
     pairs = table_properties(entry, table).items()
-    told = ",\n  ".join(f"{_literal(name)} = {_literal(value)}" for name, value in pairs)
-    return "\n".join([*lines, f"TBLPROPERTIES (\n  {told})\n"])
+    properties = ",\n  ".join(f"{_literal(name)} = {_literal(value)}" for name, value in pairs)
+    return "\n".join([*lines, f"TBLPROPERTIES (\n  {properties})\n"])
 
 
 def _declared(field: pa.Field) -> str:
     comment = comment_of(field)
-    said = f" COMMENT {_literal(comment)}" if comment is not None else ""
-    return f"{_identifier(field.name)} {simple_type(field.type, upper=True)}{' NOT NULL' * (not field.nullable)}{said}"
+    clause = f" COMMENT {_literal(comment)}" if comment is not None else ""
+    return (
+        f"{_identifier(field.name)} {simple_type(field.type, upper=True)}{' NOT NULL' * (not field.nullable)}{clause}"
+    )
 
 
 def _identifier(name: str) -> str:

@@ -95,11 +95,11 @@ def _drop(session: Session, statement: Statement) -> Result:
         name = database_name(tree.args["tables"][0])
         if name == DEFAULT_DATABASE:
             raise SqlError("The database default is always there", fix="drop its tables")
-        known = session.catalog.databases()
+        databases = session.catalog.databases()
         session.catalog.drop_database(name, cascade=bool(tree.args.get("cascade")))
-        if name not in known and not tree.args.get("exists"):
+        if name not in databases and not tree.args.get("exists"):
             raise SqlError(
-                f"There is no database {name}", found=", ".join(known), fix="correct the name, or say IF EXISTS"
+                f"There is no database {name}", found=", ".join(databases), fix="correct the name, or say IF EXISTS"
             )
         return Result.of_message(f"database {name} is gone")
     if tree.args["kind"] != "TABLE" or not any(map(session.is_known, tree.args["tables"])):
@@ -173,8 +173,8 @@ def _no_target(session: Session, statement: Statement, node: exp.Table) -> Resul
 
 
 def _describe(session: Session, statement: Statement) -> Result:
-    told = describe(session, statement)
-    return _untouched(session, statement) if told is None else told
+    described = describe(session, statement)
+    return _untouched(session, statement) if described is None else described
 
 
 def _use(session: Session, statement: Statement) -> Result:

@@ -34,20 +34,20 @@ _INSTEAD = {  # Avro has none of them: a value that Spark refuses or pads would 
 def arrow_field(column: exp.ColumnDef) -> pa.Field:
     """The column of a table. Raises SqlError for a type that tables do not have, and for what is said of a column beyond NOT NULL
     and COMMENT."""
-    nullable, told = True, dict[str, str]()
+    nullable, attributes = True, dict[str, str]()
     for constraint in column.args.get("constraints") or ():
         kind = constraint.args.get("kind")
         if isinstance(kind, exp.NotNullColumnConstraint):
             nullable = bool(kind.args.get("allow_null"))
         elif isinstance(kind, exp.CommentColumnConstraint):
-            told["comment"] = kind.this.this
+            attributes["comment"] = kind.this.this
         else:
             raise SqlError(
                 f"Column {column.name} is declared by more than tables hold",
                 found=constraint.sql(dialect=DIALECT),
                 fix="leave it out: of a column a table holds type, NOT NULL and COMMENT",
             )
-    return pa.field(column.name, arrow_type(column.args.get("kind"), column.name), nullable, told or None)
+    return pa.field(column.name, arrow_type(column.args.get("kind"), column.name), nullable, attributes or None)
 
 
 def arrow_type(kind: exp.Expression | None, column: str) -> pa.DataType:

@@ -63,22 +63,22 @@ def changed(found: pa.Table, changes: Changes) -> pa.Table:
     return pa.concat_tables(parts)
 
 
-def _columns(found: pa.Table, changes: Changes, clause: int) -> list[pa.ChunkedArray]:
+def _columns(rows: pa.Table, changes: Changes, clause: int) -> list[pa.ChunkedArray]:
     columns, new = [], clause in changes.inserts
     for number, field in enumerate(changes.schema):
         name = value_name(clause, number)
-        if name in found.column_names:
-            column = converted(found[name], field)
+        if name in rows.column_names:
+            column = converted(rows[name], field)
             keys = () if new else [key for key in changes.keys if key.partition(".")[0] == field.name]
             for key in keys:
                 path = key.split(".")[1:]
-                _refuse_moved(_inner(found[field.name], path), _inner(column, path), key, changes.table)
+                _refuse_moved(_inner(rows[field.name], path), _inner(column, path), key, changes.table)
             if field.name in keys:
-                column = converted(found[field.name], field)  # 0.0 equals -0.0, which is another key
+                column = converted(rows[field.name], field)  # 0.0 equals -0.0, which is another key
         elif new:
-            column = pa.nulls(found.num_rows, field.type)
+            column = pa.nulls(rows.num_rows, field.type)
         else:
-            column = converted(found[field.name], field)
+            column = converted(rows[field.name], field)
         columns.append(column)
     return columns
 

@@ -37,8 +37,10 @@ def upsert_query(tree: exp.Merge, target: Target, source: pa.Schema, keys: RowKe
 def _takes_all(whens: list[exp.When]) -> bool:
     """Return whether every row of the source is written as it is."""
     plain = [when for when in whens if when.args.get("condition") is None and not when.args.get("source")]
-    told = [(bool(when.args.get("matched")), type(when.args["then"])) for when in plain if _is_star(when.args["then"])]
-    return len(whens) == 2 and set(told) == {(True, exp.Update), (False, exp.Insert)}
+    clauses = [
+        (bool(when.args.get("matched")), type(when.args["then"])) for when in plain if _is_star(when.args["then"])
+    ]
+    return len(whens) == 2 and set(clauses) == {(True, exp.Update), (False, exp.Insert)}
 
 
 def _is_star(then: exp.Expression) -> bool:

@@ -37,9 +37,9 @@ class Warehouse:
 
     def databases(self) -> list[str]:
         """All databases, in order; there always is `default`."""
-        known = {folder.rpartition("/")[2] for folder in self._storage.list(_CATALOG).folders}
+        databases = {folder.rpartition("/")[2] for folder in self._storage.list(_CATALOG).folders}
         folders = {folder for folder in self._storage.list("").folders if folder.endswith(".db")}
-        return sorted(known | {folder.removesuffix(".db") for folder in folders} | {DEFAULT_DATABASE})
+        return sorted(databases | {folder.removesuffix(".db") for folder in folders} | {DEFAULT_DATABASE})
 
     def create_database(self, name: str) -> None:
         """Nothing happens when it is there."""
@@ -98,8 +98,8 @@ class Warehouse:
             location = self._location(self._place(name))
             return Entry(name, location, managed=True) if self._is_filled(self._place(name)) else None
         try:
-            told = json.loads(data)
-            location, options = told["location"], told.get("options", {})
+            entry = json.loads(data)
+            location, options = entry["location"], entry.get("options", {})
             if not isinstance(location, str | None) or not _are_texts(options):
                 raise ValueError("a location or options that are no text")
         except (ValueError, TypeError, KeyError, AttributeError) as error:
@@ -109,14 +109,14 @@ class Warehouse:
                 fix="delete that file, and create the table again with its LOCATION; its rows are not touched",
             ) from error
         place = self._location(self._place(name)) if location is None else location
-        return Entry(name, place, location is None, options, told.get("comment"))
+        return Entry(name, place, location is None, options, entry.get("comment"))
 
     def other(self, name: TableName) -> None:
         """None: a folder without a timeline is not a table."""
 
-    def location_of(self, name: TableName, wanted: str | None) -> str:
+    def location_of(self, name: TableName, requested: str | None) -> str:
         """The place of a new table: the wanted one, or the folder of its database."""
-        return wanted or self._location(self._place(name))
+        return requested or self._location(self._place(name))
 
     def place_of(self, database: str) -> str:
         """The folder of a database."""
@@ -226,9 +226,9 @@ def _entry(name: TableName) -> str:
 
 
 def _told(entry: Entry) -> bytes:
-    told = {"options": dict(entry.options), "comment": entry.comment}
-    told["location"] = None if entry.managed else entry.location
-    return json.dumps(told, sort_keys=True, indent=1).encode()
+    content = {"options": dict(entry.options), "comment": entry.comment}
+    content["location"] = None if entry.managed else entry.location
+    return json.dumps(content, sort_keys=True, indent=1).encode()
 
 
 def _are_texts(options: object) -> bool:

@@ -20,15 +20,15 @@ def blocks(storage: Storage, path: str) -> Iterator[bytes]:
 
 def content_mark(storage: Storage, path: str) -> str:
     """The same for the same bytes only: 16 characters of their SHA-256. Reads the file. Raises FileNotFoundError."""
-    told = hashlib.sha256()
+    digest = hashlib.sha256()
     for block in blocks(storage, path):
-        told.update(block)
-    return told.hexdigest()[:_MARK]
+        digest.update(block)
+    return digest.hexdigest()[:_MARK]
 
 
 def same_content(storage: Storage, one: str, other: str) -> bool:
     """Return whether both hold the same bytes; only files of one size are read. False if one is not there."""
-    found, there = storage.info(one), storage.info(other)
-    if found is None or there is None or found.size != there.size:
+    info, there = storage.info(one), storage.info(other)
+    if info is None or there is None or info.size != there.size:
         return False
     return content_mark(storage, one) == content_mark(storage, other)

@@ -48,21 +48,21 @@ def replace_own(storage: ReplacingStorage, path: str, old: bytes, new: bytes) ->
         return storage.replace(path, old, new)
     except Exception:
         try:
-            found = storage.read(path)
+            content = storage.read(path)
         except Exception:  # noqa: BLE001 - the first error says more
-            found = old
-        if found == old:
+            content = old
+        if content == old:
             raise
-        return found == new
+        return content == new
 
 
 def look_once(storage: Storage, path: str, data: bytes, error: Exception) -> Outcome:
     """State of the file after `Storage.create` raised `error` for it. Raises nothing."""
     try:
-        found = storage.read(path)
+        content = storage.read(path)
     except FileNotFoundError:
         refused = isinstance(error, OSError) and error.errno in _REFUSED
         return Outcome.REFUSED if refused else Outcome.UNCLEAR
     except Exception:  # noqa: BLE001 - any error of a storage
         return Outcome.UNCLEAR
-    return Outcome.DONE if found == data else Outcome.OTHER
+    return Outcome.DONE if content == data else Outcome.OTHER

@@ -35,8 +35,8 @@ class ListedOnce:
 
     def info(self, path: str) -> FileInfo | None:
         self.calls += 1
-        found = self._storage.info(self._at(path))
-        return None if found is None else replace(found, path=path)
+        info = self._storage.info(self._at(path))
+        return None if info is None else replace(info, path=path)
 
     def read(self, path: str) -> bytes:
         self.calls += 1

@@ -47,13 +47,13 @@ class LocalStorage:
     def _own(self, path: str, folder: str) -> Path:
         """The place of `path`, which is to go from `folder`. Raises UnsafeDeleteError when a link leads to a table from there."""
         root = Path(os.path.realpath(self._root))
-        found = Path(os.path.realpath(self._at(folder)))
-        if found != Path(os.path.normpath(root / folder)):
-            table = root if found.is_relative_to(root) else _table_around(found)
+        real = Path(os.path.realpath(self._at(folder)))
+        if real != Path(os.path.normpath(root / folder)):
+            table = root if real.is_relative_to(root) else _table_around(real)
             if table is not None:
                 raise UnsafeDeleteError(
                     f"Refused to delete {path!r} of table {self.base_path}",
-                    found=f"its folder is a link to {found}, which lies in table {table}",
+                    found=f"its folder is a link to {real}, which lies in table {table}",
                     fix=f"nothing was deleted there; remove the link at {self._at(folder)} or above, then run it again",
                 )
         return self._at(path)
@@ -61,14 +61,16 @@ class LocalStorage:
     def list(self, folder: str) -> Listing:
         try:
             with os.scandir(self._at(folder)) as entries:
-                found = sorted(entries, key=lambda entry: entry.name, reverse=True)
+                ordered = sorted(entries, key=lambda entry: entry.name, reverse=True)
         except OSError as error:
             if error.errno in _NOWHERE:
                 return Listing()
             raise
         prefix = f"{folder}/" if folder else ""
         files, folders = [], []
-        for entry in found:  # from the last name on: an archiver deletes the other way, and its reader must find no gap
+        for (
+            entry
+        ) in ordered:  # from the last name on: an archiver deletes the other way, and its reader must find no gap
             if self._is_folder(entry):
                 folders.append(prefix + entry.name)
             elif not entry.name.startswith(_TEMPORARY):
@@ -146,10 +148,10 @@ class LocalStorage:
             return False
         with _alone(target.with_name(f".{target.name}.guard")):
             try:
-                found = target.read_bytes()
+                content = target.read_bytes()
             except FileNotFoundError:  # deleted since: deletes ask no guard
                 return False
-            if found != old:
+            if content != old:
                 return False
             with _owned(target.parent, _TEMPORARY) as (temporary, sink):
                 sink.write(new)

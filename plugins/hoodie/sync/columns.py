@@ -49,10 +49,10 @@ def partition_columns(columns: Sequence[Column], fields: Sequence[str]) -> tuple
 def spark_schema(schema: pa.Schema, partition_fields: Sequence[str]) -> str:
     """Spark's JSON of the schema with the partition columns at the end, spaced as Hudi 1.2.0 spaces it: its next sync of the
     table then finds nothing to change."""
-    wanted = [field.lower() for field in partition_fields]
-    plain = [field for field in schema if field.name.lower() not in wanted]
-    known = {field.name.lower(): field for field in schema}
-    behind = [known.get(field.lower(), pa.field(field, pa.string())) for field in partition_fields]
+    names = [field.lower() for field in partition_fields]
+    plain = [field for field in schema if field.name.lower() not in names]
+    fields_by_name = {field.name.lower(): field for field in schema}
+    behind = [fields_by_name.get(field.lower(), pa.field(field, pa.string())) for field in partition_fields]
     return _struct([*plain, *behind])
 
 

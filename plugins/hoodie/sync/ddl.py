@@ -123,11 +123,11 @@ def parse_table(database: str, table: str, rows: Sequence[Row], properties: Mapp
     if "Storage Properties" in details:  # Spark: [a=b, c=d]
         entries = details["Storage Properties"].strip("[]").split(", ")
         serde = {key: value for key, _, value in (entry.partition("=") for entry in entries)}
-    taken = {column.name for column in partitioned}  # Spark names them among the columns too
+    partition_names = {column.name for column in partitioned}  # Spark names them among the columns too
     return CatalogTable(
         database=database,
         name=table,
-        columns=tuple(column for column in columns if column.name not in taken),
+        columns=tuple(column for column in columns if column.name not in partition_names),
         partition_columns=tuple(partitioned),
         location=details.get("Location", ""),
         input_format=details.get("InputFormat", ""),

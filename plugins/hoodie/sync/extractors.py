@@ -35,10 +35,10 @@ class Extractor:
 
     def values(self, path: str, fields: Fields) -> tuple[str, ...]:
         """One value for each field."""
-        found = self.function(path, fields)
-        if len(found) != len(fields):
-            raise ValueError(f"it gives {len(found)} values for {len(fields)} partition columns")
-        return found
+        values = self.function(path, fields)
+        if len(values) != len(fields):
+            raise ValueError(f"it gives {len(values)} values for {len(fields)} partition columns")
+        return values
 
 
 def extractor_of(java_class: str) -> Extractor:
@@ -47,7 +47,7 @@ def extractor_of(java_class: str) -> Extractor:
     if name not in _FUNCTIONS or (package and package + "." != _PACKAGE):
         raise ConfigError(
             f"The partition extractor {java_class!r} is not known",
-            fix="known are " + ", ".join(_PACKAGE + known for known in _FUNCTIONS),
+            fix="known are " + ", ".join(_PACKAGE + function for function in _FUNCTIONS),
         )
     return Extractor(name, _FUNCTIONS[name])
 

@@ -134,11 +134,11 @@ class HiveServer:
         with self._asking(f"for partitions of {table.full_name}"):
             shown = self._rows(f"SHOW PARTITIONS {ddl.name(table)}")
             there = [ddl.parse_partition_name(str(row[0])) for row in shown]
-            asked = set(there if values is None else values)
+            requested = set(there if values is None else values)
             return [
                 CatalogPartition(each, ddl.parse_location(self._rows(ddl.describe_partition(table, each))))
                 for each in there
-                if each in asked
+                if each in requested
             ]
 
     def check(self, action: Action) -> None:

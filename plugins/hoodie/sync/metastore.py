@@ -93,10 +93,10 @@ class Metastore:
             else:
                 keys = [column.name for column in table.partition_columns]
                 names = ["/".join(_step(*pair) for pair in zip(keys, value, strict=True)) for value in values]
-            found = []
+            partitions = []
             for some in batches(names, self._batch):
-                found += self._client.get_partitions_by_names(table.database, table.name, list(some))
-            return [CatalogPartition(tuple(each.values), each.sd.location) for each in found]
+                partitions += self._client.get_partitions_by_names(table.database, table.name, list(some))
+            return [CatalogPartition(tuple(each.values), each.sd.location) for each in partitions]
 
     def check(self, action: Action) -> None:
         """A metastore can carry out every action."""
@@ -162,8 +162,8 @@ class Metastore:
 
     def _add_columns(self, table: CatalogTable, columns: Sequence[Column]) -> None:
         have = self._get(table.database, table.name).sd.cols
-        known = {field.name for field in have}
-        self._set_columns(table, [*have, *(_field(column) for column in columns if column.name not in known)])
+        names = {field.name for field in have}
+        self._set_columns(table, [*have, *(_field(column) for column in columns if column.name not in names)])
 
     def _set_columns(self, table: CatalogTable, fields: list[Any]) -> None:
         current = self._get(table.database, table.name)

@@ -58,30 +58,33 @@ def table_actions(difference: TableDifference) -> Iterator[Action]:
         yield from _partition_actions(difference)
 
 
-def check_ours(wanted: CatalogTable, found: CatalogTable) -> None:
+def check_ours(wanted: CatalogTable, current: CatalogTable) -> None:
     """Raises TableExistsError when the table of that name has other files, another kind or other partition columns."""
     name = wanted.full_name
-    if same_place(found.location) != same_place(wanted.location):
+    if same_place(current.location) != same_place(wanted.location):
         raise TableExistsError(
             f"The catalog has another table {name}",
-            found=f"its files are in {found.location or '(nowhere)'}, not in {wanted.location}",
+            found=f"its files are in {current.location or '(nowhere)'}, not in {wanted.location}",
             fix="choose another name with hoodie.datasource.hive_sync.table, or drop that table if it is not needed; a base "
             "path that the catalog's servers see elsewhere is hoodie.datasource.meta.sync.base.path",
         )
-    if "hudi" not in found.input_format and found.properties.get("spark.sql.sources.provider", "").lower() != "hudi":
+    if (
+        "hudi" not in current.input_format
+        and current.properties.get("spark.sql.sources.provider", "").lower() != "hudi"
+    ):
         raise TableExistsError(
             f"The catalog's table {name} is not a Hudi table",
-            found=f"input format {found.input_format or '(none)'}",
+            found=f"input format {current.input_format or '(none)'}",
             fix="drop it if it is not needed, or choose another name with hoodie.datasource.hive_sync.table",
         )
-    formats = {wanted.input_format, found.input_format}
+    formats = {wanted.input_format, current.input_format}
     if len(formats) > 1 and REALTIME_FORMAT in formats:
         raise TableExistsError(
             f"The catalog's table {name} is of another kind",
-            found=f"input format {found.input_format} instead of {wanted.input_format}: one reads logs, the other does not",
+            found=f"input format {current.input_format} instead of {wanted.input_format}: one reads logs, the other does not",
             fix=_REMEDY,
         )
-    theirs, ours = [[column.name for column in table.partition_columns] for table in (found, wanted)]
+    theirs, ours = [[column.name for column in table.partition_columns] for table in (current, wanted)]
     if theirs != ours:
         raise TableExistsError(
             f"The catalog's table {name} has other partition columns",
@@ -99,13 +102,13 @@ def same_place(location: str) -> str:
     return plain.rstrip("/")
 
 
-def _column_actions(wanted: CatalogTable, found: CatalogTable) -> Iterator[Action]:
+def _column_actions(wanted: CatalogTable, current: CatalogTable) -> Iterator[Action]:
     is_partition = column_types(wanted.partition_columns)
-    _check_types(wanted, column_types(found.partition_columns), is_partition, frozenset())
-    have, want = column_types(found.columns), column_types(wanted.columns)
+    _check_types(wanted, column_types(current.partition_columns), is_partition, frozenset())
+    have, want = column_types(current.columns), column_types(wanted.columns)
     _check_types(wanted, have, want, _WIDER)
     added = tuple(column for column in wanted.columns if column.name not in have)
-    dropped = [column.name for column in found.columns if column.name not in want]
+    dropped = [column.name for column in current.columns if column.name not in want]
     changed = [name for name, kind in have.items() if want.get(name, kind) != kind]
     if not dropped and not changed:
         if added:
@@ -113,13 +116,13 @@ def _column_actions(wanted: CatalogTable, found: CatalogTable) -> Iterator[Actio
         return
     # Hive compares types position by position: columns stay where they are, new ones come behind.
     types = {column.name: column for column in wanted.columns}
-    kept = tuple(types[column.name] for column in found.columns if column.name in types)
+    kept = tuple(types[column.name] for column in current.columns if column.name in types)
     why = "; ".join(
         [f"{name} {have[name]} -> {want[name]}" for name in changed]
         + [f"drop {name}" for name in dropped]
         + [f"add {column.name} {column.type}" for column in added]
     )
-    first_dropped = next((at for at, column in enumerate(found.columns) if column.name not in types), 0)
+    first_dropped = next((at for at, column in enumerate(current.columns) if column.name not in types), 0)
     if first_dropped:
         # Columns behind a dropped one move up, to a position at which Hive may not take their type: shortened first, the table
         # has no types there to compare with.
@@ -144,28 +147,28 @@ def _check_types(
 
 def _partition_actions(difference: TableDifference) -> Iterator[Action]:
     wanted, changes = difference.wanted, difference.changes
-    known = {partition.values: partition for partition in difference.known}
+    by_values = {partition.values: partition for partition in difference.known}
     present = {
         difference.values[path]: CatalogPartition(difference.values[path], f"{wanted.location}/{path}")
         for path in changes.present
     }
-    new = tuple(partition for values, partition in present.items() if values not in known)
+    new = tuple(partition for values, partition in present.items() if values not in by_values)
     moved = tuple(
         partition
         for values, partition in present.items()
-        if values in known and same_place(known[values].location) != same_place(partition.location)
+        if values in by_values and same_place(by_values[values].location) != same_place(partition.location)
     )
     inside = same_place(wanted.location) + "/"
     if changes.full:
         # Partitions that others added from other places are left alone.
         gone = [
             part
-            for part in known.values()
+            for part in by_values.values()
             if part.values not in present and same_place(part.location).startswith(inside)
         ]
     else:
         removed = (difference.values[path] for path in changes.dropped)
-        gone = [known[values] for values in removed if values in known and values not in present]
+        gone = [by_values[values] for values in removed if values in by_values and values not in present]
     if new:
         yield AddPartitions(wanted, new)
     if moved:
@@ -174,5 +177,5 @@ def _partition_actions(difference: TableDifference) -> Iterator[Action]:
         yield DropPartitions(wanted, tuple(gone))
 
 
-def _news(wanted: Mapping[str, str], found: Mapping[str, str]) -> dict[str, str]:
-    return {key: value for key, value in wanted.items() if found.get(key) != value}
+def _news(wanted: Mapping[str, str], current: Mapping[str, str]) -> dict[str, str]:
+    return {key: value for key, value in wanted.items() if current.get(key) != value}

@@ -78,8 +78,8 @@ def desired_table(
     whole = schema if options[keys.OMIT_META_FIELDS] else with_meta_columns(schema)
     columns = hive_columns(whole, timestamps=options[keys.SUPPORT_TIMESTAMP])
     partitioned = partition_columns(columns, fields)
-    taken = {column.name for column in partitioned}
-    plain = tuple(column for column in columns if column.name not in taken)
+    partition_names = {column.name for column in partitioned}
+    plain = tuple(column for column in columns if column.name not in partition_names)
     if not plain:
         raise SchemaConflictError(
             f"Table {properties.name!r} has no column beside its partition columns", fix="sync it with its meta columns"
@@ -111,14 +111,14 @@ def _spark_properties(schema: pa.Schema, fields: Sequence[str], options: Options
     text = spark_schema(schema, fields)
     size = options[keys.SCHEMA_PART_LENGTH]
     parts = [text[start : start + size] for start in range(0, len(text), size)]
-    found = {"spark.sql.sources.provider": "hudi", "spark.sql.sources.schema.numParts": str(len(parts))}
-    found |= {f"spark.sql.sources.schema.part.{number}": part for number, part in enumerate(parts)}
+    properties = {"spark.sql.sources.provider": "hudi", "spark.sql.sources.schema.numParts": str(len(parts))}
+    properties |= {f"spark.sql.sources.schema.part.{number}": part for number, part in enumerate(parts)}
     if fields:
-        found["spark.sql.sources.schema.numPartCols"] = str(len(fields))
-        found |= {f"spark.sql.sources.schema.partCol.{number}": field for number, field in enumerate(fields)}
+        properties["spark.sql.sources.schema.numPartCols"] = str(len(fields))
+        properties |= {f"spark.sql.sources.schema.partCol.{number}": field for number, field in enumerate(fields)}
     if options[keys.SPARK_VERSION]:
-        found["spark.sql.create.version"] = options[keys.SPARK_VERSION]
-    return found
+        properties["spark.sql.create.version"] = options[keys.SPARK_VERSION]
+    return properties
 
 
 def column_types(columns: Sequence[Column]) -> dict[str, str]:

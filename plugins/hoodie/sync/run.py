@@ -85,15 +85,15 @@ def plan_sync(state: TableState, options: Options, catalog: Catalog) -> SyncPlan
 
     def seen(entry: Entry) -> _Seen:
         wanted = desired_table(entry, properties, schema, options, base_path, as_datasource=as_datasource)
-        found = catalog.table(wanted.database, wanted.name)
-        if found is not None:
-            check_ours(wanted, found)
-        remembered = found.properties if found is not None else {}
+        current = catalog.table(wanted.database, wanted.name)
+        if current is not None:
+            check_ours(wanted, current)
+        remembered = current.properties if current is not None else {}
         last, completion = (
             Time.of(known) if known else None for known in map(remembered.get, (LAST_COMMIT, LAST_COMPLETION))
         )
         changes = changes_since(last, completion)
-        return _Seen(wanted, found, changes)
+        return _Seen(wanted, current, changes)
 
     tables = [seen(entry) for entry in entries(properties, options)]
     extractor, inferred = _extractor(list_files, options, tables)
@@ -122,10 +122,10 @@ def _table_plan(
     wanted, changes = table.wanted, table.changes
     paths = sorted({*changes.present, *changes.dropped}) if wanted.partition_columns else []
     values = extract(extractor, paths, wanted.partition_columns, decode=options[keys.DECODE_PARTITION])
-    asked = None if changes.full else list(values.values())
+    requested = None if changes.full else list(values.values())
     known = (
-        catalog.partitions(wanted, asked)
-        if table.found is not None and wanted.partition_columns and asked != []
+        catalog.partitions(wanted, requested)
+        if table.found is not None and wanted.partition_columns and requested != []
         else []
     )
     actions = list(table_actions(TableDifference(wanted, table.found, changes, values, known)))

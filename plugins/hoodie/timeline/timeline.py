@@ -31,8 +31,8 @@ class Timeline(Shows):
         """Keep the highest state of each instant and sort by requested time. Without `gaps` it has none."""
         highest: dict[tuple[Time, Action], Instant] = {}
         for instant in instants:
-            known = highest.get(instant.key)
-            if known is None or instant.state > known.state:
+            highest_state = highest.get(instant.key)
+            if highest_state is None or instant.state > highest_state.state:
                 highest[instant.key] = instant
         return Timeline(tuple(sorted(highest.values(), key=lambda instant: (instant.time, instant.action))), gaps)
 

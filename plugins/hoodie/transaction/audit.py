@@ -65,19 +65,19 @@ def audited(storage: Storage, clock: Clock, action: Audited, files: Iterable[Aud
         return
     name = _name(action, [line["path"] for line in lines])
     about = {"instant": action.instant, "action": action.action, "why": action.why, "plan": action.plan}
-    begun = clock.now()
-    head = {**about, "at": begun.astimezone(UTC).isoformat(), **_who(), "files": len(lines)}
+    start = clock.now()
+    head = {**about, "at": start.astimezone(UTC).isoformat(), **_who(), "files": len(lines)}
     _note(storage, f"{name}.{_PLANNED}", [head, *lines])
     yield
     done = clock.now()
-    seconds = round((done - begun).total_seconds(), 3)
+    seconds = round((done - start).total_seconds(), 3)
     _note(storage, f"{name}.{_DONE}", [{"at": done.astimezone(UTC).isoformat(), **_who(), "seconds": seconds}])
 
 
 def _name(action: Audited, paths: Iterable[object]) -> str:
     """The same for the same files only: instants of rollbacks that a restore has dropped may come again."""
-    told = hashlib.sha256("\n".join(sorted(map(str, paths))).encode()).hexdigest()[:8]
-    return f"{FOLDER}/{action.instant}.{action.action}.{told}"
+    digest = hashlib.sha256("\n".join(sorted(map(str, paths))).encode()).hexdigest()[:8]
+    return f"{FOLDER}/{action.instant}.{action.action}.{digest}"
 
 
 def _note(storage: Storage, path: str, lines: Iterable[Any]) -> None:

@@ -145,8 +145,10 @@ def _lost_slice(claim: Claim, now: TableState) -> Conflict | None:
     """In version 6 a log may carry the instant of a planned compaction: without that plan no reader would read the log."""
     if now.layout.logs_tell_writer:
         return None
-    known = {instant.time for instant in now.timeline.pending if instant.action is Action.COMPACTION}
-    lost = _sorted(g for g, time in claim.logs.items() if time not in known and not now.timeline.is_committed(time))
+    compactions = {instant.time for instant in now.timeline.pending if instant.action is Action.COMPACTION}
+    lost = _sorted(
+        g for g, time in claim.logs.items() if time not in compactions and not now.timeline.is_committed(time)
+    )
     return Conflict("the compaction that its logs wait for was given up", None, lost) if lost else None
 
 

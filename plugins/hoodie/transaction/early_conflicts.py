@@ -64,11 +64,11 @@ class Looking:
                 fix=f"set {MODE.name}={OPTIMISTIC.lower()}, or leave it out",
             )
         batched = options[MARKERS_TYPE] == TIMELINE_SERVER_BASED
-        asked, fits = options.get(EARLY_STRATEGY), OF_BATCHED_MARKERS if batched else OF_DIRECT_MARKERS
-        if asked not in (None, fits):
+        strategy, fits = options.get(EARLY_STRATEGY), OF_BATCHED_MARKERS if batched else OF_DIRECT_MARKERS
+        if strategy not in (None, fits):
             raise ConfigError(
                 f"{EARLY_STRATEGY.name} does not fit {MARKERS_TYPE.name}",
-                found=f"{asked}, and {options[MARKERS_TYPE].lower()}",
+                found=f"{strategy}, and {options[MARKERS_TYPE].lower()}",
                 fix=f"leave it out, or set {fits}",
             )
         expiry_ms = ConcurrencyOptions.of(options).expiry_ms
@@ -108,10 +108,10 @@ class EarlyDetection:
 
     def groups(self) -> Mapping[GroupId, Time]:
         """All file groups that others are writing to, or have changed since the write began -> the instant of the other."""
-        found = self._committed()
+        groups = self._committed()
         for other in self._others():
-            found.update(dict.fromkeys(filter(None, map(_group, read_markers(self.storage, other))), other))
-        return found
+            groups.update(dict.fromkeys(filter(None, map(_group, read_markers(self.storage, other))), other))
+        return groups
 
     def check_against(self, others: Mapping[GroupId, Time], groups: Iterable[GroupId]) -> None:
         """Raises EarlyConflictError for the first of `groups` that is among `others`."""

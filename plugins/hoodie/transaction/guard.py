@@ -100,10 +100,10 @@ def delete_metadata_folder(storage: Storage, folder: str, threads: int = 1) -> N
     storage.delete_folder(folder)
 
 
-def check_source_files(source: Storage, table: Storage, uris: Collection[str], known: Collection[str]) -> None:
-    """Raises UnsafeDeleteError unless each URI is one of `known`, the source files that the table's bootstrap index names, and
+def check_source_files(source: Storage, table: Storage, uris: Collection[str], sources: Collection[str]) -> None:
+    """Raises UnsafeDeleteError unless each URI is one of `sources`, the source files that the table's bootstrap index names, and
     lies below the source's base path and outside the table."""
-    names = {relative_path(source.base_path, uri) for uri in known if _below(source.base_path, uri)}
+    names = {relative_path(source.base_path, uri) for uri in sources if _below(source.base_path, uri)}
     for uri in uris:
         if relative_path(source.base_path, uri) not in names or _below(table.base_path, uri):
             raise UnsafeDeleteError(

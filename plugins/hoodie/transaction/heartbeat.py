@@ -128,9 +128,9 @@ class Heartbeat:
             delete_heartbeat(self._storage, self._time)
 
     def _beat(self) -> None:
-        begun = self._monotonic()  # the file's time is not before
+        start = self._monotonic()  # the file's time is not before
         self._storage.touch(f"{FOLDER}/{self._time}")
-        self._last = begun
+        self._last = start
 
     def _run(self) -> None:
         while not self._stopped.wait(self._sharing.interval_ms / 1000):

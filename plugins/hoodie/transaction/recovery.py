@@ -29,6 +29,6 @@ def recovered(what: str) -> None:
     """Report a repair, in the past tense: "rolled back …". It may hold words of files of any writer."""
     line = " ".join(what.split())[:_MOST]
     _log.warning("Recovery: %s", line)
-    told = _told.get()
-    if told is not None:
-        told.append(line)
+    listener = _told.get()
+    if listener is not None:
+        listener.append(line)

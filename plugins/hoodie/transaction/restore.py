@@ -41,9 +41,13 @@ def execute_restore(state: TableState, restore: Instant, plan: RestorePlan, cloc
     The rollbacks stay pending until the restore is complete, and go then, as Hudi's do. Raises what `plan_rollbacks` raises,
     before anything is deleted, and UnsafeDeleteError.
     """
-    begun = clock.now()
+    start = clock.now()
     wanted = dict(plan.instants)
-    rollbacks = {found.instant: (each, found) for each, found in _begun(state) if found.instant in wanted}
+    rollbacks = {
+        rollback_plan.instant: (each, rollback_plan)
+        for each, rollback_plan in _begun(state)
+        if rollback_plan.instant in wanted
+    }
     there = {i.time: i for i in state.timeline if (i.action.completed_as == _completed_as(wanted.get(i.time)))}
     missing = [there[time] for time in plan.times if time in there and time not in rollbacks]
     planned = {found.instant: found for found in plan_rollbacks(state, missing)} if missing else {}
@@ -58,7 +62,7 @@ def execute_restore(state: TableState, restore: Instant, plan: RestorePlan, cloc
             why = f"{wanted[time]} {time} came after savepoint {plan.savepoint}: restore {restore.time}"
             done.append(take_back(state, rollback, found, clock, why))
             forget(state, found, rollback, plan_too=True)
-    result = RestoreResult(restore.time, int((clock.now() - begun).total_seconds() * 1000), tuple(done))
+    result = RestoreResult(restore.time, int((clock.now() - start).total_seconds() * 1000), tuple(done))
     instants.complete(state, restore, encode_restore_result(result, state.storage.base_path), clock)
     later = [i for i in state.timeline.completed(Action.ROLLBACK) if i.time > (plan.savepoint or restore.time)]
     for rollback in later:

@@ -151,7 +151,7 @@ def take_back(state: TableState, rollback: Instant, plan: RollbackPlan, clock: C
 
     `why` is for the audit.
     """
-    begun = clock.now()
+    start = clock.now()
     planned = {path for paths in plan.files.values() for path in paths}
     check_data_files(state.storage, planned)
     # Since it was planned a writer that appends may have gone on with a log; and who planned it may be wrong.
@@ -170,7 +170,7 @@ def take_back(state: TableState, rollback: Instant, plan: RollbackPlan, clock: C
     for logs in (*plan.shared, *shared_logs(state.storage, shared)):
         path, size = hide_blocks(state.storage, logs, plan.instant, rollback.time)
         hidden[path] = logs, size
-    millis = int((clock.now() - begun).total_seconds() * 1000)
+    millis = int((clock.now() - start).total_seconds() * 1000)
     deleted = {folder: tuple(path for path in paths if path in allowed) for folder, paths in plan.files.items()}
     return RollbackResult(rollback.time, millis, plan.instant, plan.action, deleted, hidden)
 
@@ -222,9 +222,9 @@ def _completed(state: TableState, plan: RollbackPlan) -> list[Instant]:
 def _pending_as(state: TableState, plan: RollbackPlan) -> list[Action]:
     """The other actions under which the instant may have been pending: a compaction completes as a commit."""
     action = Action(plan.action)
-    known = {i.action for i in state.timeline.pending if i.time == plan.instant}
+    pending = {i.action for i in state.timeline.pending if i.time == plan.instant}
     others = [each for each in Action if each.completed_as is action.completed_as and each is not action]
-    return others if _completed(state, plan) else [other for other in others if other in known]
+    return others if _completed(state, plan) else [other for other in others if other in pending]
 
 
 def rollback_failed_writes(

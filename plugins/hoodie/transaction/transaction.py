@@ -61,11 +61,11 @@ class Transaction:
         `plan` is what its request holds; the file that says that it is at work names the `operation`, None: is empty.
         """
         time = time or new_time(self.state, self._clock)
-        told = self.state.layout.encode_commit(CommitMetadata(operation), replace=False) if operation else b""
+        body = self.state.layout.encode_commit(CommitMetadata(operation), replace=False) if operation else b""
         with self._concurrency.opening(time):
             requested = instants.request(self.state, time, action, plan)
             self._undoable = True
-            return instants.start(self.state, requested, told)
+            return instants.start(self.state, requested, body)
 
     def resume(self, plan: Instant, attempts: Attempts) -> Instant:
         """Begin a pending plan, or begin it again: files of earlier `attempts` are deleted."""

@@ -19,8 +19,8 @@ class Window:
     @cached_property
     def commits(self) -> tuple[Instant, ...]:
         """Write instants that were completed in between, whenever they began."""
-        known = self.begun.timeline.commit_times
-        result = [i for i in self.now.timeline.commits if i.time not in known]
+        before = self.begun.timeline.commit_times
+        result = [i for i in self.now.timeline.commits if i.time not in before]
         return tuple(sorted([*self._archived, *result], key=lambda i: i.time))
 
     @cached_property
@@ -38,9 +38,9 @@ class Window:
     def plans(self) -> tuple[Instant, ...]:
         """Instants of compactions, log compactions, clusterings and replacements that were put on the timeline in between and
         wait."""
-        known = {instant.key for instant in self.begun.timeline.pending}
+        before = {instant.key for instant in self.begun.timeline.pending}
         kinds = {Action.COMPACTION, Action.LOG_COMPACTION, Action.CLUSTERING, Action.REPLACE_COMMIT}
-        return tuple(i for i in self.now.timeline.pending if i.action in kinds and i.key not in known)
+        return tuple(i for i in self.now.timeline.pending if i.action in kinds and i.key not in before)
 
     @cached_property
     def taken_back(self) -> tuple[Instant, ...]:
@@ -50,5 +50,5 @@ class Window:
     @cached_property
     def restores(self) -> tuple[Instant, ...]:
         """Restores that began or ended in between."""
-        known = {(i.time, i.state) for i in self.begun.timeline if i.action is Action.RESTORE}
-        return tuple(i for i in self.now.timeline if i.action is Action.RESTORE and (i.time, i.state) not in known)
+        before = {(i.time, i.state) for i in self.begun.timeline if i.action is Action.RESTORE}
+        return tuple(i for i in self.now.timeline if i.action is Action.RESTORE and (i.time, i.state) not in before)

@@ -48,10 +48,10 @@ def lost_by(storage: Storage, log: LogFile) -> frozenset[Time]:
     Reads the log's headers if it has foreign commits.
     """
     try:
-        found = {block.instant for block in scan_blocks(storage, log.path)} if log.foreign else set[Time]()
+        instants = {block.instant for block in scan_blocks(storage, log.path)} if log.foreign else set[Time]()
     except (CorruptTableError, MissingFileError, UnsupportedTableError):
         return frozenset()
-    return frozenset(found) if found <= log.foreign else frozenset()
+    return frozenset(instants) if instants <= log.foreign else frozenset()
 
 
 def _unnamed(

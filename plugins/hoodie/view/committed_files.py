@@ -47,21 +47,21 @@ class Memory:
 
     def find(self, key: _Key, partitions: Collection[str] | None) -> Written | None:
         with self._lock:
-            known = self._known.get(key)
-            if known is None or not known.tells(partitions):
+            remembered = self._known.get(key)
+            if remembered is None or not remembered.tells(partitions):
                 return None
             self._known.move_to_end(key)
-            return known.written
+            return remembered.written
 
-    def add(self, key: _Key, found: Known) -> None:
+    def add(self, key: _Key, written: Known) -> None:
         with self._lock:
             before = self._known.pop(key, None)
             if before is not None:
                 self._weight -= before.weight
-                if not found.whole:
-                    found = before if before.whole else Known({**before.written, **found.written}, whole=False)
-            self._known[key] = found
-            self._weight += found.weight
+                if not written.whole:
+                    written = before if before.whole else Known({**before.written, **written.written}, whole=False)
+            self._known[key] = written
+            self._weight += written.weight
             while self._weight > self._limit:
                 self._weight -= self._known.popitem(last=False)[1].weight
 
@@ -83,18 +83,18 @@ def written_files(
     A body that this process has not read yet is read now, several at a time. A torn one counts as empty, which is logged: callers
     that need the files of its commit get an error. Raises MissingFileError for one that is gone.
     """
-    known = {instant: memory.find(_key(state, instant), partitions) for instant in instants}
-    unknown = [instant for instant, written in known.items() if written is None]
+    remembered = {instant: memory.find(_key(state, instant), partitions) for instant in instants}
+    unknown = [instant for instant, written in remembered.items() if written is None]
 
     def load(instant: Instant) -> Written:
         return _load(state, instant, partitions)
 
     if len(unknown) > 1:
         with ThreadPoolExecutor(min(_READERS, len(unknown))) as pool:
-            known.update(zip(unknown, pool.map(load, unknown), strict=True))
+            remembered.update(zip(unknown, pool.map(load, unknown), strict=True))
     else:
-        known.update((instant, load(instant)) for instant in unknown)
-    return [known[instant] or {} for instant in instants]
+        remembered.update((instant, load(instant)) for instant in unknown)
+    return [remembered[instant] or {} for instant in instants]
 
 
 def written_partitions(state: TableState, instants: Sequence[Instant]) -> frozenset[str] | None:

@@ -99,14 +99,14 @@ class StorageFiles:
         """The data files of the wanted partitions, of all or of the named ones. Folders that hold no wanted one are not
         listed."""
         if partitions is not None:
-            wanted = choice.partitions(partitions)
-            left = tuple(sorted(set(partitions).difference(wanted)))
-            return ChosenFiles(tuple(self.of(wanted)), left)
+            chosen = choice.partitions(partitions)
+            left = tuple(sorted(set(partitions).difference(chosen)))
+            return ChosenFiles(tuple(self.of(chosen)), left)
         left_out: list[str] = []
         result = dict(_walk(self.storage, kept=partial(_kept, choice, left_out)))
-        wanted = choice.partitions(sorted(result))
-        left_out.extend(set(result).difference(wanted))
-        return ChosenFiles(tuple(parse_partition(path, result[path]) for path in wanted), tuple(sorted(left_out)))
+        chosen = choice.partitions(sorted(result))
+        left_out.extend(set(result).difference(chosen))
+        return ChosenFiles(tuple(parse_partition(path, result[path]) for path in chosen), tuple(sorted(left_out)))
 
 
 def partitions_above(partition: str) -> list[str]:

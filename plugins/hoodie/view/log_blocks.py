@@ -127,11 +127,11 @@ def blocks_of(storage: Storage, log: LogFile) -> list[LogBlock]:
     return [block for block in scan_blocks(storage, log.path) if block.instant not in log.foreign]
 
 
-def counting(found: Sequence[LogBlock], timeline: Timeline, as_of: Time | None = None) -> list[LogBlock]:
+def counting(blocks: Sequence[LogBlock], timeline: Timeline, as_of: Time | None = None) -> list[LogBlock]:
     """The valid blocks, as `valid_blocks` gives them, among all blocks of a slice in the order of its logs."""
-    rolled_back = {block.headers.get(Header.TARGET_INSTANT_TIME) for block in found if block.kind is BlockType.COMMAND}
+    rolled_back = {block.headers.get(Header.TARGET_INSTANT_TIME) for block in blocks if block.kind is BlockType.COMMAND}
     valid = []
-    for block in found:
+    for block in blocks:
         if block.kind not in (BlockType.COMMAND, BlockType.CORRUPT) and block.instant not in rolled_back:
             in_time = as_of is None or block.instant <= as_of
             if in_time and timeline.is_committed(block.instant):
@@ -151,10 +151,10 @@ def _without_compacted(blocks: list[LogBlock]) -> Iterator[LogBlock]:
     into: dict[str, str] = {}
     kept: list[str] = []
     for instant in reversed(result):
-        taken = result[instant][0].headers.get(Header.COMPACTED_BLOCK_TIMES)
+        times = result[instant][0].headers.get(Header.COMPACTED_BLOCK_TIMES)
         stands = into.get(instant, instant)
-        if taken is not None:
-            into.update(dict.fromkeys(map(str.strip, taken.split(",")), stands))
+        if times is not None:
+            into.update(dict.fromkeys(map(str.strip, times.split(",")), stands))
         elif stands not in kept:
             kept.append(stands)
     for instant in reversed(kept):

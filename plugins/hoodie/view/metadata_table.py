@@ -68,12 +68,12 @@ def read_metadata_table(storage: Storage, clock: Clock, pending: Collection[Time
     )
 
 
-def standing(told: pa.Table) -> pa.Table:
+def standing(entries: pa.Table) -> pa.Table:
     """The valid state after entries in sequence (columns `ENTRIES`): `partition`, `name` and `size` of each file that is not
     deleted, with the largest size since it last was."""
-    told = told.append_column("place", pa.array(np.arange(told.num_rows)))
-    gone = told.filter(told["deleted"]).group_by(["partition", "name"]).aggregate([("place", "max")])
-    there = told.filter(pc.invert(told["deleted"])).join(gone, ["partition", "name"])
+    entries = entries.append_column("place", pa.array(np.arange(entries.num_rows)))
+    gone = entries.filter(entries["deleted"]).group_by(["partition", "name"]).aggregate([("place", "max")])
+    there = entries.filter(pc.invert(entries["deleted"])).join(gone, ["partition", "name"])
     since = there.filter(pc.fill_null(pc.greater(there["place"], there["place_max"]), fill_value=True))
     alive = since.group_by(["partition", "name"]).aggregate([("size", "max")])
     return alive.select(["partition", "name", "size_max"]).rename_columns(["partition", "name", "size"])
@@ -81,18 +81,18 @@ def standing(told: pa.Table) -> pa.Table:
 
 def _told(storage: Storage, state: TableState, pending: Collection[Time]) -> pa.Table:
     """All entries of all records in the order in which they were written."""
-    told: list[pa.Table] = [ENTRIES.empty_table()]
+    tables: list[pa.Table] = [ENTRIES.empty_table()]
     for file_slice in TableView(state, partitions=[FILES]).latest():
-        told.extend(_base(storage, file_slice))
+        tables.extend(_base(storage, file_slice))
         blocks = [b for b in valid_blocks(storage, state.timeline, file_slice) if b.instant not in pending]
         with ThreadPoolExecutor(_READERS) as pool:
             read = pool.map(lambda block: _block(storage, block), blocks)
             for block, entries in zip(blocks, read, strict=True):
                 if block.kind is BlockType.DELETE:  # of whole records
-                    told = [t.filter(pc.invert(pc.is_in(t["partition"], entries["partition"]))) for t in told]
+                    tables = [t.filter(pc.invert(pc.is_in(t["partition"], entries["partition"]))) for t in tables]
                 else:
-                    told.append(entries)
-    return pa.concat_tables(told)
+                    tables.append(entries)
+    return pa.concat_tables(tables)
 
 
 def _base(storage: Storage, file_slice: FileSlice) -> Iterator[pa.Table]:

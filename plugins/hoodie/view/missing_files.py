@@ -133,7 +133,7 @@ def shorter(
                     short[join(partition, name)] = ExpectedFile(partition, name, instant, size), here[name]
     unsure = [(path, size, file.instant.time) for path, (file, size) in short.items() if not _is_exact(state, file)]
     whole = whole_files(state.storage, unsure)
-    return [found for path, found in short.items() if path not in whole]
+    return [file for path, file in short.items() if path not in whole]
 
 
 def _is_exact(state: TableState, file: ExpectedFile) -> bool:
@@ -162,9 +162,9 @@ def chosen_partitions(state: TableState, chosen: ChosenFiles, choice: Choice) ->
     If commits wrote more files than are looked up, only those of some partitions are known.
     """
     result = [file.partition for file in chosen.files]
-    known = written_partitions(state, state.timeline.commits) or frozenset()
+    partitions = written_partitions(state, state.timeline.commits) or frozenset()
     left_out = set(chosen.left_out)
-    gone = sorted(name for name in known.difference(result) if left_out.isdisjoint(_with_parents(name)))
+    gone = sorted(name for name in partitions.difference(result) if left_out.isdisjoint(_with_parents(name)))
     return [*result, *choice.partitions(gone)] if gone else result
 
 

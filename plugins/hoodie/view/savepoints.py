@@ -27,11 +27,11 @@ def savepoint_of(state: TableState, instant: Instant) -> Savepoint | None:
 def savepoint_named(state: TableState, instant: Time) -> Instant:
     """The savepoint of a commit. Raises NoSavepointError, naming those that are there."""
     known = state.timeline.completed(Action.SAVEPOINT)
-    found = next((savepoint for savepoint in known if savepoint.time == instant), None)
-    if found is None:
+    match = next((savepoint for savepoint in known if savepoint.time == instant), None)
+    if match is None:
         raise NoSavepointError(
             f"Table {state.storage.base_path} has no savepoint {instant}",
             found=f"its savepoints are {', '.join(each.time for each in known) or '(none)'}",
             fix="name one that `hudi-services savepoint list` shows",
         )
-    return found
+    return match

@@ -88,16 +88,16 @@ def _archived_completions(files: Iterable[PartitionFiles], state: TableState) ->
     Only of these is more than the requested time needed: another log goes to the newest slice before it, whenever it was
     complete. So a table whose old logs were all cleaned reads nothing of the archive.
     """
-    wanted: set[Time] = set()
+    times: set[Time] = set()
     for partition in files:
         newest: dict[str, Time] = {}
         for base in partition.base_files:
             newest[base.file_id] = max(newest.get(base.file_id, BEGINNING), base.instant)
-        wanted.update(
+        times.update(
             log.time for log in partition.log_files if not log.is_cdc and newest.get(log.file_id, BEGINNING) > log.time
         )
-    wanted = {time for time in wanted if time not in state.timeline.commit_times and state.timeline.is_committed(time)}
-    return state.archive.completion_times(wanted) if wanted else {}
+    times = {time for time in times if time not in state.timeline.commit_times and state.timeline.is_committed(time)}
+    return state.archive.completion_times(times) if times else {}
 
 
 def _by_completion_time(

@@ -22,21 +22,21 @@ def with_sources(files: Sequence[PartitionFiles], state: TableState) -> list[Par
     """
     if not state.timeline.is_committed(METADATA_BOOTSTRAP):
         return list(files)
-    wanted = [found.partition for found in files if any(_is_skeleton(base) for base in found.base_files)]
-    if not wanted:
+    skeleton_partitions = [group.partition for group in files if any(_is_skeleton(base) for base in group.base_files)]
+    if not skeleton_partitions:
         return list(files)
     try:
-        index = read_bootstrap_index(state.storage, wanted)
+        index = read_bootstrap_index(state.storage, skeleton_partitions)
     except FileNotFoundError as error:
         raise CorruptTableError(
             f"Table {state.storage.base_path} was bootstrapped without its rows, and the index of where they are is missing",
             found=str(error),
             fix="restore .hoodie/.aux/.bootstrap from a copy",
         ) from error
-    known = {file.group: file for file in index.files}
+    by_group = {file.group: file for file in index.files}
     return [
-        replace(found, base_files=tuple(_with_source(base, known, state) for base in found.base_files))
-        for found in files
+        replace(group, base_files=tuple(_with_source(base, by_group, state) for base in group.base_files))
+        for group in files
     ]
 
 
@@ -60,10 +60,10 @@ def _is_skeleton(base: BaseFile) -> bool:
     return base.instant == METADATA_BOOTSTRAP
 
 
-def _with_source(base: BaseFile, known: Mapping[GroupId, BootstrapFile], state: TableState) -> BaseFile:
+def _with_source(base: BaseFile, by_group: Mapping[GroupId, BootstrapFile], state: TableState) -> BaseFile:
     if not _is_skeleton(base):
         return base
-    entry = known.get(base.group)
+    entry = by_group.get(base.group)
     if entry is None:
         raise CorruptTableError(
             f"The bootstrap index of table {state.storage.base_path} does not know where the rows of {base.path} are",

@@ -64,15 +64,15 @@ class TableState:
         """
         if instant.is_archived:
             return self.archive.commit_metadata(instant)
-        known = self._commits.get(instant.file_name)
-        if known is None:
+        metadata = self._commits.get(instant.file_name)
+        if metadata is None:
             try:
-                known = self.layout.decode_commit(self.body(instant), instant)
+                metadata = self.layout.decode_commit(self.body(instant), instant)
             except FileNotFoundError:
                 archive, moved = self._moved(instant)
-                known = archive.commit_metadata(moved)
-            self._commits[instant.file_name] = known
-        return known
+                metadata = archive.commit_metadata(moved)
+            self._commits[instant.file_name] = metadata
+        return metadata
 
     def clean_result(self, instant: Instant) -> CleanResult:
         """The body of a completed clean, archived or not. Raises CorruptTableError, and MissingFileError when it is nowhere."""
@@ -92,8 +92,8 @@ class TableState:
         active = list(self.timeline.commits)
         if active:
             yield active[-1]
-        known = self.timeline.commit_times
-        archived = (i for i in self.archive.newest() if i.action in WRITE_ACTIONS and i.time not in known)
+        commit_times = self.timeline.commit_times
+        archived = (i for i in self.archive.newest() if i.action in WRITE_ACTIONS and i.time not in commit_times)
         older = reversed(active[:-1])
         if len(active) < 2 or self.timeline.covers(active[0].time):
             yield from older

@@ -45,7 +45,7 @@ def archived_strays(files: Iterable[PartitionFiles], state: TableState) -> Itera
     """
     recent = state.timeline.commit_times | _BOOTSTRAPS
     by_time = {
-        t: found for t, found in _by_time(files, state).items() if t not in recent and state.timeline.is_committed(t)
+        t: names for t, names in _by_time(files, state).items() if t not in recent and state.timeline.is_committed(t)
     }
     for time, named in (_archived(state, by_time) if by_time else {}).items():
         yield from _unnamed(by_time[time], named or None)
@@ -143,9 +143,9 @@ def _rivals(files: Iterable[PartitionFiles], state: TableState) -> Iterator[Sequ
 def _archived(state: TableState, times: Collection[Time]) -> Mapping[Time, Written]:
     """The files that these archived instants name."""
     before = min(times)[:-1]  # text that is less than any time which begins with it
-    found = state.archive.instants(Time.of(before), max(times))
+    instants = state.archive.instants(Time.of(before), max(times))
     return {
         instant.time: written_by(state.commit_metadata(instant), instant.time)
-        for instant in found
+        for instant in instants
         if instant.time in times and instant.action in WRITE_ACTIONS
     }

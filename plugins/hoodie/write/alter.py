@@ -71,9 +71,9 @@ class _Alter:
                 f"Table {state.storage.base_path} has no schema yet",
                 fix="write rows to it, or create it with a schema: there is nothing to alter",
             )
-        known = state.schemas
-        greatest = max((each.max_id for each in known), default=0)
-        before = replace(known[-1], max_id=greatest).with_columns(columns) if known else first_schema(columns)
+        versions = state.schemas
+        greatest = max((each.max_id for each in versions), default=0)
+        before = replace(versions[-1], max_id=greatest).with_columns(columns) if versions else first_schema(columns)
         after = altered(before, self.changes, _fixed(state.properties))
         refuse_deep(arrow_columns(after))
         return after

@@ -74,8 +74,12 @@ def assign(
     def task_for(number: int) -> int:
         if number not in task_of_group:
             task_of_group[number] = len(tasks)
-            known = slices[number] if number < len(slices) else None
-            tasks.append(new_group(number) if known is None else FileTask(known.partition, known.file_id, known))
+            file_slice = slices[number] if number < len(slices) else None
+            tasks.append(
+                new_group(number)
+                if file_slice is None
+                else FileTask(file_slice.partition, file_slice.file_id, file_slice)
+            )
         return task_of_group[number]
 
     for number in sorted(updates):
@@ -93,15 +97,15 @@ def assign(
         for number in candidates if log_name is None else candidates[: options.small_files]:
             room = (options.max_file_bytes - slices[number].size) // record_bytes
             if left > 0 and room > 0:
-                taken = min(room, left)
-                shares.append((task_for(number), taken))
-                left -= taken
+                share = min(room, left)
+                shares.append((task_for(number), share))
+                left -= share
         while left > 0:
             new_files = -(-left // rows_per_file)
-            taken = -(-left // new_files)
-            shares.append((len(tasks), taken))
+            share = -(-left // new_files)
+            shares.append((len(tasks), share))
             tasks.append(FileTask(partition, new_file_id(), None))
-            left -= taken
+            left -= share
         routes[partition] = _route(shares)
         rows.update(dict(shares))
     if log_name is not None:

@@ -55,9 +55,9 @@ def _ring(state: TableState, plan: WritePlan, partition: str, slices: Sequence[F
     """The ring of a partition. The ring of a write that fails, or is killed, stays: it is the same for the next one, and has
     no file group."""
     there = [file_slice for file_slice in slices if file_slice.partition == partition]
-    found = load_hashing(state, partition, {each.file_id for each in there if each.base_file is not None})
-    if found is not None:
-        return found
+    metadata = load_hashing(state, partition, {each.file_id for each in there if each.base_file is not None})
+    if metadata is not None:
+        return metadata
     if there:
         raise UnsupportedTableError(
             f"Partition {partition!r} of table {state.storage.base_path} has file groups, and no consistent hashing",

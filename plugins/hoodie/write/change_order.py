@@ -36,19 +36,19 @@ def last_changes(
         return rows
     several = np.bincount(keys)[keys] > 1
     places = np.flatnonzero(several)
-    met, keys = rows.take(pa.array(places)), keys[places]
-    deletes = met[DELETION].to_numpy()
-    ranks = _ranks(met, order)
+    duplicates, keys = rows.take(pa.array(places)), keys[places]
+    deletes = duplicates[DELETION].to_numpy()
+    ranks = _ranks(duplicates, order)
     if deletes_first:
         ranks.append((~deletes).astype(np.int64))
     # Upserts come after deletes with the same place: a tie whose last row is a delete has only deletes.
     sorted_ = np.lexsort((~deletes, *reversed(ranks), keys))
     sorted_keys = keys[sorted_]
     last = np.append(sorted_keys[1:] != sorted_keys[:-1], True)
-    _check_ties(met, sorted_, last, [rank[sorted_] for rank in ranks])
+    _check_ties(duplicates, sorted_, last, [rank[sorted_] for rank in ranks])
     winner = np.empty(int(keys.max()) + 1, dtype=np.int64)
     winner[sorted_keys[last]] = sorted_[last]
-    _check_returns(met, deletes, winner[keys], ordering)
+    _check_returns(duplicates, deletes, winner[keys], ordering)
     kept = ~several
     kept[places[sorted_[last]]] = True
     return rows.filter(pa.array(kept))

@@ -97,9 +97,9 @@ class ChangeRows:
 
     def _deletes(self, changes: pa.Table) -> pa.ChunkedArray:
         ops = changes[self.op].cast(pa.string())
-        known = pc.is_in(ops, value_set=pa.array((*UPSERTS, *DELETES)))
-        if not pc.all(known, min_count=0).as_py():
-            unknown = ops.filter(pc.invert(known))
+        valid = pc.is_in(ops, value_set=pa.array((*UPSERTS, *DELETES)))
+        if not pc.all(valid, min_count=0).as_py():
+            unknown = ops.filter(pc.invert(valid))
             raise DataError(
                 f"Column {self.op!r} of changes has an operation that is not known",
                 found=f"{unknown[0].as_py()!r} in {len(unknown)} of {len(ops)} rows",
@@ -230,11 +230,11 @@ def _image_columns(schema: pa.Schema) -> pa.Schema:
     fields: dict[str, pa.Field] = {}
     for image in (AFTER, BEFORE):
         for field in schema.field(image).type:
-            known = fields.setdefault(field.name, field.with_nullable(True))
-            if known.type != field.type:
+            column = fields.setdefault(field.name, field.with_nullable(True))
+            if column.type != field.type:
                 raise SchemaConflictError(
                     f"Column {field.name!r} has two types in changes",
-                    found=f"{field.type} before, {known.type} after",
+                    found=f"{field.type} before, {column.type} after",
                     fix="cast one of the images",
                 )
     return pa.schema(fields.values())

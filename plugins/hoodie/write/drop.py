@@ -90,8 +90,8 @@ def drop_chosen(
     extra metadata of the commit; None: there is nothing to drop."""
 
     def chosen(state: TableState) -> _Chosen | None:
-        found = choose(state)
-        return (Replaced.of(state, sorted(found[0])), found[1]) if found is not None else None
+        chosen = choose(state)
+        return (Replaced.of(state, sorted(chosen[0])), chosen[1]) if chosen is not None else None
 
     return _dropped(_Drop(access, DROP, chosen, options))
 
@@ -181,13 +181,13 @@ def _is_name(name: object) -> bool:
     return isinstance(name, str) and bool(name.strip("/"))
 
 
-def _matching(state: TableState, name: str, known: Sequence[str]) -> list[str]:
+def _matching(state: TableState, name: str, partitions: Sequence[str]) -> list[str]:
     if "*" not in name:
         return [name]
-    if name in known:
+    if name in partitions:
         raise ConfigError(
             f"{name!r} is a partition of table {state.storage.base_path}, and a pattern that may match others",
             fix="delete its rows by their keys: no name distinguishes it from the others",
         )
     pattern = re.compile(".*".join(map(re.escape, name.split("*"))), re.DOTALL)
-    return [partition for partition in known if pattern.fullmatch(partition)]
+    return [partition for partition in partitions if pattern.fullmatch(partition)]

@@ -68,8 +68,10 @@ class WriteResult(Shows):
         after = f"; failed after it: {', '.join(failed)}" if failed else ""
         replaced = f"; {counted(self.groups_replaced, 'file group')} replaced" if self.metadata.replaced else ""
         line = f"WriteResult({self.instant.time} {self.metadata.operation}: rows {rows}; {files}{replaced}{after})"
-        told = [(service.service, "failed" if service.failed else "done", service.message) for service in self.services]
-        return Shown(line, columns=("service after it", "", "what it did"), rows=told)
+        cells = [
+            (service.service, "failed" if service.failed else "done", service.message) for service in self.services
+        ]
+        return Shown(line, columns=("service after it", "", "what it did"), rows=cells)
 
     @property
     def rows_inserted(self) -> int:

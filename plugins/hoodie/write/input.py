@@ -190,7 +190,7 @@ def _check_index(rows: Any, schema: pa.Schema) -> None:
 
 def _pandas_index(schema: pa.Schema) -> Sequence[Any]:
     try:
-        told = json.loads((schema.metadata or {})[b"pandas"])["index_columns"]
+        index_columns = json.loads((schema.metadata or {})[b"pandas"])["index_columns"]
     except (KeyError, ValueError, TypeError):
         return ()
-    return told if isinstance(told, list) else ()
+    return index_columns if isinstance(index_columns, list) else ()

@@ -30,10 +30,10 @@ def refuse_same_keys(
     compacted = _to_compacted(Window(begun, state), written.stats)
     if compacted:
         keys = NewKeys.union([keys, NewKeys.of_logs(state.storage, compacted, stored)])
-    found = keys.inserted_by_others(meanwhile, written.touched, stored, anywhere=context.global_keys)
-    if found is None:
+    inserted = keys.inserted_by_others(meanwhile, written.touched, stored, anywhere=context.global_keys)
+    if inserted is None:
         return
-    winner, group = found
+    winner, group = inserted
     lost = conflict_error(state, instant, Conflict("the other has inserted one of its keys", winner, (group,)))
     if context.looks_up:
         raise lost

@@ -94,21 +94,21 @@ def _check_columns(options: Options, operation: Operation, properties: TableProp
 
 def _check_consistent(state: TableState, operation: Operation, properties: TableProperties, *, hashed: bool) -> None:
     """Raises ConfigError for a table that can have no consistent hashing, and an operation that goes with none."""
-    asked = f"Option {BUCKET_ENGINE.name}={CONSISTENT_HASHING} is not for"
+    option = f"Option {BUCKET_ENGINE.name}={CONSISTENT_HASHING} is not for"
     if not properties.is_merge_on_read:
         raise ConfigError(
-            f"{asked} table {properties.name!r}, which is copy-on-write: Hudi has it for merge-on-read tables alone",
+            f"{option} table {properties.name!r}, which is copy-on-write: Hudi has it for merge-on-read tables alone",
             fix=f"use {BUCKET_ENGINE.name}=SIMPLE",
         )
     if operation.replaces is not None:
         raise ConfigError(
-            f"{asked} the operation {operation.name}",
+            f"{option} the operation {operation.name}",
             found="file ids that follow from the partition: replaced groups would be written again, and no reader would see them",
             fix="write by upsert or insert",
         )
     if not hashed and is_bucketed(state) is not None:
         raise ConfigError(
-            f"{asked} table {properties.name!r}, which was written with another index",
+            f"{option} table {properties.name!r}, which was written with another index",
             found="commits with files, and no hashing metadata",
             fix=f"use the index that it was written with; {BUCKET_ENGINE.name} is chosen at the first write",
         )

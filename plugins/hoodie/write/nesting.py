@@ -15,10 +15,10 @@ def refuse_nested(storage: Storage, instant: str, partitions: Collection[str]) -
 
     Tasks that make both at the same time see neither of them, so this is asked once more before the commit.
     """
-    known = frozenset(partitions)
-    for lower in sorted(known):
+    paths = frozenset(partitions)
+    for lower in sorted(paths):
         for upper in partitions_above(lower):
-            if upper in known and instant in (made_by(storage, upper), made_by(storage, lower)):
+            if upper in paths and instant in (made_by(storage, upper), made_by(storage, lower)):
                 _refuse(storage, instant, upper, lower)
 
 

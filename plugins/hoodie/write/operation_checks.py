@@ -13,15 +13,15 @@ def check_policy(properties: TableProperties, operation: Operation, policy: str)
     those of a bulk insert. Raises ConfigError."""
     if policy == "NONE" or operation.deletes or operation.replaces is not None:
         return
-    asked = f"{keys.DUP_POLICY.name}={policy.lower()}"
+    option = f"{keys.DUP_POLICY.name}={policy.lower()}"
     if not operation.adds:
         raise ConfigError(
-            f"Option {asked} is not for the operation {operation.name}",
+            f"Option {option} is not for the operation {operation.name}",
             fix="write by insert, or remove the option",
         )
     if not properties.record_key_fields:
         raise ConfigError(
-            f"Option {asked} has no meaning for table {properties.name!r}: its keys are generated, new ones every time",
+            f"Option {option} has no meaning for table {properties.name!r}: its keys are generated, new ones every time",
             fix="remove it, or create the table with hoodie.table.recordkey.fields",
         )
 

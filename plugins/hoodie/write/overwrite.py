@@ -57,12 +57,12 @@ def open_replacing(tx: Transaction, operation: Operation) -> Instant:
 def refuse_waiting(state: TableState, operation: Operation, replaced: Replaced) -> None:
     """Before anything is written. Raises PendingInstantError when a clustering waits for a file group that is to be `replaced`:
     its rows would come back. A drop of partitions does not go past compactions either, as in Hudi."""
-    busy, wanted = Busy(state), replaced.file_groups
+    busy, groups = Busy(state), replaced.file_groups
     kinds: list[tuple[str, Mapping[GroupId, Instant]]] = [("clustering", busy.clustering)]
     if not operation.writes:
         kinds += [("compaction", busy.compacting), ("log compaction", busy.log_compacting)]
     for kind, planned in kinds:
-        group = min(wanted.intersection(planned), default=None)
+        group = min(groups.intersection(planned), default=None)
         if group is None:
             continue
         run = f"run `hudi-services {'cluster' if kind == 'clustering' else 'compact'}`"

@@ -99,7 +99,7 @@ class Pipeline:
         replaced = self._replaced(partitions)
         if not self.plan.operation.writes:
             return Written([], touched=replaced.file_groups, replaced=replaced)
-        begun = perf_counter()
+        start = perf_counter()
         slices = self._slices(partitions)
         look = self._look(slices, touched)
         index = self._index(partitions, slices, look.sought if look is not None else None)
@@ -112,7 +112,7 @@ class Pipeline:
         del keyed  # an engine that keeps rows in memory then has those of one stage
         profile = WorkloadProfile.of(profiles)
         if self.plan.looks_up:
-            self._tell_cost(perf_counter() - begun, slices, partitions, stored, look, profile)
+            self._tell_cost(perf_counter() - start, slices, partitions, stored, look, profile)
         placement = Placement(self.state, self.plan, self.context.writing.instant, Busy(self.state))
         homes = index.home if isinstance(index, BucketIndex) else None
         assignment = placement.assign(profile, slices, size, homes)
@@ -130,8 +130,8 @@ class Pipeline:
         """Those that may hold keys of the rows, or take rows: none for an overwrite."""
         if self.plan.operation.replaces is not None:
             return ()
-        wanted = None if self.plan.looks_up and self.plan.global_keys else partitions
-        return TableView(self.state, wanted).latest()  # or older rows would be taken for those of today
+        lookup_partitions = None if self.plan.looks_up and self.plan.global_keys else partitions
+        return TableView(self.state, lookup_partitions).latest()  # or older rows would be taken for those of today
 
     def _replaced(self, partitions: Sequence[str]) -> Replaced:
         """File groups that an overwrite with rows of these partitions takes out, `also_replaced` included. Raises
@@ -209,12 +209,12 @@ class Pipeline:
     def _advise(self, size: int, tasks: int) -> None:
         """Say what the options ask too much of before the tasks run out of memory, not after."""
         plan, engine = self.plan, self.engine
-        for told in (
+        for warning in (
             too_many_tasks(plan.operation, plan.options, tasks),
             memory_advice(plan.operation, plan.options, size, tasks, engine.parallelism, engine.task_memory),
         ):
-            if told is not None:
-                _log.warning(told)
+            if warning is not None:
+                _log.warning(warning)
 
     def _survey(self, rows: Any, buckets: int, power: int) -> tuple[Sequence[Touched], Exchanged | None]:
         """Partitions and keys that the rows touch: from a first reading of only their keys, or, if that would cost more than

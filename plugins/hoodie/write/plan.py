@@ -141,19 +141,19 @@ class WritePlan:
         )
 
 
-def chosen_operation(asked: str | Operation | None, options: Options) -> Operation:
+def chosen_operation(requested: str | Operation | None, options: Options) -> Operation:
     """The operation: of the call, of the option, or Hudi's default. Raises ConfigError for an unknown name, and when call and
     option contradict each other."""
-    if isinstance(asked, Operation):
-        return asked
-    check_argument("operation", asked, "the name of an operation, such as 'upsert'", str, type(None))
-    if asked is not None and options.given(OPERATION) and asked != options[OPERATION]:
+    if isinstance(requested, Operation):
+        return requested
+    check_argument("operation", requested, "the name of an operation, such as 'upsert'", str, type(None))
+    if requested is not None and options.given(OPERATION) and requested != options[OPERATION]:
         raise ConfigError(
             f"Option {OPERATION.name} contradicts the operation that is asked for",
-            found=f"{options[OPERATION]} and {asked}",
+            found=f"{options[OPERATION]} and {requested}",
             fix="give one of them",
         )
-    return operation_named(options[OPERATION] if asked is None else asked)
+    return operation_named(options[OPERATION] if requested is None else requested)
 
 
 @dataclass(frozen=True)

@@ -50,13 +50,13 @@ def memory_advice(
     both.
     """
     share = 0 if operation.in_one_pass else -(-input_bytes // max(1, tasks))
-    wanted = _COPIES * (share + options[keys.ROW_GROUP_SIZE])
-    if wanted <= given_bytes:
+    needed = _COPIES * (share + options[keys.ROW_GROUP_SIZE])
+    if needed <= given_bytes:
         return None
-    more = -(-tasks * wanted // max(1, given_bytes))
+    more = -(-tasks * needed // max(1, given_bytes))
     return (
-        f"This {operation.name} would like about {wanted / _GIB:.1f} GiB for each of the {at_once} tasks that run at once; each "
+        f"This {operation.name} would like about {needed / _GIB:.1f} GiB for each of the {at_once} tasks that run at once; each "
         f"has {given_bytes / _GIB:.1f} GiB. On Spark give Python workers more (spark.executor.memoryOverhead of "
-        f"{at_once * wanted / _GIB:.1f} GiB for {at_once} cores an executor; spark.memory.storageFraction can be 0, nothing is "
+        f"{at_once * needed / _GIB:.1f} GiB for {at_once} cores an executor; spark.memory.storageFraction can be 0, nothing is "
         f"cached), run fewer tasks at once, or make them smaller: {operation.parallelism.name}={more}"
     )

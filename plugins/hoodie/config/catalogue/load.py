@@ -56,8 +56,8 @@ class Entry:
 
     def asks_for_more(self, value: str) -> bool:
         """Return whether `value` asks for something else than the behaviour here; an empty one asks for nothing."""
-        asked = value.strip().lower()
-        return bool(asked) and asked not in self.as_here
+        requested = value.strip().lower()
+        return bool(requested) and requested not in self.as_here
 
 
 @cache
@@ -91,8 +91,8 @@ def find(name: str) -> Entry | None:
 
 
 def _kind(verdict: str, services: str, reason: str) -> Kind:
-    meant = frozenset() if services == _ANY else frozenset(services.split(","))
-    return Kind(Verdict.REFUSED if verdict == "refused" else Verdict.NO_EFFECT, meant, reason)
+    concerned = frozenset() if services == _ANY else frozenset(services.split(","))
+    return Kind(Verdict.REFUSED if verdict == "refused" else Verdict.NO_EFFECT, concerned, reason)
 
 
 def _rows(file: str) -> list[list[str]]:

@@ -29,9 +29,9 @@ BY_SIZE, BY_NUMBER, BOUNDED, UNBOUNDED, BY_DAY = (
 
 def _strategy(value: str) -> str:
     name = value.strip().removeprefix(_PACKAGE)
-    known = (BY_SIZE, BY_NUMBER, BOUNDED, UNBOUNDED, BY_DAY)
-    if name not in known:
-        raise ValueError(f"one of {', '.join(known)}, with or without its package {_PACKAGE[:-1]}")
+    names = (BY_SIZE, BY_NUMBER, BOUNDED, UNBOUNDED, BY_DAY)
+    if name not in names:
+        raise ValueError(f"one of {', '.join(names)}, with or without its package {_PACKAGE[:-1]}")
     return name
 
 

@@ -22,10 +22,10 @@ def _name(value: str) -> str:
 
 def _distinct(value: str) -> tuple[str, ...]:
     """A comma list of columns, none of them twice; a type may follow a column after a colon."""
-    found = columns(value)
-    if len({name.partition(":")[0] for name in found}) < len(found):
+    names = columns(value)
+    if len({name.partition(":")[0] for name in names}) < len(names):
         raise ValueError("each column once")
-    return found
+    return names
 
 
 NAME = ConfigKey[str]("hoodie.table.name", _name, None, "the table's name", ("hoodie.datasource.write.table.name",))

@@ -110,9 +110,9 @@ def merging_of(raw: Mapping[str, str], version: int, table: str) -> Merging:
     has no effect. In older versions the payload class decides if there is one, then the merge mode or strategy. Raises
     UnsupportedTableError for an unknown payload class, merger or mode, ConfigError for half a delete marker.
     """
-    found = _version_9(raw, table) if version >= 9 else _older(raw, version, table)
+    rules = _version_9(raw, table) if version >= 9 else _older(raw, version, table)
     deletion = _deletion(raw, table)
-    return found if deletion is None else replace(found, deletion=deletion)
+    return rules if deletion is None else replace(rules, deletion=deletion)
 
 
 def _version_9(raw: Mapping[str, str], table: str) -> Merging:
@@ -141,10 +141,10 @@ def _older(raw: Mapping[str, str], version: int, table: str) -> Merging:
         raise _refused(raw, table)
     payload, mode = raw.get(PAYLOAD_KEY, ""), raw.get(MODE_KEY, "").upper()
     if payload:
-        found = _known(payload, _BY_0_X if by_0_x else _BY_1_X)
-        if found is None:
+        rules = _known(payload, _BY_0_X if by_0_x else _BY_1_X)
+        if rules is None:
             raise _refused(raw, table)
-        return found
+        return rules
     if mode not in ("", COMMIT, EVENT):
         raise _refused(raw, table)
     if by_0_x:  # without a word 0.x lets the later write win

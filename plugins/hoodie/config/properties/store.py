@@ -34,9 +34,9 @@ def load_properties(storage: Storage, clock: Clock) -> TableProperties:
         rest = [*(folder for folder in listed.folders if folder != STAGED), *(file.path for file in listed.files)]
         if main is None and backup is None and not rest:
             break
-    for found in (main, backup):
-        if isinstance(found, HoodieError):
-            raise found
+    for content in (main, backup):
+        if isinstance(content, HoodieError):
+            raise content
     if rest:
         raise CorruptTableError(
             f"{PROPERTIES} of {storage.base_path} is missing",
@@ -93,8 +93,8 @@ def recover_properties(storage: Storage) -> bool:
 
 def properties_flaw(storage: Storage, path: str) -> str | None:
     """Why a file of properties cannot be used; "" for one that can, None when it is not there."""
-    found = _read(storage, path)
-    return (found.found or found.what) if isinstance(found, HoodieError) else None if found is None else ""
+    content = _read(storage, path)
+    return (content.found or content.what) if isinstance(content, HoodieError) else None if content is None else ""
 
 
 def _encode(properties: TableProperties) -> bytes:

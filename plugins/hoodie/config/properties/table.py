@@ -365,8 +365,8 @@ def keygen_type_of_class(java_class: str) -> str | None:
     """The type of Hudi's key generator class, or of its Avro twin; None for one that is not supported."""
     name = java_class.rpartition(".")[2]
     plain = name.replace("AvroKeyGenerator", "KeyGenerator")
-    known = {full.rpartition(".")[2]: kind for kind, full in KEYGEN_CLASSES.items()}
-    return _AVRO_TWINS.get(name) or known.get(plain)
+    types = {full.rpartition(".")[2]: kind for kind, full in KEYGEN_CLASSES.items()}
+    return _AVRO_TWINS.get(name) or types.get(plain)
 
 
 def _columns(value: str) -> tuple[str, ...]:

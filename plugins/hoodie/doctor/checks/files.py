@@ -103,8 +103,8 @@ def orphans(facts: Facts) -> Iterator[Finding]:
     """
     committed = {path for commit in facts.commits.values() for stat in commit.stats for path in stat.paths}
     timeline, logs_tell = facts.state.timeline, facts.state.layout.logs_tell_writer
-    known = {i.time for i in timeline} | facts.torn | {time for time in facts.marked if facts.beats.alive(time)}
-    known |= {time for time in facts.beats.ages if facts.beats.alive(time)}
+    living = {i.time for i in timeline} | facts.torn | {time for time in facts.marked if facts.beats.alive(time)}
+    living |= {time for time in facts.beats.ages if facts.beats.alive(time)}
     named = {
         time: {join(partition, name) for partition, names in written_by(commit, time).items() for name in names}
         for time, commit in facts.commits.items()
@@ -115,7 +115,7 @@ def orphans(facts: Facts) -> Iterator[Finding]:
             continue
         for file in each.files:
             time = file.instant if isinstance(file, BaseFile) else file.time
-            if time not in known and not timeline.is_committed(time):
+            if time not in living and not timeline.is_committed(time):
                 yield _unread(file, time) if file.path in committed else _orphan(file, time)
             elif (
                 time in named

@@ -36,25 +36,25 @@ _NO_HURRY = (
 def metadata_table(facts: Facts) -> Iterator[Finding]:
     """Check that it can be read, knows the last commits, and names the files that exist, with their sizes. A metadata table
     that readers do not use is not checked."""
-    found = facts.metadata
+    listing = facts.metadata
     if FILES not in facts.state.properties.metadata_partitions:
         return
-    if found is None:
+    if listing is None:
         yield catalogue.METADATA_GONE.found(
             "hoodie.properties names a metadata table that is not there: readers of Hudi 1.x list the storage instead",
             _FIX,
             path=METADATA_TABLE,
         )
-    elif isinstance(found, HoodieError):
+    elif isinstance(listing, HoodieError):
         yield catalogue.METADATA_UNREADABLE.found(
             "the metadata table cannot be read, and Hudi's readers list files by it alone",
             _FIX,
-            found=" ".join(str(found.found or found.what).split()),
+            found=" ".join(str(listing.found or listing.what).split()),
             path=METADATA_TABLE,
         )
     else:
-        yield from _behind(facts, found)
-        sides = _Sides(facts, found)
+        yield from _behind(facts, listing)
+        sides = _Sides(facts, listing)
         yield from _not_named(sides)
         yield from _not_there(sides)
         yield from _other_sizes(sides)
@@ -89,7 +89,7 @@ class _Sides:
         columns = (self.listing.files[name].to_pylist() for name in ("partition", "name", "size"))
         for partition, name, size in zip(*columns, strict=True):
             by_partition[partition].append(FileInfo(join(partition, name), size, 0))
-        return [parse_partition(partition, found) for partition, found in sorted(by_partition.items())]
+        return [parse_partition(partition, infos) for partition, infos in sorted(by_partition.items())]
 
     @cached_property
     def strange(self) -> list[str]:
@@ -178,14 +178,14 @@ def _not_named(sides: _Sides) -> Iterator[Finding]:
 
 
 def _partition_not_named(facts: Facts, partition: str, current: list[BaseFile | LogFile]) -> Finding:
-    known = partition in facts.written
-    return (catalogue.METADATA_PARTITION if known else catalogue.METADATA_UNKNOWN_PARTITION).found(
+    written = partition in facts.written
+    return (catalogue.METADATA_PARTITION if written else catalogue.METADATA_UNKNOWN_PARTITION).found(
         f"the metadata table does not name partition {partition!r}: Hudi's readers miss its rows"
-        if known
+        if written
         else f"neither the metadata table nor a commit of the timeline names partition {partition!r}: readers that list the "
         "storage have its rows, others do not",
         _FIX
-        if known
+        if written
         else "if it is a copy, move it out of the table; if it is the table's, make any change of the table",
         found=counted(len(current), "current file"),
         path=partition or ".",

@@ -73,10 +73,10 @@ class HFileReader:
 
     def meta_block(self, name: str) -> bytes | None:
         """The content of a meta block (Hudi has one, `bloomFilter`), or None when the file has no such block."""
-        wanted = name.encode()
+        key = name.encode()
         entries = decode_root(bytes(self._meta), self._trailer.meta_index_count, rows=False, where=self._where)
         for entry in entries:
-            if entry.key == wanted:
+            if entry.key == key:
                 payload, _ = self._block(self._span(entry), Magic.META)
                 return bytes(payload)
         return None
@@ -92,17 +92,21 @@ class HFileReader:
 
     def lookup(self, keys: pa.Array | pa.ChunkedArray) -> Iterator[pa.RecordBatch]:
         """The entries of these keys (binary or utf8, in any order), ascending; keys that are not there are left out."""
-        wanted = keys.cast(pa.binary())
-        wanted = (wanted.combine_chunks() if isinstance(wanted, pa.ChunkedArray) else wanted).unique().drop_null()
-        wanted = wanted.take(pc.sort_indices(wanted))
-        first = _floor(self._first_keys, wanted)  # ascending, as the keys are
+        sorted_keys = keys.cast(pa.binary())
+        sorted_keys = (
+            (sorted_keys.combine_chunks() if isinstance(sorted_keys, pa.ChunkedArray) else sorted_keys)
+            .unique()
+            .drop_null()
+        )
+        sorted_keys = sorted_keys.take(pc.sort_indices(sorted_keys))
+        first = _floor(self._first_keys, sorted_keys)  # ascending, as the keys are
         bounds = np.searchsorted(first, np.arange(len(self._blocks) + 1))
         needed = np.flatnonzero(np.diff(bounds))
         for block, entries in self._decode(needed.tolist()):
-            here = wanted.slice(bounds[block], bounds[block + 1] - bounds[block])
-            found = entries.filter(pc.is_in(entries["key"], here))
-            if found.num_rows:
-                yield found
+            here = sorted_keys.slice(bounds[block], bounds[block + 1] - bounds[block])
+            matches = entries.filter(pc.is_in(entries["key"], here))
+            if matches.num_rows:
+                yield matches
 
     def lookup_prefix(self, prefix: bytes) -> Iterator[pa.RecordBatch]:
         """The entries whose keys start with `prefix`, ascending."""
@@ -110,9 +114,9 @@ class HFileReader:
         above = pc.sum(pc.or_(pc.less(keys, prefix), pc.starts_with(keys, pattern=prefix))).as_py() or 0
         before = pc.sum(pc.less(keys, prefix)).as_py() or 0
         for _, entries in self._decode(range(max(0, before - 1), above)):
-            found = entries.filter(pc.starts_with(entries["key"], pattern=prefix))
-            if found.num_rows:
-                yield found
+            matches = entries.filter(pc.starts_with(entries["key"], pattern=prefix))
+            if matches.num_rows:
+                yield matches
 
     @cached_property
     def _blocks(self) -> list[IndexEntry]:
@@ -181,5 +185,5 @@ def _floor(bounds: pa.Array, keys: pa.Array) -> np.ndarray:
     """For each of the ascending `keys` the number of the last of the ascending `bounds` that is not above it; -1 for none."""
     both = pa.table({"key": pa.concat_arrays([bounds, keys]), "kind": np.repeat([0, 1], [len(bounds), len(keys)])})
     kinds = both["kind"].to_numpy()[pc.sort_indices(both, [("key", "ascending"), ("kind", "ascending")]).to_numpy()]
-    found: np.ndarray = (np.cumsum(kinds == 0) - 1)[kinds == 1]
-    return found
+    positions: np.ndarray = (np.cumsum(kinds == 0) - 1)[kinds == 1]
+    return positions

@@ -55,9 +55,9 @@ def read_deletes(storage: Storage, block: LogBlock, ordering: Sequence[pa.Field]
     values = [_ordering_values(entry["orderingVal"], len(ordering), block) for entry in deletes]
     columns = {RECORD_KEY: pa.array([entry["recordKey"] for entry in deletes], pa.string())}
     for place, field in enumerate(ordering):
-        cells = [None if found is None else found[place] for found in values]
+        cells = [None if cells_of_row is None else cells_of_row[place] for cells_of_row in values]
         columns[field.name] = _as_column(cells, field, block)
-    columns[RESET] = pa.array([found is None for found in values], pa.bool_())
+    columns[RESET] = pa.array([cells_of_row is None for cells_of_row in values], pa.bool_())
     return pa.table(columns)
 
 

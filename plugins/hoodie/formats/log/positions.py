@@ -34,18 +34,18 @@ def encode_positions(rows: pa.Table, base_instant: str) -> dict[Header, str]:
 
 def has_positions(block: LogBlock, base_instant: str) -> bool:
     """Return whether the block has positions in the base file of that instant, and not in another one."""
-    told = block.headers.get(Header.BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS)
-    return told == base_instant and bool(block.headers.get(Header.RECORD_POSITIONS))
+    instant = block.headers.get(Header.BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS)
+    return instant == base_instant and bool(block.headers.get(Header.RECORD_POSITIONS))
 
 
 def decode_positions(block: LogBlock) -> npt.NDArray[np.int64]:
     """Positions of the rows of the block, in their order. Raises CorruptFileError."""
     try:
         content = base64.b64decode(block.headers[Header.RECORD_POSITIONS], validate=True)
-        found = BitMap64.deserialize(content).to_array()
+        positions = BitMap64.deserialize(content).to_array()
     except (ValueError, IndexError) as error:
         raise wrong_positions(block, f"they cannot be decoded: {error}") from error
-    return np.frombuffer(found, dtype=np.uint64).astype(np.int64)
+    return np.frombuffer(positions, dtype=np.uint64).astype(np.int64)
 
 
 def wrong_positions(block: LogBlock, found: str) -> CorruptFileError:

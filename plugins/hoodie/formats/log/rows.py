@@ -70,8 +70,8 @@ def _parquet_rows(content: bytes, block: LogBlock, columns: Sequence[str] | None
     try:
         file = open_parquet(pa.BufferReader(content))
         names = file.schema_arrow.names
-        wanted = None if columns is None else [name for name in columns if name in names]
-        for batch in file.iter_batches(_batch_rows(file.metadata), columns=wanted, use_threads=False):
+        requested = None if columns is None else [name for name in columns if name in names]
+        for batch in file.iter_batches(_batch_rows(file.metadata), columns=requested, use_threads=False):
             yield pa.Table.from_batches([batch])
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise corrupt_block(block, str(error)) from error

@@ -108,8 +108,8 @@ def parse(texts: pa.StringArray, pattern: Pattern, year_now: int) -> tuple[Parse
     return Parsed(local, offset, has_offset, good & possible), good
 
 
-def _set_fields(found: list[tuple[str, Longs]], size: int, good: Flags) -> tuple[Longs, Flags]:
-    ordered = sorted(found, key=lambda pair: (-SETTERS[pair[0]].span, -SETTERS[pair[0]].unit))
+def _set_fields(parsed: list[tuple[str, Longs]], size: int, good: Flags) -> tuple[Longs, Flags]:
+    ordered = sorted(parsed, key=lambda pair: (-SETTERS[pair[0]].span, -SETTERS[pair[0]].unit))
     if ordered and DAY <= SETTERS[ordered[0][0]].unit <= MONTH:
         ordered.insert(0, ("year", np.full(size, _YEAR_OF_DATES_WITHOUT_ONE, np.int64)))
     local, possible = np.zeros(size, np.int64), np.ones(size, np.bool_)

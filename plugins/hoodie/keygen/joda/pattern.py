@@ -124,21 +124,21 @@ def _tokens(text: str) -> list[str | Literal]:
 
 
 def _literal(text: str, position: int) -> tuple[str, int]:
-    found, quoted = "", False
+    literal, quoted = "", False
     while position < len(text):
         char = text[position]
         if char == "'":
             if text[position + 1 : position + 2] == "'":
-                found += "'"
+                literal += "'"
                 position += 1
             else:
                 quoted = not quoted
         elif not quoted and _is_letter(char):
             break
         else:
-            found += char
+            literal += char
         position += 1
-    return found, position
+    return literal, position
 
 
 def _is_letter(char: str) -> bool:

@@ -102,8 +102,8 @@ def is_in(column: Column, literals: Sequence[Literal], *, negated: bool) -> pc.E
             return reduce(or_, equal)
         return reduce(lambda left, right: left & right, [compared(column, "<>", literal) for literal in literals])
     values = [value for literal in literals for value in _values(column, literal)]
-    found = column.value.isin(pa.array(values, column.kind))
-    return column.is_valid & ~found if negated else found
+    condition = column.value.isin(pa.array(values, column.kind))
+    return column.is_valid & ~condition if negated else condition
 
 
 def _values(column: Column, literal: Literal) -> list[Any]:
@@ -216,21 +216,21 @@ def _plain(column: Column, literal: Literal) -> Any:
             if clock is not None and not (kind.unit == "ms" and clock.microsecond % 1000):
                 return pa.scalar(clock, kind)
         raise _unfit(column, literal, "a time, such as '12:30:00'")
-    wanted = {pa.string(): "text in single quotes, such as '007'", pa.bool_(): "true or false"}.get(kind)
-    if wanted is None:
+    expected = {pa.string(): "text in single quotes, such as '007'", pa.bool_(): "true or false"}.get(kind)
+    if expected is None:
         raise ArgumentError(
             f"A filter compares {column.name!r} with {literal.sql}",
             found=f"{column.name} is {kind}",
             fix="of such a column only `is null` and `is not null` can be asked",
         )
-    raise _unfit(column, literal, wanted)
+    raise _unfit(column, literal, expected)
 
 
 def _moment(column: Column, literal: Literal) -> int:
     """Microseconds since 1970. A literal without a zone is UTC where the column has one."""
     text = literal.value
-    found = _MOMENT.fullmatch(text) if isinstance(text, str) and literal.kind in ("text", "date", "timestamp") else None
-    moment = _parsed(datetime.fromisoformat, str(text)) if found is not None else None
+    match = _MOMENT.fullmatch(text) if isinstance(text, str) and literal.kind in ("text", "date", "timestamp") else None
+    moment = _parsed(datetime.fromisoformat, str(text)) if match is not None else None
     if moment is None or (moment.tzinfo is not None and column.kind.tz is None):
         zone = "Z'; without a zone it is UTC" if column.kind.tz is not None else "', without a zone"
         raise _unfit(column, literal, f"a time, such as '2026-01-31 12:30:00{zone}")
@@ -245,21 +245,23 @@ def _parsed(parse: Callable[[str], Any], text: str) -> Any:
         return None
 
 
-def _unfit(column: Column, literal: Literal, wanted: str) -> ArgumentError:
+def _unfit(column: Column, literal: Literal, expected: str) -> ArgumentError:
     return ArgumentError(
         f"A filter compares {column.name!r} with {literal.sql}",
         found=f"{column.name} is {column.kind}",
-        fix=f"give {wanted}",
+        fix=f"give {expected}",
     )
 
 
 def number_of(text: str) -> Decimal | None:
     """The number in a text; None for other text, or a number far beyond the range of all columns."""
     try:
-        found = Decimal(text)
+        number = Decimal(text)
     except InvalidOperation:
         return None
     wieldy = (
-        found.is_finite() and abs(found.adjusted()) <= _MOST_EXPONENT and len(found.as_tuple().digits) <= _MOST_DIGITS
+        number.is_finite()
+        and abs(number.adjusted()) <= _MOST_EXPONENT
+        and len(number.as_tuple().digits) <= _MOST_DIGITS
     )
-    return found if wieldy else None
+    return number if wieldy else None

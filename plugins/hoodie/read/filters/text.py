@@ -147,13 +147,13 @@ class _Conditions:
 
     def _is(self, node: exp.Is, *, negated: bool) -> pc.Expression:
         _only(node, "this", "expression")
-        column, asked = self._column(node.this), _bare(node.expression)
-        if isinstance(asked, exp.Null):
+        column, operand = self._column(node.this), _bare(node.expression)
+        if isinstance(operand, exp.Null):
             return column.is_valid if negated else column.value.is_null()
-        if not isinstance(asked, exp.Boolean):
+        if not isinstance(operand, exp.Boolean):
             raise _refused(node)
-        wanted = self._flag(column, negated=bool(asked.this) is negated)
-        return column.value.is_null() | wanted if negated else wanted
+        truth = self._flag(column, negated=bool(operand.this) is negated)
+        return column.value.is_null() | truth if negated else truth
 
     def _like(self, node: Any, *, negated: bool) -> pc.Expression:
         _only(node, *(("this", "expression") if isinstance(node, exp.Escape) else ("this", "expression", "negate")))
@@ -186,25 +186,25 @@ class _Conditions:
 
     def _column(self, node: Any) -> Column:
         parts = _parts(_bare(node))
-        known = self.columns
+        fields = self.columns
         names: list[str] = []
         kind = pa.null()
         for number, part in enumerate(parts):
-            name = _named(known, part)
+            name = _named(fields, part)
             if name is None:
-                raise self._unknown(parts, number, known)
+                raise self._unknown(parts, number, fields)
             names.append(name)
-            kind = known.field(name).type
-            known = pa.schema(kind.fields if pa.types.is_struct(kind) else [])
+            kind = fields.field(name).type
+            fields = pa.schema(kind.fields if pa.types.is_struct(kind) else [])
         return Column(".".join(names), kind, pc.field(*names))
 
-    def _unknown(self, parts: Sequence[Any], number: int, known: pa.Schema) -> ArgumentError:
+    def _unknown(self, parts: Sequence[Any], number: int, fields: pa.Schema) -> ArgumentError:
         path = ".".join(part.name for part in parts[: number + 1])
         inside = f"field {path!r}" if number else f"column {path!r}"
         text = "; text has single quotes" if parts[number].args.get("quoted") and not number else ""
         return ArgumentError(
             f"A filter names the {inside}, which the table does not have",
-            found=f"{'fields' if number else 'columns'} {', '.join(known.names) or '(none)'}",
+            found=f"{'fields' if number else 'columns'} {', '.join(fields.names) or '(none)'}",
             fix=f"name one of them{text}",
         )
 
@@ -255,11 +255,11 @@ def _parts(node: Any) -> list[Any]:
     return result
 
 
-def _named(known: pa.Schema, part: Any) -> str | None:
+def _named(fields: pa.Schema, part: Any) -> str | None:
     """The column that an identifier names; without quotes in any case, as in SQL, which no two columns of a table differ in."""
-    if part.name in known.names:
+    if part.name in fields.names:
         return str(part.name)
-    lowered = {name.lower(): name for name in known.names}
+    lowered = {name.lower(): name for name in fields.names}
     return None if part.args.get("quoted") else lowered.get(part.name.lower())
 
 
@@ -314,9 +314,9 @@ def _after(prefix: str) -> str:
     return kept[:-1] + chr(0xE000 if 0xD800 <= following <= 0xDFFF else following)
 
 
-def _only(node: Any, *known: str) -> None:
+def _only(node: Any, *supported: str) -> None:
     """Raises ArgumentError when a part of SQL is said in a way that is not known here: nothing of it is passed over."""
-    if any(value and key not in known for key, value in node.args.items()):
+    if any(value and key not in supported for key, value in node.args.items()):
         raise _refused(node)
 
 

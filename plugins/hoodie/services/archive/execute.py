@@ -101,11 +101,11 @@ class _Backlog:
         marked = marked_instants(access.storage)
         properties = load_properties(access.storage, access.clock)
         layout = layout_of(properties)
-        found = list_instants(access.storage, layout)
+        instants = list_instants(access.storage, layout)
         files: _Files = {}
-        for instant in sorted(found, key=lambda each: each.state):
+        for instant in sorted(instants, key=lambda each: each.state):
             files.setdefault(instant.key, []).append(instant)
-        timeline = Timeline.of(found, Gaps(access.storage, layout))
+        timeline = Timeline.of(instants, Gaps(access.storage, layout))
         state = TableState(access.storage, properties, layout, timeline)
         return _Backlog(state, files, marked, Partitions(state.files))
 
@@ -135,8 +135,8 @@ def _next_batch(
     if not may_go:
         return ()
     batch = list(_within(may_go, files))
-    known = state.archive.known(batch)
-    new = [instant for instant in batch if instant.key not in known]
+    archived = state.archive.known(batch)
+    new = [instant for instant in batch if instant.key not in archived]
     if len(new) < len(batch):
         recovered(f"removed {counted(len(batch) - len(new), 'instant')} that an interrupted archival had stored")
     if new:
@@ -173,8 +173,8 @@ def _entries(
 ) -> list[Entry]:
     """The instants with the bodies of their files. Raises MissingFileError when one is gone, which under the lock none can."""
     path = state.layout.path
-    wanted = [path(each) for instant in instants for each in files.get(instant.key, ()) if each.stamp[0]]
-    read = access.engine.map(_ReadFiles(state.storage), _shared(wanted, tasks))
+    paths = [path(each) for instant in instants for each in files.get(instant.key, ()) if each.stamp[0]]
+    read = access.engine.map(_ReadFiles(state.storage), _shared(paths, tasks))
     bodies = {name: body for part in read for name, body in part.items()}
     entries = []
     for instant in instants:

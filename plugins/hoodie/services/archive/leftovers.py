@@ -36,10 +36,10 @@ class Partitions:
         self._all: Sequence[PartitionFiles] | None = None
 
     def of(self, partitions: Iterable[str]) -> list[PartitionFiles]:
-        wanted = sorted(set(partitions))
-        missing = [partition for partition in wanted if partition not in self._known]
+        names = sorted(set(partitions))
+        missing = [partition for partition in names if partition not in self._known]
         self._known.update((listed.partition, listed) for listed in self._files.of(missing))
-        return [self._known[partition] for partition in wanted]
+        return [self._known[partition] for partition in names]
 
     def all(self) -> Sequence[PartitionFiles]:
         if self._all is None:
@@ -55,9 +55,9 @@ def uncleaned(state: TableState, instants: Iterable[Instant], partitions: Partit
             continue
         replaced = state.commit_metadata(instant).replaced
         groups = {GroupId(partition, file_id) for partition, ids in replaced.items() for file_id in ids}
-        for found in partitions.of(replaced):
-            if any(file.group in groups for file in (*found.base_files, *found.log_files)):
-                what = f"file groups of partition {found.partition!r} that {instant} replaced are not cleaned yet"
+        for group in partitions.of(replaced):
+            if any(file.group in groups for file in (*group.base_files, *group.log_files)):
+                what = f"file groups of partition {group.partition!r} that {instant} replaced are not cleaned yet"
                 yield Hold(instant.time, what, instant)
                 return
 
@@ -86,22 +86,22 @@ def unnamed(state: TableState, instants: Sequence[Instant], partitions: Partitio
     Once the instant is archived, the file would be read. One does not count that a newer base file hides from every commit that
     stays.
     """
-    known = {instant.time: instant for instant in instants if instant.action.completed_as in WRITE_ACTIONS}
-    if not known:
+    writes = {instant.time: instant for instant in instants if instant.action.completed_as in WRITE_ACTIONS}
+    if not writes:
         return
-    found = partitions.all()
-    strays = stray_paths(found, state)
-    begun = _begun(state, instants, found, strays) if strays else {}
+    groups = partitions.all()
+    strays = stray_paths(groups, state)
+    earliest = _begun(state, instants, groups, strays) if strays else {}
     alone = [
         (time, file.info.path)
         for file in _data_files(partitions)
         if file.info.path in strays
-        and (time := _time(file)) in known
-        and begun.get(file.group, BEGINNING) < (time if isinstance(file, BaseFile) else _done(known[time]))
+        and (time := _time(file)) in writes
+        and earliest.get(file.group, BEGINNING) < (time if isinstance(file, BaseFile) else _done(writes[time]))
     ]
     if alone:
         time, path = min(alone)
-        yield Hold(time, f"{path} has the time of {known[time]}, which does not name it; {_REMEDY}", known[time])
+        yield Hold(time, f"{path} has the time of {writes[time]}, which does not name it; {_REMEDY}", writes[time])
 
 
 def lost_blocks(state: TableState, instants: Sequence[Instant], partitions: Partitions) -> Iterator[Hold]:
@@ -128,13 +128,15 @@ def damaged(state: TableState, instants: Sequence[Instant], partitions: Partitio
     Reads and writes compare the files with commits of the active timeline: once the instant is archived, they would take older
     rows, or fewer, for the table's.
     """
-    known = {instant.time for instant in instants if instant.action.completed_as in WRITE_ACTIONS}
-    if not known:
+    write_times = {instant.time for instant in instants if instant.action.completed_as in WRITE_ACTIONS}
+    if not write_times:
         return
     slices = latest_slices(file_groups(partitions.all(), state), replaced_groups(state))
     lost = [(file, "is missing") for file in absent_files(state, slices) if not file.name.endswith(EXTERNAL)]
     lost += [(file, f"has {size:,} of {file.size:,} bytes") for file, size in short_files(state, slices)]
-    result = [(file.instant.time, file.path, what, file.instant) for file, what in lost if file.instant.time in known]
+    result = [
+        (file.instant.time, file.path, what, file.instant) for file, what in lost if file.instant.time in write_times
+    ]
     if result:
         time, path, what, by = min(result, key=lambda each: each[:2])
         yield Hold(time, f"{path}, which {by} wrote, {what}", by, fix=_RESTORE)

@@ -89,14 +89,14 @@ def decide_archive(
     return replace(_decision(state, plan, reason, first), blockers=blockers)
 
 
-def _blockers(found: Iterable[Hold], state: TableState, clock: Clock) -> tuple[Blocker, ...]:
+def _blockers(found_holds: Iterable[Hold], state: TableState, clock: Clock) -> tuple[Blocker, ...]:
     """Blockers for the holds of instants. Holds of options are part of the reason."""
-    told = [
+    holdings = [
         Holding(hold.instant, f"what began at {hold.since} or later", f"as {hold.why}", hold.fix)
-        for hold in found
+        for hold in found_holds
         if hold.instant is not None
     ]
-    return blockers_of(told, state, clock, ConcurrencyOptions())
+    return blockers_of(holdings, state, clock, ConcurrencyOptions())
 
 
 def checked(given: Given) -> Options:
@@ -124,10 +124,10 @@ def _last_clean(state: TableState) -> Time | None:
     return state.clean_result(cleans[-1]).earliest_to_retain or None
 
 
-def _consumers(found: Claims, timeline: Timeline) -> Iterator[Hold]:
+def _consumers(consumers: Claims, timeline: Timeline) -> Iterator[Hold]:
     """The slowest consumer needs all instants since the first commit that it has not read. It looks at cleans and rollbacks to
     notice that files are gone."""
-    claim = found.slowest
+    claim = consumers.slowest
     if claim is None:
         return
     since = claim.first.time if claim.first is not None else BEGINNING

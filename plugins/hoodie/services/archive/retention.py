@@ -30,7 +30,7 @@ class Hold:
 
 def kept_at_least(timeline: Timeline, options: Options, now: datetime, zone: tzinfo) -> int:
     """How many commits stay: as many as asked for, but more than the cleaner counts, or it would never begin."""
-    commits, wanted = timeline.commits, options[keys.MIN_COMMITS]
+    commits, least = timeline.commits, options[keys.MIN_COMMITS]
     match options[POLICY]:
         case "KEEP_LATEST_COMMITS":
             counted = options[COMMITS_RETAINED]
@@ -39,7 +39,7 @@ def kept_at_least(timeline: Timeline, options: Options, now: datetime, zone: tzi
             counted = sum(max(i.time, i.completion_time or BEGINNING) >= horizon for i in commits)
         case _:
             counted = 0
-    return max(wanted, counted + 1 if counted else 0)
+    return max(least, counted + 1 if counted else 0)
 
 
 def _horizon(now: datetime, hours: int, zone: tzinfo) -> Time:
@@ -89,13 +89,13 @@ def _for_compaction(timeline: Timeline, deltas: int) -> Instant | None:
 
 
 def archivable(
-    timeline: Timeline, found: Sequence[Hold], kept: int, allowed: int, *, cleans_apart: bool
+    timeline: Timeline, held: Sequence[Hold], kept: int, allowed: int, *, cleans_apart: bool
 ) -> tuple[Instant, ...]:
     """The completed instants that go, ascending, when `kept` commits stay of more than `allowed`.
 
     Cleans and rollbacks go with the commits that they lie between; with `cleans_apart` by counts of their own.
     """
-    until = min((hold.since for hold in found), default=None)
+    until = min((hold.since for hold in held), default=None)
     saved = {i.time for i in timeline.completed(Action.SAVEPOINT)}
     free = [i for i in timeline.commits if i.time not in saved and (until is None or i.time < until)]
     enough = len(timeline.commits) > allowed
@@ -106,6 +106,6 @@ def archivable(
         if not cleans_apart:
             others += [i for i in done if commits and i.time < commits[-1].time]
         elif len(done) > allowed:
-            limit = min((hold.since for hold in found if hold.every), default=None)
+            limit = min((hold.since for hold in held if hold.every), default=None)
             others += [i for i in done[: len(done) - kept] if limit is None or i.time < limit]
     return tuple(sorted((*commits, *others), key=lambda i: (i.time, i.action)))

@@ -65,14 +65,14 @@ def find_duplicates(
     hashes_of = HashesOf(KeysOf(record_keys, paths), sample)
     if rows <= _GATHERED:
         shares = packed(narrow, engine.parallelism, lambda split: split.size)
-        found = [repeated_hashes(engine.map(GatherHashes(hashes_of), shares))]
+        repeated = [repeated_hashes(engine.map(GatherHashes(hashes_of), shares))]
     else:
         buckets = max(engine.parallelism, -(-rows * _HASH_BYTES // _BUCKET_BYTES))
-        found = engine.exchange_inputs([(SpreadHashes(hashes_of, buckets), narrow)], buckets).map(repeated_in_bucket)
-    total = sum(count for count, _ in found)
+        repeated = engine.exchange_inputs([(SpreadHashes(hashes_of, buckets), narrow)], buckets).map(repeated_in_bucket)
+    total = sum(count for count, _ in repeated)
     if not total:
         return Duplicates(0)
-    suspects = np.concatenate([hashes for _, hashes in found])[:_SUSPECTS]
+    suspects = np.concatenate([hashes for _, hashes in repeated])[:_SUSPECTS]
     counted = pa.concat_tables(engine.map(CountKeys(hashes_of.keys_of, suspects), narrow))
     keys = counted.group_by([PARTITION_PATH, RECORD_KEY]).aggregate([("count_all", "sum")])
     twice = keys.filter(pc.greater(keys["count_all_sum"], 1))

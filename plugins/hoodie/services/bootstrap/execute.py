@@ -162,7 +162,7 @@ def _delete_strays(state: TableState, changes: Sequence[Change]) -> None:
     times = {change.instant.time for change in changes}
     kept = {path for change in changes for path in change.files}
     listed = StorageFiles(state.storage).all()
-    strays = {base.path for found in listed for base in found.base_files if base.instant in times} - kept
+    strays = {base.path for group in listed for base in group.base_files if base.instant in times} - kept
     delete_data_files(state.storage, strays)
 
 

@@ -146,8 +146,8 @@ def _schema(
     clashes = []
     for stored, path in examples.items():
         try:
-            found = pa.schema([field.with_nullable(True) for field in normalise(stored)])
-            schema = found if schema is None else reconcile(schema, found)
+            columns = pa.schema([field.with_nullable(True) for field in normalise(stored)])
+            schema = columns if schema is None else reconcile(schema, columns)
         except HoodieError as error:
             clashes.append(f"{path}: {error}")
     if schema is None:
@@ -156,8 +156,8 @@ def _schema(
     for file in files:
         for name, value in file.values:
             texts.setdefault(name, []).append(value)
-    told = [name for name in fields if name in texts and find_field(schema, name) is None and "." not in name]
-    given = [pa.field(name, _path_type(texts[name]) if typed else pa.string()) for name in told]
+    from_folders = [name for name in fields if name in texts and find_field(schema, name) is None and "." not in name]
+    given = [pa.field(name, _path_type(texts[name]) if typed else pa.string()) for name in from_folders]
     return pa.schema([*schema, *given]), clashes
 
 
@@ -167,10 +167,10 @@ def _as_text(schema: pa.Schema) -> pa.Schema:
 
 def _path_type(texts: Sequence[str | None]) -> pa.DataType:
     """The type that Spark would infer for a partition column, if writing it gives the same folder again: `01` stays text."""
-    found = pa.array(sorted({text for text in texts if text is not None}), pa.string())
+    distinct = pa.array(sorted({text for text in texts if text is not None}), pa.string())
     for kind in (pa.int32(), pa.int64(), pa.date32()):
         try:
-            if len(found) and found.cast(kind).cast(pa.string()) == found:
+            if len(distinct) and distinct.cast(kind).cast(pa.string()) == distinct:
                 return kind
         except pa.ArrowInvalid:
             continue

@@ -36,13 +36,14 @@ def preflight(request: BootstrapRequest, engine: Engine) -> BootstrapPlan:
         sample = options[keys.CHECK_KEYS] == "SAMPLE"
         splits = plan.splits(source, plan.files, orc=orc)
         try:
-            found = find_duplicates(splits, record_keys, paths, plan.rows, sample, engine)
+            duplicates = find_duplicates(splits, record_keys, paths, plan.rows, sample, engine)
         except HoodieError as error:
             plan = replace(plan, problems=(str(error),))
         else:
-            if found.keys:
-                said = f"{found.keys} record keys are not unique{' in the sample' if sample else ''}: {found.example}"
-                plan = replace(plan, problems=(f"{said}; remove the copies, or name more key columns",))
+            if duplicates.keys:
+                where = " in the sample" if sample else ""
+                problem = f"{duplicates.keys} record keys are not unique{where}: {duplicates.example}"
+                plan = replace(plan, problems=(f"{problem}; remove the copies, or name more key columns",))
     check_unchanged(source, files)
     return plan
 

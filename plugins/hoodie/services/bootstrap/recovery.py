@@ -29,16 +29,16 @@ def already_done(request: BootstrapRequest, clock: Clock) -> dict[Time, CommitMe
     if storage.info(PROPERTIES) is None:
         return None
     state = load_state(storage, clock)
-    wanted = {**request.properties.raw, **request.of_source}
+    expected = {**request.properties.raw, **request.of_source}
     other = sorted(
         name
-        for name, value in wanted.items()
+        for name, value in expected.items()
         if name != "hoodie.table.checksum" and state.properties.raw.get(name) != value
     )
     if other:
         raise TableExistsError(
             f"There is another Hudi table at {storage.base_path}",
-            found=f"{other[0]}={state.properties.raw.get(other[0])}, asked for was {wanted[other[0]]}",
+            found=f"{other[0]}={state.properties.raw.get(other[0])}, asked for was {expected[other[0]]}",
             fix="choose another base path, or the options of that table",
         )
     done = {

@@ -155,9 +155,9 @@ class SourceSplit:
                 yield from parquet.batches(_stored_names(self.schema, parquet.schema), parquet.intervals(None))
 
 
-def _stored_names(wanted: pa.Schema, stored: pa.Schema) -> list[str]:
+def _stored_names(schema: pa.Schema, stored: pa.Schema) -> list[str]:
     """The stored columns among the wanted ones; one column at least, since something has to count the rows."""
-    return [name for name in wanted.names if name in stored.names] or stored.names[:1]
+    return [name for name in schema.names if name in stored.names] or stored.names[:1]
 
 
 def _walk(storage: Storage, folder: str) -> Iterator[FileInfo]:

@@ -110,14 +110,16 @@ class TableSums:
 
 def _sums(rows: pa.Table, partitions: pa.ChunkedArray) -> Sums:
     hashes = row_hashes(rows)
-    found = pc.unique(partitions)
-    numbers = pc.index_in(partitions, value_set=found).to_numpy()
-    counts = np.bincount(numbers, minlength=len(found))
-    sums = np.zeros(len(found), dtype=np.uint64)
+    partition_values = pc.unique(partitions)
+    numbers = pc.index_in(partitions, value_set=partition_values).to_numpy()
+    counts = np.bincount(numbers, minlength=len(partition_values))
+    sums = np.zeros(len(partition_values), dtype=np.uint64)
     np.add.at(sums, numbers, hashes)
     return {
         name: Sum(int(count), int(checksum))
-        for name, count, checksum in zip(found.to_pylist(), counts, sums, strict=True)  # distinct values: few
+        for name, count, checksum in zip(
+            partition_values.to_pylist(), counts, sums, strict=True
+        )  # distinct values: few
     }
 
 

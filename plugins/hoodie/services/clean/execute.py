@@ -122,7 +122,7 @@ def execute_clean(state: TableState, instant: Instant, plan: CleanPlan, clock: C
 
     Raises UnsafeDeleteError, before anything is deleted, for a plan that names what it may not.
     """
-    begun = clock.now()
+    start = clock.now()
     audit = {"bytes_deleted": str(plan.bytes), "cleaned_by": f"{user_name()}@{socket.gethostname()}"}
     paths, aside = [file.path for file in plan.files], _aside(instant, plan)
     check_data_files(state.storage, paths)
@@ -141,7 +141,7 @@ def execute_clean(state: TableState, instant: Instant, plan: CleanPlan, clock: C
                 fix="remove the cause; the next clean goes on where this one stopped",
             )
     state.storage.sweep(sorted({file.partition for file in plan.files}))
-    result = clean_result(instant.time, plan, int((clock.now() - begun).total_seconds() * 1000), audit)
+    result = clean_result(instant.time, plan, int((clock.now() - start).total_seconds() * 1000), audit)
     instants.complete(state, instant, encode_clean_result(result), clock)
     return result
 

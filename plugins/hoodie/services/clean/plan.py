@@ -103,10 +103,10 @@ def _due(state: TableState, options: Options) -> tuple[bool, str]:
         return True, ""
     last = cleans[-1].completion_time or cleans[-1].time
     since = sum((commit.completion_time or commit.time) > last for commit in state.timeline.commits)
-    wanted = options[keys.TRIGGER_COMMITS]
+    required = options[keys.TRIGGER_COMMITS]
     return (
-        since >= wanted,
-        f"{counted(since, 'commit')} (of {wanted}, {keys.TRIGGER_COMMITS.name}) since the last clean",
+        since >= required,
+        f"{counted(since, 'commit')} (of {required}, {keys.TRIGGER_COMMITS.name}) since the last clean",
     )
 
 
@@ -133,11 +133,11 @@ def _with_consumers(retention: Retention, state: TableState, options: Options, c
     versions = options[keys.POLICY] == KEEP_VERSIONS
     if not versions and retention.earliest is None:
         return retention
-    found = claims(state, clock.now(), options[RETENTION_HOURS])
+    consumers = claims(state, clock.now(), options[RETENTION_HOURS])
     earliest = retention.earliest.time if retention.earliest is not None and not versions else None
-    passed = found.passed_before(earliest)
+    passed = consumers.passed_before(earliest)
     reason = "; ".join([retention.reason, *passed])
-    return replace(retention, reason=reason).kept_for(found.slowest)
+    return replace(retention, reason=reason).kept_for(consumers.slowest)
 
 
 def _partitions(

@@ -90,14 +90,14 @@ def earliest_by_hours(timeline: Timeline, hours: int, now: datetime, zone: tzinf
     return _not_past_pending(timeline, first, f"the last {hours} h are retained{dated}")
 
 
-def _not_past_pending(timeline: Timeline, wanted: Instant, reason: str) -> Retention:
+def _not_past_pending(timeline: Timeline, earliest: Instant, reason: str) -> Retention:
     first = next((i for i in timeline.pending if i.action.completed_as in WRITE_ACTIONS), None)
     if first is None:
-        return Retention(wanted, reason)
+        return Retention(earliest, reason)
     before = list(takewhile(lambda commit: _done_before(commit, first), timeline.commits))
-    if before and before[-1].time >= wanted.time:
-        return Retention(wanted, reason)
-    return Retention(before[-1] if before else None, f"held back by pending instant {first}", first, wanted)
+    if before and before[-1].time >= earliest.time:
+        return Retention(earliest, reason)
+    return Retention(before[-1] if before else None, f"held back by pending instant {first}", first, earliest)
 
 
 def oldest_writer(timeline: Timeline) -> Instant | None:

@@ -23,8 +23,8 @@ def z_order(points: Numbers, bits: int) -> Numbers:
     """Points (row, column) -> their places (row, word): the bits of the columns by turns, the highest first."""
     rows, columns = points.shape
     whole = np.ascontiguousarray(points.astype(">u8")).view(np.uint8).reshape(rows, columns, _WORD)
-    told = np.unpackbits(whole[:, :, _WORD - bits // 8 :], axis=2)
-    packed = np.packbits(told.transpose(0, 2, 1).reshape(rows, columns * bits), axis=1)
+    planes = np.unpackbits(whole[:, :, _WORD - bits // 8 :], axis=2)
+    packed = np.packbits(planes.transpose(0, 2, 1).reshape(rows, columns * bits), axis=1)
     padded = np.zeros((rows, -(-packed.shape[1] // _WORD) * _WORD), dtype=np.uint8)
     padded[:, : packed.shape[1]] = packed
     return padded.view(">u8").astype(np.uint64)
@@ -60,8 +60,8 @@ def ordered_bits(values: pa.ChunkedArray) -> Numbers:
         return _of_floats(_numpy(values.cast(pa.float64())), _nulls(values))
     if pa.types.is_integer(kind) or pa.types.is_temporal(kind):
         narrow = kind if pa.types.is_integer(kind) else pa.int32() if kind.bit_width == _WORD * 4 else pa.int64()
-        found = _numpy(values.cast(narrow).cast(pa.int64())).view(np.uint64) ^ _SIGN
-        return np.where(_nulls(values), np.uint64(0), found)
+        bits = _numpy(values.cast(narrow).cast(pa.int64())).view(np.uint64) ^ _SIGN
+        return np.where(_nulls(values), np.uint64(0), bits)
     return _of_texts(values.cast(pa.large_binary()).combine_chunks())
 
 
@@ -69,9 +69,9 @@ def ranks(values: pa.ChunkedArray, bounds: pa.Array) -> Numbers:
     """How many of the ordered `bounds` are not greater than each value; 0 for null."""
     both = pa.chunked_array([bounds, *values.chunks], values.type)
     order = pc.sort_indices(pa.table({"": both}), [("", "ascending", "at_start")]).to_numpy()
-    found = np.empty(len(order), dtype=np.uint64)
-    found[order] = np.cumsum(order < len(bounds))
-    return found[len(bounds) :]
+    bits = np.empty(len(order), dtype=np.uint64)
+    bits[order] = np.cumsum(order < len(bounds))
+    return bits[len(bounds) :]
 
 
 def _numpy(values: pa.ChunkedArray) -> npt.NDArray[Any]:
@@ -83,8 +83,8 @@ def _nulls(values: pa.ChunkedArray) -> npt.NDArray[np.bool_]:
 
 
 def _of_floats(values: npt.NDArray[np.float64], nulls: npt.NDArray[np.bool_]) -> Numbers:
-    told = values.view(np.uint64)
-    return np.where(nulls, np.uint64(0), np.where(told & _SIGN != 0, ~told, told | _SIGN))
+    numbers = values.view(np.uint64)
+    return np.where(nulls, np.uint64(0), np.where(numbers & _SIGN != 0, ~numbers, numbers | _SIGN))
 
 
 def _of_texts(values: pa.Array) -> Numbers:
@@ -92,5 +92,5 @@ def _of_texts(values: pa.Array) -> Numbers:
     data = values.buffers()[2]
     held = np.frombuffer(data, dtype=np.uint8) if data is not None and data.size else np.zeros(1, dtype=np.uint8)
     places = offsets[:-1, None] + np.arange(_WORD)
-    told = np.where(places < offsets[1:, None], held[np.minimum(places, len(held) - 1)], 0).astype(np.uint8)
-    return np.where(np.asarray(pc.is_null(values)), np.uint64(0), told.view(">u8")[:, 0].astype(np.uint64))
+    texts = np.where(places < offsets[1:, None], held[np.minimum(places, len(held) - 1)], 0).astype(np.uint8)
+    return np.where(np.asarray(pc.is_null(values)), np.uint64(0), texts.view(">u8")[:, 0].astype(np.uint64))

@@ -89,9 +89,9 @@ def expected_skipping(
         if file_slice.base_file is not None
     ]
     chosen = bases[:: -(-len(bases) // _FILES) or 1]
-    chunks = [each for found in engine.map(_Footers(storage, columns), chosen) for each in found]
-    told = [skipping(chunks, column, order) for column in columns]
-    return [each for each in told if each.column in order.columns or each.before <= _TOLD]
+    chunks = [each for footer_chunks in engine.map(_Footers(storage, columns), chosen) for each in footer_chunks]
+    estimates = [skipping(chunks, column, order) for column in columns]
+    return [each for each in estimates if each.column in order.columns or each.before <= _TOLD]
 
 
 def skipping(chunks: Sequence[Chunk], column: str, order: SortOrder) -> Skipping:
@@ -106,14 +106,14 @@ def skipping(chunks: Sequence[Chunk], column: str, order: SortOrder) -> Skipping
 def _skipping(chunks: Sequence[Chunk], column: str, order: SortOrder) -> Skipping:
     whole = sum(chunk.bytes for chunk in chunks) or 1
     same = _same_begin([end for chunk in chunks for end in chunk.ranges.get(column, ())])
-    known = [
+    columns = [
         replace(chunk, ranges={column: _between(chunk, column, same)}) for chunk in chunks if column in chunk.ranges
     ]
-    always = whole - sum(chunk.bytes for chunk in known)
-    weights = list(_points(known, column))
+    always = whole - sum(chunk.bytes for chunk in columns)
+    weights = list(_points(columns, column))
     rows = sum(weight for _, weight in weights) or 1.0
-    reads = _Reads([(*chunk.ranges[column], float(chunk.bytes)) for chunk in known])
-    then = _Reads(list(_clustered(known, column, order)))
+    reads = _Reads([(*chunk.ranges[column], float(chunk.bytes)) for chunk in columns])
+    then = _Reads(list(_clustered(columns, column, order)))
     before = sum(weight * reads.at(value) for value, weight in weights) / rows
     after = sum(weight * then.at(value) for value, weight in weights) / rows
     return Skipping(column, (before + always) / whole, (after + always) / whole)
@@ -190,9 +190,9 @@ class _Reads:
     """Bytes that stand for ranges of values."""
 
     def __init__(self, ranges: Sequence[tuple[float, float, float]]) -> None:
-        begun, ended = sorted((low, size) for low, _, size in ranges), sorted((high, size) for _, high, size in ranges)
-        self._lows, self._highs = [low for low, _ in begun], [high for high, _ in ended]
-        self._begun = [0.0, *accumulate(size for _, size in begun)]
+        starts, ended = sorted((low, size) for low, _, size in ranges), sorted((high, size) for _, high, size in ranges)
+        self._lows, self._highs = [low for low, _ in starts], [high for high, _ in ended]
+        self._begun = [0.0, *accumulate(size for _, size in starts)]
         self._ended = [0.0, *accumulate(size for _, size in ended)]
 
     def at(self, value: float) -> float:
@@ -216,11 +216,13 @@ class _Footers:
         return [_chunk(number, footer.row_group(each), wanted) for each in range(footer.num_row_groups)]
 
 
-def _chunk(number: int, group: pq.RowGroupMetaData, wanted: Mapping[str, int]) -> Chunk:
+def _chunk(number: int, group: pq.RowGroupMetaData, places: Mapping[str, int]) -> Chunk:
     size = sum(group.column(place).total_compressed_size for place in range(group.num_columns))
     ranges = {}
-    for name, place in wanted.items():
-        told = group.column(place).statistics
-        if told is not None and told.has_min_max and told.min == told.min and told.max == told.max:  # NaN has no order
-            ranges[name] = (told.min, told.max)
+    for name, place in places.items():
+        stats = group.column(place).statistics
+        if (
+            stats is not None and stats.has_min_max and stats.min == stats.min and stats.max == stats.max
+        ):  # NaN has no order
+            ranges[name] = (stats.min, stats.max)
     return Chunk(number, group.num_rows, size, ranges)

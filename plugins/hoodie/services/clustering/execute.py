@@ -117,14 +117,14 @@ def _current(state: TableState, plan: ClusteringPlan) -> tuple[list[Together], t
     view.check(plan.partitions)
     work: list[Together] = []
     changed: list[GroupId] = []
-    taken: set[GroupId] = set()
+    seen: set[GroupId] = set()
     for group in plan.inputs:
         same: list[FileSlice] = []
         for planned in group.slices:
-            found = latest.get(planned.group)
-            if found is not None and planned.group not in taken and _is_as_planned(found, planned):
-                same.append(found)
-                taken.add(planned.group)
+            current = latest.get(planned.group)
+            if current is not None and planned.group not in seen and _is_as_planned(current, planned):
+                same.append(current)
+                seen.add(planned.group)
             else:
                 changed.append(planned.group)
         if same:
@@ -141,9 +141,9 @@ def _current(state: TableState, plan: ClusteringPlan) -> tuple[list[Together], t
     return work, tuple(changed)
 
 
-def _is_as_planned(found: FileSlice, planned: ClusteringSlice) -> bool:
-    base = found.base_file.name if found.base_file is not None else None
-    return (base, {log.info.name for log in found.log_files}) == (planned.base_file, set(planned.log_files))
+def _is_as_planned(current: FileSlice, planned: ClusteringSlice) -> bool:
+    base = current.base_file.name if current.base_file is not None else None
+    return (base, {log.info.name for log in current.log_files}) == (planned.base_file, set(planned.log_files))
 
 
 def _outdated(state: TableState, instant: Instant) -> PendingInstantError:
@@ -179,5 +179,5 @@ def _leftovers(state: TableState, instant: Instant, partitions: Sequence[str]) -
     for path in read_markers(state.storage, instant.time):
         if BaseFileName.parse(path.rpartition("/")[2]) is not None:
             yield path
-    for found in StorageFiles(state.storage).of(partitions):
-        yield from (base.path for base in found.base_files if base.instant == instant.time)
+    for group in StorageFiles(state.storage).of(partitions):
+        yield from (base.path for base in group.base_files if base.instant == instant.time)

@@ -62,10 +62,10 @@ class SortOrder:
         return cls(columns, layout, method)._checked(schema, properties)
 
     def _checked(self, schema: pa.Schema, properties: TableProperties) -> Self:
-        known = schema if properties.virtual_keys else with_meta_columns(schema)
+        columns = schema if properties.virtual_keys else with_meta_columns(schema)
         for name in self.columns:
-            if name not in known.names or pa.types.is_nested(known.field(name).type):
-                has = "no such column" if name not in known.names else f"it is of type {known.field(name).type}"
+            if name not in columns.names or pa.types.is_nested(columns.field(name).type):
+                has = "no such column" if name not in columns.names else f"it is of type {columns.field(name).type}"
                 raise ConfigError(
                     f"Rows of table {properties.name!r} cannot be sorted by {name!r}",
                     found=has,
@@ -78,8 +78,8 @@ class SortOrder:
         """As a plan says it."""
         if not self:
             return {}
-        told = {keys.SORT_COLUMNS.name: ",".join(self.columns), keys.LAYOUT.name: self.layout.lower()}
-        return told if self.layout == keys.LINEAR else {**told, keys.CURVE_METHOD.name: self.method.lower()}
+        params = {keys.SORT_COLUMNS.name: ",".join(self.columns), keys.LAYOUT.name: self.layout.lower()}
+        return params if self.layout == keys.LINEAR else {**params, keys.CURVE_METHOD.name: self.method.lower()}
 
     @property
     def wants_sample(self) -> bool:
@@ -102,11 +102,11 @@ class SortOrder:
 
     def _places(self, rows: pa.Table) -> np.ndarray:
         if self.method == keys.SAMPLE:
-            told = [ranks(rows[name], bounds) for name, bounds in zip(self.columns, self.bounds, strict=True)]
+            numbers = [ranks(rows[name], bounds) for name, bounds in zip(self.columns, self.bounds, strict=True)]
         else:
-            told = [ordered_bits(rows[name]) for name in self.columns]
+            numbers = [ordered_bits(rows[name]) for name in self.columns]
         curve = z_order if self.layout == keys.Z_ORDER else hilbert
-        return curve(np.stack(told, axis=1), _SAMPLE_BITS if self.method == keys.SAMPLE else _DIRECT_BITS)
+        return curve(np.stack(numbers, axis=1), _SAMPLE_BITS if self.method == keys.SAMPLE else _DIRECT_BITS)
 
     @staticmethod
     def indices(keys: pa.Table) -> pa.Array:
@@ -128,7 +128,7 @@ UNSORTED = SortOrder()
 
 def _quantiles(values: pa.ChunkedArray) -> pa.Array:
     """Distinct values in order, chosen at even distances if there are more of them than ranks."""
-    found = pc.unique(values).drop_null()
-    ordered = found.take(pc.sort_indices(found))
+    distinct = pc.unique(values).drop_null()
+    ordered = distinct.take(pc.sort_indices(distinct))
     step = -(-len(ordered) // ((1 << _SAMPLE_BITS) - 1)) or 1
     return ordered.take(pa.array(np.arange(0, len(ordered), step)))

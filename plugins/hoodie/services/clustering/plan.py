@@ -48,9 +48,9 @@ def decide_clustering(
     refuse_buckets(state)
     order = SortOrder.of(options, schema, state.properties)
     since = commits_since_clustering(state)
-    wanted = options[keys.MAX_COMMITS]
-    due = force or len(since) >= wanted
-    reason = "asked for" if force else f"{counted(len(since), 'commit')} (of {wanted}) since the last clustering"
+    required = options[keys.MAX_COMMITS]
+    due = force or len(since) >= required
+    reason = "asked for" if force else f"{counted(len(since), 'commit')} (of {required}) since the last clustering"
     if not due:
         return _decision(None, reason, 0, 0)
     known = state.files.partitions()
@@ -65,7 +65,7 @@ def decide_clustering(
     groups = _groups(free, options, order)
     kept = [group for group in groups if order or _gains(group)][: options[keys.MAX_GROUPS]]
     plan = ClusteringPlan(tuple(kept), params=order.params, base_path=state.storage.base_path) if kept else None
-    taken = sum(len(group.slices) for group in kept)
+    planned = sum(len(group.slices) for group in kept)
     what = f"{counted(len(latest), 'file group')} below {keys.SMALL_FILE_LIMIT.name}"
     holds = [
         Hold(
@@ -77,7 +77,7 @@ def decide_clustering(
         if file_slice.group in held
     ]
     there = counted(len(partitions), "partition") + _absent(known, options)
-    decided = _decision(plan, f"{reason}; {what} in {there}", len(free), taken)
+    decided = _decision(plan, f"{reason}; {what} in {there}", len(free), planned)
     return replace(decided, blockers=blockers_of(holds, state, clock, sharing, Locking.of(options)))
 
 
@@ -96,10 +96,10 @@ def commits_since_clustering(state: TableState) -> Sequence[Instant]:
     return result[::-1]
 
 
-def _absent(known: Sequence[str], options: Options) -> str:
+def _absent(partitions: Sequence[str], options: Options) -> str:
     """A note on partitions that were asked for by name and are not there: a misspelled name would cluster nothing."""
     named = options.get(keys.PARTITION_SELECTED)
-    missing = sorted(set(named or ()) - set(known))
+    missing = sorted(set(named or ()) - set(partitions))
     return f"; of {keys.PARTITION_SELECTED.name} these are not there: {some(missing)}" if missing else ""
 
 
@@ -115,14 +115,14 @@ def _gains(group: ClusteringGroup) -> bool:
 
 def _groups(slices: Sequence[FileSlice], options: Options, order: SortOrder) -> list[ClusteringGroup]:
     """Slices of one partition each, the largest first, of together not more than the bytes of a group."""
-    found: list[ClusteringGroup] = []
+    groups: list[ClusteringGroup] = []
     for partition in sorted({file_slice.partition for file_slice in slices}):
         here = sorted((s for s in slices if s.partition == partition), key=lambda s: (-s.size, s.file_id))
         of_partition = [_group(each, options) for each in _packed(here, options[keys.MAX_GROUP_BYTES])]
         if not options[keys.SINGLE_GROUPS]:
             of_partition = [group for group in of_partition if len(group.slices) > 1]
-        found += of_partition
-    return found
+        groups += of_partition
+    return groups
 
 
 def _packed(slices: Sequence[FileSlice], most: int) -> Iterator[list[FileSlice]]:
@@ -166,14 +166,14 @@ def _planned(file_slice: FileSlice) -> ClusteringSlice:
     )
 
 
-def _decision(plan: ClusteringPlan | None, reason: str, free: int, taken: int) -> Decision[ClusteringPlan]:
+def _decision(plan: ClusteringPlan | None, reason: str, free: int, planned: int) -> Decision[ClusteringPlan]:
     groups = plan.inputs if plan is not None else ()
     files = sum(group.outputs for group in groups)
-    left = free - taken
+    left = free - planned
     return Decision(
         plan,
         reason,
-        {"file_groups": taken, "new_files": files, "left": left, "sorted_by": dict(plan.params) if plan else {}},
+        {"file_groups": planned, "new_files": files, "left": left, "sorted_by": dict(plan.params) if plan else {}},
         Items(
             "cluster",
             groups,
@@ -183,7 +183,7 @@ def _decision(plan: ClusteringPlan | None, reason: str, free: int, taken: int) -
             json.dumps(dict(plan.params), sort_keys=True) if plan else "",
         ),
         before=(),
-        after=[f"{counted(taken, 'file group')} become about {counted(files, 'file')}; {left} are left"]
+        after=[f"{counted(planned, 'file group')} become about {counted(files, 'file')}; {left} are left"]
         if plan
         else [],
     )

@@ -64,10 +64,10 @@ def _merged(paths: list[Path], order: SortOrder) -> Iterator[pa.Table]:
 
 def _bounds(runs: list[pa.Table], order: SortOrder) -> pa.Table:
     """The keys at which ranges begin: quantiles of what the runs propose."""
-    wanted = _SAMPLES * len(runs)
+    samples = _SAMPLES * len(runs)
     proposed = []
     for run in runs:
-        places = sorted({run.num_rows * each // wanted for each in range(1, wanted)})
+        places = sorted({run.num_rows * each // samples for each in range(1, samples)})
         proposed.append(order.keys(run.take(pa.array(places, pa.int64()))))
     keys = pa.concat_tables(proposed)
     ordered = keys.take(order.indices(keys))

@@ -115,17 +115,17 @@ class ClusterSlices(SliceTask):
 
     def _sample(self, task: Together) -> pa.Table:
         """Rows of base files, evenly chosen, with the columns by which rows are ordered."""
-        logs, found = self.merger.logs, []
-        wanted = pa.schema([logs.schema.field(name) for name in self.order.columns])
+        logs, samples = self.merger.logs, []
+        sort_schema = pa.schema([logs.schema.field(name) for name in self.order.columns])
         bases = [file_slice.base_file for file_slice in task.slices if file_slice.base_file is not None]
         share = max(1, self.sampled_rows // max(1, len(bases)))
         for base in bases:
             with self.merger.open(base) as reader:
                 step = max(1, reader.rows // share)
-                for batch in logs.keys.rows(wanted.names, reader.batches):
-                    rows = conform(batch, wanted)
-                    found.append(rows.take(pa.array(np.arange(0, rows.num_rows, step))))
-        return pa.concat_tables(found) if found else wanted.empty_table()
+                for batch in logs.keys.rows(sort_schema.names, reader.batches):
+                    rows = conform(batch, sort_schema)
+                    samples.append(rows.take(pa.array(np.arange(0, rows.num_rows, step))))
+        return pa.concat_tables(samples) if samples else sort_schema.empty_table()
 
     def _quota(self, task: Together) -> int | None:
         """Rows of a file, by the base files; None: as many as there are."""
@@ -155,10 +155,10 @@ class _NewFile:
 
     def room(self, row_group: int) -> int:
         """Number of rows that fit into a row group that has `row_group` rows; a full one is written."""
-        begun = self._writer.rows % row_group
-        if not begun:
+        partial = self._writer.rows % row_group
+        if not partial:
             self._writer.flush()
-        return row_group - begun
+        return row_group - partial
 
     def write(self, rows: pa.Table) -> None:
         self._index.add(rows[RECORD_KEY])

@@ -55,8 +55,8 @@ def _leftovers(state: TableState, instant: Instant, plan: CompactionPlan) -> Ite
     for path in read_markers(state.storage, instant.time):
         if BaseFileName.parse(path.rpartition("/")[2]) is not None:
             yield path
-    for found in StorageFiles(state.storage).of(plan.partitions):
-        yield from (base.path for base in found.base_files if base.instant == instant.time)
+    for group in StorageFiles(state.storage).of(plan.partitions):
+        yield from (base.path for base in group.base_files if base.instant == instant.time)
 
 
 def _check_current(view: TableView, plan: CompactionPlan, instant: Instant) -> None:

@@ -79,9 +79,9 @@ def _decided(
 def _due(since: Sequence[Instant], options: Options, now: datetime, state: TableState) -> tuple[bool, str]:
     if not since:
         return False, "no delta commits since the last compaction"
-    wanted, limit = options[keys.DELTA_COMMITS], options[keys.DELTA_SECONDS]
+    required, limit = options[keys.DELTA_COMMITS], options[keys.DELTA_SECONDS]
     age = int((now - parse_time(since[0].time, state.zone)).total_seconds())
-    enough, old = len(since) >= wanted, age >= limit
+    enough, old = len(since) >= required, age >= limit
     trigger = options[keys.TRIGGER]
     due = {
         "NUM_COMMITS": enough,
@@ -89,7 +89,7 @@ def _due(since: Sequence[Instant], options: Options, now: datetime, state: Table
         "NUM_AND_TIME": enough and old,
         "NUM_OR_TIME": enough or old,
     }[trigger]
-    found = f"{len(since)} delta commits (of {wanted}) and {age} s (of {limit}) since the last compaction"
+    found = f"{len(since)} delta commits (of {required}) and {age} s (of {limit}) since the last compaction"
     return due, f"{found} ({keys.TRIGGER.name}={trigger})"
 
 

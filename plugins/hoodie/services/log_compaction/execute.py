@@ -74,5 +74,5 @@ def _leftovers(state: TableState, instant: Instant, plan: CompactionPlan) -> Ite
             check_own_log(state, path, instant)
             yield path
     if state.layout.logs_tell_writer:
-        for found in StorageFiles(state.storage).of(plan.partitions):
-            yield from (log.path for log in found.log_files if log.time == instant.time)
+        for group in StorageFiles(state.storage).of(plan.partitions):
+            yield from (log.path for log in group.log_files if log.time == instant.time)

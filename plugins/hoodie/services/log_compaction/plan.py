@@ -48,11 +48,11 @@ def decide_log_compaction(
     view = TableView(state)
     waiting = waiting_slices(view)
     several = [s for s in waiting if s.group not in view.busy.log_compacting]
-    wanted = options[keys.LOG_BLOCKS_THRESHOLD]
+    required = options[keys.LOG_BLOCKS_THRESHOLD]
     blocks = _valid_blocks(state, several, {} if seen is None else seen)
-    chosen = [s for s, found in zip(several, blocks, strict=True) if len(found) >= wanted and mergeable(found)]
+    chosen = [s for s, valid in zip(several, blocks, strict=True) if len(valid) >= required and mergeable(valid)]
     backlog = backlog_of(state, waiting)
-    reason = f"{len(chosen)} file groups have {wanted} log blocks or more"
+    reason = f"{len(chosen)} file groups have {required} log blocks or more"
     operations = tuple(planned_operation(file_slice, logs_only=True) for file_slice in chosen)
     decided = decision(CompactionPlan(operations, logs_only=True) if operations else None, reason, backlog, "logs only")
     holds = holds_of_plans(view, of_logs=True)

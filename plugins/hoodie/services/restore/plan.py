@@ -120,9 +120,9 @@ def instants_after(state: TableState, saved: Instant) -> list[Instant]:
 
 def _moment(state: TableState, instant: Instant, compared: Instant | None = None) -> Time:
     """The time by which an instant is compared with another."""
-    told = compared or instant
-    compacted = state.properties.is_merge_on_read and told.action.completed_as is Action.COMMIT
-    if not state.layout.names_tell_completion or compacted or not told.is_completed:
+    dated = compared or instant
+    compacted = state.properties.is_merge_on_read and dated.action.completed_as is Action.COMMIT
+    if not state.layout.names_tell_completion or compacted or not dated.is_completed:
         return instant.time
     return instant.completion_time or instant.time
 

@@ -23,8 +23,8 @@ def holds_of_plans(view: TableView, *, of_logs: bool = False) -> Iterator[Hold]:
 
     Raises CorruptTableError for a torn plan.
     """
-    taken = {**(view.busy.log_compacting if of_logs else {}), **view.busy.clustering, **view.busy.compacting}
-    for holder, logs in _by_holder(view.slices, taken).items():
+    holders = {**(view.busy.log_compacting if of_logs else {}), **view.busy.clustering, **view.busy.compacting}
+    for holder, logs in _by_holder(view.slices, holders).items():
         yield Hold(holder, _logs(logs), "which takes their file groups and not them")
 
 

@@ -23,9 +23,9 @@ def planned_slices(view: TableView, plan: CompactionPlan, instant: Instant) -> l
     bases: dict[str, BaseFile] = {}
     logs: dict[str, LogFile] = {}
     strays = stray_paths(view.files, view.state, plan.partitions)
-    for found in with_foreign(view.files, view.state, plan.partitions):
-        bases.update({base.path: base for base in found.base_files})
-        logs.update({log.path: log for log in found.log_files})
+    for group in with_foreign(view.files, view.state, plan.partitions):
+        bases.update({base.path: base for base in group.base_files})
+        logs.update({log.path: log for log in group.log_files})
 
     def cleaned(operation: CompactionOperation) -> bool:
         paths = (join(operation.partition, name) for name in _names(operation))

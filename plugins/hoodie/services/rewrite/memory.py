@@ -26,7 +26,7 @@ def in_turns(slices: Sequence[FileSlice], budget: int, engine: Engine) -> list[l
     turns: list[list[tuple[int, FileSlice]]] = []
     while left:
         fitting = max(1, budget // max(1, memory_of(left[0][1])))
-        taken = len(left) if fitting >= engine.tasks_per_process else fitting
-        turns.append(left[:taken])
-        left = left[taken:]
+        count = len(left) if fitting >= engine.tasks_per_process else fitting
+        turns.append(left[:count])
+        left = left[count:]
     return turns

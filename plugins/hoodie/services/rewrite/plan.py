@@ -90,8 +90,8 @@ def waiting_slices(view: TableView) -> list[FileSlice]:
 
     Raises MissingFileError (see `TableView.check`).
     """
-    taken = {*view.busy.compacting, *view.busy.clustering}
-    return [s for s in view.latest() if s.log_files and s.group not in taken]
+    planned = {*view.busy.compacting, *view.busy.clustering}
+    return [s for s in view.latest() if s.log_files and s.group not in planned]
 
 
 def planned_operation(file_slice: FileSlice, *, logs_only: bool = False) -> CompactionOperation:

@@ -79,8 +79,8 @@ def _why(path: str, sizes: dict[str, int], noted: set[str], instant: Instant) ->
 
 
 def _instant(state: TableState, time: Time) -> Instant:
-    found = next((i for i in state.timeline if i.time == time and i.action.completed_as in WRITE_ACTIONS), None)
-    if found is None:
+    instant = next((i for i in state.timeline if i.time == time and i.action.completed_as in WRITE_ACTIONS), None)
+    if instant is None:
         last = state.timeline.last_commit
         pending = [i.time for i in state.timeline.pending if i.action.completed_as in WRITE_ACTIONS]
         raise RollbackError(
@@ -88,7 +88,7 @@ def _instant(state: TableState, time: Time) -> Instant:
             found=f"its last commit is {last.time if last else '(none)'}, pending are {', '.join(pending) or 'none'}",
             fix="name one of these; `hudi-services show timeline` shows them",
         )
-    return found
+    return instant
 
 
 def _check_last(state: TableState, instant: Instant) -> None:

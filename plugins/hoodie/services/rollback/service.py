@@ -91,8 +91,8 @@ class Rollback:
         """Exclude other runs of the plan: a completed instant becomes a plan again until it is deleted."""
         timeline = access.state().timeline
         planned = (Action.COMPACTION, Action.LOG_COMPACTION, Action.CLUSTERING)
-        begun = any(i.time == time and i.action in planned for i in timeline.pending)
-        if begun or any(i.time == time for i in timeline.commits):
+        planned_again = any(i.time == time and i.action in planned for i in timeline.pending)
+        if planned_again or any(i.time == time for i in timeline.commits):
             with plan_lock(access.storage, access.clock, time, locking):
                 yield
         else:

@@ -18,16 +18,16 @@ from hoodie.view.access import TableAccess
 from hoodie.view.savepoints import savepoint_named
 
 
-def make_savepoint(access: TableAccess, asked: SavepointRequest, options: Given) -> Savepoint:
+def make_savepoint(access: TableAccess, request: SavepointRequest, options: Given) -> Savepoint:
     """Keep the files of a commit until its savepoint is deleted. Raises what `plan_savepoint` raises, and LockHeldError.
 
     Safe to kill at any point: without its last file there is no savepoint, and the next call makes it.
     """
     with table_lock(access.storage, access.clock, "savepoint", _locking(options)):
         state = _settled(access)
-        planned = plan_savepoint(state, asked, access.clock)
-        begun = instants.start(state, Instant(planned.instant, Action.SAVEPOINT, State.REQUESTED))
-        instants.complete(state, begun, encode_savepoint(planned), access.clock)
+        planned = plan_savepoint(state, request, access.clock)
+        requested = instants.start(state, Instant(planned.instant, Action.SAVEPOINT, State.REQUESTED))
+        instants.complete(state, requested, encode_savepoint(planned), access.clock)
     return planned
 
 

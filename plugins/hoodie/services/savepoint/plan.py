@@ -23,14 +23,14 @@ class SavepointRequest:
     comments: str
 
 
-def plan_savepoint(state: TableState, asked: SavepointRequest, clock: Clock) -> Savepoint:
+def plan_savepoint(state: TableState, request: SavepointRequest, clock: Clock) -> Savepoint:
     """The files that made up the table right after a commit.
 
     Raises SavepointError for a commit that is not there, that has a savepoint, or of which a clean may have removed files;
     TimeTravelError and MissingFileError when a file of it is gone.
     """
-    commit = _commit(state, asked.instant)
-    if any(known.time == commit.time for known in state.timeline.completed(Action.SAVEPOINT)):
+    commit = _commit(state, request.instant)
+    if any(savepoint.time == commit.time for savepoint in state.timeline.completed(Action.SAVEPOINT)):
         raise SavepointError(
             f"Commit {commit.time} of table {state.storage.base_path} has a savepoint already",
             fix="delete that one first, or keep it",
@@ -52,21 +52,21 @@ def plan_savepoint(state: TableState, asked: SavepointRequest, clock: Clock) -> 
         later = state.layout.logs_tell_writer
         names += [log.info.name for log in file_slice.log_files if not later or log.time <= commit.time]
     kept = {partition: tuple(names) for partition, names in sorted(files.items())}
-    return Savepoint(kept, commit.time, asked.by, int(clock.now().timestamp() * 1000), asked.comments)
+    return Savepoint(kept, commit.time, request.by, int(clock.now().timestamp() * 1000), request.comments)
 
 
-def _commit(state: TableState, asked: Time | None) -> Instant:
+def _commit(state: TableState, commit_time: Time | None) -> Instant:
     commits = state.timeline.commits
     if not commits:
         raise SavepointError(
             f"Table {state.storage.base_path} has no commit to make a savepoint of", fix="write to it first"
         )
-    if asked is None:
+    if commit_time is None:
         return commits[-1]
-    found = next((commit for commit in commits if commit.time == asked), None)
+    found = next((commit for commit in commits if commit.time == commit_time), None)
     if found is None:
         raise SavepointError(
-            f"Table {state.storage.base_path} has no commit {asked} on its timeline",
+            f"Table {state.storage.base_path} has no commit {commit_time} on its timeline",
             found=f"its commits are {commits[0].time} to {commits[-1].time}",
             fix="name one that `hudi-services show commits` shows",
         )

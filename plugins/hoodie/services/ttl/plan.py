@@ -71,9 +71,9 @@ def decide_ttl(state: TableState, given: Given, clock: Clock) -> Decision[TtlPla
     of_partition: dict[str, list[FileSlice]] = {}
     for file_slice in view.latest():
         of_partition.setdefault(file_slice.partition, []).append(file_slice)
-    asked = options.get(keys.SELECTED)
-    check_uncut(asked or (), of_partition)
-    chosen = sorted(name for name in of_partition if asked is None or name in asked)
+    selected = options.get(keys.SELECTED)
+    check_uncut(selected or (), of_partition)
+    chosen = sorted(name for name in of_partition if selected is None or name in selected)
     created = options[keys.STRATEGY] == keys.KEEP_BY_CREATION_TIME
     since = _creations(state, chosen) if created else {name: _last_write(state, of_partition[name]) for name in chosen}
     end = clock.now() - timedelta(days=days)
@@ -88,7 +88,7 @@ def decide_ttl(state: TableState, given: Given, clock: Clock) -> Decision[TtlPla
     rule = f"{counted(days, 'day')} since {'they were made' if created else 'the last write'}"
     holds = [Hold(waiting[name], f"partition {name!r}", "which is to read it") for _, name in old if name in waiting]
     notes = [f"partition {name!r} has no creation time: it is kept" for name, at in since.items() if at is None]
-    notes += [f"there is no partition {name!r}" for name in asked or () if name not in of_partition]
+    notes += [f"there is no partition {name!r}" for name in selected or () if name not in of_partition]
     if len(over) > len(expired):
         notes.append(f"{len(over) - len(expired):,} more wait for later runs ({keys.MAX_PARTITIONS.name})")
     return _decision(state, options, clock, TtlPlan(expired, rule), len(chosen), view, holds, notes)
@@ -162,8 +162,8 @@ def _moments(state: TableState, file_slice: FileSlice) -> Iterator[datetime]:
 def _creations(state: TableState, partitions: Sequence[str]) -> dict[str, datetime | None]:
     """When partitions were made, as their metafiles say; None where none says."""
     with ThreadPoolExecutor(_READERS) as pool:
-        told = pool.map(lambda partition: made_by(state.storage, partition), partitions)
-        return {name: _creation(state, time) for name, time in zip(partitions, told, strict=True)}
+        makers = pool.map(lambda partition: made_by(state.storage, partition), partitions)
+        return {name: _creation(state, time) for name, time in zip(partitions, makers, strict=True)}
 
 
 def _creation(state: TableState, time: str | None) -> datetime | None:

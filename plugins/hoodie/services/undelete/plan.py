@@ -98,11 +98,11 @@ def _check_no_pending_clean(state: TableState) -> None:
 
 
 def _found(state: TableState, clean: Time | None, partitions: Collection[str]) -> list[AsideFile]:
-    known = asides(state.storage)
-    wanted = [aside for aside in known if clean is None or aside.clean == clean]
+    cleans = asides(state.storage)
+    requested = [aside for aside in cleans if clean is None or aside.clean == clean]
     files = {
         aside.path_of(info): AsideFile(aside, aside.path_of(info), info.size)
-        for aside in wanted
+        for aside in requested
         for info in aside.files(state.storage)
     }
     chosen = [file for _, file in sorted(files.items()) if not partitions or file.partition in partitions]
@@ -113,7 +113,7 @@ def _found(state: TableState, clean: Time | None, partitions: Collection[str]) -
             fix=f"see which files these were with `hudi-services show audit --instant {undone.time}`, and load their rows again",
         )
     if not chosen and (clean is not None or partitions):
-        held = ", ".join(aside.clean for aside in known) or "no clean"
+        held = ", ".join(aside.clean for aside in cleans) or "no clean"
         where = "" if not partitions else f" in {', '.join(sorted(partitions))}"
         raise UndeleteError(
             f"Nothing of that was set aside{where} in table {state.storage.base_path}",
@@ -123,18 +123,18 @@ def _found(state: TableState, clean: Time | None, partitions: Collection[str]) -
     return chosen
 
 
-def _there(found: Iterable[AsideFile], view: TableView) -> Iterable[tuple[AsideFile, str]]:
+def _there(files: Iterable[AsideFile], view: TableView) -> Iterable[tuple[AsideFile, str]]:
     """A file that an undelete which was killed has left in both places has the same bytes."""
     there, storage = {info.path for group in view.files for info in _infos(group)}, view.state.storage
-    for file in found:
+    for file in files:
         if file.path in there and not same_content(storage, file.place, file.path):
             yield file, "another file of that name is there"
 
 
-def _taken_back(state: TableState, found: Sequence[AsideFile]) -> Mapping[AsideFile, str]:
+def _taken_back(state: TableState, files: Sequence[AsideFile]) -> Mapping[AsideFile, str]:
     """Files of instants that are not complete any more. An instant that is older than the timeline has to be archived, if
     others of its time are: the archive shows which instants were rolled back before."""
-    times = {file: _time(file) for file in found}
+    times = {file: _time(file) for file in files}
     old = {time for time in times.values() if not state.timeline.covers(time)}
     archived = [i.time for i in state.archive.instants() if i.action in WRITE_ACTIONS] if old else []
     first = min(archived, default=None)

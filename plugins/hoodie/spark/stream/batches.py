@@ -47,87 +47,87 @@ class StreamBatch:
         return WrittenBatch(self.batch, self.run, instant, self.checkpoint)
 
 
-def last_batch(state: TableState, query: str, known: WrittenBatch | None = None) -> WrittenBatch | None:
-    """Return the newest batch of the query, on the active timeline or archived. Commits before that of the `known` batch are not
+def last_batch(state: TableState, query: str, last_written: WrittenBatch | None = None) -> WrittenBatch | None:
+    """Return the newest batch of the query, on the active timeline or archived. Commits before `last_written` are not
     read.
 
     Raises CorruptTableError or MissingFileError when a commit or the archive cannot be read: a batch might be written twice.
-    Raises StreamBatchError when the `known` batch was taken back.
+    Raises StreamBatchError when the `last_written` batch was taken back.
     """
     for instant in state.newest_commits():
-        if known is not None and instant.time <= known.instant:
-            if instant.time == known.instant:
-                return known
+        if last_written is not None and instant.time <= last_written.instant:
+            if instant.time == last_written.instant:
+                return last_written
             break
         text = state.commit_metadata(instant).extra.get(KEY + query)
         if text:
             return _parsed(state, instant, text)
-    if known is not None:
-        raise _taken_back(state, query, f"no commit {known.instant}, which had batch {known.batch}")
+    if last_written is not None:
+        raise _taken_back(state, query, f"no commit {last_written.instant}, which had batch {last_written.batch}")
     return None
 
 
 def check_batch(
-    state: TableState, asked: StreamBatch, known: WrittenBatch | None, stored: WrittenBatch | None = None
+    state: TableState, batch: StreamBatch, last_written: WrittenBatch | None, stored: WrittenBatch | None = None
 ) -> WrittenBatch | None:
     """Return the last batch of the query if it is this one, None when this one is to be written.
 
-    `known` is the last batch that this run has written, `stored` the last one of earlier runs (see `BatchFile`). Raises
+    `last_written` is the last batch that this run has written, `stored` the last one of earlier runs (see `BatchFile`). Raises
     StreamBatchError when another run has written since, when the table has a later batch, or batches of another checkpoint,
     or when batches before this one were taken back.
     """
-    last = last_batch(state, asked.query, known)
-    if last is not None and last.checkpoint and asked.checkpoint and last.checkpoint != asked.checkpoint:
+    last = last_batch(state, batch.query, last_written)
+    if last is not None and last.checkpoint and batch.checkpoint and last.checkpoint != batch.checkpoint:
         raise _refused(
             state,
-            asked,
+            batch,
             f"commit {last.instant} of batch {last.batch} from another checkpoint",
             "give the query another name: its batches are counted from 0 again, and would be taken for those in the table",
         )
-    if known is not None and last is not None and last.run != asked.run:
+    if last_written is not None and last is not None and last.run != batch.run:
         raise _refused(
             state,
-            asked,
+            batch,
             f"commit {last.instant} of batch {last.batch} by another run of the query, which began later",
             "end one of the two: a query runs once at a time",
         )
-    if last is not None and last.batch > asked.batch:
+    if last is not None and last.batch > batch.batch:
         raise StreamBatchError(
-            f"Batch {asked.batch} of query {asked.query} is older than what table {state.storage.base_path} has of it",
+            f"Batch {batch.batch} of query {batch.query} is older than what table {state.storage.base_path} has of it",
             found=f"batch {last.batch} in commit {last.instant}",
             fix="start the query with the newest copy of its checkpoint, or with a new checkpoint location if its rows are to be "
             "written again",
         )
-    if last is not None and last.batch == asked.batch:
+    if last is not None and last.batch == batch.batch:
         return last
-    if known is None and not asked.after_restore and asked.batch != (last.batch + 1 if last is not None else 0):
-        _check_not_taken_back(state, asked, last, stored)
+    if last_written is None and not batch.after_restore and batch.batch != (last.batch + 1 if last is not None else 0):
+        _check_not_taken_back(state, batch, last, stored)
     return None
 
 
 def _check_not_taken_back(
-    state: TableState, asked: StreamBatch, last: WrittenBatch | None, stored: WrittenBatch | None
+    state: TableState, batch: StreamBatch, last: WrittenBatch | None, stored: WrittenBatch | None
 ) -> None:
     """Raise StreamBatchError when a rollback or restore took back batches before this one: Spark does not send them again.
 
     The table may lack them because they had no rows. The stored batch had some. If it is not before this one, the query runs
     from an old copy of its checkpoint, and only a restore says that more is missing.
     """
-    if stored is not None and asked.checkpoint and stored.checkpoint and stored.checkpoint != asked.checkpoint:
+    if stored is not None and batch.checkpoint and stored.checkpoint and stored.checkpoint != batch.checkpoint:
         stored = None
-    if stored is None or stored.batch >= asked.batch:
-        _check_not_restored(state, asked, last)
+    if stored is None or stored.batch >= batch.batch:
+        _check_not_restored(state, batch, last)
     elif last is None or last.batch < stored.batch:
-        raise _taken_back(state, asked.query, f"no commit {stored.instant}, which had batch {stored.batch}")
+        raise _taken_back(state, batch.query, f"no commit {stored.instant}, which had batch {stored.batch}")
 
 
-def _check_not_restored(state: TableState, asked: StreamBatch, last: WrittenBatch | None) -> None:
+def _check_not_restored(state: TableState, batch: StreamBatch, last: WrittenBatch | None) -> None:
     """Raise StreamBatchError when the table was restored since the last batch."""
     since = last.instant if last is not None else BEGINNING
     restore = next((instant for instant in state.timeline.completed(Action.RESTORE) if instant.time > since), None)
     if restore is not None:
         have = f"batch {last.batch} in commit {last.instant}" if last is not None else "no batch of the query"
-        raise _taken_back(state, asked.query, f"{have}, and {state.where(restore)} after it")
+        raise _taken_back(state, batch.query, f"{have}, and {state.where(restore)} after it")
 
 
 def _taken_back(state: TableState, query: str, found: str) -> StreamBatchError:
@@ -140,9 +140,9 @@ def _taken_back(state: TableState, query: str, found: str) -> StreamBatchError:
     )
 
 
-def _refused(state: TableState, asked: StreamBatch, found: str, fix: str) -> StreamBatchError:
+def _refused(state: TableState, batch: StreamBatch, found: str, fix: str) -> StreamBatchError:
     return StreamBatchError(
-        f"Batch {asked.batch} of query {asked.query} is not written to table {state.storage.base_path}",
+        f"Batch {batch.batch} of query {batch.query} is not written to table {state.storage.base_path}",
         found=found,
         fix=fix,
     )

@@ -29,13 +29,13 @@ def stream_columns(state: TableState, options: StreamOptions) -> StructType:
 def check_columns(state: TableState, options: StreamOptions, columns: StructType) -> None:
     """Raise SchemaConflictError if the table no longer has one of the columns of a query, or has it in a type whose values the
     column of the query cannot hold."""
-    wanted, now = (_data(column, options) for column in (columns, stream_columns(state, options)))
-    for field in wanted:
-        found = now.field(field.name).type if field.name in now.names else None
-        if found is None or not _holds(field.type, found):
+    declared, now = (_data(column, options) for column in (columns, stream_columns(state, options)))
+    for field in declared:
+        kind = now.field(field.name).type if field.name in now.names else None
+        if kind is None or not _holds(field.type, kind):
             raise SchemaConflictError(
                 f"Column {field.name!r} of table {state.storage.base_path} has changed since the query started",
-                found=f"{field.type} in the query, {found or 'no such column'} in the table",
+                found=f"{field.type} in the query, {kind or 'no such column'} in the table",
                 fix="start the query again at its checkpoint: it then has the columns of the table",
             )
 
@@ -49,16 +49,16 @@ def _data(columns: StructType, options: StreamOptions) -> pa.Schema:
     return pa.schema(list(images[0])) if images else pa.schema([])
 
 
-def _holds(wanted: pa.DataType, found: pa.DataType) -> bool:
+def _holds(declared: pa.DataType, kind: pa.DataType) -> bool:
     """Return whether a column holds all values of a type. A struct may have fields that the column leaves out."""
-    if pa.types.is_struct(wanted) and pa.types.is_struct(found):
-        fields = {each.name: each.type for each in found}
-        return all(each.name in fields and _holds(each.type, fields[each.name]) for each in wanted)
-    if pa.types.is_list(wanted) and pa.types.is_list(found):
-        return _holds(wanted.value_type, found.value_type)
-    if pa.types.is_map(wanted) and pa.types.is_map(found):
-        return _holds(wanted.item_type, found.item_type)
-    if wanted == found:
+    if pa.types.is_struct(declared) and pa.types.is_struct(kind):
+        fields = {each.name: each.type for each in kind}
+        return all(each.name in fields and _holds(each.type, fields[each.name]) for each in declared)
+    if pa.types.is_list(declared) and pa.types.is_list(kind):
+        return _holds(declared.value_type, kind.value_type)
+    if pa.types.is_map(declared) and pa.types.is_map(kind):
+        return _holds(declared.item_type, kind.item_type)
+    if declared == kind:
         return True
-    known = all(each in KINDS or pa.types.is_decimal(each) for each in (wanted, found))
-    return known and widens(kind_of(found), kind_of(wanted))
+    comparable = all(each in KINDS or pa.types.is_decimal(each) for each in (declared, kind))
+    return comparable and widens(kind_of(kind), kind_of(declared))

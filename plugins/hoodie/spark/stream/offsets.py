@@ -106,8 +106,8 @@ def next_offset(
     return Offset.at(found.state, found.completion(commits[-1])) if commits else begin
 
 
-def _count(found: ChangeRange, options: StreamOptions) -> int:
-    sizes: Sequence[int] = [found.state.commit_metadata(commit).bytes_written for commit in found.commits]
+def _count(commits: ChangeRange, options: StreamOptions) -> int:
+    sizes: Sequence[int] = [commits.state.commit_metadata(commit).bytes_written for commit in commits.commits]
     count = len(sizes) if options.max_commits is None else min(len(sizes), options.max_commits)
     if options.max_bytes is not None:
         fitting = sum(total <= options.max_bytes for total in accumulate(sizes))

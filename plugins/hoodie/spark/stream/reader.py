@@ -115,9 +115,9 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows or changes of one task, in the columns of the query."""
         work: _Work = partition.value
-        wanted = to_arrow_schema(self._schema, timezone="UTC")
+        schema = to_arrow_schema(self._schema, timezone="UTC")
         for batch in work.rows((0,)) if isinstance(work, WorkedSlices) else work.batches((0,)):
-            yield batch.select(wanted.names).cast(wanted)
+            yield batch.select(schema.names).cast(schema)
 
     def _state(self) -> TableState:
         return HoodieTable.open(self._options.path).state()

@@ -50,8 +50,8 @@ class ServicesBeside:
     def _run(self) -> None:
         """A service that fails is in the log, and what it left is found by the next run."""
         try:
-            asked = AfterWrite.of(self.options)
-            steps = tuple(step for step in asked.steps if step.service is not SYNC)
-            replace(asked, steps=steps).run(HoodieTable.open(self.base_path, engine=LocalEngine(1)).access)
+            services = AfterWrite.of(self.options)
+            steps = tuple(step for step in services.steps if step.service is not SYNC)
+            replace(services, steps=steps).run(HoodieTable.open(self.base_path, engine=LocalEngine(1)).access)
         except (HoodieError, OSError) as error:
             _log.error("The services beside the stream into table %s did not run: %s", self.base_path, error)

@@ -141,12 +141,12 @@ def _collected(rows: DataFrame, most: int) -> pa.Table | None:
     """Return the rows of a batch if there are `most` at most, by one job. None for more, and for those that are too large for the
     driver by `spark.driver.maxResultSize`. Spark's guess of their size is no help: that of a join is the product of its sides."""
     try:
-        found = rows.limit(most + 1).toArrow()
+        collected = rows.limit(most + 1).toArrow()
     except (PySparkException, Py4JError) as error:
         if _MAX_RESULT not in str(error):
             raise
         return None
-    return found if found.num_rows <= most else None
+    return collected if collected.num_rows <= most else None
 
 
 def _check_once(place: tuple[str, str], batch: StreamBatch, run: str) -> None:

@@ -39,12 +39,14 @@ class SinkRequest:
         left = {name: value for name, value in given.items() if name not in (_CHECKPOINT, _QUERY_NAME)}
         own = resolve(select_keys(left, STREAM_KEYS), STREAM_KEYS)
         names = {name for key in STREAM_KEYS for name in key.names}
-        asked = AskedWrite.of({name: value for name, value in left.items() if name not in names}, overwrite)
-        AfterWrite.of(asked.options)  # the values of options, too, are checked before the first batch
+        request = AskedWrite.of({name: value for name, value in left.items() if name not in names}, overwrite)
+        AfterWrite.of(request.options)  # the values of options, too, are checked before the first batch
         op = own.get(keys.OP_COLUMN)
         changes = ChangeColumns(op, own[keys.ORDER_COLUMNS]) if op is not None else None
         beside = own[keys.SERVICES] == keys.BESIDE
-        writes = SinkWrites(asked.base_path, asked.operation, asked.options, own.get(keys.DELETIONS), changes, beside)
+        writes = SinkWrites(
+            request.base_path, request.operation, request.options, own.get(keys.DELETIONS), changes, beside
+        )
         writes.check()
         return SinkRequest(
             writes,

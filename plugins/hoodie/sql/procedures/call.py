@@ -33,11 +33,11 @@ def call_procedure(session: Session, called: exp.Expression) -> Result:
     condition, most = call.arguments.get(FILTER.name), call.arguments.get("limit")
     if not condition and most is not None and most >= 0:
         rows = islice(rows, most)
-    found = _table(procedure.result, list(rows))
+    result = _table(procedure.result, list(rows))
     if condition:
-        found = session.engine.filtered(found, _condition(str(condition)))
-        found = found if most is None or most < 0 else found.slice(0, most)
-    return Result(found)
+        result = session.engine.filtered(result, _condition(str(condition)))
+        result = result if most is None or most < 0 else result.slice(0, most)
+    return Result(result)
 
 
 def _read(called: exp.Expression) -> tuple[str, Sequence[exp.Expression]]:
@@ -94,12 +94,12 @@ def _bound(procedure: Procedure, given: Sequence[exp.Expression]) -> dict[str, A
     return {p.name: p.default if values.get(p.name) is None else values[p.name] for p in procedure.parameters}
 
 
-def _unknown(procedure: Procedure, name: str, known: Mapping[str, Parameter]) -> SqlError:
-    close = difflib.get_close_matches(name.lower(), known, n=1)
+def _unknown(procedure: Procedure, name: str, parameters: Mapping[str, Parameter]) -> SqlError:
+    close = difflib.get_close_matches(name.lower(), parameters, n=1)
     return SqlError(
         f"{procedure.name} has no parameter {name:.100}",
         found=_signature(procedure),
-        fix=f"did you mean {known[close[0]].name}?" if close else "leave it out",
+        fix=f"did you mean {parameters[close[0]].name}?" if close else "leave it out",
     )
 
 
@@ -127,8 +127,8 @@ def _value(procedure: Procedure, parameter: Parameter, given: exp.Expression) ->
 
 
 def _signature(procedure: Procedure) -> str:
-    told = ", ".join(p.name + ("" if p.required else f" = {p.default!r}") for p in procedure.parameters)
-    return f"its parameters are {told}" if told else "it has none"
+    expected = ", ".join(p.name + ("" if p.required else f" = {p.default!r}") for p in procedure.parameters)
+    return f"its parameters are {expected}" if expected else "it has none"
 
 
 def _condition(text: str) -> exp.Expression:

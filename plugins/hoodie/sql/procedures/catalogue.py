@@ -60,12 +60,12 @@ def _help(call: Call) -> Iterator[tuple[str]]:
     procedure = PROCEDURES.get(call["cmd"].lower())
     if procedure is None:
         raise SqlError(f"There is no procedure {call['cmd']:.100}", fix="CALL help lists them")
-    taken = [
+    accepted = [
         f"\t{p.name}\t{sql_type(p.kind).lower()}\t{'required' if p.required else p.default}"
         for p in procedure.parameters
     ]
     given = [f"\t{field.name}\t{sql_type(field.type).lower()}" for field in procedure.result]
-    yield ("\n".join([procedure.does, "parameters:", *taken, "outputType:", *given]),)
+    yield ("\n".join([procedure.does, "parameters:", *accepted, "outputType:", *given]),)
 
 
 _HELP = Procedure(

@@ -80,12 +80,12 @@ def _view(call: Call) -> TableView:
     return TableView(call.state, as_of=latest[-1])
 
 
-def _slices(call: Call, found: Sequence[FileSlice]) -> Iterator[FileSlice]:
-    wanted = partition_path(call.arguments.get("partition_path") or _ALL)
+def _slices(call: Call, slices: Sequence[FileSlice]) -> Iterator[FileSlice]:
+    partition = partition_path(call.arguments.get("partition_path") or _ALL)
     pattern = partition_path(call["path_regex"] or "")
-    for each in found:
+    for each in slices:
         matches = pattern in (_ALL, "") or fnmatchcase(each.partition, pattern)
-        if matches and wanted in (_ALL, each.partition):
+        if matches and partition in (_ALL, each.partition):
             yield each
 
 
@@ -128,10 +128,10 @@ def _paths(call: Call, logs: Sequence[LogFile]) -> str:
 
 def _sizes(call: Call) -> Iterator[tuple[Any, ...]]:
     by_commit: dict[str, list[int]] = defaultdict(list)
-    wanted = partition_path(call["partition_path"] or "")
+    partition = partition_path(call["partition_path"] or "")
     slices = (file_slice for group in TableView(call.state).groups for file_slice in group.slices)
     for file_slice in slices:
-        if not wanted or fnmatchcase(file_slice.partition, wanted):
+        if not partition or fnmatchcase(file_slice.partition, partition):
             if file_slice.base_file is not None:
                 by_commit[str(file_slice.base_file.instant)].append(file_slice.base_file.size)
             for log in file_slice.log_files:
@@ -224,11 +224,11 @@ def _unit(size: float) -> str:
 
 
 def _mapping(call: Call) -> Iterator[tuple[Any, ...]]:
-    wanted = {each.strip() for each in call["file_ids"].split(",") if each.strip()}
+    file_ids = {each.strip() for each in call["file_ids"].split(",") if each.strip()}
     partition, rows = partition_path(call["partition_path"] or ""), []
     for file_slice in TableView(call.state).slices:
         base = file_slice.base_file
-        if base is None or base.source is None or (wanted and file_slice.file_id not in wanted):
+        if base is None or base.source is None or (file_ids and file_slice.file_id not in file_ids):
             continue
         if partition in ("", file_slice.partition):
             folder, _, name = base.source.uri.rpartition("/")

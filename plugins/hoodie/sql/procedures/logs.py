@@ -32,14 +32,14 @@ _DATA = (BlockType.AVRO_DATA, BlockType.PARQUET_DATA, BlockType.HFILE_DATA, Bloc
 
 def _blocks(call: Call) -> Iterator[LogBlock]:
     """Those of the logs whose path, whole or below the table, matches."""
-    pattern, found = call["log_file_path_pattern"], 0
+    pattern, count = call["log_file_path_pattern"], 0
     for partition in TableView(call.state).files:
         for log in partition.log_files:
             whole = f"{call.table.base_path}/{log.path}"
             if PurePosixPath(whole).match(pattern) or PurePosixPath(log.path).match(pattern):
-                found += 1
+                count += 1
                 yield from scan_blocks(call.table.storage, log.path)
-    if not found:
+    if not count:
         raise SqlError(
             f"No log of table {call.table.base_path} matches {pattern!r:.200}",
             fix="give a path or a pattern such as 'day=2026-01-31/.*.log.*'",

@@ -17,8 +17,8 @@ def operation_of(call: Call, given: str, *more: str) -> str:
     """The word of `op`, in small letters; `more` are others that mean both. Raises SqlError."""
     operation = BOTH if given.lower() in more else given.lower()
     if operation not in (SCHEDULE, EXECUTE, BOTH):
-        known = ", ".join((*more, SCHEDULE, EXECUTE))
-        raise SqlError(f"{call.procedure.name} has no op {given:.100}", fix=f"use {known} or {BOTH}")
+        operations = ", ".join((*more, SCHEDULE, EXECUTE))
+        raise SqlError(f"{call.procedure.name} has no op {given:.100}", fix=f"use {operations} or {BOTH}")
     return operation
 
 

@@ -77,11 +77,11 @@ class Call:
 
     def options(self, given: Mapping[str, object] | None = None) -> dict[str, object]:
         """Options of a service: those of the table, over them those that were set, those of `options`, and `given`."""
-        told = self.arguments.get("options")
-        pairs = (part.partition("=") for part in str(told).split(",")) if told else ()
-        said = {name.strip(): value.strip() for name, _, value in pairs if name.strip()}
+        options = self.arguments.get("options")
+        pairs = (part.partition("=") for part in str(options).split(",")) if options else ()
+        parsed = {name.strip(): value.strip() for name, _, value in pairs if name.strip()}
         kept = {name: value for name, value in (given or {}).items() if value is not None}
-        return {**self.session.write_options(self.entry), **said, **kept}
+        return {**self.session.write_options(self.entry), **parsed, **kept}
 
 
 @dataclass(frozen=True)

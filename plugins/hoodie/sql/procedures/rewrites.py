@@ -71,14 +71,14 @@ def _rollback(call: Call) -> Iterator[tuple[str, str]]:
     waiting = next(plans, None)
     if waiting is None:
         raise SqlError(f"No compaction or clustering {instant:.100} waits", fix="CALL show_timeline lists the instants")
-    begun = time.monotonic()
+    start = time.monotonic()
     if not call["delete_request_instant_file"]:
         call.table.run(Rollback(instant), call.options())
     elif waiting.action is state.layout.clustering:
         call.table.run(GiveUpClustering(instant), call.options())
     else:
         call.table.run(UnscheduleCompaction(instant), call.options())
-    yield str(instant), f"{(time.monotonic() - begun) * 1000:.0f}ms"
+    yield str(instant), f"{(time.monotonic() - start) * 1000:.0f}ms"
 
 
 REWRITES = (

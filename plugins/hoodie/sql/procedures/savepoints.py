@@ -42,10 +42,10 @@ def _restore(call: Call) -> Iterator[tuple[bool]]:
 
 
 def _last(call: Call) -> str:
-    known = call.table.savepoints()
-    if not known:
+    savepoints = call.table.savepoints()
+    if not savepoints:
         raise SqlError(f"Table {call.table.base_path} has no savepoint", fix="CALL create_savepoint makes one")
-    return str(known[-1].instant)
+    return str(savepoints[-1].instant)
 
 
 def _show(call: Call) -> Iterator[tuple[str]]:

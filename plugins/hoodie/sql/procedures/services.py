@@ -115,12 +115,12 @@ def _drop(call: Call) -> Iterator[tuple[str]]:
 
 
 def _truncate(call: Call) -> Iterator[tuple[str, int]]:
-    begun = time.monotonic()
+    start = time.monotonic()
     if call["partitions"] is not None:
         call.table.delete_partitions(_names(call["partitions"]), call.options(), must_exist=True)
     else:
         call.table.truncate(call.options())
-    yield "SUCCESS", round((time.monotonic() - begun) * 1000)
+    yield "SUCCESS", round((time.monotonic() - start) * 1000)
 
 
 def _names(text: str) -> Sequence[str]:

@@ -27,11 +27,11 @@ def _properties(call: Call) -> Iterator[tuple[str, str]]:
 
 
 def _partition_meta(call: Call) -> Iterator[tuple[str, str, str]]:
-    found = call.table.diagnose(call.options())
-    wanted = found.of(checks.PARTITION_METAFILE.name)
-    lacking = {(each.path or "").rpartition("/")[0] for each in wanted}
-    if wanted and not call["dry_run"]:
-        call.table.mend(replace(found, findings=wanted), call.options())
+    diagnosis = call.table.diagnose(call.options())
+    findings = diagnosis.of(checks.PARTITION_METAFILE.name)
+    lacking = {(each.path or "").rpartition("/")[0] for each in findings}
+    if findings and not call["dry_run"]:
+        call.table.mend(replace(diagnosis, findings=findings), call.options())
     there = {files.partition for files in TableView(call.table.state()).files}
     for partition in sorted(lacking | there):
         if partition in lacking:
@@ -42,11 +42,11 @@ def _partition_meta(call: Call) -> Iterator[tuple[str, str, str]]:
 
 def _clean_files(call: Call) -> Iterator[tuple[bool]]:
     """Torn files of cleans are put aside; the doctor finds them."""
-    found = call.table.diagnose(call.options())
+    diagnosis = call.table.diagnose(call.options())
     kinds = (checks.TORN_SERVICE_INSTANT.name, checks.TORN_PLAN.name)
-    wanted = tuple(each for kind in kinds for each in found.of(kind) if f".{Action.CLEAN}" in (each.path or ""))
-    if wanted:
-        call.table.mend(replace(found, findings=wanted), call.options())
+    findings = tuple(each for kind in kinds for each in diagnosis.of(kind) if f".{Action.CLEAN}" in (each.path or ""))
+    if findings:
+        call.table.mend(replace(diagnosis, findings=findings), call.options())
     yield (True,)
 
 

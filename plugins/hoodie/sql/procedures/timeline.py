@@ -38,8 +38,8 @@ def _timeline(call: Call) -> Iterator[tuple[Any, ...]]:
     for instant in sorted(state.timeline, key=lambda instant: (instant.time, instant.action), reverse=True):
         if instant.time >= start and (not end or instant.time <= end):
             changed = [_moment(stamps.get((instant.key, each))) for each in State]
-            told = _rolled_back(call, instant) if instant.action is Action.ROLLBACK else None
-            yield *_names(instant), changed[0], changed[1], changed[2], "ACTIVE", told
+            undone = _rolled_back(call, instant) if instant.action is Action.ROLLBACK else None
+            yield *_names(instant), changed[0], changed[1], changed[2], "ACTIVE", undone
     if call["showArchived"]:
         active = {instant.key for instant in state.timeline}
         for instant in takewhile(lambda instant: instant.time >= start, state.archive.newest()):
@@ -88,15 +88,15 @@ def _rollback_detail(call: Call) -> Iterator[tuple[Any, ...]]:
 
 def _compare(call: Call) -> Iterator[tuple[str]]:
     other = HoodieTable.open(call["path"])
-    mine, theirs = _commits(call.table), _commits(other)
-    source, target = max(mine, default=""), max(theirs, default="")
+    own, theirs = _commits(call.table), _commits(other)
+    source, target = max(own, default=""), max(theirs, default="")
     if target and target > source:
         missing = [time for time in theirs if time > source]
         yield (
             f"Source {call['table']} is behind by {len(missing)} commits. Commits to catch up - [{', '.join(missing)}]",
         )
     else:
-        missing = [time for time in mine if time > target]
+        missing = [time for time in own if time > target]
         yield (
             f"Source {call['table']} is ahead by {len(missing)} commits. Commits to catch up - [{', '.join(missing)}]",
         )

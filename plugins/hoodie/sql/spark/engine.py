@@ -97,22 +97,22 @@ class SparkQueries:
             with of_snapshot(source.state):
                 return changes_frame(self._spark, source.stream)
         assert isinstance(source, HoodieDataset), source
-        dataset, known = source, source.schema
+        dataset, schema = source, source.schema
         partitions = top_level(dataset.state.properties.partition_fields)
         rules: list[pc.Expression] = [
             condition.expression for condition in needed.conditions if condition.column in partitions
         ]
-        columns = needed.columns or known.names[:1]  # something has to count the rows
-        asked = replace(
+        columns = needed.columns or schema.names[:1]  # something has to count the rows
+        query = replace(
             dataset.query,
             columns=columns,
             filter=functools.reduce(operator.and_, rules) if rules else None,
         )
-        frame = plan_scan(self._spark, dataset.state.storage, plan_snapshot(dataset.state, asked)).frame(self._spark)
+        frame = plan_scan(self._spark, dataset.state.storage, plan_snapshot(dataset.state, query)).frame(self._spark)
         return frame.select(
             *(
                 col(f.name) if f.name in columns else lit(None).cast(from_arrow_type(f.type)).alias(f.name)
-                for f in known
+                for f in schema
             )
         )
 

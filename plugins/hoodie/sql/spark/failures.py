@@ -19,11 +19,11 @@ def sql_errors(what: str) -> Iterator[None]:
     try:
         yield
     except PySparkException as error:
-        said = (
+        message = (
             str(error).partition("\n\n")[0].partition("\nJVM stacktrace")[0].partition(";\n")[0].strip()
         )  # then the plan
         raise SqlError(
             f"Spark cannot run: {shortened(what)}",
-            found=said[:_MOST] or type(error).__name__,
+            found=message[:_MOST] or type(error).__name__,
             fix="correct the statement",
         ) from error

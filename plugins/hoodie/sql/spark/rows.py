@@ -47,14 +47,14 @@ class FrameRows:
     def stored(self, schema: pa.Schema, names: Sequence[str]) -> FrameRows:
         """Types that differ are brought into those of the table by the same function as in memory, in Spark's workers."""
         given = self.schema
-        wanted = stored(given.empty_table(), schema, names).schema  # refused at once, and without a row
-        same = all(each.type == wanted.field(name).type for each, name in zip(given, names, strict=True))
+        target = stored(given.empty_table(), schema, names).schema  # refused at once, and without a row
+        same = all(each.type == target.field(name).type for each, name in zip(given, names, strict=True))
         if not same:
-            return self._mapped(wanted, partial(stored, schema=schema, names=names))
+            return self._mapped(target, partial(stored, schema=schema, names=names))
         place_of = {name: str(number) for number, name in enumerate(names)}
         columns = [
             (col(place_of[f.name]) if f.name in place_of else lit(None).cast(from_arrow_type(f.type))).alias(f.name)
-            for f in wanted
+            for f in target
         ]
         return FrameRows(self._numbered().select(*columns))
 
@@ -74,8 +74,8 @@ class FrameRows:
         """A query may give a name twice."""
         return self.frame.toDF(*map(str, range(len(self.schema))))
 
-    def _mapped(self, wanted: pa.Schema, work: Callable[[pa.Table], pa.Table]) -> FrameRows:
-        mapped = self._numbered().mapInArrow(_Work(tuple(self.schema.names), work), from_arrow_schema(wanted))
+    def _mapped(self, target: pa.Schema, work: Callable[[pa.Table], pa.Table]) -> FrameRows:
+        mapped = self._numbered().mapInArrow(_Work(tuple(self.schema.names), work), from_arrow_schema(target))
         return FrameRows(mapped)
 
     @contextmanager
@@ -93,10 +93,10 @@ class FrameRows:
     def doubled(self, names: Sequence[str]) -> Doubled | None:
         columns = [count_rows(lit(1)).alias(_COUNT), first(struct("*")).alias(_FIRST)]
         counted = self.frame.groupBy(*(col(_quoted(name)) for name in names)).agg(*columns)
-        found = counted.where(col(_COUNT) > 1)
+        doubled = counted.where(col(_COUNT) > 1)
         with _computed():
-            rows = found.limit(1).select(col(f"{_FIRST}.*")).toArrow()
-            return Doubled(found.count(), rows.to_pylist()[0]) if rows.num_rows else None
+            rows = doubled.limit(1).select(col(f"{_FIRST}.*")).toArrow()
+            return Doubled(doubled.count(), rows.to_pylist()[0]) if rows.num_rows else None
 
     def write(self, table: HoodieTable, operation: str, options: dict[str, str], **how: Any) -> WriteResult:
         with sql_errors(_ROWS):

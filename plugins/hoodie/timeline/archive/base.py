@@ -72,11 +72,11 @@ def action_of(word: str | None) -> Action | None:
 
 def completion_times(instants: Collection[Instant], times: Collection[Time]) -> dict[Time, Time]:
     """Requested time -> completion time of the write instants among `times`."""
-    wanted = frozenset(times)
+    requested = frozenset(times)
     return {
         instant.time: instant.completion_time
         for instant in instants
-        if instant.time in wanted and instant.completion_time and instant.action in WRITE_ACTIONS
+        if instant.time in requested and instant.completion_time and instant.action in WRITE_ACTIONS
     }
 
 

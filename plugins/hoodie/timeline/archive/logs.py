@@ -98,14 +98,14 @@ class LogArchive:
 
     def known(self, instants: Collection[Instant]) -> frozenset[Key]:
         """Files are asked from the newest on, until one's commits are all older: commits are archived in the order of time."""
-        wanted, found = {instant.key for instant in instants}, set[Key]()
-        least = min((time for time, _ in wanted), default=BEGINNING)
-        for path in reversed(self._paths() if wanted else ()):
+        requested, archived = {instant.key for instant in instants}, set[Key]()
+        least = min((time for time, _ in requested), default=BEGINNING)
+        for path in reversed(self._paths() if requested else ()):
             here = [entry.instant for entry in self._of_file(path)]
-            found |= wanted.intersection(instant.key for instant in here)
+            archived |= requested.intersection(instant.key for instant in here)
             if max((each.time for each in here if each.action in WRITE_ACTIONS), default=least) < least:
                 break
-        return frozenset(found)
+        return frozenset(archived)
 
     @cached_property
     def _entries(self) -> dict[Key, _Entry]:

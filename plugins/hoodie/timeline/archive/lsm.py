@@ -67,9 +67,9 @@ class LsmArchive:
         return completion_times([i for file in files for i in self._instants(file)], times)
 
     def known(self, instants: Collection[Instant]) -> frozenset[Key]:
-        wanted = {instant.key for instant in instants}
-        files = [f for f in self._files if any(f.least <= time <= f.greatest for time, _ in wanted)]
-        return frozenset(wanted.intersection(i.key for file in files for i in self._instants(file)))
+        requested = {instant.key for instant in instants}
+        files = [f for f in self._files if any(f.least <= time <= f.greatest for time, _ in requested)]
+        return frozenset(requested.intersection(i.key for file in files for i in self._instants(file)))
 
     def commit_metadata(self, instant: Instant) -> CommitMetadata:
         body, where = self._body(instant)
@@ -90,17 +90,17 @@ class LsmArchive:
         return Manifests(self._storage, self._folder).current().files
 
     def _instants(self, file: HistoryFile) -> tuple[Instant, ...]:
-        known = self._read.get(file.name)
-        if known is None:
+        instants = self._read.get(file.name)
+        if instants is None:
             rows = self._columns(file.name, ["instantTime", "completionTime", "action"])
             relative = f"{self._folder.rpartition('/')[2]}/{file.name}"
-            known = tuple(
+            instants = tuple(
                 Instant(Time.of(time), action, State.COMPLETED, Time.of(completion) if completion else None, relative)
                 for time, completion, word in zip(*(column.to_pylist() for column in rows.columns), strict=True)
                 if (action := action_of(word)) is not None
             )
-            self._read[file.name] = known
-        return known
+            self._read[file.name] = instants
+        return instants
 
     def _body(self, instant: Instant) -> tuple[bytes, str]:
         """It holds only the row group of the instant: merged files are as large as a gigabyte."""

@@ -89,8 +89,8 @@ class LsmArchiveWriter:
                 chosen.clear()  # this one is large enough
         least = min((file.least for file in chosen), default=None)
         greatest = max((file.greatest for file in chosen), default=None)
-        taken = least and greatest and HistoryFile.of(least, greatest, level + 1, 0).name in manifest.names
-        return chosen if len(chosen) > 1 and not taken else []
+        exists = least and greatest and HistoryFile.of(least, greatest, level + 1, 0).name in manifest.names
+        return chosen if len(chosen) > 1 and not exists else []
 
     def _merged(self, manifest: Manifest, chosen: Sequence[HistoryFile], level: int) -> Manifest:
         least, greatest = min(file.least for file in chosen), max(file.greatest for file in chosen)

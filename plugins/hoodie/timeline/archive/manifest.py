@@ -127,7 +127,7 @@ class Manifests:
             )
 
     def _checked(self, name: str, size: int, where: str) -> HistoryFile:
-        found = HistoryFile.named(name, size)
-        if found is None:
+        file = HistoryFile.named(name, size)
+        if file is None:
             raise torn(where, f"the entry {name!r}, which is no file of the history")
-        return found
+        return file

@@ -14,10 +14,10 @@ _RECORD, _OPERATION = "HoodieRequestedReplaceMetadata", "CLUSTER"
 
 def encode_replace_request(operation: str | None) -> bytes:
     """The request of a replacecommit that is no clustering: without a plan. Hudi names the operation where it writes no files."""
-    told = (
+    params = (
         {"operationType": operation, "extraMetadata": {}, "version": 1} if operation is not None else {"version": None}
     )
-    return avro_file.encode(_RECORD, told)
+    return avro_file.encode(_RECORD, params)
 
 
 def encode_clustering_plan(plan: ClusteringPlan) -> bytes:
@@ -33,7 +33,7 @@ def encode_clustering_plan(plan: ClusteringPlan) -> bytes:
         for group in plan.inputs
     ]
     strategy = {"strategyClassName": plan.strategy, "strategyParams": dict(plan.params), "version": 1}
-    told: dict[str, Any] = {
+    record: dict[str, Any] = {
         "inputGroups": groups,
         "strategy": strategy,
         "extraMetadata": {},
@@ -42,7 +42,7 @@ def encode_clustering_plan(plan: ClusteringPlan) -> bytes:
         "missingSchedulePartitions": [],
     }
     return avro_file.encode(
-        _RECORD, {"operationType": _OPERATION, "clusteringPlan": told, "extraMetadata": {}, "version": 1}
+        _RECORD, {"operationType": _OPERATION, "clusteringPlan": record, "extraMetadata": {}, "version": 1}
     )
 
 

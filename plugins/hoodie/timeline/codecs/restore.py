@@ -73,5 +73,5 @@ def restored_rollbacks(data: bytes, where: str) -> list[RollbackResult]:
     """The files that a completed restore has deleted, by instant. Raises CorruptTableError naming `where`, UnsafePathError."""
     record = avro_file.decode(data, where)
     with reading(where, "restore"):
-        found = record.get("hoodieRestoreMetadata") or {}
-        return [rollback_of(each, where) for records in found.values() for each in records]
+        rollbacks = record.get("hoodieRestoreMetadata") or {}
+        return [rollback_of(each, where) for records in rollbacks.values() for each in records]

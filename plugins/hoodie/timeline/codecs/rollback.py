@@ -54,8 +54,8 @@ def decode_rollback_plan(data: bytes, where: str, relative: Callable[[str], str]
             logs = request.get("logBlocksToBeDeleted")
             if logs:  # planned from a listing it names the table in place of the logs
                 named = {path: size for path, size in logs.items() if LogFileName.parse(path.rpartition("/")[2])}
-                known = {named_path(relative(path), where): int(size) for path, size in named.items()}
-                shared.append(_shared(partition, request, known, where))
+                sizes = {named_path(relative(path), where): int(size) for path, size in named.items()}
+                shared.append(_shared(partition, request, sizes, where))
         instant = record.get("instantToRollback") or {}
         time, action = named_instant(instant.get("commitTime"), where), instant.get("action")
     if action not in set(Action):

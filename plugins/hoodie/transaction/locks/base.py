@@ -56,13 +56,13 @@ class Patience:
 
     def until(self, attempt: Callable[[], T | None], refused: Callable[[float], LockHeldError]) -> T:
         """The result of `attempt`, tried until it is not None. After the wait time raises what `refused` makes of the seconds."""
-        while (taken := attempt()) is None:
+        while (result := attempt()) is None:
             if self.waited_ms >= self.wait_ms:
                 raise refused(self.waited_ms / 1000)
             pause = min(self.retry_ms, self.wait_ms - self.waited_ms)
             self.clock.sleep(pause / 1000)
             self.waited_ms += pause
-        return taken
+        return result
 
 
 def held_by_another(base_path: str, waited: float, found: str, fix: str) -> LockHeldError:

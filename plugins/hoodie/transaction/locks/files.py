@@ -78,11 +78,11 @@ class _HeldFile:
     owner: LockOwner
 
     def verify(self) -> None:
-        found = read_lock(self.storage, self.path)
-        if found != self.content:
+        owner = read_lock(self.storage, self.path)
+        if owner != self.content:
             raise LockLostError(
                 f"The lock {self.path} of table {self.storage.base_path} was taken away from {self.owner.purpose}",
-                found="another's lock" if found is not None else "no lock",
+                found="another's lock" if owner is not None else "no lock",
                 fix="run it again; nothing was completed. Before `hudi-services unlock` see that its owner is gone",
             )
 

@@ -102,12 +102,12 @@ class HiveLock:
         age = round(clock.now().timestamp() - held.acquiredat / 1000, 3) if held.acquiredat else None
         return FoundLock(str(self.table), HIVE, str(held.lockid).encode(), None, _told(held), age, None, None)
 
-    def remove(self, found: FoundLock) -> bool:
+    def remove(self, lock: FoundLock) -> bool:
         """Take the lock from its holder. False when it has another holder now, or is free."""
         metastore = _Metastore(self)
         try:
             held = _holder(metastore.locks())
-            if held is None or str(held.lockid).encode() != found.content:
+            if held is None or str(held.lockid).encode() != lock.content:
                 return False
             metastore.unlock(held.lockid)
         finally:
@@ -175,9 +175,9 @@ class _Metastore:
 
     def locks(self) -> list[Any]:
         """Those of the table, held and asked for, oldest first."""
-        wanted = hive.ShowLocksRequest(dbname=self.table.database, tablename=self.table.name)
+        request = hive.ShowLocksRequest(dbname=self.table.database, tablename=self.table.name)
         try:
-            answer = self.ask(lambda client: client.show_locks(wanted))
+            answer = self.ask(lambda client: client.show_locks(request))
         except TException as error:
             raise self.unanswered(error) from error
         return sorted(answer.locks or (), key=lambda lock: lock.lockid)
@@ -242,8 +242,8 @@ class _Request:
             if self.lockid is None:
                 return self._take_a_place()
             self._give_up_others()
-            asked = hive.CheckLockRequest(lockid=self.lockid)
-            return _is_held(self.metastore.ask(lambda client: client.check_lock(asked)))
+            request = hive.CheckLockRequest(lockid=self.lockid)
+            return _is_held(self.metastore.ask(lambda client: client.check_lock(request)))
         except hive.NoSuchLockException:  # it was given away while this process was stopped
             self.lockid = None
             return False
@@ -272,10 +272,10 @@ class _Request:
             answer = self.metastore.ask_once(lambda client: client.lock(request))
         except _UNHEARD:
             self.unheard = True
-            mine = next((lock for lock in self.metastore.locks() if self.is_of(lock)), None)
-            if mine is not None:
-                self.lockid = mine.lockid
-                return _is_held(mine)
+            own = next((lock for lock in self.metastore.locks() if self.is_of(lock)), None)
+            if own is not None:
+                self.lockid = own.lockid
+                return _is_held(own)
             answer = self.metastore.ask_once(lambda client: client.lock(request))
         self.lockid = answer.lockid
         return _is_held(answer)
@@ -313,7 +313,7 @@ class _HeldByMetastore:
         self._heart.start()
 
     def verify(self) -> None:
-        asked = steady_seconds()
+        asked_at = steady_seconds()
         beat = hive.HeartbeatRequest(lockid=self._request.lockid)
         try:
             self._request.metastore.ask(lambda client: client.heartbeat(beat))
@@ -321,7 +321,7 @@ class _HeldByMetastore:
             raise self._lost(f"the metastore has given it away: {words(error)}") from error
         except (TException, OSError) as error:
             raise self._lost(f"no answer: {words(error)}") from error
-        self._seen = asked
+        self._seen = asked_at
 
     def certain(self) -> bool:
         return steady_seconds() - self._seen < self._lock.table.interval_ms / 1000
@@ -347,9 +347,9 @@ class _HeldByMetastore:
         )
 
 
-def seconds_of(said: str) -> float | None:
+def seconds_of(text: str) -> float | None:
     """A time as Hive's configuration has it (`300s`, `5 min`, `300000ms`; seconds without a unit); None for anything else."""
-    match = _TIME.fullmatch(said.strip().lower())
+    match = _TIME.fullmatch(text.strip().lower())
     return int(match[1]) * _UNITS_S[match[2]] if match is not None else None
 
 

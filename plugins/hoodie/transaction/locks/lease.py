@@ -45,9 +45,9 @@ class LeaseFile:
         """Raises CorruptTableError, naming `where`, for what neither Hudi nor this library writes."""
         with suppress(ValueError, KeyError, TypeError, RecursionError):
             entry = json.loads(content)
-            found = cls(entry["expired"], entry["validUntil"], entry["owner"])
-            if type(found.expired) is bool and type(found.valid_until) is int and isinstance(found.owner, str):
-                return found
+            lease = cls(entry["expired"], entry["validUntil"], entry["owner"])
+            if type(lease.expired) is bool and type(lease.valid_until) is int and isinstance(lease.owner, str):
+                return lease
         raise CorruptTableError(
             f"The lock file {where} is not a file of a StorageBasedLockProvider",
             found=one_line(content, 300) or "(empty)",
@@ -98,21 +98,21 @@ class LeaseLock:
             raise
 
     def _attempt(self, owner: LockOwner) -> _Lease | None:
-        begun = _Moment.now(self.clock)
+        start = _Moment.now(self.clock)
         text = json.dumps(asdict(owner), separators=(",", ":"))
-        new = LeaseFile(False, begun.wall_ms + self.validity * 1000, text)
+        new = LeaseFile(False, start.wall_ms + self.validity * 1000, text)
         content = read_lock(self.storage, TABLE_LOCK)
         if content is None:
             with suppress(FileExistsError):
                 create_own(self.storage, TABLE_LOCK, new.encode())
-                return _Lease(self, owner, new, begun)
+                return _Lease(self, owner, new, start)
             return None
         old = LeaseFile.parse(content, f"{self.storage.base_path}/{TABLE_LOCK}")
         if not old.is_free(self.clock) or not replace_own(self.storage, TABLE_LOCK, content, new.encode()):
             return None
         if not old.expired:
             recovered(f"took over the lock {TABLE_LOCK} of {old.owner_text()}, which had ended or did not renew it")
-        return _Lease(self, owner, new, begun)
+        return _Lease(self, owner, new, start)
 
     def _held_error(self, waited: float) -> LockHeldError:
         content = read_lock(self.storage, TABLE_LOCK)
@@ -140,9 +140,9 @@ class _Moment:
     def now(cls, clock: Clock) -> Self:
         return cls(int(clock.now().timestamp() * 1000), steady_seconds())
 
-    def seconds_since(self, begun: _Moment) -> float:
+    def seconds_since(self, start: _Moment) -> float:
         """The longer of what both say."""
-        return max((self.wall_ms - begun.wall_ms) / 1000, self.steady - begun.steady)
+        return max((self.wall_ms - start.wall_ms) / 1000, self.steady - start.steady)
 
 
 class _Lease:
@@ -187,21 +187,21 @@ class _Lease:
                     _log.warning("The lock %s could not be renewed yet: %s", TABLE_LOCK, error)
 
     def _renew(self) -> None:
-        begun = _Moment.now(self._lock.clock)
-        until = max(begun.wall_ms + self._lock.validity * 1000, self._file.valid_until + 1)
+        start = _Moment.now(self._lock.clock)
+        until = max(start.wall_ms + self._lock.validity * 1000, self._file.valid_until + 1)
         self._replace(replace(self._file, valid_until=until))
-        self._renewed = begun
+        self._renewed = start
 
     def _replace(self, new: LeaseFile) -> None:
         """Raises LockLostError when the lock is another's."""
         storage = self._lock.storage
         while not replace_own(storage, TABLE_LOCK, self._seen, new.encode()):
             content = read_lock(storage, TABLE_LOCK)
-            found = None if content is None else LeaseFile.parse(content, f"{storage.base_path}/{TABLE_LOCK}")
-            if content is None or found is None or found.owner != self._file.owner or found.expired:
+            lease = None if content is None else LeaseFile.parse(content, f"{storage.base_path}/{TABLE_LOCK}")
+            if content is None or lease is None or lease.owner != self._file.owner or lease.expired:
                 raise LockLostError(
                     f"The lock {TABLE_LOCK} of table {storage.base_path} was lost by {self._owner.purpose}",
-                    found="no lock" if found is None else f"by now it is of {found.owner_text()}",
+                    found="no lock" if lease is None else f"by now it is of {lease.owner_text()}",
                     fix="run it again; nothing was completed. A process that is stopped for longer than "
                     "hoodie.write.lock.storage.validity.timeout.secs loses its lock",
                 )

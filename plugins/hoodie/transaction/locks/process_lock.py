@@ -24,12 +24,12 @@ class InProcessLock:
 
     def acquire(self, purpose: str, patience: Patience) -> HeldLock:
         """See `LockProvider.acquire`."""
-        mine = _HeldHere(self._table, purpose, threading.current_thread().name, self.clock.now().timestamp())
-        return patience.until(lambda: self._attempt(mine), self._held_error)
+        holder = _HeldHere(self._table, purpose, threading.current_thread().name, self.clock.now().timestamp())
+        return patience.until(lambda: self._attempt(holder), self._held_error)
 
-    def _attempt(self, mine: _HeldHere) -> HeldLock | None:
+    def _attempt(self, holder: _HeldHere) -> HeldLock | None:
         with _guard:
-            return mine if _holders.setdefault(self._table, mine) is mine else None
+            return holder if _holders.setdefault(self._table, holder) is holder else None
 
     @property
     def _table(self) -> str:

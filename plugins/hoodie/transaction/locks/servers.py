@@ -20,7 +20,7 @@ class ServerLock(LockProvider, Protocol):
         """The lock with its holder; None when it is free."""
         ...
 
-    def remove(self, found: FoundLock) -> bool:
+    def remove(self, lock: FoundLock) -> bool:
         """Remove the lock, for an operator who knows that its holder is gone. False when it has another holder now, or is
         free."""
         ...

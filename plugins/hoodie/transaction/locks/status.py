@@ -43,12 +43,12 @@ def found_locks(storage: Storage, clock: Clock) -> list[FoundLock]:
     return [lock for lock in (*result, _lease(storage, clock)) if lock is not None]
 
 
-def break_lock(storage: Storage, found: FoundLock) -> bool:
+def break_lock(storage: Storage, lock: FoundLock) -> bool:
     """Remove a lock, for an operator who knows that its owner is gone. False when it has another owner now, or is free."""
-    content = read_lock(storage, found.path)
-    if content is None or _holder(found.path, content) != _holder(found.path, found.content):
+    content = read_lock(storage, lock.path)
+    if content is None or _holder(lock.path, content) != _holder(lock.path, lock.content):
         return False
-    storage.delete(found.path)
+    storage.delete(lock.path)
     return True
 
 

@@ -71,20 +71,20 @@ class ZooKeeperLock:
         """See `LockProvider.acquire`: in the order in which writers came. Raises StorageError when no server answers."""
         client = self._connected()
         lock = _CuratorLock(client, self.ensemble.node, f"{purpose} by process {os.getpid()} of {socket.gethostname()}")
-        begun = time.monotonic()
+        start = time.monotonic()
         try:
             waits = {"timeout": patience.wait_ms / 1000} if patience.wait_ms else {"blocking": False}
-            taken = lock.acquire(**waits)
+            acquired = lock.acquire(**waits)
         except LockTimeout:
-            taken = False
+            acquired = False
         except KazooException as error:
             _close(client)
             raise self._unanswered(error) from error
         except BaseException:
             _close(client)
             raise
-        if not taken:
-            refused = self._held_error(lock, time.monotonic() - begun)
+        if not acquired:
+            refused = self._held_error(lock, time.monotonic() - start)
             _close(client)
             raise refused
         return _HeldNode(self, client, lock)
@@ -102,15 +102,15 @@ class ZooKeeperLock:
             return None
         _, content, stat = first
         age = round(clock.now().timestamp() - stat.ctime / 1000, 3)
-        told = one_line(content, _SHOWN)
-        return FoundLock(self.ensemble.node, self.ensemble.provider, content, None, told, age, None, None)
+        owner = one_line(content, _SHOWN)
+        return FoundLock(self.ensemble.node, self.ensemble.provider, content, None, owner, age, None, None)
 
-    def remove(self, found: FoundLock) -> bool:
+    def remove(self, lock: FoundLock) -> bool:
         """Take the lock from its holder, as the end of its session would. False when it has another holder now, or is free."""
         client = self._connected()
         try:
             first = self._first(client)
-            if first is None or first[1] != found.content:
+            if first is None or first[1] != lock.content:
                 return False
             client.delete(first[0])
         except NoNodeError:
@@ -175,7 +175,7 @@ class _HeldNode:
         self._seen = steady_seconds()
 
     def verify(self) -> None:
-        asked = steady_seconds()
+        asked_at = steady_seconds()
         path = f"{self._lock.ensemble.node}/{self._node.node}"
         try:
             there = self._client.retry(self._client.exists, path)
@@ -183,7 +183,7 @@ class _HeldNode:
             raise self._lost(f"no answer: {error or type(error).__name__}") from error
         if there is None:
             raise self._lost("its session has ended, and another writer may have the lock")
-        self._seen = asked
+        self._seen = asked_at
 
     def certain(self) -> bool:
         return steady_seconds() - self._seen < self._lock.ensemble.session_ms / 1000 * _CERTAIN

@@ -43,8 +43,8 @@ class BulkInsert:
 
     def __call__(self, number: int, batches: Iterator[pa.RecordBatch]) -> list[WriteStat]:
         keyed = keyed_rows(self.context, number, batches, _CHUNK_BYTES)
-        wanted = (rows.filter(pc.invert(rows[DELETE])) if pc.any(rows[DELETE]).as_py() else rows for rows in keyed)
-        return list(self._files(number, wanted, 0))
+        kept = (rows.filter(pc.invert(rows[DELETE])) if pc.any(rows[DELETE]).as_py() else rows for rows in keyed)
+        return list(self._files(number, kept, 0))
 
     def _files(self, number: int, tables: Iterable[pa.Table], passed: int) -> Iterator[WriteStat]:
         """Write keyed rows that were put aside `passed` times: as many partitions as files may be open, then the others."""

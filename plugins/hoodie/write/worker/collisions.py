@@ -21,9 +21,9 @@ def refuse_colliding(keys: RecordKeys, rows: pa.Table, identity: Sequence[str]) 
 
     Combined, one of them would be lost, and of two that are inserted the next upsert would update both.
     """
-    found = keys.colliding(rows, [rows[name] for name in identity if name != RECORD_KEY])
-    if pc.any(found).as_py():
-        raise _error(keys, rows[RECORD_KEY].filter(found)[0].as_py(), f"in {pc.sum(found).as_py()} rows")
+    colliding = keys.colliding(rows, [rows[name] for name in identity if name != RECORD_KEY])
+    if pc.any(colliding).as_py():
+        raise _error(keys, rows[RECORD_KEY].filter(colliding)[0].as_py(), f"in {pc.sum(colliding).as_py()} rows")
 
 
 @dataclass(frozen=True)
@@ -43,14 +43,14 @@ class StoredCollisions:
             return
         names = [RECORD_KEY, *top_level(self.keys.fields)]
         unsure = conform(unsure.select(names), pa.schema([self.stored.result.field(name) for name in names]))
-        wanted = pc.unique(unsure[RECORD_KEY])
+        unsure_keys = pc.unique(unsure[RECORD_KEY])
         for batch, _ in self.stored.batches(file_slice):
-            same = batch.filter(pc.is_in(batch[RECORD_KEY], value_set=wanted)).select(names)
+            same = batch.filter(pc.is_in(batch[RECORD_KEY], value_set=unsure_keys)).select(names)
             both = pa.concat_tables([unsure, same])
-            found = self.keys.colliding(both)
-            if same.num_rows and pc.any(found).as_py():
+            colliding = self.keys.colliding(both)
+            if same.num_rows and pc.any(colliding).as_py():
                 raise _error(
-                    self.keys, both[RECORD_KEY].filter(found)[0].as_py(), f"in file group {file_slice.file_id}, too"
+                    self.keys, both[RECORD_KEY].filter(colliding)[0].as_py(), f"in file group {file_slice.file_id}, too"
                 )
 
 

@@ -81,10 +81,10 @@ def _check_ordering(context: WriteContext, rows: pa.Table) -> None:
 def _deletes(context: WriteContext, rows: pa.Table, given: pa.Table) -> pa.ChunkedArray | pa.Array:
     if context.deletes_by_key:
         return pa.repeat(True, rows.num_rows)
-    found = context.rules.deletes(rows)
+    deletes = context.rules.deletes(rows)
     if context.deletions not in given.column_names:  # no row is marked, or only keys are surveyed
-        return found
-    return pc.or_(found, pc.fill_null(given[context.deletions], False))
+        return deletes
+    return pc.or_(deletes, pc.fill_null(given[context.deletions], False))
 
 
 def by_key_hash(rows: pa.Table, buckets: int) -> Iterator[Block]:

@@ -155,12 +155,12 @@ class Tag:
         if self.combine:
             rows = combined_batch(rows, self.context.rules, self.context.identity)
         tagged = self.index.tag(rows, pa.concat_tables(stored) if stored else None, self.partition_of_group)
-        known = rows.num_rows - len(np.union1d(tagged.rows, tagged.new))
+        known_rows = rows.num_rows - len(np.union1d(tagged.rows, tagged.new))
         absent = rows.select([PARTITION_PATH, RECORD_KEY]).take(pa.array(tagged.new)) if self.tell_new_keys else None
         if not self.context.merges_inserts:  # else what a new delete removes may be in the small file that it goes to
             lives = ~rows[DELETE].combine_chunks().to_numpy(zero_copy_only=False)
             tagged = replace(tagged, new=tagged.new[lives[tagged.new]])
-        profile = replace(self._profile(rows, tagged, came - rows.num_rows), known=known)
+        profile = replace(self._profile(rows, tagged, came - rows.num_rows), known=known_rows)
         if absent is not None:  # keys to delete among them: another writer may insert them before the commit
             profile = replace(profile, new_keys=NewKeys.of(absent))
         return profile, partial(self._placed, rows, tagged)
@@ -216,10 +216,10 @@ class Route:
         """The place of each row's task."""
         groups = rows[GROUP].combine_chunks().to_numpy()
         tasks = np.empty(len(groups), dtype=np.int64)
-        known, fresh = np.flatnonzero(groups != NOWHERE), np.flatnonzero(groups == NOWHERE)
-        numbers, places = np.unique(groups[known], return_inverse=True)
+        placed, fresh = np.flatnonzero(groups != NOWHERE), np.flatnonzero(groups == NOWHERE)
+        numbers, places = np.unique(groups[placed], return_inverse=True)
         of_group = [self.assignment.task_of_group[number] for number in numbers.tolist()]
-        tasks[known] = np.array(of_group, dtype=np.int64)[places]
+        tasks[placed] = np.array(of_group, dtype=np.int64)[places]
         new = rows.select([PARTITION_PATH, RECORD_KEY]).take(pa.array(fresh))
         partitions = new[PARTITION_PATH].combine_chunks()
         hashes = murmur2(new[RECORD_KEY], 0)
