@@ -29,7 +29,7 @@ class Shown:
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         numbers = [all(isinstance(row[place], int) for row in self.rows) for place in range(len(widths))]
         lines = [
-            "  ".join(_aligned(*each) for each in zip(row, widths, numbers, strict=True)).rstrip() for row in cells
+            "  ".join(_aligned(*cell) for cell in zip(row, widths, numbers, strict=True)).rstrip() for row in cells
         ]
         return "\n".join([printable(self.line), *lines])
 

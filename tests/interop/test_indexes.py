@@ -167,7 +167,7 @@ def test_consistent_hashing_after_an_overwrite_takes_no_rows(tmp_path, hudi12):
     rows = [(f"k{number}", "p", 1, 1) for number in range(20)]
     table.write(batch([*rows, ("q", "q", 1, 1)]), "upsert", {**SMALL_BLOOM, **HASHING})
     hudi12.write(table.base_path, batch(rows[:1]), hudis(table, "insert_overwrite", **HASHING))
-    with pytest.raises(UnsupportedTableError, match="is no node"):
+    with pytest.raises(UnsupportedTableError, match="is not a node"):
         table.write(batch([("k3", "p", 3, 3)]), "upsert", {**SMALL_BLOOM, **HASHING})
     hudi12.write(table.base_path, batch(rows), hudis(table, "upsert", **HASHING))
     assert set(seen(hudi12.read(table.base_path))) == {"k0", "q"}, "Hudi has lost the others"

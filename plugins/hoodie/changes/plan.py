@@ -45,7 +45,7 @@ class GroupChange:
     @property
     def size(self) -> int:
         """Bytes of both slices."""
-        return sum(each.size for each in (self.before, self.after) if each is not None)
+        return sum(side.size for side in (self.before, self.after) if side is not None)
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class ChangePlan:
             )
             for partition, some in sorted(by_partition.items())
         ]
-        return {each.group: each.slices[0] for each in groups_without(self._files.strays, files, state)}
+        return {group.group: group.slices[0] for group in groups_without(self._files.strays, files, state)}
 
     def _is_there(self, group: GroupId, commit: Instant) -> bool:
         """Return whether no commit that completed before this one replaced the group."""
@@ -135,9 +135,9 @@ class _Files:
     @staticmethod
     def of(state: TableState, files: Sequence[PartitionFiles]) -> _Files:
         return _Files(
-            _grouped(file for each in files for file in each.base_files),
-            _grouped(file for each in files for file in each.log_files),
-            stray_paths(files, state, [each.partition for each in files]),
+            _grouped(file for group in files for file in group.base_files),
+            _grouped(file for group in files for file in group.log_files),
+            stray_paths(files, state, [group.partition for group in files]),
         )
 
 

@@ -87,7 +87,7 @@ def change_range(state: TableState, query: ChangeQuery) -> ChangeRange:
 
 def completed_after(state: TableState, after: Time) -> list[Instant]:
     """The commits on the timeline that completed after a time (version 6: began), by completion."""
-    return [each for each in by_completion(state) if time_in_range(state, each) > after]
+    return [instant for instant in by_completion(state) if time_in_range(state, instant) > after]
 
 
 def with_archived(state: TableState, after: Time, *, rollbacks: bool = False) -> TableState:

@@ -71,7 +71,7 @@ class ReadGroupChanges:
         else:
             with open_base_file(self.logs.storage, file_slice.base_file, columns=self.logs.columns) as reader:
                 merged = list(merger.batches(file_slice, reader))
-        rows = [schema.empty_table(), *(each.rows.select(schema.names).cast(schema) for each in merged)]
+        rows = [schema.empty_table(), *(batch.rows.select(schema.names).cast(schema) for batch in merged)]
         return pa.concat_tables(rows).combine_chunks()
 
     def _filtered(self, found: Difference, before: pa.Table, after: pa.Table) -> Difference:

@@ -35,7 +35,7 @@ class NetChanges:
             net = net.filter(pa.array(kept[0] | kept[1]))
         schema = keyed_schema(self.images)
         return pa.table(
-            [column.cast(each.type) for column, each in zip(net.columns, schema, strict=True)], schema=schema
+            [column.cast(field.type) for column, field in zip(net.columns, schema, strict=True)], schema=schema
         )
 
 
@@ -57,7 +57,7 @@ def net_changes(changes: pa.Table) -> pa.Table:
     before = changes[BEFORE].combine_chunks().take(pa.array(first))
     result = changes.take(pa.array(last)).combine_chunks()
     after = result[AFTER].combine_chunks()
-    was, stays = (np.asarray(each.is_valid().to_numpy(zero_copy_only=False), dtype=bool) for each in (before, after))
+    was, stays = (np.asarray(image.is_valid().to_numpy(zero_copy_only=False), dtype=bool) for image in (before, after))
     ops = np.where(was & stays, UPDATE, np.where(stays, INSERT, DELETE))
     result = result.set_column(result.schema.get_field_index(OP), result.schema.field(OP), pa.array(ops, pa.string()))
     result = result.set_column(result.schema.get_field_index(BEFORE), result.schema.field(BEFORE), before)

@@ -17,7 +17,7 @@ from hoodie.view.strays import archived_strays
 
 def strays(facts: Facts) -> Iterator[Finding]:
     """Data files of archived commits that do not name them. Another archiver has not looked for them: readers see their rows."""
-    files = [each for each in facts.files if each.has_metafile]
+    files = [group for group in facts.files if group.has_metafile]
     for file in archived_strays(files, facts.state):
         if not (isinstance(file, LogFile) and holds_others(facts, file)):
             yield uncommitted(file, file.instant if isinstance(file, BaseFile) else file.time)

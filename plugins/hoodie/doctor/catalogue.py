@@ -78,4 +78,4 @@ UNKNOWN_FILE = Check("unknown-file", _D, deep=True)
 KEYS_IN_PARTITIONS = Check("keys-in-partitions", _D, deep=True)
 DUPLICATE_KEYS = Check("duplicate-keys", _D, deep=True)
 
-CHECKS: Mapping[str, Check] = {each.name: each for each in dict(globals()).values() if isinstance(each, Check)}
+CHECKS: Mapping[str, Check] = {check.name: check for check in dict(globals()).values() if isinstance(check, Check)}

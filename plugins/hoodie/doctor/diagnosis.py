@@ -75,7 +75,7 @@ def _settled(facts: Facts, again: Callable[[], Facts]) -> list[Finding]:
     for _ in range(_LOOKS):
         if not result:
             break
-        before = {(each.check, each.path) for each in result}
+        before = {(finding.check, finding.path) for finding in result}
         seen = list(_checked(metadata_table.metadata_table, again()))
         result = [each for each in seen if (each.check, each.path) in before]
         if len(result) == len(seen) == len(before):
@@ -96,7 +96,7 @@ def _checked(check: Callable[[Facts], Iterator[Finding]], facts: Facts) -> Itera
 
 def _still(findings: Collection[Finding], storage: Storage) -> Iterator[Finding]:
     """Without files that are there by now, or are gone: their folders are listed once more."""
-    named = [each for each in findings if each.check in _OF_FILES | _TOO_MANY | _SIZES]
+    named = [finding for finding in findings if finding.check in _OF_FILES | _TOO_MANY | _SIZES]
     there = _listed(storage, {(each.path or "").rpartition("/")[0] for each in named})
     for each in findings:
         if (each.check in _OF_FILES and each.path in there) or (each.check in _TOO_MANY and each.path not in there):
@@ -120,7 +120,7 @@ def _told(facts: Facts) -> dict[str, object]:
         "table": facts.state.properties.name,
         "type": facts.state.properties.table_type,
         "version": facts.state.properties.version,
-        "partitions": sum(each.has_metafile for each in facts.files),
+        "partitions": sum(group.has_metafile for group in facts.files),
         "file_groups": len(facts.slices),
         "files": len(facts.sizes),
         "bytes": sum(facts.sizes.values()),

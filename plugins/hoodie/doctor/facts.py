@@ -100,4 +100,4 @@ class Facts:
     @cached_property
     def torn(self) -> frozenset[Time]:
         """Instants of which what they did is not known."""
-        return frozenset(each.instant.time for each in self.unreadable)
+        return frozenset(file.instant.time for file in self.unreadable)

@@ -28,10 +28,10 @@ def footers(facts: Facts) -> Iterator[Finding]:
     """Find base files of slices, old ones too, that cannot be opened, or have other rows or bytes than their commit says, or a
     key range that is not that of their keys; and current ones with a damaged page."""
     stats = {stat.path: stat for commit in facts.commits.values() for stat in commit.stats}
-    marked = {each.partition for each in facts.files if each.has_metafile}
+    marked = {group.partition for group in facts.files if group.has_metafile}
     slices = [file_slice for group in facts.groups if group.partition in marked for file_slice in group.slices]
     bases = [file_slice.base_file for file_slice in slices if file_slice.base_file is not None]
-    current = frozenset(each.base_file.path for each in facts.slices if each.base_file is not None)
+    current = frozenset(file_slice.base_file.path for file_slice in facts.slices if file_slice.base_file is not None)
     look = partial(_footer, facts.storage, stats, current)
     with ThreadPoolExecutor(_READERS) as pool:
         for file, flaw in zip(bases, pool.map(look, bases), strict=True):
@@ -53,7 +53,7 @@ def footers(facts: Facts) -> Iterator[Finding]:
 def unknown(facts: Facts) -> Iterator[Finding]:
     """Base files of instants that were to be archived, and were not: all readers take them for committed."""
     timeline = facts.state.timeline
-    bases = (file for each in facts.files if each.has_metafile for file in each.base_files)
+    bases = (file for group in facts.files if group.has_metafile for file in group.base_files)
     old = [f for f in bases if f.instant not in timeline.commit_times and timeline.is_committed(f.instant)]
     archived = {instant.time for instant in facts.state.archive.instants()} if old else set()
     first = min(archived, default=None)
@@ -108,7 +108,7 @@ def _stored_range(metadata: pq.FileMetaData) -> tuple[str, str] | None:
         return None
     place = names.index(RECORD_KEY)
     groups = [metadata.row_group(group).column(place).statistics for group in range(metadata.num_row_groups)]
-    if not groups or not all(each is not None and each.has_min_max for each in groups):
+    if not groups or not all(stats is not None and stats.has_min_max for stats in groups):
         return None
-    least, greatest = min(each.min for each in groups), max(each.max for each in groups)
+    least, greatest = min(stats.min for stats in groups), max(stats.max for stats in groups)
     return (least, greatest) if isinstance(least, str) and isinstance(greatest, str) else None

@@ -76,23 +76,23 @@ class _Doubled:
 
 
 def _told(doubled: Iterable[_Doubled]) -> Iterator[Finding]:
-    for each in doubled:
-        if each.partition is None:
-            parts = sorted({s.partition for s in each.slices})
+    for doubled_keys in doubled:
+        if doubled_keys.partition is None:
+            parts = sorted({s.partition for s in doubled_keys.slices})
             yield catalogue.KEYS_IN_PARTITIONS.found(
                 "keys occur in several partitions, and the table's index is global",
                 "keep one row of each: delete it in the other partitions; see which writers use another index",
-                found=f"{each.found} of partitions {', '.join(map(repr, parts[:_TOLD]))}",
-                bytes=sum(s.size for s in each.slices),
+                found=f"{doubled_keys.found} of partitions {', '.join(map(repr, parts[:_TOLD]))}",
+                bytes=sum(s.size for s in doubled_keys.slices),
             )
         else:
             yield catalogue.DUPLICATE_KEYS.found(
-                f"keys occur more than once in partition {each.partition!r}",
+                f"keys occur more than once in partition {doubled_keys.partition!r}",
                 "delete these keys and write the row of each once more; see which writers add rows by `insert` or `bulk_insert` "
                 "alone",
-                found=each.found,
-                path=each.partition,
-                bytes=sum(s.size for s in each.slices),
+                found=doubled_keys.found,
+                path=doubled_keys.partition,
+                bytes=sum(s.size for s in doubled_keys.slices),
             )
 
 

@@ -41,8 +41,8 @@ from hoodie.write.worker.partition_metafile import write_partition_mark
 
 _MOVED = frozenset({catalogue.ORPHAN.name, catalogue.UNCOMMITTED_FILE.name})
 _STALE = frozenset(
-    each.name
-    for each in (
+    check.name
+    for check in (
         catalogue.METADATA_UNREADABLE,
         catalogue.METADATA_GONE,
         catalogue.METADATA_BEHIND,
@@ -98,7 +98,7 @@ def decide_mending(diagnosis: Diagnosis) -> Decision[Mending]:
                 f"first restore {counted(len(lost), 'missing file')}: without the metadata table, which may name what is "
                 "missing, Hudi's readers take older rows for current and say nothing"
             )
-    items = Items("mend", fixed, sum(each.bytes for each in fixed), "finding", _item)
+    items = Items("mend", fixed, sum(finding.bytes for finding in fixed), "finding", _item)
     return Decision(Mending(fixed), reason, items=items, before=(), after=after)
 
 
@@ -123,7 +123,9 @@ def mend(access: TableAccess, mending: Mending, options: Mapping[str, Mapping[st
             facts = gather(ListedOnce(access.storage), access.clock, options)
             _write_metafiles(access.storage, facts, mending.paths(catalogue.PARTITION_METAFILE))
             agreed = mending.paths(catalogue.ORPHAN, catalogue.UNCOMMITTED_FILE)
-            result = [each for each in _to_move(facts, agreed) if each.check in _MOVED and each.path in agreed]
+            result = [
+                finding for finding in _to_move(facts, agreed) if finding.check in _MOVED and finding.path in agreed
+            ]
             _move(access, facts, result, new_time(tx.state, access.clock))
     return repairs
 
@@ -174,13 +176,13 @@ def _to_move(facts: Facts, agreed: Collection[str]) -> Iterator[Finding]:
     """The files of no commit; those of archived commits only if one was agreed on that is not among the others."""
     result = list(files.orphans(facts))
     yield from result
-    if not {each.path for each in result}.issuperset(agreed):
+    if not {finding.path for finding in result}.issuperset(agreed):
         yield from archive.strays(facts)
 
 
 def _move(access: TableAccess, facts: Facts, findings: Sequence[Finding], time: Time) -> None:
     """Raises UnsafeDeleteError, before anything is moved, for a file that a completed instant names."""
-    paths = [each.path for each in findings if each.path is not None]
+    paths = [finding.path for finding in findings if finding.path is not None]
     check_data_files(access.storage, paths)
     named = {path for commit in facts.commits.values() for stat in commit.stats for path in stat.paths}
     if refused := named.intersection(paths):
@@ -191,6 +193,6 @@ def _move(access: TableAccess, facts: Facts, findings: Sequence[Finding], time: 
         )
     action = Audited(time, "doctor", "files of no completed and no pending instant, moved aside", ".hoodie/.quarantine")
     with audited(access.storage, access.clock, action, [AuditedFile(e.path or "", e.bytes, e.check) for e in findings]):
-        for each in findings:
+        for finding in findings:
             ensure_held()
-            move_aside(access.storage, each.path or "", f"{each.check} of instant {each.instant}")
+            move_aside(access.storage, finding.path or "", f"{finding.check} of instant {finding.instant}")

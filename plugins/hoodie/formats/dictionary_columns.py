@@ -92,7 +92,7 @@ def _without_unused(column: pa.ChunkedArray) -> pa.ChunkedArray:
         return column
     numbers = pa.array((np.cumsum(used) - 1).astype(np.int32))
     left = values.filter(pa.array(used))
-    return pa.chunked_array([pa.DictionaryArray.from_arrays(pc.take(numbers, each.indices), left) for each in chunks])
+    return pa.chunked_array([pa.DictionaryArray.from_arrays(pc.take(numbers, chunk.indices), left) for chunk in chunks])
 
 
 def _repeats(values: pa.Array) -> bool:

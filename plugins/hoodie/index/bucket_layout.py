@@ -42,12 +42,12 @@ def homes_of_rings(
     """Before a write to these slices: the number of each among the nodes of its partition's ring. Raises ConfigError for other
     hashed columns than the table's, UnsupportedTableError for a file group that is no node, or a node whose rows went."""
     numbers = []
-    for each in slices:
-        number = rings.number_of(partitions.index(each.partition), each.file_id)
+    for file_slice in slices:
+        number = rings.number_of(partitions.index(file_slice.partition), file_slice.file_id)
         if number is None:
             raise UnsupportedTableError(
-                f"File group {each.file_id} of partition {each.partition!r} of table {state.storage.base_path} is no node of "
-                "its consistent hashing",
+                f"File group {file_slice.file_id} of partition {file_slice.partition!r} of table {state.storage.base_path} "
+                "is not a node of its consistent hashing",
                 found="a file group of an overwrite, of another index, or of a resizing that was taken back",
                 fix="nothing was written: its keys would be there twice. Write its rows to a new table",
             )
@@ -63,13 +63,15 @@ def homes_of_rings(
                     fix="nothing was written; write the rows of the partition to a new table",
                 )
     probed = 0
-    for each, keys in _keys(state, slices[:_PROBED_FILES], stored):
-        place = partitions.index(each.partition)
-        wrong = np.flatnonzero(rings.numbers(np.full(len(keys), place), keys) != rings.number_of(place, each.file_id))
+    for file_slice, keys in _keys(state, slices[:_PROBED_FILES], stored):
+        place = partitions.index(file_slice.partition)
+        wrong = np.flatnonzero(
+            rings.numbers(np.full(len(keys), place), keys) != rings.number_of(place, file_slice.file_id)
+        )
         if len(wrong):
             raise ConfigError(
                 f"The columns that are hashed are not those of table {state.storage.base_path}",
-                found=f"key {keys[int(wrong[0])].as_py()!r:.200} in file group {each.file_id}",
+                found=f"key {keys[int(wrong[0])].as_py()!r:.200} in file group {file_slice.file_id}",
                 fix=f"nothing was written; give {BUCKET_FIELDS.name} as it was at first: it never changes",
             )
         probed += len(keys)
@@ -82,30 +84,33 @@ def check_buckets(state: TableState, slices: Sequence[FileSlice], buckets: Bucke
     """Before a write to these slices. Raises ConfigError for another number of buckets than theirs, UnsupportedTableError for a
     file group that is no bucket, or a bucket that has two."""
     seen: dict[tuple[str, int], FileSlice] = {}
-    for each in slices:
-        bucket = bucket_of(each.file_id)
+    for file_slice in slices:
+        bucket = bucket_of(file_slice.file_id)
         if bucket is None:
             raise UnsupportedTableError(
-                f"File group {each.file_id} of partition {each.partition!r} of table {state.storage.base_path} is no bucket",
+                f"File group {file_slice.file_id} of partition {file_slice.partition!r} of table {state.storage.base_path} "
+                "is not a bucket",
                 found=f"{INDEX_TYPE.name}=BUCKET, and a file group of a write with another index",
                 fix=f"nothing was written; write with {INDEX_TYPE.name}=SIMPLE",
             )
         if bucket >= buckets.count:
             raise _wrong_number(
-                state, buckets, f"file group {each.file_id}, bucket {bucket}, of partition {each.partition!r}"
+                state,
+                buckets,
+                f"file group {file_slice.file_id}, bucket {bucket}, of partition {file_slice.partition!r}",
             )
-        other = seen.setdefault((each.partition, bucket), each)
-        if other is not each:
+        other = seen.setdefault((file_slice.partition, bucket), file_slice)
+        if other is not file_slice:
             raise UnsupportedTableError(
-                f"Bucket {bucket} of partition {each.partition!r} of table {state.storage.base_path} has two file groups",
-                found=f"{other.file_id} and {each.file_id}, as two bulk inserts of Hudi's leave them",
+                f"Bucket {bucket} of partition {file_slice.partition!r} of table {state.storage.base_path} has two file groups",
+                found=f"{other.file_id} and {file_slice.file_id}, as two bulk inserts of Hudi's leave them",
                 fix="nothing was written; rewrite the partition by insert_overwrite from a read of it",
             )
     probed = 0
-    for each, keys in _keys(state, slices[:_PROBED_FILES], stored):
-        wrong = np.flatnonzero(buckets.of(keys) != bucket_of(each.file_id))
+    for file_slice, keys in _keys(state, slices[:_PROBED_FILES], stored):
+        wrong = np.flatnonzero(buckets.of(keys) != bucket_of(file_slice.file_id))
         if len(wrong):
-            found = f"key {keys[int(wrong[0])].as_py()!r:.200} in file group {each.file_id}"
+            found = f"key {keys[int(wrong[0])].as_py()!r:.200} in file group {file_slice.file_id}"
             raise _wrong_number(state, buckets, found)
         probed += len(keys)
         if probed >= _PROBED_KEYS:

@@ -29,7 +29,9 @@ class GlobalSimpleIndex:
 
     def stored_keys(self, state: TableState, slices: Sequence[FileSlice], parallelism: int) -> list[LiveKeys]:
         """The keys of all slices; the group number is the slice's place in `slices`."""
-        read = [n for n, each in enumerate(slices) if self.sought is None or n in self.sought or each.log_files]
+        read = [
+            n for n, file_slice in enumerate(slices) if self.sought is None or n in self.sought or file_slice.log_files
+        ]
         return [LiveKeys(self.rows, some) for some in shares(slices, parallelism, read)]
 
     def tag(self, incoming: pa.Table, stored: pa.Table | None, partition_of_group: Sequence[str]) -> Tagged:

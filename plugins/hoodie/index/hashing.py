@@ -65,9 +65,9 @@ class HashingMetadata:
         with reading(where, "consistent hashing"):
             body = json.loads(data)
             nodes = [
-                Node(int(each["value"]), named_part(each["fileIdPrefix"], where))
-                for each in body["nodes"]
-                if each.get("tag", _NORMAL) == _NORMAL
+                Node(int(node["value"]), named_part(node["fileIdPrefix"], where))
+                for node in body["nodes"]
+                if node.get("tag", _NORMAL) == _NORMAL
             ]
             values = [node.value for node in nodes]
             if (

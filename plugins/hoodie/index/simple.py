@@ -108,8 +108,15 @@ class SimpleIndex:
     def stored_keys(self, state: TableState, slices: Sequence[FileSlice], parallelism: int) -> list[KeySplit]:
         """The keys of all slices; the group number is the slice's place in `slices`."""
         if self.sought is not None:  # logs have no footers: writers with another index may have inserted keys there
-            slices = [each if n in self.sought else replace(each, base_file=None) for n, each in enumerate(slices)]
-        dealt = shares(slices, parallelism, [n for n, each in enumerate(slices) if each.base_file or each.log_files])
+            slices = [
+                file_slice if n in self.sought else replace(file_slice, base_file=None)
+                for n, file_slice in enumerate(slices)
+            ]
+        dealt = shares(
+            slices,
+            parallelism,
+            [n for n, file_slice in enumerate(slices) if file_slice.base_file or file_slice.log_files],
+        )
         check = log_check(state.layout)
         return [KeySplit(state.storage, state.timeline, self.keys, some, self.positions, check) for some in dealt]
 

@@ -120,7 +120,7 @@ def _local(pattern: Pattern, text: str) -> tuple[int, int] | None:
     if not parsed.good[0] or print_times(pattern, parsed.local, parsed.offset)[0].as_py() != text:
         return None
     moment = parsed.local.astype("M8[ms]").astype(f"M8[{_NUMPY[leading - 1]}]")
-    low, high = (int(each.astype("M8[ms]").astype(np.int64)[0]) for each in (moment, moment + 1))
+    low, high = (int(bound.astype("M8[ms]").astype(np.int64)[0]) for bound in (moment, moment + 1))
     return low, high
 
 

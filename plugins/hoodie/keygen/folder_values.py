@@ -147,8 +147,8 @@ class _Column:
 
     def known(self, readings: Iterable[Guarantees | None]) -> Guarantees:
         """Guarantees of any of the ways to read a text; None for a text that is not of the type."""
-        guarantees = [each for each in readings if each is not None]
-        return [guarantee for each in guarantees for guarantee in each] if guarantees else [nothing()]
+        guarantees = [reading for reading in readings if reading is not None]
+        return [guarantee for ways in guarantees for guarantee in ways] if guarantees else [nothing()]
 
     def nulls(self, text: str) -> Guarantees | None:
         """Guarantees of a folder of nulls; None for another one."""
@@ -181,7 +181,7 @@ class _Text(_Column):
     def values(self, steps: Sequence[str]) -> Guarantees:
         if len(steps) > 1 and self.naming.url_encoded:
             return []
-        return [each for texts in self.texts(steps) for each in self._equal(texts)]
+        return [guarantee for texts in self.texts(steps) for guarantee in self._equal(texts)]
 
     def begun(self, steps: Sequence[str]) -> Guarantees:
         if self.naming.url_encoded:

@@ -135,7 +135,7 @@ class MarkerBatches:
                 free = min((file for file in self._files if not file.busy), key=_size)
                 batch = self._taken()
             if batch:
-                self._check([each.marker for each in batch])
+                self._check([request.marker for request in batch])
                 free.busy = True
                 self._pool.submit(self._write, free, batch)
         except BaseException as error:  # noqa: BLE001 - the caller of the request gets it
@@ -149,16 +149,16 @@ class MarkerBatches:
         """Take the waiting requests, but for markers that the storage turned out to have."""
         with self._changed:
             batch, self._waiting = self._waiting, []
-        return [each for each in batch if not each.answer.done()]
+        return [request for request in batch if not request.answer.done()]
 
     def _write(self, file: _File, batch: Sequence[_Waiting]) -> None:
         """Runs in a thread of the pool."""
         try:
-            content = _after(file.content, "".join(f"{each.marker}\n" for each in batch).encode())
+            content = _after(file.content, "".join(f"{request.marker}\n" for request in batch).encode())
             if self._put(file, content):
                 file.content = content
-                for each in batch:
-                    each.answer.set_result(None)
+                for request in batch:
+                    request.answer.set_result(None)
             else:
                 self._lost(batch)
         except BaseException as error:  # noqa: BLE001 - the caller of the request gets it
@@ -183,11 +183,13 @@ class MarkerBatches:
 
     def _lost(self, batch: Sequence[_Waiting]) -> None:
         """All is read again, and the batch waits for that, unless it has lost too often."""
-        given_up = [each for each in batch if each.losses == _MOST_LOSSES]
+        given_up = [request for request in batch if request.losses == _MOST_LOSSES]
         with self._changed:
             self._stale = True
             self._known = {marker: answer for marker, answer in self._known.items() if not answer.done()}
-            self._waiting += [replace(each, losses=each.losses + 1) for each in batch if each.losses < _MOST_LOSSES]
+            self._waiting += [
+                replace(request, losses=request.losses + 1) for request in batch if request.losses < _MOST_LOSSES
+            ]
         self._fail(
             given_up,
             StorageError(
@@ -200,10 +202,10 @@ class MarkerBatches:
     def _fail(self, batch: Sequence[_Waiting], error: BaseException) -> None:
         """A marker that was not written may be asked for again."""
         with self._changed:
-            for each in batch:
-                del self._known[each.marker]
-        for each in batch:
-            each.answer.set_exception(error)
+            for request in batch:
+                del self._known[request.marker]
+        for request in batch:
+            request.answer.set_exception(error)
 
     def _read(self) -> list[_File]:
         """Files of an earlier process, at the first request. Files with higher numbers are read and left alone."""

@@ -90,8 +90,8 @@ class _Altering:
         parent, _, name = path.rpartition(".")
 
         def moved(columns: tuple[Column, ...]) -> tuple[Column, ...]:
-            column = next(each for each in columns if each.name == name)
-            rest = tuple(each for each in columns if each is not column)
+            column = next(other for other in columns if other.name == name)
+            rest = tuple(other for other in columns if other is not column)
             return _placed(rest, column, change.place, path)
 
         self._beside(parent, moved)
@@ -140,7 +140,7 @@ class _Altering:
             for column in columns:
                 new = how(column) if column.name == last else column
                 if new is not None and new.name != column.name:
-                    _check_free([each for each in columns if each is not column], new.name, path)
+                    _check_free([other for other in columns if other is not column], new.name, path)
                 if new is not None:
                     result.append(new)
             if all(column.name in META_COLUMNS for column in result):
@@ -198,7 +198,8 @@ class _Altering:
                 holder = ".".join(names)
                 raise SchemaConflictError(
                     f"There is no column {name!r}" + (f" in {holder!r}" if holder else ""),
-                    found=", ".join(each.name for each in columns if each.name not in META_COLUMNS) or "no columns",
+                    found=", ".join(column.name for column in columns if column.name not in META_COLUMNS)
+                    or "no columns",
                     fix="correct the name",
                 )
             names.append(column.name)
@@ -210,7 +211,7 @@ class _Altering:
     def _at(self, path: str) -> Column:
         columns, column = self.schema.columns, None
         for part in path.split("."):
-            column = next(each for each in columns if each.name == part)
+            column = next(other for other in columns if other.name == part)
             columns = column.parts
         assert column is not None
         return column
@@ -267,13 +268,13 @@ def _check_free(columns: Sequence[Column], name: str, path: str) -> None:
 
 def _placed(columns: tuple[Column, ...], column: Column, place: Place, path: str) -> tuple[Column, ...]:
     if place.after is None:
-        number = sum(each.name in META_COLUMNS for each in columns)
+        number = sum(column.name in META_COLUMNS for column in columns)
     else:
         other = _named(columns, place.after.rpartition(".")[2])
         if other is None or other.name in META_COLUMNS:
             raise SchemaConflictError(
                 f"Column {path!r} cannot come after {place.after!r}",
-                found=f"beside it are {', '.join(each.name for each in columns if each.name not in META_COLUMNS)}",
+                found=f"beside it are {', '.join(column.name for column in columns if column.name not in META_COLUMNS)}",
                 fix="name one of these",
             )
         number = columns.index(other) + 1

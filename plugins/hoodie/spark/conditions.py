@@ -37,8 +37,8 @@ def translated(spark: SparkSession, filters: Any) -> tuple[Condition, ...]:
     execution: Any = spark._jvm.org.apache.spark.sql.execution
     strategy = getattr(getattr(execution.datasources, "DataSourceStrategy$"), "MODULE$")  # its Scala object
     result = []
-    for each in map(filters.apply, range(filters.size())):
-        option = strategy.translateFilter(each, False)
+    for node in map(filters.apply, range(filters.size())):
+        option = strategy.translateFilter(node, False)
         condition = _condition(option.get()) if option.isDefined() else None
         if condition is not None:
             result.append(condition)
@@ -69,7 +69,7 @@ def _condition(given: Any) -> Condition | None:
         value = _value(given.value())
         return None if value is None else Condition(given.attribute(), _COMPARED[kind](_field(given), value))
     if kind == "In":
-        values = [_value(each) for each in given.values()]
+        values = [_value(value) for value in given.values()]
         if values and all(value is not None for value in values):
             return Condition(given.attribute(), _field(given).isin(values))
     return None

@@ -47,7 +47,11 @@ class Scan:
         frames = []
         if self.by_spark:
             columns = [col(name) if name in plan.scanned.names else _nothing(name) for name in plan.schema.names]
-            paths = [f"{self.url}/{each.base_file.path}" for each in self.by_spark if each.base_file is not None]
+            paths = [
+                f"{self.url}/{file_slice.base_file.path}"
+                for file_slice in self.by_spark
+                if file_slice.base_file is not None
+            ]
             reader = spark.read.schema(from_arrow_schema(plan.scanned)).option(_VERIFIED, value=True)
             scanned = reader.parquet(*paths)
             frames.append((scanned if self.rows is None else scanned.where(self.rows)).select(*columns))

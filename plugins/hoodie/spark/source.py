@@ -157,7 +157,7 @@ class SourceReader(DataSourceReader):  # type: ignore[misc]
 
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802, Spark calls it so
         """All are asked by Spark again: those that are understood here only leave out what need not be read."""
-        rules = [each.expression for each in map(of_source, filters) if each is not None]
+        rules = [condition.expression for condition in map(of_source, filters) if condition is not None]
         if rules:
             self._query = replace(self._query, filter=functools.reduce(operator.and_, rules))
         return filters

@@ -54,7 +54,7 @@ def asked_of(given: Mapping[str, str]) -> Asked:
     own = {name: left.pop(name) for name in (_AS_OF, _BEGIN, _END, _FORMAT) if name in left}
     for name in own:
         if name not in _TAKEN_BY[kind]:
-            users = " or ".join(each for each, names in _TAKEN_BY.items() if name in names)
+            users = " or ".join(user for user, names in _TAKEN_BY.items() if name in names)
             raise ConfigError(
                 f"Option {name} says nothing to a query of type {kind}",
                 found=own[name],

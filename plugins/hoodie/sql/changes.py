@@ -103,7 +103,7 @@ def lowered_query(tree: exp.Update, target: Target) -> exp.Select | None:
     for field, inside in fields:  # the first that differs decides
         stored = _column(target, field)
         new, old = _part(exp.paren(values.get(field.name, stored).copy()), inside), _part(stored, inside)
-        lower.append(exp.and_(*(each.copy() for each in same), exp.LT(this=new, expression=old)))
+        lower.append(exp.and_(*(condition.copy() for condition in same), exp.LT(this=new, expression=old)))
         same.append(exp.EQ(this=new.copy(), expression=old.copy()))
     query = exp.select(exp.Literal.number(1)).from_(target.node.copy()).where(exp.or_(*lower)).limit(1)
     where = tree.args.get("where")
@@ -257,7 +257,7 @@ def inserted_values(tree: exp.Merge, target: Target, source: pa.Schema) -> list[
     """For each clause of a merge that inserts rows what it gives to the columns of the table. Raises SqlError."""
     then = [when.args["then"] for when in tree.args["whens"].expressions]
     alias = tree.args["using"].alias_or_name
-    return [_inserted(each, target, alias, source) for each in then if isinstance(each, exp.Insert)]
+    return [_inserted(insert, target, alias, source) for insert in then if isinstance(insert, exp.Insert)]
 
 
 def _inserted(then: exp.Insert, target: Target, alias: str, source: pa.Schema) -> dict[str, exp.Expression]:

@@ -77,7 +77,7 @@ def exact_comparison(node: exp.Expression) -> None:
         for side in sides
         if isinstance(side, exp.Struct)
     }
-    if len(names) > 1 or any(_UNNAMED.fullmatch(name) for each in names for name in each):
+    if len(names) > 1 or any(_UNNAMED.fullmatch(name) for row in names for name in row):
         raise UnsupportedError(
             "a comparison with struct(…): DuckDB compares names of fields, too; use named_struct or (a, b)"
         )

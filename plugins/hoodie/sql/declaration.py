@@ -88,9 +88,13 @@ def _properties(tree: exp.Create) -> exp.Properties:
 
 
 def _pairs(properties: list[exp.Expression]) -> Iterator[tuple[str, str]]:
-    for each in properties:
-        name = each.this.name if not isinstance(each.this, exp.Dot | exp.Column) else each.this.sql().replace('"', "")
-        yield name, each.args["value"].name
+    for option in properties:
+        name = (
+            option.this.name
+            if not isinstance(option.this, exp.Dot | exp.Column)
+            else option.this.sql().replace('"', "")
+        )
+        yield name, option.args["value"].name
 
 
 def _has(fields: list[pa.Field], name: str) -> bool:

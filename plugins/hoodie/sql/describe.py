@@ -132,4 +132,4 @@ def _pairs(rows: list[tuple[str, str]]) -> Result:
 
 def _texts(rows: Iterator[_Row] | list[_Row] | map[_Row]) -> Result:
     columns = zip(*rows, strict=True)
-    return Result(pa.table({name: pa.array(each, pa.string()) for name, each in zip(_COLUMNS, columns, strict=True)}))
+    return Result(pa.table({name: pa.array(cells, pa.string()) for name, cells in zip(_COLUMNS, columns, strict=True)}))

@@ -26,7 +26,7 @@ def floats_as_doubles(tree: exp.Expression, schemas: Iterable[pa.Schema]) -> exp
     if not floats:
         return tree
     tree = tree.copy()
-    floats -= {each.alias.lower() for each in tree.find_all(exp.Alias)}
+    floats -= {alias.alias.lower() for alias in tree.find_all(exp.Alias)}
     for value in _beside_others(tree, floats):
         _keep_name(value)
     for value in _beside_others(tree, floats):
@@ -35,7 +35,7 @@ def floats_as_doubles(tree: exp.Expression, schemas: Iterable[pa.Schema]) -> exp
 
 
 def _beside_others(tree: exp.Expression, names: Collection[str]) -> list[exp.Expression]:
-    columns = [each for each in tree.find_all(exp.Column) if each.name.lower() in names]
+    columns = [column for column in tree.find_all(exp.Column) if column.name.lower() in names]
     return [value for value in map(_whole_value, columns) if _is_beside_another(value)]
 
 

@@ -157,7 +157,7 @@ def _text_of(node: exp.Expression | None) -> str:
 
 def _ascends(node: exp.GenerateSeries) -> bool:
     first, last = node.args.get("start"), node.args.get("end")
-    whole = all(isinstance(each, exp.Literal) and each.is_int for each in (first, last))
+    whole = all(isinstance(bound, exp.Literal) and bound.is_int for bound in (first, last))
     return whole and int(first.name) <= int(last.name)
 
 

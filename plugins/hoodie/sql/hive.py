@@ -224,7 +224,7 @@ class HiveCatalog:
         """The pair of a merge-on-read table, snapshot and read-optimised, is synced as a pair."""
         base = str(table.tableName).removesuffix("_rt").removesuffix("_ro")
         there = self._tables(table.dbName, [base, f"{base}_ro", f"{base}_rt"])
-        same = {each.tableName for each in there if each.sd is not None and each.sd.location == table.sd.location}
+        same = {other.tableName for other in there if other.sd is not None and other.sd.location == table.sd.location}
         if {f"{base}_ro", f"{base}_rt"} <= same:
             # Otherwise the plain name would be entered, or another table of that name would be in the way.
             plain = {sync_keys.SNAPSHOT_WITH_TABLE_NAME.name: str(base in same).lower()}

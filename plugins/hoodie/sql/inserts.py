@@ -113,11 +113,11 @@ class _Into:
     @classmethod
     def of(cls, tree: exp.Insert, node: exp.Table, target: Target) -> _Into:
         given = {}
-        for each in _partition(node):
-            if isinstance(each, exp.EQ):
-                given[_partition_column(each.this.name, target)] = each.expression
+        for part in _partition(node):
+            if isinstance(part, exp.EQ):
+                given[_partition_column(part.this.name, target)] = part.expression
             else:
-                _partition_column(each.name, target)
+                _partition_column(part.name, target)
         named = (
             [target.column(c.name).name for c in tree.this.expressions] if isinstance(tree.this, exp.Schema) else None
         )

@@ -15,11 +15,11 @@ def refuse_failed_casts(session: Session, tree: exp.Expression) -> None:
     As null it would be stored, or make a comparison by `<=>` or IS NULL true for rows that are not meant. TRY_CAST says that
     null is meant.
     """
-    casts = {each.sql(dialect=DIALECT): each for each in tree.find_all(exp.Cast) if _is_of_literal(each)}
+    casts = {cast.sql(dialect=DIALECT): cast for cast in tree.find_all(exp.Cast) if _is_of_literal(cast)}
     if not casts:
         return
     tried = [exp.TryCast(this=cast.this.copy(), to=cast.to.copy(), safe=True) for cast in casts.values()]
-    columns = [exp.Is(this=each, expression=exp.null()).as_(f"c{place}") for place, each in enumerate(tried)]
+    columns = [exp.Is(this=cast, expression=exp.null()).as_(f"c{place}") for place, cast in enumerate(tried)]
     (row,) = session.rows(exp.select(*columns)).fetched().to_pylist()
     failed = [text for text, is_null in zip(casts, row.values(), strict=True) if is_null]
     if failed:

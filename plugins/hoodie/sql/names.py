@@ -46,7 +46,7 @@ def refuse_own(names: Iterable[str], fix: str, prefix: str = OWN) -> None:
 
 def refuse_own_aliases(tree: exp.Expression) -> None:
     """Raises SqlError when a statement calls a table as the library calls those of its queries."""
-    refuse_own((each.name for each in tree.find_all(exp.TableAlias)), "choose another alias")
+    refuse_own((alias.name for alias in tree.find_all(exp.TableAlias)), "choose another alias")
 
 
 def table_name(table: exp.Table, database: str) -> TableName:
@@ -86,7 +86,7 @@ def _is_of_with(table: exp.Table) -> bool:
 
 
 def _place(clause: exp.With, cte: exp.Expression) -> int:
-    return next(number for number, each in enumerate(clause.expressions) if each is cte)
+    return next(number for number, expression in enumerate(clause.expressions) if expression is cte)
 
 
 def renamed(tree: exp.Expression, marks: Mapping[int, str]) -> exp.Expression:

@@ -118,7 +118,7 @@ def bound(given: Sequence[Statement], parameters: Sequence[object]) -> list[Stat
     Raises SqlError when there are more or fewer of them, or for a value that no literal can be made of.
     """
     _check_sequence(parameters)
-    places = [_places(each.tree) for each in given]
+    places = [_places(statement.tree) for statement in given]
     count = sum(map(len, places))
     if count != len(parameters):
         raise SqlError(
@@ -154,10 +154,10 @@ def multiplied(statement: Statement, given: Sequence[Sequence[object]]) -> State
     tree = statement.tree.copy()
     (row,) = tree.expression.expressions
     rows = [row.copy() for _ in given]
-    for number, node in enumerate(node for each in rows for node in _places(each)):
+    for number, node in enumerate(node for row in rows for node in _places(row)):
         node.set("this", _place(number))
     tree.expression.set("expressions", rows)
-    return bound([replace(statement, tree=tree)], [value for each in given for value in each])[0]
+    return bound([replace(statement, tree=tree)], [value for row in given for value in row])[0]
 
 
 def _check_sequence(parameters: object) -> None:
@@ -264,9 +264,9 @@ def _with_short_format(text: str) -> str:
 def unreadable(text: str, error: Exception) -> SqlError:
     """For what the parser cannot read, with the place where it stopped."""
     found = "parts inside each other, too many" if isinstance(error, RecursionError) else str(error)
-    for each in getattr(error, "errors", ()):
-        word = f" at {each['highlight']!r}" if each.get("highlight") else ""
-        found = f"{each['description']}{word}, line {each['line']}, character {each['col']}"
+    for problem in getattr(error, "errors", ()):
+        word = f" at {problem['highlight']!r}" if problem.get("highlight") else ""
+        found = f"{problem['description']}{word}, line {problem['line']}, character {problem['col']}"
         break
     return SqlError(f"A statement cannot be read: {shortened(text)}", found=found, fix="write it as Spark's SQL has it")
 

@@ -48,7 +48,7 @@ class ListedTables:
         if len(entries) > 1:
             raise SqlError(
                 f"{self._path} has several tables that SQL takes for {name}",
-                found=", ".join(f"{each.name.name} at {each.location}" for each in entries),
+                found=", ".join(f"{entry.name.name} at {entry.location}" for entry in entries),
                 fix="give them names that differ in more than large and small letters",
             )
         return entries[0] if entries else None

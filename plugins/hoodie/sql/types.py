@@ -123,7 +123,7 @@ def simple_type(kind: pa.DataType, *, upper: bool = False) -> str:
         text, inner = "array<{}>", simple_type(kind.value_type, upper=upper)
     elif pa.types.is_map(kind):
         text = "map<{}>"
-        inner = comma.join(simple_type(each, upper=upper) for each in (kind.key_type, kind.item_type))
+        inner = comma.join(simple_type(part, upper=upper) for part in (kind.key_type, kind.item_type))
     elif pa.types.is_struct(kind):
         text, inner = "struct<{}>", comma.join(f"{f.name}{colon}{simple_type(f.type, upper=upper)}" for f in kind)
     else:

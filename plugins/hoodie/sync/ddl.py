@@ -55,14 +55,16 @@ def statements(action: Action, batch: int, *, spark: bool) -> Iterator[str]:
             yield f"ALTER TABLE {name(table)} SET SERDEPROPERTIES ({_pairs(properties)})"
         case AddPartitions(table, partitions):
             for some in batches(partitions, batch):
-                added = " ".join(f"{_partition(table, each)} LOCATION {literal(each.location)}" for each in some)
+                added = " ".join(
+                    f"{_partition(table, partition)} LOCATION {literal(partition.location)}" for partition in some
+                )
                 yield f"ALTER TABLE {name(table)} ADD IF NOT EXISTS {added}"
         case MovePartitions(table, partitions):
             for partition in partitions:
                 yield f"ALTER TABLE {name(table)} {_partition(table, partition)} SET LOCATION {literal(partition.location)}"
         case DropPartitions(table, partitions):
             for some in batches(partitions, batch):
-                dropped = ", ".join(_partition(table, each) for each in some)
+                dropped = ", ".join(_partition(table, partition) for partition in some)
                 yield f"ALTER TABLE {name(table)} DROP IF EXISTS {dropped}"
 
 

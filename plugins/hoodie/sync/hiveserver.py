@@ -136,9 +136,9 @@ class HiveServer:
             there = [ddl.parse_partition_name(str(row[0])) for row in shown]
             requested = set(there if values is None else values)
             return [
-                CatalogPartition(each, ddl.parse_location(self._rows(ddl.describe_partition(table, each))))
-                for each in there
-                if each in requested
+                CatalogPartition(row, ddl.parse_location(self._rows(ddl.describe_partition(table, row))))
+                for row in there
+                if row in requested
             ]
 
     def check(self, action: Action) -> None:

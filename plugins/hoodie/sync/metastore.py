@@ -96,7 +96,7 @@ class Metastore:
             partitions = []
             for some in batches(names, self._batch):
                 partitions += self._client.get_partitions_by_names(table.database, table.name, list(some))
-            return [CatalogPartition(tuple(each.values), each.sd.location) for each in partitions]
+            return [CatalogPartition(tuple(partition.values), partition.sd.location) for partition in partitions]
 
     def check(self, action: Action) -> None:
         """A metastore can carry out every action."""

@@ -186,7 +186,7 @@ def _listed(storage: Storage, layout: Layout) -> Iterable[FileInfo]:
 
 def _refuse_folders(storage: Storage, folders: Iterable[str]) -> None:
     """The instant would count as pending, and its files be rolled back."""
-    folder = next((each for each in folders if parse_name(each.rpartition("/")[2]) is not None), None)
+    folder = next((name for name in folders if parse_name(name.rpartition("/")[2]) is not None), None)
     if folder is not None:
         raise CorruptTableError(
             f"Instant {storage.base_path}/{folder} is a folder",

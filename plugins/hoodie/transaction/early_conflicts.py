@@ -88,7 +88,7 @@ class EarlyDetection:
     @classmethod
     def of(cls, state: TableState, clock: Clock, instant: Time, looking: Looking) -> EarlyDetection:
         """The detection for a write that is based on `state`."""
-        plans = {each.time for each in state.timeline.pending if each.action in _PLANS}
+        plans = {plan.time for plan in state.timeline.pending if plan.action in _PLANS}
         return cls(state.storage, clock, instant, state.timeline.commit_times | plans, looking)
 
     def check(self, data_file: str, kind: MarkerType) -> None:

@@ -44,15 +44,18 @@ def execute_restore(state: TableState, restore: Instant, plan: RestorePlan, cloc
     start = clock.now()
     wanted = dict(plan.instants)
     rollbacks = {
-        rollback_plan.instant: (each, rollback_plan)
-        for each, rollback_plan in _begun(state)
+        rollback_plan.instant: (rollback, rollback_plan)
+        for rollback, rollback_plan in _begun(state)
         if rollback_plan.instant in wanted
     }
     there = {i.time: i for i in state.timeline if (i.action.completed_as == _completed_as(wanted.get(i.time)))}
     missing = [there[time] for time in plan.times if time in there and time not in rollbacks]
     planned = {found.instant: found for found in plan_rollbacks(state, missing)} if missing else {}
     instants.start(state, restore)
-    last, done = max((each.time for each, _ in rollbacks.values()), default=restore.time), list[RollbackResult]()
+    last, done = (
+        max((rollback.time for rollback, _ in rollbacks.values()), default=restore.time),
+        list[RollbackResult](),
+    )
     for time in plan.times:
         if time in planned:
             last = new_time(state, clock, after=last)

@@ -223,7 +223,7 @@ def _pending_as(state: TableState, plan: RollbackPlan) -> list[Action]:
     """The other actions under which the instant may have been pending: a compaction completes as a commit."""
     action = Action(plan.action)
     pending = {i.action for i in state.timeline.pending if i.time == plan.instant}
-    others = [each for each in Action if each.completed_as is action.completed_as and each is not action]
+    others = [other for other in Action if other.completed_as is action.completed_as and other is not action]
     return others if _completed(state, plan) else [other for other in others if other in pending]
 
 

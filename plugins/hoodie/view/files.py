@@ -41,8 +41,8 @@ class PartitionFiles:
 def sizes_by_path(partitions: Iterable[PartitionFiles]) -> dict[str, int]:
     """Size in bytes of every data file."""
     result = list(partitions)
-    sizes = {file.path: file.info.size for each in result for file in each.base_files}
-    return sizes | {file.path: file.info.size for each in result for file in each.log_files}
+    sizes = {file.path: file.info.size for group in result for file in group.base_files}
+    return sizes | {file.path: file.info.size for group in result for file in group.log_files}
 
 
 class Choice(Protocol):

@@ -285,7 +285,7 @@ def _cleaned_by(state: TableState, file: ExpectedFile) -> Instant | None:
                 plan = decode_clean_plan(state.storage.read(path), path, lambda path: path)
             except FileNotFoundError:  # it was completed and archived in the meantime
                 continue
-            names = tuple(each.path.rpartition("/")[2] for each in plan.files)
+            names = tuple(file.path.rpartition("/")[2] for file in plan.files)
         if file.name in names:
             return instant
     return None

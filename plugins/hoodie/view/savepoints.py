@@ -31,7 +31,7 @@ def savepoint_named(state: TableState, instant: Time) -> Instant:
     if match is None:
         raise NoSavepointError(
             f"Table {state.storage.base_path} has no savepoint {instant}",
-            found=f"its savepoints are {', '.join(each.time for each in known) or '(none)'}",
+            found=f"its savepoints are {', '.join(savepoint.time for savepoint in known) or '(none)'}",
             fix="name one that `hudi-services savepoint list` shows",
         )
     return match

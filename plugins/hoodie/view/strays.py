@@ -67,7 +67,7 @@ def _of_timeline(
     files: Iterable[PartitionFiles], state: TableState, partitions: Collection[str] | None
 ) -> Iterator[_File]:
     by_time = _by_time(files, state)
-    commits = [each for each in state.timeline.commits if each.time in by_time and each.time not in _BOOTSTRAPS]
+    commits = [commit for commit in state.timeline.commits if commit.time in by_time and commit.time not in _BOOTSTRAPS]
     logs: list[LogFile] = []
     for commit, written in zip(commits, written_files(state, commits, partitions), strict=True):
         unnamed = _unnamed(by_time[commit.time], written)
@@ -106,7 +106,7 @@ def _of_no_commit(logs: Iterable[LogFile], state: TableState, partitions: Collec
     """
     written = written_files(state, state.timeline.commits, partitions)
     for log in logs:
-        named = any(log.info.name in each.get(log.partition, ()) for each in written)
+        named = any(log.info.name in names.get(log.partition, ()) for names in written)
         if not named and state.timeline.covers(log.time):
             yield log
 

@@ -51,7 +51,7 @@ class TableView:
         files, start = self.files, self.state.timeline.start
         if self.as_of is not None and start is not None and self.as_of < start:
             strays = {file.info.path for file in archived_strays(files, self.state)}
-            files = [each.without(strays) for each in files]
+            files = [group.without(strays) for group in files]
         return file_groups(files, self.state, self._expected())
 
     @cached_property

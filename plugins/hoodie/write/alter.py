@@ -72,7 +72,7 @@ class _Alter:
                 fix="write rows to it, or create it with a schema: there is nothing to alter",
             )
         versions = state.schemas
-        greatest = max((each.max_id for each in versions), default=0)
+        greatest = max((version.max_id for version in versions), default=0)
         before = replace(versions[-1], max_id=greatest).with_columns(columns) if versions else first_schema(columns)
         after = altered(before, self.changes, _fixed(state.properties))
         refuse_deep(arrow_columns(after))

@@ -55,7 +55,9 @@ def _ring(state: TableState, plan: WritePlan, partition: str, slices: Sequence[F
     """The ring of a partition. The ring of a write that fails, or is killed, stays: it is the same for the next one, and has
     no file group."""
     there = [file_slice for file_slice in slices if file_slice.partition == partition]
-    metadata = load_hashing(state, partition, {each.file_id for each in there if each.base_file is not None})
+    metadata = load_hashing(
+        state, partition, {file_slice.file_id for file_slice in there if file_slice.base_file is not None}
+    )
     if metadata is not None:
         return metadata
     if there:

@@ -127,7 +127,7 @@ def test_tables_without_buckets_are_refused(tmp_path, kind, monkeypatch):
     monkeypatch.setattr(
         "hoodie.write.layout_checks.is_bucketed", lambda state: True
     )  # as after a write of another's elsewhere
-    with pytest.raises(UnsupportedTableError, match="is no bucket"):
+    with pytest.raises(UnsupportedTableError, match="is not a bucket"):
         table.write(batch(FIRST), "upsert", BUCKET)
     assert len(content(table)) == 20
 

@@ -172,7 +172,7 @@ def test_a_resizing_counts_once_it_is_committed(table):
     assert groups(table) == before, "only commits and replacecommits resize"
     compaction = next(each for each in table.timeline.commits if each.action.completed_as is Action.COMMIT)
     resize(table, compaction.time)
-    with pytest.raises(UnsupportedTableError, match="is no node"):
+    with pytest.raises(UnsupportedTableError, match="is not a node"):
         table.write(*upsert)
 
 

@@ -31,7 +31,7 @@ def missing(facts: Facts) -> Iterator[Finding]:
     did not write."""
     absent = absent_files(facts.state, facts.slices)
     refuse_external(facts.state, absent)
-    result = {each.path: _of_commit(each) for each in absent}
+    result = {file.path: _of_commit(file) for file in absent}
     for plan, paths in facts.plans.items():
         for path in paths:
             result.setdefault(path, _missing(path, plan.time, f"the plan of {plan.action} {plan.time} is to read"))
@@ -73,22 +73,22 @@ def cut_short(file: ExpectedFile, size: int, effect: str) -> Finding:
 
 def folders(facts: Facts) -> Iterator[Finding]:
     """Partitions that readers do not find, as the file is lost that marks them."""
-    marked = {each.partition for each in facts.files if each.has_metafile}
-    for each in facts.files:
-        if each.has_metafile:
+    marked = {group.partition for group in facts.files if group.has_metafile}
+    for group in facts.files:
+        if group.has_metafile:
             continue
-        path = join(each.partition, PARTITION_METAFILE)
-        size = sum(file.info.size for file in each.files)
-        if each.partition in facts.written:
+        path = join(group.partition, PARTITION_METAFILE)
+        size = sum(file.info.size for file in group.files)
+        if group.partition in facts.written:
             yield catalogue.PARTITION_METAFILE.found(
-                f"partition {each.partition!r} is not found by listing: {PARTITION_METAFILE} is missing",
+                f"partition {group.partition!r} is not found by listing: {PARTITION_METAFILE} is missing",
                 "run `hudi-services doctor --fix`, which writes it",
                 path=path,
                 bytes=size,
             )
-        elif "" not in marked and marked.isdisjoint(partitions_above(each.partition)):
+        elif "" not in marked and marked.isdisjoint(partitions_above(group.partition)):
             yield catalogue.UNMARKED_FOLDER.found(
-                f"folder {each.partition!r} holds files that are named like a table's, and no commit of the timeline names it",
+                f"folder {group.partition!r} holds files that are named like a table's, and no commit of the timeline names it",
                 f"if it is a partition, write {PARTITION_METAFILE} into it; if it is a copy, move it out of the table",
                 path=path,
                 bytes=size,
@@ -110,10 +110,10 @@ def orphans(facts: Facts) -> Iterator[Finding]:
         for time, commit in facts.commits.items()
         if commit.stats and time not in facts.marked and time not in _BOOTSTRAPS
     }
-    for each in with_foreign(facts.files, facts.state):
-        if not each.has_metafile and each.partition not in facts.written:
+    for group in with_foreign(facts.files, facts.state):
+        if not group.has_metafile and group.partition not in facts.written:
             continue
-        for file in each.files:
+        for file in group.files:
             time = file.instant if isinstance(file, BaseFile) else file.time
             if time not in living and not timeline.is_committed(time):
                 yield _unread(file, time) if file.path in committed else _orphan(file, time)

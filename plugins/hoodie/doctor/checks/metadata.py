@@ -41,9 +41,9 @@ def properties(facts: Facts) -> Iterator[Finding]:
 
 def instants(facts: Facts) -> Iterator[Finding]:
     """Torn and empty ones, completed and planned."""
-    for each in facts.unreadable:
+    for unreadable in facts.unreadable:
         bears_logs = not facts.state.layout.logs_tell_writer
-        yield _completed(each) if each.instant.is_completed else _planned(each, bears_logs=bears_logs)
+        yield _completed(unreadable) if unreadable.instant.is_completed else _planned(unreadable, bears_logs=bears_logs)
 
 
 def times(facts: Facts) -> Iterator[Finding]:
@@ -83,33 +83,33 @@ def schemas(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def _completed(each: Unreadable) -> Finding:
-    instant = each.instant
-    found = str(each.error.found or each.error.what) if each.error is not None else "0 bytes"
+def _completed(unreadable: Unreadable) -> Finding:
+    instant = unreadable.instant
+    found = str(unreadable.error.found or unreadable.error.what) if unreadable.error is not None else "0 bytes"
     if instant.action.completed_as in _REDONE:
         return catalogue.TORN_SERVICE_INSTANT.found(
             f"what {instant.action} {instant.time} did cannot be read",
             "run `hudi-services doctor --fix`: the file is moved aside, and the work is done once more where its plan is left",
             found=found,
-            path=each.path,
+            path=unreadable.path,
             instant=instant.time,
-            bytes=each.size,
+            bytes=unreadable.size,
         )
-    check = catalogue.EMPTY_INSTANT if each.error is None else catalogue.TORN_INSTANT
+    check = catalogue.EMPTY_INSTANT if unreadable.error is None else catalogue.TORN_INSTANT
     return check.found(
         f"the completed {instant.action} {instant.time} cannot be read",
         "restore the file from a copy. Without one: if the commit was never acknowledged, delete the file, which makes the "
         "instant pending, and the next write rolls it back with all rows that it wrote",
         found=found,
-        path=each.path,
+        path=unreadable.path,
         instant=instant.time,
-        bytes=each.size,
+        bytes=unreadable.size,
     )
 
 
-def _planned(each: Unreadable, *, bears_logs: bool) -> Finding:
+def _planned(unreadable: Unreadable, *, bears_logs: bool) -> Finding:
     """With `bears_logs`, in version 6, logs written since carry the instant of the plan: no reader reads them without it."""
-    instant = each.instant
+    instant = unreadable.instant
     if instant.action in _PLANNED_ANEW:
         remedy = "run `hudi-services doctor --fix`: the plan is moved aside, and made again if it is still needed"
     elif instant.action in (Action.COMPACTION, Action.LOG_COMPACTION) and not bears_logs:
@@ -122,10 +122,10 @@ def _planned(each: Unreadable, *, bears_logs: bool) -> Finding:
     return (catalogue.TORN_PLAN if instant.action in _PLANNED_ANEW else catalogue.TORN_WAITING_PLAN).found(
         f"the plan of {instant.action} {instant.time} cannot be read",
         remedy,
-        found=str(each.error.found or each.error.what) if each.error is not None else None,
-        path=each.path,
+        found=str(unreadable.error.found or unreadable.error.what) if unreadable.error is not None else None,
+        path=unreadable.path,
         instant=instant.time,
-        bytes=each.size,
+        bytes=unreadable.size,
     )
 
 

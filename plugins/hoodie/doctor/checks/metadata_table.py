@@ -111,7 +111,7 @@ class _Sides:
     @cached_property
     def elsewhere(self) -> frozenset[str | None]:
         """Paths that other checks report: lost files and files without an owner."""
-        return frozenset(each.path for check in (files.missing, files.orphans) for each in check(self.facts))
+        return frozenset(finding.path for check in (files.missing, files.orphans) for finding in check(self.facts))
 
     @cached_property
     def begun(self) -> frozenset[Action]:
@@ -153,20 +153,20 @@ class _Sides:
 
 def _not_named(sides: _Sides) -> Iterator[Finding]:
     facts = sides.facts
-    for each in facts.files:
-        if not each.has_metafile and each.partition not in facts.written:
+    for group in facts.files:
+        if not group.has_metafile and group.partition not in facts.written:
             continue
         lacking = [
             file
-            for file in each.files
+            for file in group.files
             if file.path not in sides.sizes
             and file.path not in sides.elsewhere
             and sides.committed(file)
             and sides.holds_rows(file)
         ]
         current = [file for file in lacking if file.path in sides.current]
-        if current and each.partition not in sides.listing.partitions:
-            yield _partition_not_named(facts, each.partition, current)
+        if current and group.partition not in sides.listing.partitions:
+            yield _partition_not_named(facts, group.partition, current)
             continue
         for file in lacking:
             if file.path in sides.current:
@@ -201,18 +201,18 @@ def _not_there(sides: _Sides) -> Iterator[Finding]:
         )
     if sides.begun & {Action.ROLLBACK, Action.RESTORE}:
         return
-    there = {each.partition for each in sides.facts.files if each.files}
-    for each in sides.named:
+    there = {group.partition for group in sides.facts.files if group.files}
+    for group in sides.named:
         lost = [
             file
-            for file in each.files
+            for file in group.files
             if file.path not in sides.facts.sizes and file.path not in sides.elsewhere and sides.committed(file)
         ]
         current = [file for file in lost if file.path in sides.current]
         unexplained = [file for file in current if file.path not in sides.cleaned] if current else []
-        if unexplained and each.partition not in there:
+        if unexplained and group.partition not in there:
             yield _missing(
-                each.partition or ".",
+                group.partition or ".",
                 f"{counted(len(unexplained), 'current file')} of a partition of which nothing is left",
             )
         else:
@@ -241,8 +241,8 @@ def _other_sizes(sides: _Sides) -> Iterator[Finding]:
     """If the commit, or nothing else, confirms the size in the metadata table, the file is wrong."""
     appended = not sides.facts.state.layout.logs_tell_writer and bool(sides.begun)
     short = {file.path for file, _ in sides.facts.short}
-    for each in sides.named:
-        for file in each.files:
+    for group in sides.named:
+        for file in group.files:
             size = sides.facts.sizes.get(file.path)
             if size is None or size == file.info.size or not sides.committed(file) or file.path in short:
                 continue

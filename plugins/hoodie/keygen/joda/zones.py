@@ -112,7 +112,7 @@ def _transitions(name: str, first: datetime, end: datetime) -> tuple[Longs, Long
             times.append(_millis(high))
             offsets.append(offset(high))
         moment = after
-    return np.array(times, np.int64), np.array([each // timedelta(milliseconds=1) for each in offsets], np.int64)
+    return np.array(times, np.int64), np.array([offset // timedelta(milliseconds=1) for offset in offsets], np.int64)
 
 
 def _millis(moment: datetime) -> int:

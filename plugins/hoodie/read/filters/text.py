@@ -71,9 +71,9 @@ def _parsed(text: str) -> exp.Expression:
 
 
 def _place(error: SqlglotError) -> str:
-    for each in getattr(error, "errors", ()):
-        word = f" at {each['highlight']!r}" if each.get("highlight") else ""
-        return f"{each['description'].partition(' for <class')[0]}{word}, character {each['col']}"
+    for problem in getattr(error, "errors", ()):
+        word = f" at {problem['highlight']!r}" if problem.get("highlight") else ""
+        return f"{problem['description'].partition(' for <class')[0]}{word}, character {problem['col']}"
     return re.sub(r"\s+", " ", str(error))
 
 
@@ -214,12 +214,12 @@ def _flat(node: Any, kind: type[Any]) -> list[Any]:
     parts: list[Any] = []
     left = [node]
     while left:
-        each: Any = left.pop()
-        if type(each) is kind:
-            _only(each, "this", "expression")
-            left += [each.expression, each.this]
+        part: Any = left.pop()
+        if type(part) is kind:
+            _only(part, "this", "expression")
+            left += [part.expression, part.this]
         else:
-            parts.append(each)
+            parts.append(part)
     return parts
 
 

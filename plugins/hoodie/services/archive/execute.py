@@ -131,7 +131,7 @@ def _next_batch(
         return ()
     if backlog.marked is not None:
         delete_remains(state, backlog.marked)  # what lost attempts have left would count as committed
-    may_go = plan.instants if planned is None else [each for each in plan.instants if each.key in planned]
+    may_go = plan.instants if planned is None else [instant for instant in plan.instants if instant.key in planned]
     if not may_go:
         return ()
     batch = list(_within(may_go, files))
@@ -162,7 +162,7 @@ def _within(instants: Iterable[Instant], files: _Files) -> Iterator[Instant]:
     """The first of them, at least one, as far as their files are held in memory together."""
     size = 0
     for place, instant in enumerate(instants):
-        size += sum(each.stamp[0] for each in files.get(instant.key, ()))
+        size += sum(state_file.stamp[0] for state_file in files.get(instant.key, ()))
         if place and size > _BYTES:
             return
         yield instant
@@ -173,12 +173,14 @@ def _entries(
 ) -> list[Entry]:
     """The instants with the bodies of their files. Raises MissingFileError when one is gone, which under the lock none can."""
     path = state.layout.path
-    paths = [path(each) for instant in instants for each in files.get(instant.key, ()) if each.stamp[0]]
+    paths = [
+        path(state_file) for instant in instants for state_file in files.get(instant.key, ()) if state_file.stamp[0]
+    ]
     read = access.engine.map(_ReadFiles(state.storage), _shared(paths, tasks))
     bodies = {name: body for part in read for name, body in part.items()}
     entries = []
     for instant in instants:
-        states = [StateFile(each, bodies.get(path(each), b"")) for each in files.get(instant.key, ())]
+        states = [StateFile(state_file, bodies.get(path(state_file), b"")) for state_file in files.get(instant.key, ())]
         if not states or not states[-1].instant.is_completed:
             raise MissingFileError(
                 f"The file of {state.where(instant)} is gone",
@@ -193,13 +195,13 @@ def _remove(access: TableAccess, state: TableState, instants: Sequence[Instant],
     """Delete the files of archived instants. Pending ones go first, or the instant would look as if it was under way; completed
     ones in the order of their times, so that no reader finds a gap."""
     path = state.layout.path
-    pending = [path(each) for i in instants for each in files.get(i.key, ()) if not each.is_completed]
+    pending = [path(state_file) for i in instants for state_file in files.get(i.key, ()) if not state_file.is_completed]
     access.engine.map(_DeleteFiles(state.storage), _shared(pending, tasks))
     for instant in instants:
-        for each in files.get(instant.key, ()):
-            if each.is_completed:
+        for state_file in files.get(instant.key, ()):
+            if state_file.is_completed:
                 ensure_held()
-                state.storage.delete(path(each))
+                state.storage.delete(path(state_file))
 
 
 def _shared(paths: Sequence[str], tasks: int) -> list[Sequence[str]]:

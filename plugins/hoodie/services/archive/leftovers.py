@@ -112,11 +112,11 @@ def lost_blocks(state: TableState, instants: Sequence[Instant], partitions: Part
     last = max(
         (instant.time for instant in instants if instant.action.completed_as in WRITE_ACTIONS), default=BEGINNING
     )
-    old = [log for each in partitions.all() for log in each.log_files if log.time <= last] if last > BEGINNING else []
+    old = [log for group in partitions.all() for log in group.log_files if log.time <= last] if last > BEGINNING else []
     if state.layout.logs_tell_writer or not old:
         return
     begun = _begun(state, instants, partitions.all(), ())
-    for log in (log for each in with_foreign(partitions.all(), state) for log in each.log_files if log.foreign):
+    for log in (log for group in with_foreign(partitions.all(), state) for log in group.log_files if log.foreign):
         if log.time <= last and begun.get(log.group, BEGINNING) <= log.time and (lost := lost_by(state.storage, log)):
             by = next(commit for commit in state.timeline.commits if commit.time in lost)
             yield Hold(log.time, f"{log.path} has blocks of {by}, which does not name it; {_REMEDY}", by)
@@ -144,8 +144,8 @@ def damaged(state: TableState, instants: Sequence[Instant], partitions: Partitio
 
 def _data_files(partitions: Partitions) -> Iterator[BaseFile | LogFile]:
     """All base files, and the logs that readers of the table merge."""
-    for each in partitions.all():
-        yield from (file for file in each.files if isinstance(file, BaseFile) or not file.is_cdc)
+    for group in partitions.all():
+        yield from (file for file in group.files if isinstance(file, BaseFile) or not file.is_cdc)
 
 
 def _start(state: TableState, instants: Sequence[Instant]) -> Time | None:

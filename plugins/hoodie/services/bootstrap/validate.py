@@ -126,6 +126,6 @@ def _sums(rows: pa.Table, partitions: pa.ChunkedArray) -> Sums:
 def _total(parts: Iterable[Sums]) -> Sums:
     total: dict[str, Sum] = {}
     for part in parts:
-        for name, each in part.items():
-            total[name] = total.get(name, Sum()) + each
+        for name, counts in part.items():
+            total[name] = total.get(name, Sum()) + counts
     return total

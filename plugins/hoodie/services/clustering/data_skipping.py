@@ -89,9 +89,9 @@ def expected_skipping(
         if file_slice.base_file is not None
     ]
     chosen = bases[:: -(-len(bases) // _FILES) or 1]
-    chunks = [each for footer_chunks in engine.map(_Footers(storage, columns), chosen) for each in footer_chunks]
+    chunks = [chunk for footer_chunks in engine.map(_Footers(storage, columns), chosen) for chunk in footer_chunks]
     estimates = [skipping(chunks, column, order) for column in columns]
-    return [each for each in estimates if each.column in order.columns or each.before <= _TOLD]
+    return [estimate for estimate in estimates if estimate.column in order.columns or estimate.before <= _TOLD]
 
 
 def skipping(chunks: Sequence[Chunk], column: str, order: SortOrder) -> Skipping:
@@ -213,7 +213,7 @@ class _Footers:
             footer = pq.read_metadata(source)
         places = {footer.schema.column(place).path: place for place in range(footer.num_columns)}
         wanted = {name: places[name] for name in self.columns if name in places}
-        return [_chunk(number, footer.row_group(each), wanted) for each in range(footer.num_row_groups)]
+        return [_chunk(number, footer.row_group(place), wanted) for place in range(footer.num_row_groups)]
 
 
 def _chunk(number: int, group: pq.RowGroupMetaData, places: Mapping[str, int]) -> Chunk:

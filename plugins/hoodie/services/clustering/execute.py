@@ -102,12 +102,12 @@ def execute_clustering(access: TableAccess, time: Time, given: Given) -> Cluster
         change = Change(instant, metadata, touched=frozenset(metadata.replaced_groups))
         (done,) = tx.commit(replace(change, meets=partial(_refuse_changes, change)))
         return ClusteringResult(
-            done.instant, done.metadata, passed_over, tuple(file_slice for each in work for file_slice in each.slices)
+            done.instant, done.metadata, passed_over, tuple(file_slice for part in work for file_slice in part.slices)
         )
 
 
 def _clustered(task: ClusterSlices, work: Sequence[Together], engine: Engine) -> list[WriteStat]:
-    return [stat for stats in engine.map(task, work, [each.size for each in work]) for stat in stats]
+    return [stat for stats in engine.map(task, work, [part.size for part in work]) for stat in stats]
 
 
 def _current(state: TableState, plan: ClusteringPlan) -> tuple[list[Together], tuple[GroupId, ...]]:
@@ -168,8 +168,8 @@ def _refuse_changes(change: Change, window: Window) -> None:
 
 def _by_partition(work: Sequence[Together]) -> dict[str, tuple[str, ...]]:
     result: dict[str, list[str]] = {}
-    for each in work:
-        for file_slice in each.slices:
+    for part in work:
+        for file_slice in part.slices:
             result.setdefault(file_slice.partition, []).append(file_slice.file_id)
     return {partition: tuple(ids) for partition, ids in sorted(result.items())}
 

@@ -118,7 +118,7 @@ def _groups(slices: Sequence[FileSlice], options: Options, order: SortOrder) -> 
     groups: list[ClusteringGroup] = []
     for partition in sorted({file_slice.partition for file_slice in slices}):
         here = sorted((s for s in slices if s.partition == partition), key=lambda s: (-s.size, s.file_id))
-        of_partition = [_group(each, options) for each in _packed(here, options[keys.MAX_GROUP_BYTES])]
+        of_partition = [_group(pack, options) for pack in _packed(here, options[keys.MAX_GROUP_BYTES])]
         if not options[keys.SINGLE_GROUPS]:
             of_partition = [group for group in of_partition if len(group.slices) > 1]
         groups += of_partition

@@ -67,7 +67,7 @@ def _bounds(runs: list[pa.Table], order: SortOrder) -> pa.Table:
     samples = _SAMPLES * len(runs)
     proposed = []
     for run in runs:
-        places = sorted({run.num_rows * each // samples for each in range(1, samples)})
+        places = sorted({run.num_rows * sample // samples for sample in range(1, samples)})
         proposed.append(order.keys(run.take(pa.array(places, pa.int64()))))
     keys = pa.concat_tables(proposed)
     ordered = keys.take(order.indices(keys))

@@ -44,7 +44,11 @@ def execute_compaction(access: TableAccess, time: Time, options: Given) -> Compa
     ) -> Sequence[WriteStat]:
         task = CompactSlice.of(state, schema, writing, chosen)
         turns = in_turns(slices, chosen[MEMORY], access.engine)
-        return [stat for turn in turns for stat in access.engine.map(task, turn, [each.size for _, each in turn])]
+        return [
+            stat
+            for turn in turns
+            for stat in access.engine.map(task, turn, [file_slice.size for _, file_slice in turn])
+        ]
 
     work = CompactionWork(Action.COMPACTION, "COMPACT", check, _leftovers, merge)
     return run_compaction(access, time, options, work)

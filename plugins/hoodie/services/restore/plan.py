@@ -79,13 +79,13 @@ def decide_restore(state: TableState, savepoint: Time, caps: Caps) -> Decision[R
         )
         for instant, plan in zip(undone, plans, strict=True)
     ]
-    rows = [sum(each.rows[kind] for each in result) for kind in range(3)]
-    deleted, size = sum(each.plan.count for each in result), sum(each.size for each in result)
+    rows = [sum(rollback.rows[kind] for rollback in result) for kind in range(3)]
+    deleted, size = sum(rollback.plan.count for rollback in result), sum(rollback.size for rollback in result)
     whole = sum(sizes.values())
     facts = {
         "savepoint": savepoint,
-        "commits": sum(each.instant.is_completed for each in result),
-        "pending": sum(not each.instant.is_completed for each in result),
+        "commits": sum(rollback.instant.is_completed for rollback in result),
+        "pending": sum(not rollback.instant.is_completed for rollback in result),
         "rows_inserted": rows[0],
         "rows_updated": rows[1],
         "rows_deleted": rows[2],
@@ -141,7 +141,7 @@ def _saved(state: TableState, savepoint: Time) -> Instant:
 
 def _check(state: TableState, saved: Instant, undone: Sequence[Instant]) -> None:
     where, times = state.storage.base_path, {instant.time for instant in undone}
-    later = [each.time for each in state.timeline.completed(Action.SAVEPOINT) if each.time in times]
+    later = [savepoint.time for savepoint in state.timeline.completed(Action.SAVEPOINT) if savepoint.time in times]
     if later:
         raise SavepointError(
             f"Table {where} cannot be restored to savepoint {saved.time}",

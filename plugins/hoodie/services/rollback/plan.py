@@ -93,7 +93,7 @@ def _instant(state: TableState, time: Time) -> Instant:
 
 def _check_last(state: TableState, instant: Instant) -> None:
     what = f"Commit {instant.time} of table {state.storage.base_path} cannot be rolled back"
-    if any(each.time == instant.time for each in state.timeline.completed(Action.SAVEPOINT)):
+    if any(savepoint.time == instant.time for savepoint in state.timeline.completed(Action.SAVEPOINT)):
         raise RollbackError(
             what,
             found="it has a savepoint",

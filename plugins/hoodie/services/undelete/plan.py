@@ -71,7 +71,7 @@ def decide_undelete(state: TableState, clean: Time | None, partitions: Collectio
         stays.update(changing)
     files = tuple(file for file in found if file not in stays)
     size = sum(file.size for file in files)
-    cleans = [_of_clean(found, each) for each in sorted({file.aside.clean for file in found})]
+    cleans = [_of_clean(found, clean_time) for clean_time in sorted({file.aside.clean for file in found})]
     reason = f"{counted(len(cleans), 'clean')} set {counted(len(found), 'file')} aside"
     facts = {
         "cleans": cleans,
@@ -82,7 +82,7 @@ def decide_undelete(state: TableState, clean: Time | None, partitions: Collectio
         reason if files else f"{reason}, and none can be put back",
         facts,
         Items("put back", files, size, item=AsideFile.item),
-        before=[_line(each) for each in cleans],
+        before=[_line(clean_row) for clean_row in cleans],
         after=[f"stays aside: {file.path}: {why}" for file, why in list(stays.items())[:20]],
     )
 

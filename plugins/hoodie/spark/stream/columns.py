@@ -52,13 +52,13 @@ def _data(columns: StructType, options: StreamOptions) -> pa.Schema:
 def _holds(declared: pa.DataType, kind: pa.DataType) -> bool:
     """Return whether a column holds all values of a type. A struct may have fields that the column leaves out."""
     if pa.types.is_struct(declared) and pa.types.is_struct(kind):
-        fields = {each.name: each.type for each in kind}
-        return all(each.name in fields and _holds(each.type, fields[each.name]) for each in declared)
+        fields = {field.name: field.type for field in kind}
+        return all(field.name in fields and _holds(field.type, fields[field.name]) for field in declared)
     if pa.types.is_list(declared) and pa.types.is_list(kind):
         return _holds(declared.value_type, kind.value_type)
     if pa.types.is_map(declared) and pa.types.is_map(kind):
         return _holds(declared.item_type, kind.item_type)
     if declared == kind:
         return True
-    comparable = all(each in KINDS or pa.types.is_decimal(each) for each in (declared, kind))
+    comparable = all(type_ in KINDS or pa.types.is_decimal(type_) for type_ in (declared, kind))
     return comparable and widens(kind_of(kind), kind_of(declared))

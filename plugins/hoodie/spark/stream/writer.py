@@ -67,7 +67,7 @@ class StreamWriter(DataSourceStreamArrowWriter):  # type: ignore[misc]
         with call("staging rows of a stream"):
             for batch in rest:
                 held.append(batch)
-                if sum(each.nbytes for each in held) > _MESSAGE_BYTES:
+                if sum(batch.nbytes for batch in held) > _MESSAGE_BYTES:
                     splits = stage(self._storage, self._folder, chain(held, rest), self._schema)
                     return StagedRows(count, list(splits))
         return StagedRows(count, [ArrowSplit(pa.Table.from_batches(held, self._schema))] if count else [])

@@ -70,11 +70,11 @@ def _bound(procedure: Procedure, given: Sequence[exp.Expression]) -> dict[str, A
     """A value for each parameter: by its name, or by its place."""
     by_name = {parameter.name.lower(): parameter for parameter in procedure.parameters}
     values: dict[str, Any] = {}
-    for place, each in enumerate(given):
-        if isinstance(each, exp.Kwarg):
-            parameter = by_name.get(each.this.name.lower())
+    for place, argument in enumerate(given):
+        if isinstance(argument, exp.Kwarg):
+            parameter = by_name.get(argument.this.name.lower())
             if parameter is None:
-                raise _unknown(procedure, each.this.name, by_name)
+                raise _unknown(procedure, argument.this.name, by_name)
         elif place < len(procedure.parameters):
             parameter = procedure.parameters[place]
         else:
@@ -83,7 +83,9 @@ def _bound(procedure: Procedure, given: Sequence[exp.Expression]) -> dict[str, A
             )
         if parameter.name in values:
             raise SqlError(f"The parameter {parameter.name} of {procedure.name} is given twice", fix="give it once")
-        values[parameter.name] = _value(procedure, parameter, each.expression if isinstance(each, exp.Kwarg) else each)
+        values[parameter.name] = _value(
+            procedure, parameter, argument.expression if isinstance(argument, exp.Kwarg) else argument
+        )
     lacking = [p.name for p in procedure.parameters if p.required and values.get(p.name) is None]
     if lacking:
         raise SqlError(
@@ -140,4 +142,4 @@ def _condition(text: str) -> exp.Expression:
 
 def _table(schema: pa.Schema, rows: list[tuple[Any, ...]]) -> pa.Table:
     values = zip(*rows, strict=True) if rows else ((),) * len(schema)
-    return pa.table([pa.array(list(each), field.type) for each, field in zip(values, schema, strict=True)], schema)
+    return pa.table([pa.array(list(column), field.type) for column, field in zip(values, schema, strict=True)], schema)

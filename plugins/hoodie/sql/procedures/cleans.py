@@ -90,7 +90,7 @@ def _plans(call: Call) -> Iterator[tuple[Any, ...]]:
     if call["showArchived"]:
         raise SqlError("Plans of archived cleans are not kept apart from their results", fix="CALL show_cleans")
     state = call.state
-    for instant in reversed([each for each in state.timeline if each.action is Action.CLEAN]):
+    for instant in reversed([clean for clean in state.timeline if clean.action is Action.CLEAN]):
         path = state.layout.requested_path(instant.time, Action.CLEAN)
         plan = decode_clean_plan(
             state.storage.read(path), path, lambda file: relative_path(state.storage.base_path, file)

@@ -51,7 +51,7 @@ def _run(call: Call) -> Iterator[tuple[Any, ...]]:
 
 def _show(call: Call) -> Iterator[tuple[Any, ...]]:
     state = call.state
-    for instant in reversed([each for each in state.timeline if each.action in _ACTIONS]):
+    for instant in reversed([clustering for clustering in state.timeline if clustering.action in _ACTIONS]):
         row = _row(call, state, instant)
         if row[1] is not None or _is_clustering(state, instant):
             yield row

@@ -83,18 +83,18 @@ def _view(call: Call) -> TableView:
 def _slices(call: Call, slices: Sequence[FileSlice]) -> Iterator[FileSlice]:
     partition = partition_path(call.arguments.get("partition_path") or _ALL)
     pattern = partition_path(call["path_regex"] or "")
-    for each in slices:
-        matches = pattern in (_ALL, "") or fnmatchcase(each.partition, pattern)
-        if matches and partition in (_ALL, each.partition):
-            yield each
+    for file_slice in slices:
+        matches = pattern in (_ALL, "") or fnmatchcase(file_slice.partition, pattern)
+        if matches and partition in (_ALL, file_slice.partition):
+            yield file_slice
 
 
-def _head(call: Call, each: FileSlice) -> tuple[Any, ...]:
-    base, path = each.base_file, call.table.base_path
-    logs = sum(log.info.size for log in each.log_files)
+def _head(call: Call, file_slice: FileSlice) -> tuple[Any, ...]:
+    base, path = file_slice.base_file, call.table.base_path
+    logs = sum(log.info.size for log in file_slice.log_files)
     file = f"{path}/{base.path}" if base is not None else ""
-    counts = (base.size if base is not None else 0, len(each.log_files), logs)
-    return each.partition, each.file_id, str(each.base_instant), file, *counts
+    counts = (base.size if base is not None else 0, len(file_slice.log_files), logs)
+    return file_slice.partition, file_slice.file_id, str(file_slice.base_instant), file, *counts
 
 
 def _fsview_all(call: Call) -> Iterator[tuple[Any, ...]]:
@@ -173,7 +173,7 @@ def _status(call: Call) -> Iterator[tuple[str, str, str, str, str]]:
             gone = name in state.clean_result(instant).deleted.get(within, ())
         else:
             undone = decode_rollback_result(state.body(instant), state.where(instant))
-            gone = any(each.endswith(f"/{path}") for each in undone.deleted.get(within, ()))
+            gone = any(deleted.endswith(f"/{path}") for deleted in undone.deleted.get(within, ()))
         if gone:
             yield "deleted", str(instant.action), str(instant.time), "active", f"{state.storage.base_path}/{path}"
             return
@@ -213,7 +213,7 @@ def _path_detail(call: Call) -> Iterator[tuple[Any, ...]]:
         }
         size = sum(file.size for file in files)
         path = f"{storage.base_path}/{folder}" if folder else storage.base_path
-        paths = len({each for each in below if each.startswith(folder)} | {folder})
+        paths = len({below_folder for below_folder in below if below_folder.startswith(folder)} | {folder})
         result.append((paths, len(files), size, _unit(size), path, size, -1, -1))
     yield from sorted(result, key=lambda row: row[2], reverse=True) if call["sort"] else result
 
@@ -224,7 +224,7 @@ def _unit(size: float) -> str:
 
 
 def _mapping(call: Call) -> Iterator[tuple[Any, ...]]:
-    file_ids = {each.strip() for each in call["file_ids"].split(",") if each.strip()}
+    file_ids = {file_id.strip() for file_id in call["file_ids"].split(",") if file_id.strip()}
     partition, rows = partition_path(call["partition_path"] or ""), []
     for file_slice in TableView(call.state).slices:
         base = file_slice.base_file
@@ -246,7 +246,7 @@ def _bootstrapped(call: Call) -> Iterator[tuple[str]]:
         for file_slice in TableView(call.state).slices
         if file_slice.base_file is not None and file_slice.base_file.source
     )
-    for partition in sorted({each.partition for each in found}):
+    for partition in sorted({file_slice.partition for file_slice in found}):
         yield (partition,)
 
 

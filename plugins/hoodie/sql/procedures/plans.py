@@ -44,12 +44,12 @@ def run_plans(
     scheduled = table.schedule(service, options, force=force) if operation != EXECUTE else None
     chosen = [i.time for i in waiting(table.state(), service) if not named or i.time in named]
     what = call.procedure.name.removeprefix("run_")
-    lacking = [each for each in named if each not in chosen]
+    lacking = [name for name in named if name not in chosen]
     if lacking:
         raise SqlError(f"No {what} {lacking[0]:.100} waits", fix=f"CALL show_{what} lists those that do")
     if operation == SCHEDULE:
-        return [each for each in chosen if each == scheduled]
+        return [time for time in chosen if time == scheduled]
     chosen = chosen[: call["limit"]]
-    for each in chosen:
-        table.run(service, options, time=each)
+    for time in chosen:
+        table.run(service, options, time=time)
     return chosen

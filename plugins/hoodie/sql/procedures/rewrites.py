@@ -47,7 +47,7 @@ def _show(call: Call) -> Iterator[tuple[Any, ...]]:
     state = call.state
     if not state.properties.is_merge_on_read:
         raise SqlError(f"Table {call.table.base_path} has no compactions", found="copy on write", fix="nothing to do")
-    for instant in reversed([each for each in state.timeline if _is_compaction(each)]):
+    for instant in reversed([compaction for compaction in state.timeline if _is_compaction(compaction)]):
         yield _row(state, instant)
 
 

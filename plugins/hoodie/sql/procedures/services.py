@@ -124,7 +124,7 @@ def _truncate(call: Call) -> Iterator[tuple[str, int]]:
 
 
 def _names(text: str) -> Sequence[str]:
-    return [each.strip() for each in text.split(",") if each.strip()]
+    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def _text(name: str, default: Any = "") -> Parameter:

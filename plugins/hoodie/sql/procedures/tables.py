@@ -29,7 +29,7 @@ def _properties(call: Call) -> Iterator[tuple[str, str]]:
 def _partition_meta(call: Call) -> Iterator[tuple[str, str, str]]:
     diagnosis = call.table.diagnose(call.options())
     findings = diagnosis.of(checks.PARTITION_METAFILE.name)
-    lacking = {(each.path or "").rpartition("/")[0] for each in findings}
+    lacking = {(finding.path or "").rpartition("/")[0] for finding in findings}
     if findings and not call["dry_run"]:
         call.table.mend(replace(diagnosis, findings=findings), call.options())
     there = {files.partition for files in TableView(call.table.state()).files}
@@ -44,7 +44,9 @@ def _clean_files(call: Call) -> Iterator[tuple[bool]]:
     """Torn files of cleans are put aside; the doctor finds them."""
     diagnosis = call.table.diagnose(call.options())
     kinds = (checks.TORN_SERVICE_INSTANT.name, checks.TORN_PLAN.name)
-    findings = tuple(each for kind in kinds for each in diagnosis.of(kind) if f".{Action.CLEAN}" in (each.path or ""))
+    findings = tuple(
+        finding for kind in kinds for finding in diagnosis.of(kind) if f".{Action.CLEAN}" in (finding.path or "")
+    )
     if findings:
         call.table.mend(replace(diagnosis, findings=findings), call.options())
     yield (True,)

@@ -37,7 +37,7 @@ def _timeline(call: Call) -> Iterator[tuple[Any, ...]]:
     stamps = {(i.key, i.state): i.stamp[1] for i in list_instants(state.storage, state.layout)}
     for instant in sorted(state.timeline, key=lambda instant: (instant.time, instant.action), reverse=True):
         if instant.time >= start and (not end or instant.time <= end):
-            changed = [_moment(stamps.get((instant.key, each))) for each in State]
+            changed = [_moment(stamps.get((instant.key, state))) for state in State]
             undone = _rolled_back(call, instant) if instant.action is Action.ROLLBACK else None
             yield *_names(instant), changed[0], changed[1], changed[2], "ACTIVE", undone
     if call["showArchived"]:

@@ -60,7 +60,7 @@ class SparkQueries:
         with sql_errors(tree.sql(dialect=DIALECT)):
             needed = required_of_each(self._spark, [source.schema for _, source in sources], built)
             return FrameRows(
-                built([self._read(source, each) for (_, source), each in zip(sources, needed, strict=True)])
+                built([self._read(source, columns) for (_, source), columns in zip(sources, needed, strict=True)])
             )
 
     def filtered(self, rows: pa.Table, condition: exp.Expression) -> pa.Table:

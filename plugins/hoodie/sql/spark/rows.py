@@ -48,7 +48,7 @@ class FrameRows:
         """Types that differ are brought into those of the table by the same function as in memory, in Spark's workers."""
         given = self.schema
         target = stored(given.empty_table(), schema, names).schema  # refused at once, and without a row
-        same = all(each.type == target.field(name).type for each, name in zip(given, names, strict=True))
+        same = all(field.type == target.field(name).type for field, name in zip(given, names, strict=True))
         if not same:
             return self._mapped(target, partial(stored, schema=schema, names=names))
         place_of = {name: str(number) for number, name in enumerate(names)}

@@ -103,7 +103,7 @@ class LogArchive:
         for path in reversed(self._paths() if requested else ()):
             here = [entry.instant for entry in self._of_file(path)]
             archived |= requested.intersection(instant.key for instant in here)
-            if max((each.time for each in here if each.action in WRITE_ACTIONS), default=least) < least:
+            if max((instant.time for instant in here if instant.action in WRITE_ACTIONS), default=least) < least:
                 break
         return frozenset(archived)
 
@@ -141,7 +141,7 @@ class LogArchive:
             return ""
         merged = [path.rpartition("/")[2] for path in plan["candidate"]]
         name: str = plan["mergedArchiveFileName"].rpartition("/")[2]
-        return name if all(each in files for each in merged) else ""
+        return name if all(name_of_file in files for name_of_file in merged) else ""
 
     def _completed(self, block: LogBlock) -> Iterator[_Entry]:
         writer, reader = self._schemas(block)

@@ -122,7 +122,7 @@ class LsmArchive:
                 keys = [(time, action_of(word)) for time, word in zip(times, words, strict=True)]
                 if key in keys:
                     bodies = file.read_row_group(number, ["metadata"]).column(0).to_pylist()
-                    return {each: body or b"" for each, body in zip(keys, bodies, strict=True)}
+                    return {key: body or b"" for key, body in zip(keys, bodies, strict=True)}
         return {}
 
     def _columns(self, name: str, columns: Sequence[str]) -> pa.Table:

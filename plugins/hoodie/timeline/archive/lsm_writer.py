@@ -83,7 +83,7 @@ class LsmArchiveWriter:
             chosen.append(file)
             if len(chosen) == self._settings.level_files:
                 break
-            if sum(each.size for each in chosen) > self._settings.level_file_bytes:
+            if sum(file.size for file in chosen) > self._settings.level_file_bytes:
                 if len(chosen) > 1:
                     break
                 chosen.clear()  # this one is large enough

@@ -46,14 +46,14 @@ def encode_clustering_plan(plan: ClusteringPlan) -> bytes:
     )
 
 
-def _slice_to_record(each: ClusteringSlice, base_path: str) -> dict[str, Any]:
-    folder = join(base_path, each.partition)
+def _slice_to_record(file_slice: ClusteringSlice, base_path: str) -> dict[str, Any]:
+    folder = join(base_path, file_slice.partition)
     return {
-        "dataFilePath": join(folder, each.base_file) if each.base_file else "",
-        "deltaFilePaths": [join(folder, name) for name in each.log_files],
-        "fileId": each.file_id,
-        "partitionPath": each.partition,
-        "bootstrapFilePath": each.source or "",
+        "dataFilePath": join(folder, file_slice.base_file) if file_slice.base_file else "",
+        "deltaFilePaths": [join(folder, name) for name in file_slice.log_files],
+        "fileId": file_slice.file_id,
+        "partitionPath": file_slice.partition,
+        "bootstrapFilePath": file_slice.source or "",
         "version": 1,
     }
 
@@ -79,13 +79,13 @@ def decode_clustering_plan(data: bytes, where: str) -> ClusteringPlan | None:
 def _group_of(group: dict[str, Any], where: str) -> ClusteringGroup:
     slices = tuple(
         ClusteringSlice(
-            named_path(each["partitionPath"], where),
-            named_part(each["fileId"], where),
-            _name(each.get("dataFilePath"), where) or None,
-            tuple(_name(path, where) for path in each.get("deltaFilePaths") or ()),
-            each.get("bootstrapFilePath") or None,
+            named_path(file_slice["partitionPath"], where),
+            named_part(file_slice["fileId"], where),
+            _name(file_slice.get("dataFilePath"), where) or None,
+            tuple(_name(path, where) for path in file_slice.get("deltaFilePaths") or ()),
+            file_slice.get("bootstrapFilePath") or None,
         )
-        for each in group.get("slices") or ()
+        for file_slice in group.get("slices") or ()
     )
     return ClusteringGroup(slices, group.get("numOutputFileGroups") or 1, group.get("metrics") or {})
 

@@ -31,7 +31,7 @@ def decode_restore_plan(data: bytes, where: str) -> RestorePlan:
     record = avro_file.decode(data, where)
     with reading(where, "restore plan"):
         instants = tuple(
-            (named_instant(each["commitTime"], where), str(each["action"])) for each in record["instantsToRollback"]
+            (named_instant(entry["commitTime"], where), str(entry["action"])) for entry in record["instantsToRollback"]
         )
         savepoint = named_watermark(record.get("savepointToRestoreTimestamp"), where) or None
     unknown = next((action for _, action in instants if action not in set(Action)), None)
@@ -74,4 +74,4 @@ def restored_rollbacks(data: bytes, where: str) -> list[RollbackResult]:
     record = avro_file.decode(data, where)
     with reading(where, "restore"):
         rollbacks = record.get("hoodieRestoreMetadata") or {}
-        return [rollback_of(each, where) for records in rollbacks.values() for each in records]
+        return [rollback_of(entry, where) for records in rollbacks.values() for entry in records]

@@ -89,7 +89,7 @@ def decode_rollback_result(data: bytes, where: str) -> RollbackResult:
 
 def rollback_of(record: dict[str, Any], where: str) -> RollbackResult:
     """A HoodieRollbackMetadata. Call it inside `reading`."""
-    instants = record.get("instantsRollback") or [{"commitTime": each} for each in record["commitsRollback"]]
+    instants = record.get("instantsRollback") or [{"commitTime": time} for time in record["commitsRollback"]]
     return RollbackResult(
         Time.of(record["startRollbackTime"]),
         record["timeTakenInMillis"],
@@ -106,7 +106,7 @@ def rollback_record(result: RollbackResult, base_path: str) -> dict[str, Any]:
     """HoodieRollbackMetadata, as it is also in a restore."""
     partitions: dict[str, dict[str, Any]] = {}
     for partition in sorted({*result.deleted, *(shared.partition for shared, _ in result.shared.values())}):
-        here = {path: each for path, each in result.shared.items() if each[0].partition == partition}
+        here = {path: info for path, info in result.shared.items() if info[0].partition == partition}
         partitions[partition] = {
             "partitionPath": partition,
             "successDeleteFiles": [f"{base_path}/{path}" for path in result.deleted.get(partition, ())],
