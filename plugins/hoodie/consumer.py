@@ -141,7 +141,7 @@ class Consumer(Shows):
         """Move the consumer, forward or back, or make it, and return its position: `earliest`, `latest`, or the last commit that
         was complete at a time.
 
-        Reads that began before can no longer be committed. Raises TimeTravelError for what is no time.
+        Reads that began before can no longer be committed. Raises TimeTravelError for what is not a time.
         """
         state = self._access.state()
         position = _resolved(state, to)
@@ -200,7 +200,7 @@ class Consumer(Shows):
         self._read, self._made = self._made, None
 
     def _advance(self, position: str) -> None:
-        """Make a position that the program has stored the next one. Raises ConfigError for one that is no later commit."""
+        """Make a position that the program has stored the next one. Raises ConfigError for one that is not a later commit."""
         state = self._access.state()
         time = moment_as_time(state, position)
         if not self._has_read:

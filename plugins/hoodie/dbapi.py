@@ -156,7 +156,7 @@ class Connection:
     def rollback(self) -> NoReturn:
         """Raises NotSupportedError: what a statement has done is committed (`hudi-services rollback` takes commits back)."""
         self._open()
-        raise NotSupportedError("A connection cannot take back what its statements have committed")
+        raise NotSupportedError("A connection cannot roll back committed statements")
 
     def close(self) -> None:
         """The connection cannot be used any more. Closing it again does nothing."""

@@ -30,7 +30,7 @@ class Connection:
     def open(cls, uris: str, option: str, user: str) -> Self:
         """To the first of the comma separated `uris` that answers.
 
-        Raises ConfigError, naming the `option` that they come from, for what is no address; ConnectionError that says what
+        Raises ConfigError, naming the `option` that they come from, for what is not an address; ConnectionError that says what
         each has answered when none can be used.
         """
         problems = []
@@ -64,7 +64,7 @@ def _address(uri: str, option: str) -> tuple[str, int]:
     try:
         parts = urlsplit(uri)
         host, port = parts.hostname, parts.port or _DEFAULT_PORT
-    except ValueError:  # a port that is no number
+    except ValueError:  # a port that is not a number
         host = None
     if host is None or parts.scheme != "thrift":
         raise ConfigError(

@@ -27,13 +27,13 @@ def duration(text: str) -> timedelta:
     is_iso = text.startswith("P") and text[-1].isalpha() and text != "PT" and not _HUGE.search(text)
     parsed = _parsed(text, exact=True) if is_iso else None
     if not isinstance(parsed, pendulum.Duration):
-        raise ValueError(f"{text!r:.100} is no duration; write 30s, 5m, 2h or 1d")
+        raise ValueError(f"{text!r:.100} is not a duration; write 30s, 5m, 2h or 1d")
     return parsed.as_timedelta()
 
 
 def zone_name(text: str) -> str:
     """Return the name of a time zone, such as UTC or Europe/Berlin. Raises ValueError, also for that of the machine."""
-    wrong = f"{text!r:.100} is no time zone; write UTC, or a place such as Europe/Berlin"
+    wrong = f"{text!r:.100} is not a time zone; write UTC, or a place such as Europe/Berlin"
     if _NO_ZONE.fullmatch(text):
         raise ValueError(wrong)
     try:
@@ -48,7 +48,7 @@ def iso_time(text: str) -> datetime:
     if not isinstance(parsed, pendulum.DateTime):
         parsed = _other_iso_time(text.strip())
     if parsed is None or not _has_offset(parsed):
-        raise ValueError(f"{text!r:.100} is no ISO date or time")
+        raise ValueError(f"{text!r:.100} is not an ISO date or time")
     return parsed
 
 
@@ -59,7 +59,7 @@ def iso_day(text: str) -> date:
         parsed = _other_iso_time(text)
         parsed = parsed.date() if isinstance(parsed, pendulum.DateTime) else None
     if not isinstance(parsed, pendulum.Date) or isinstance(parsed, pendulum.DateTime):
-        raise ValueError(f"{text!r:.40} is no date, such as 2026-01-31")
+        raise ValueError(f"{text!r:.40} is not a date, such as 2026-01-31")
     return date(parsed.year, parsed.month, parsed.day)
 
 

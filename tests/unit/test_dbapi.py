@@ -54,8 +54,8 @@ def test_many(cursor):
     ("rows", "told"),
     [
         ([(1, "a", 2), ("b",)], "not as many"),  # as many as the places in all
-        ([{"id": 1, "s": "a"}, {"id": 2, "s": "b"}], "no sequence.*dict"),
-        (["1a", "2b"], "no sequence.*str"),
+        ([{"id": 1, "s": "a"}, {"id": 2, "s": "b"}], "not a sequence.*dict"),
+        (["1a", "2b"], "not a sequence.*str"),
         ([(True, "a"), (2, "b")], "number 1 do not fit.*bool, int"),
         ([((1 << 53) + 1, "a"), (2.0, "b")], "number 1 do not fit.*float, int"),
         ([(Decimal(10**30), "a"), (Decimal("1e-20"), "b")], "number 1 do not fit.*38 digits"),
@@ -75,7 +75,7 @@ def test_many_rows_of_ints_and_floats(cursor):
 
 def test_a_mapping_gives_no_values_by_the_order_of_its_names(cursor):
     for parameters in ({"id": 1, "s": "x"}, "ab", {1, 2}):
-        with pytest.raises(dbapi.ProgrammingError, match="no sequence"):
+        with pytest.raises(dbapi.ProgrammingError, match="not a sequence"):
             cursor.execute("select ?, ?", parameters)
 
 

@@ -195,13 +195,16 @@ def test_garbage_leaves_the_table_as_it_was(table):
 @pytest.mark.parametrize(
     ("call_it", "told"),
     [
-        (lambda table: table.read("id"), r"columns of a read are no list of names.*'id' \(str\).*columns=\['a', 'b'\]"),
+        (
+            lambda table: table.read("id"),
+            r"columns of a read are not a list of names.*'id' \(str\).*columns=\['a', 'b'\]",
+        ),
         (lambda table: table.read(["id", "id"]), "named twice"),
         (lambda table: table.read(as_of=20260101), r"'as_of, start or end'.*20260101 \(int\)"),
-        (lambda table: table.read(options=["x"]), r"Options are no mapping.*\['x'\] \(list\)"),
+        (lambda table: table.read(options=["x"]), r"Options are not a mapping.*\['x'\] \(list\)"),
         (lambda table: table.write(batch([]), options={"hoodie.table.name": None}), "has no value"),
-        (lambda table: table.schedule(CLEAN), "no service that can do this"),
-        (lambda table: table.run(7), r"no service that can do this.*7 \(int\).*hoodie\.ARCHIVE"),
+        (lambda table: table.schedule(CLEAN), "not a service that can do this"),
+        (lambda table: table.run(7), r"not a service that can do this.*7 \(int\).*hoodie\.ARCHIVE"),
         (lambda table: HoodieTable.open(table.base_path, engine="spark"), r"'engine'.*LocalEngine\(\)"),
     ],
 )

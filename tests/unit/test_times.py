@@ -100,7 +100,7 @@ def test_moments_by_words() -> None:
     assert moment("2026-01-31T06:00+02:00", NOW) == datetime(2026, 1, 31, 4, tzinfo=UTC)
     with pytest.raises(OverflowError):
         moment("999999d", NOW)
-    with pytest.raises(ValueError, match="no date"):
+    with pytest.raises(ValueError, match="not a date"):
         iso_day("2026-01-31T06:00")
 
 
@@ -122,14 +122,14 @@ def test_durations() -> None:
         "P1D/2026-03-01",
         "P1D/P1D",
     ):
-        with pytest.raises(ValueError, match="no duration"):
+        with pytest.raises(ValueError, match="not a duration"):
             duration(text)
 
 
 def test_zones() -> None:
     assert [zone_name(text) for text in ("UTC", "utc", "Europe/Berlin")] == ["UTC", "UTC", "Europe/Berlin"]
     for text in ("", "Europe", "/etc/passwd", "../x", "Mars", "+02:00", "localtime", "posix/UTC", "right/UTC"):
-        with pytest.raises(ValueError, match="no time zone"):
+        with pytest.raises(ValueError, match="not a time zone"):
             zone_name(text)
 
 

@@ -119,7 +119,7 @@ class SliceCheck:
         if not cleaned:
             return MissingFileError(
                 f"A file of table {table} is missing",
-                found=f"{name}, which the changes of {self.state.where(commit)} need",
+                found=f"{name}, needed by the changes of {self.state.where(commit)}",
                 fix="restore it from a copy; nothing was changed",
             )
         return ChangeRangeError(

@@ -182,7 +182,7 @@ def reset_command(consumer: str, to: str = "latest") -> str:
 
 def _time(text: str | None) -> Time | None:
     if text is not None and not _TIME.fullmatch(text):
-        raise ValueError(f"position {text!r:.50} is no time")
+        raise ValueError(f"position {text!r:.50} is not a time")
     return Time.of(text) if text is not None else None
 
 

@@ -62,9 +62,9 @@ def by_completion(state: TableState) -> list[Instant]:
 def change_range(state: TableState, query: ChangeQuery) -> ChangeRange:
     """The commits of a range, archived ones too, without those that move rows and change none.
 
-    Raises TimeTravelError for what is no time, PendingInstantError in version 6 where a write may still complete before the last
-    commit of the range, and ChangeRangeError where the table was taken back to a time before `start`. If a rollback or restore
-    removes a commit at the same time, it looks at the timeline again.
+    Raises TimeTravelError for text that is not a time, PendingInstantError in version 6 where a write may still complete before
+    the last commit of the range, and ChangeRangeError where the table was taken back to a time before `start`. If a rollback or
+    restore removes a commit at the same time, it looks at the timeline again.
     """
     state = as_restored(state)
     after = BEGINNING if query.start is None else moment_as_time(state, query.start)
@@ -198,7 +198,7 @@ def _taken_back(state: TableState, after: Time, gone: Time, found: str) -> Chang
     last = max((time_in_range(state, commit) for commit in state.timeline.commits if commit.time < gone), default=None)
     start = f"the changes after {last}" if last is not None else "all changes"
     return ChangeRangeError(
-        f"The changes of table {state.storage.base_path} after {after} do not continue what was read before",
+        f"The changes of table {state.storage.base_path} after {after} do not continue the earlier read",
         found=found,
-        fix=f"read a snapshot again and go on from its last commit, or read {start} into what you have as of that time",
+        fix=f"read a snapshot again and go on from its last commit, or read {start} into your copy as of that time",
     )

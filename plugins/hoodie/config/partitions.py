@@ -20,7 +20,7 @@ def partition_path(text: str) -> str:
     outside = text.startswith("//") or ".." in names or "\0" in text
     if outside or names[:1] == [".hoodie"] or (text and not names):
         raise ArgumentError(
-            f"{text!r:.100} is no partition",
+            f"{text!r:.100} is not a partition",
             found="it leads out of the table" if outside else "it names no folder of rows",
             fix=_FIX,
         )

@@ -61,7 +61,7 @@ def given_options(options: Mapping[str, object] | None) -> Mapping[str, object]:
 def _check_mapping(given: object) -> None:
     if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
         raise ArgumentError(
-            "Options are no mapping of names to values",
+            "Options are not a mapping of names to values",
             found=f"{given!r:.100} ({type(given).__name__})",
             fix="give a dict, such as {'hoodie.table.name': 'trips'}",
         )
@@ -100,7 +100,7 @@ def check_option(name: str, value: object, *groups: OptionGroup) -> Kind | None:
         return None
     if kind.verdict is Verdict.REFUSED:
         instead = " or ".join(sorted(entry.as_here))
-        raise ConfigError(  # without the value, which may be a secret, where it is no choice
+        raise ConfigError(  # without the value, which may be a secret, where it is not a choice
             f"Option {name}{f'={shown(value)}' if instead else ''} is refused",
             found=kind.reason,
             fix=f"remove it, or set {instead}" if instead else "remove it",

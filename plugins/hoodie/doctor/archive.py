@@ -33,4 +33,4 @@ def sizes(facts: Facts) -> Iterator[Finding]:
     commits = [instant for instant in archive.instants(before) if instant.action in WRITE_ACTIONS]
     bodies = ((commit, written_by(archive.commit_metadata(commit), commit.time)) for commit in commits)
     for file, size in shorter(facts.state, facts.slices, bodies):
-        yield cut_short(file, size, "readers pass over what is no whole block of a log, and fail at a base file")
+        yield cut_short(file, size, "readers pass over what is not a whole block of a log, and fail at a base file")

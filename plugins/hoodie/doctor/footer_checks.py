@@ -61,7 +61,7 @@ def unknown(facts: Facts) -> Iterator[Finding]:
         if first is not None and file.instant >= first and file.instant not in archived:
             yield catalogue.UNKNOWN_FILE.found(
                 f"a file of instant {file.instant}, which neither timeline nor archive has: readers take it for the table's",
-                "see who made it, and compare its rows with those of the other files of its group; if no commit has it, "
+                "find its writer, and compare its rows with those of the other files of its group; if no commit has it, "
                 "move it out of the table",
                 path=file.path,
                 instant=file.instant,

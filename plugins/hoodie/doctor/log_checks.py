@@ -24,7 +24,7 @@ _OF_ROWS = (BlockType.AVRO_DATA, BlockType.HFILE_DATA, BlockType.PARQUET_DATA)
 
 
 def logs(facts: Facts) -> Iterator[Finding]:
-    """Logs of current slices in which rows of a commit cannot be read: readers pass over what is no block, and say nothing."""
+    """Logs of current slices in which rows of a commit cannot be read: readers pass over what is not a block, and say nothing."""
     wrote: defaultdict[str, set[Time]] = defaultdict(set)
     for time, commit in facts.commits.items():
         for stat in commit.stats:

@@ -42,7 +42,7 @@ def schemas(facts: Facts) -> Iterator[Finding]:
         for file, seen in zip(bases, pool.map(look, bases), strict=True):
             if seen.flaws:
                 yield catalogue.SCHEMA.found(
-                    "a base file cannot be brought to the table's schema: who reads these columns fails, or takes them for null",
+                    "a base file cannot be converted to the table's schema: reads of these columns fail, or return nulls",
                     "see which writer made it, and write its rows again in the table's types; or restore the file from a copy",
                     found="; ".join(seen.flaws),
                     path=file.path,

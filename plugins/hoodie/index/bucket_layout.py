@@ -40,7 +40,7 @@ def homes_of_rings(
     state: TableState, slices: Sequence[FileSlice], rings: Rings, partitions: Sequence[str], stored: StoredKeys
 ) -> tuple[int, ...]:
     """Before a write to these slices: the number of each among the nodes of its partition's ring. Raises ConfigError for other
-    hashed columns than the table's, UnsupportedTableError for a file group that is no node, or a node whose rows went."""
+    hashed columns than the table's, UnsupportedTableError for a file group that is not a node, or a node whose rows went."""
     numbers = []
     for file_slice in slices:
         number = rings.number_of(partitions.index(file_slice.partition), file_slice.file_id)
@@ -48,7 +48,7 @@ def homes_of_rings(
             raise UnsupportedTableError(
                 f"File group {file_slice.file_id} of partition {file_slice.partition!r} of table {state.storage.base_path} "
                 "is not a node of its consistent hashing",
-                found="a file group of an overwrite, of another index, or of a resizing that was taken back",
+                found="a file group of an overwrite, of another index, or of a resizing that was rolled back",
                 fix="nothing was written: its keys would be there twice. Write its rows to a new table",
             )
         numbers.append(number)
@@ -82,7 +82,7 @@ def homes_of_rings(
 
 def check_buckets(state: TableState, slices: Sequence[FileSlice], buckets: Buckets, stored: StoredKeys) -> None:
     """Before a write to these slices. Raises ConfigError for another number of buckets than theirs, UnsupportedTableError for a
-    file group that is no bucket, or a bucket that has two."""
+    file group that is not a bucket, or a bucket that has two."""
     seen: dict[tuple[str, int], FileSlice] = {}
     for file_slice in slices:
         bucket = bucket_of(file_slice.file_id)

@@ -154,7 +154,7 @@ def _scaled(first: int, last: int, kind: pa.TimestampType) -> tuple[int, int]:
 
 
 def _between(column: pc.Expression, first: int, last: int, kind: pa.DataType) -> pc.Expression:
-    """Numbers that the type cannot hold are no bounds."""
+    """Numbers that the type cannot hold are not bounds."""
     bits = kind.bit_width
     bounds = []
     if first > -(2 ** (bits - 1)):

@@ -70,7 +70,7 @@ def _with_fraction(text: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _scientific(text: pa.ChunkedArray) -> pa.ChunkedArray:
-    """`-12345678.5` and `1.25e-7` as `-1.23456785E7` and `1.25E-7`; null for what is no number."""
+    """`-12345678.5` and `1.25e-7` as `-1.23456785E7` and `1.25E-7`; null for what is not a number."""
     parts = pc.extract_regex(text, _PARTS)
     sign, whole, fraction, exponent = (
         pc.struct_field(parts, part) for part in ("sign", "whole", "fraction", "exponent")

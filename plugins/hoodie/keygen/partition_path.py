@@ -75,7 +75,7 @@ class PartitionPaths:
                 if flaw is not None:
                     flawed.setdefault(flaw, []).append(text)
             for flaw, those in flawed.items():
-                # Texts that could not be made are null here, which in itself is no flaw of a value.
+                # Texts that could not be made are null here, which in itself is not a flaw of a value.
                 yield pc.is_in(texts, value_set=pa.array(those, pa.string())), f"{field} is {flaw.what}: {flaw.fix}"
 
     @property

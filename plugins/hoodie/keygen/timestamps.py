@@ -46,7 +46,7 @@ class TimestampFolders:
     def texts(self, column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
         """The text of each value, null included (utf8, never null).
 
-        Raises RecordKeyError for a type that has no time in it, and for values that are no time: text that fits no pattern, an
+        Raises RecordKeyError for a type that has no time in it, and for values that are not a time: text that fits no pattern, an
         hour that summer time skips.
         """
         texts, bad = self.read(column, name)
@@ -55,14 +55,14 @@ class TimestampFolders:
             found = f"{len(examples)} such as {examples[0].as_py()!r}"
             patterns = ", ".join(self.options.input_formats)
             raise RecordKeyError(
-                f"Partition column {name!r} has a value that is no time",
+                f"Partition column {name!r} has a value that is not a time",
                 found=found + (f"; patterns {patterns}" if patterns else ""),
                 fix="repair or drop these rows; ingestion can quarantine them",
             )
         return texts
 
     def read(self, column: pa.ChunkedArray, name: str) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
-        """The text of each value (utf8, null where there is none), and which values are no time (bool).
+        """The text of each value (utf8, null where there is none), and which values are not a time (bool).
 
         Raises RecordKeyError for a type that has no time in it.
         """
@@ -93,7 +93,7 @@ class TimestampFolders:
         return pa.chunked_array([made]), pa.chunked_array([pc.is_null(made)])
 
     def _parsed(self, texts: pa.StringArray, pattern: Pattern) -> tuple[np.ndarray, Flags]:
-        """The folders of the texts that have the pattern (None where they are no time), and which texts these are."""
+        """The folders of the texts that have the pattern (None where they are not a time), and which texts these are."""
         parsed, fits = parse(texts, pattern, self.year_now)
         zone_in, zone_out = self._zones
         zone = zone_in or UTC_ZONE  # Hudi takes the zone of its machine where none is given
@@ -197,7 +197,7 @@ def _cut(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _java_long(numbers: np.ndarray) -> Longs:
-    """Java's `(long) number`: cut towards zero, at the ends of the range, 0 for what is no number."""
+    """Java's `(long) number`: cut towards zero, at the ends of the range, 0 for what is not a number."""
     finite = np.nan_to_num(numbers, nan=0.0)
     inside = np.clip(finite, -(2.0**63), 2.0**63 - 1024).astype(np.int64)
     return np.where(finite >= 2.0**63, np.iinfo(np.int64).max, inside)

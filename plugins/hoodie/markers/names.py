@@ -74,9 +74,9 @@ def check_marker(marker: str) -> str:
     plain = not {"", ".", ".."} & set(parts) and parts[0] != ".hoodie" and "\0" not in marker and fits_a_line(marker)
     if not plain or kind not in _KINDS or not is_data_file(parts[-1]):
         raise UnsafePathError(
-            f"{marker!r:.200} is no marker of a data file",
+            f"{marker!r:.200} is not a marker of a data file",
             found="a marker is the path of a base or log file inside the table with .marker.CREATE, .MERGE or .APPEND behind it",
-            fix="nothing was noted; find out who asks for it",
+            fix="nothing was noted; find the process that asks for it",
         )
     return marker
 

@@ -28,7 +28,7 @@ class Difference:
 def difference(before: pa.Table, after: pa.Table, key: str) -> Difference:
     """Compare the rows before and after. Both tables have the same schema, with the column `key`.
 
-    A row whose values are the same is no change. Inserts may leave several rows of a key: then its first row is
+    A row whose values are the same is not a change. Inserts may leave several rows of a key: then its first row is
     compared with its first row, and so on.
     """
     old, new = _identities(before[key], after[key])

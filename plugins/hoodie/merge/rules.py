@@ -71,7 +71,7 @@ class MergeRules:
         return pc.fill_null(_marked(rows[self.deletion.field], self.deletion), False)
 
     def check_mark(self, columns: pa.Schema) -> None:
-        """Raises SchemaConflictError when the delete field is one of `columns` and its values are no text to compare."""
+        """Raises SchemaConflictError when the delete field is one of `columns` and its values are not text to compare."""
         field = self.deletion.field if self.deletion is not None else None
         if field not in columns.names:
             return

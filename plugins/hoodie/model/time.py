@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 _SECONDS = 14  # digits of yyyyMMddHHmmss, to which later releases have added milliseconds
-_FIXED = "0000"  # what the times of bootstraps begin with, which are no dates
+_FIXED = "0000"  # what the times of bootstraps begin with, which are not dates
 
 
 class Time(str):

@@ -58,7 +58,7 @@ class Query:
             texts = isinstance(names, Sequence) and not isinstance(names, str | bytes)
             if names is not None and not (texts and all(isinstance(name, str) for name in names)):
                 raise ArgumentError(
-                    f"The {what} of a read are no list of names",
+                    f"The {what} of a read are not a list of names",
                     found=f"{names!r:.100} ({type(names).__name__})",
                     fix=f"give a list of text, such as {what}=['a', 'b']",
                 )

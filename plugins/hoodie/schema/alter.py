@@ -227,7 +227,7 @@ class _Altering:
         path = self._path(parent) if parent else ""
         if path and self._at(path).kind != RECORD and of_leaf is None:
             raise SchemaConflictError(
-                f"{path!r} is no struct",
+                f"{path!r} is not a struct",
                 found=str(arrow_kind(self._at(path))),
                 fix=_inside(self._at(path), path),
             )

@@ -94,7 +94,7 @@ class Decision(Shows, Generic[P]):
         if digest is None or (self.plan is not None and self.digest == digest):
             return
         raise PlanChangedError(
-            f"The {service} of table {table} would not carry out the plan {digest}: what is to be done now is another",
+            f"The {service} of table {table}: plan {digest} is out of date, the current plan is another",
             found=f"{self.reason}; {self._sum()}plan {self.digest}" if self.plan is not None else self.summary,
             fix=f"look at it with `hudi-services {service} --explain`. Nothing of it was done",
         )

@@ -98,7 +98,7 @@ def check_service(service: object, *kinds: type) -> None:
     """Raises ArgumentError for an object that is not a service, or is not of one of these kinds (`Service`, `Scheduled`)."""
     if not hasattr(service, "decide") or (kinds and not isinstance(service, kinds)):
         raise ArgumentError(
-            "The argument 'service' is no service that can do this",
+            "The argument 'service' is not a service that can do this",
             found=f"{service!r:.100} ({type(service).__name__})",
             fix="give one of hoodie.ARCHIVE, CLEAN, CLUSTERING, COMPACTION, LOG_COMPACTION, SYNC, TTL; only clusterings and "
             "compactions are scheduled",
@@ -110,7 +110,7 @@ def asked_time(time: object) -> Time:
     if isinstance(time, str) and time.isascii() and time.isdigit():
         return Time.of(time)
     raise ArgumentError(
-        f"{time!r:.100} is no instant", fix="give the text that `schedule` returned (yyyyMMddHHmmssSSS)"
+        f"{time!r:.100} is not an instant", fix="give the text that `schedule` returned (yyyyMMddHHmmssSSS)"
     )
 
 

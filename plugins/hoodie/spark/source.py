@@ -59,7 +59,7 @@ def register(spark: SparkSession) -> None:
     that names the format.
 
     Conditions of a query that mean the same to Arrow leave out partitions, row groups and rows (see
-    `hoodie.spark.conditions`). Raises ArgumentError for what is no session that runs.
+    `hoodie.spark.conditions`). Raises ArgumentError for what is not a session that runs.
     """
     check_session(spark)
     of_java: Any = spark._get_j_spark_session_class(spark._jvm)

@@ -132,7 +132,7 @@ class _Reader:
             kind = exp.DataType.build(text, dialect=DIALECT)
         except (SqlglotError, ValueError) as error:
             raise SqlError(
-                f"{text!r:.100} is no type of column {column}", fix="write it as Spark's SQL has it"
+                f"{text!r:.100} is not a type of column {column}", fix="write it as Spark's SQL has it"
             ) from error
         return arrow_type(kind, column)
 

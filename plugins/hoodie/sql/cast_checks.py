@@ -1,4 +1,4 @@
-"""Casts on DuckDB as in Spark's ANSI mode: what is no value of the wanted type is an error, and null by TRY_CAST alone.
+"""Casts on DuckDB as in Spark's ANSI mode: what is not a value of the wanted type is an error, and null by TRY_CAST alone.
 
 DuckDB reads more texts as numbers than Spark does."""
 

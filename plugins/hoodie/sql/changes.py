@@ -68,7 +68,7 @@ def check_plain(node: exp.Table, allowed: set[str]) -> None:
     more = [name for name, value in node.args.items() if value and name not in allowed]
     if more:
         raise SqlError(
-            f"A table is changed as it is now, and whole: {node.sql(dialect=DIALECT)}",
+            f"Changes apply to the current table as a whole:  {node.sql(dialect=DIALECT)}",
             found=", ".join(more),
             fix="name the table alone; choose its rows by a condition",
         )

@@ -101,7 +101,7 @@ def named(tree: exp.Expression) -> None:
 
 
 def _exact_equality(node: exp.Expression) -> bool:
-    """Let the engine compare the sides of an equality as Spark does. False for what is no equality."""
+    """Let the engine compare the sides of an equality as Spark does. False for what is not an equality."""
     if isinstance(node, exp.In) and all(
         isinstance(expression, exp.Literal | exp.Neg | exp.Null) for expression in node.expressions
     ):

@@ -61,7 +61,7 @@ def update_rows(session: Session, entry: Entry, tree: exp.Expression, node: exp.
         lowered = lowered_query(tree, target)
         if lowered is not None and not session.rows(lowered, [dataset]).is_empty():
             raise SqlError(
-                f"An UPDATE lowers what table {entry.name} orders rows by, and would change nothing",
+                f"An UPDATE lowers the ordering value of table {entry.name}, and would change nothing",
                 found=f"ordering fields {', '.join(target.properties.ordering_fields)}: of two rows the one with more stays",
                 fix=f"leave them as they are, or raise them; or DELETE the rows, {_between(target)}then INSERT them",
             )
@@ -118,7 +118,7 @@ def change(
     *,
     one_row_a_key: bool = False,
 ) -> Result:
-    """Write what `changed` computes of the table as it is. No row is no commit, unless it overwrites.
+    """Write what `changed` computes of the table as it is. Without rows there is no commit, unless it overwrites.
 
     Raises SqlError when there is to be `one_row_a_key`, and a key has several.
     """

@@ -85,7 +85,7 @@ MACROS = (
     f"THEN CAST(epoch(try_strptime(CAST(x AS VARCHAR), f)) AS BIGINT) ELSE CAST(floor(epoch({_AS_TIME})) AS BIGINT) END",
     # A number is seconds in Spark, and null in DuckDB.
     f"CREATE MACRO {_TIME}(x, time) AS CASE WHEN regexp_matches(typeof(x), '^(INTEGER|[A-Z]*INT|DECIMAL.*|FLOAT|DOUBLE)$') "
-    "THEN error('a number is no time: write timestamp_seconds(x)') ELSE time END",
+    "THEN error('a number is not a time: write timestamp_seconds(x)') ELSE time END",
     "CREATE MACRO timestamp_seconds(x) AS to_timestamp(x)",
     f"CREATE MACRO {_POSITIVE}(x) AS CASE WHEN x > 0 THEN x END",
     f"CREATE MACRO {_BYTES}(x VARCHAR) AS encode(x), (x BLOB) AS x",

@@ -101,7 +101,7 @@ def _refuse(node: exp.Expression) -> None:
         raise UnsupportedError(f"{node.sql_name().lower()} with an index: DuckDB counts from 1, Spark from 0")
     if isinstance(node, exp.StrPosition) and not _is_positive(node.args.get("position"), missing=True):
         raise UnsupportedError(
-            "locate: DuckDB searches from another place than Spark where that is no positive literal"
+            "locate: DuckDB searches from another place than Spark where that is not a positive literal"
         )
     if isinstance(node, exp.GenerateSeries) and node.args.get("step") is None and not _ascends(node):
         raise UnsupportedError("sequence: without a step DuckDB never counts down; name the step")

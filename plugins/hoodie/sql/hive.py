@@ -85,7 +85,7 @@ class HiveCatalog:
             raise SqlError(
                 f"Database {name} holds tables that are not Hudi tables",
                 found=_some(others),
-                fix="drop them by what made them; nothing was dropped",
+                fix="drop them with the engine that created them; nothing was dropped",
             )
         for table in ours:
             self._drop(table)
@@ -142,7 +142,7 @@ class HiveCatalog:
             raise SqlError(
                 f"There is a table {name} in {self.path}, and it is not a Hudi table",
                 found=occupant,
-                fix="choose another name, or drop it by what made it",
+                fix="choose another name, or drop it with the engine that created it",
             )
         return storage_of(requested or f"{self.place_of(name.database)}/{name.name}").base_path
 
@@ -262,7 +262,7 @@ class HiveCatalog:
 
     def _failed(self, what: str, error: Exception) -> CatalogError:
         return CatalogError(
-            f"The Hive metastore at {self._uris} failed when asked {what}",
+            f"The Hive metastore at {self._uris} failed on a request {what}",
             found=words(error),
             fix="start it, or correct its address, and see its log; `hudi-services show timeline` shows whether a table "
             "that was being written has its commit",

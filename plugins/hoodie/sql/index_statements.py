@@ -28,7 +28,7 @@ def refuse_index_statement(session: Session, statement: Statement) -> None:
         return
     what = f"{match['verb'].upper()} INDEX" if match["verb"] else "SHOW INDEXES"
     raise SqlError(
-        f"{what} is not there for Hudi tables, such as {session.named(table)}",
+        f"{what} is not supported for Hudi tables, such as {session.named(table)}",
         found="Hudi keeps such indexes in its metadata table, which this library neither writes nor reads",
         fix="hoodie.index.type says how writes find rows (SET, TBLPROPERTIES); for queries sort the files, CALL run_clustering",
     )

@@ -215,7 +215,7 @@ def _partition_column(name: str, target: Target) -> str:
     column = str(target.column(name).name)
     if column not in target.properties.partition_fields:
         raise SqlError(
-            f"Column {column} is no partition column of table {target.node.name}",
+            f"Column {column} is not a partition column of table {target.node.name}",
             found=f"partitioned by {', '.join(target.properties.partition_fields) or 'nothing'}",
             fix="name partition columns in PARTITION, others before VALUES or the query",
         )

@@ -13,7 +13,7 @@ def compared_keys(on: exp.Expression, target: Target, alias: str, source: pa.Sch
     """The key columns that ON compares, each with the column of the source that it has to equal. `alias` is the source's.
 
     Empty when a row that ON does not match may still have the key of a stored row: ON compares anything else, leaves out a record
-    key, compares other types, or partitions that are no part of the key or have a folder for several values. Nulls and texts
+    key, compares other types, or partitions that are not a part of the key or have a folder for several values. Nulls and texts
     that `AMBIGUOUS` marks are for the caller to check.
     """
     compared: dict[str, str] = {}

@@ -10,7 +10,7 @@ from hoodie.sql.session import Session
 
 
 def refuse_failed_casts(session: Session, tree: exp.Expression) -> None:
-    """Raises SqlError for a literal that is no value of the type to which it is cast.
+    """Raises SqlError for a literal that is not a value of the type to which it is cast.
 
     As null it would be stored, or make a comparison by `<=>` or IS NULL true for rows that are not meant. TRY_CAST says that
     null is meant.
@@ -24,7 +24,7 @@ def refuse_failed_casts(session: Session, tree: exp.Expression) -> None:
     failed = [text for text, is_null in zip(casts, row.values(), strict=True) if is_null]
     if failed:
         raise SqlError(
-            f"A literal is no value of the type to which it is cast: {failed[0]:.100}",
+            f"A literal is not a value of the type to which it is cast: {failed[0]:.100}",
             fix="correct it, or write TRY_CAST where null is meant; nothing was changed",
         )
 

@@ -71,7 +71,7 @@ class Statement:
 def statements(text: str) -> Iterator[Statement]:
     """The statements of a script, between semicolons, each parsed when its turn comes. Comments alone do not count.
 
-    Raises SqlError for text that is no SQL.
+    Raises SqlError for text that is not SQL.
     """
     for part, marked in _parts(text):
         query, moment = _without_source_moment(marked)
@@ -164,7 +164,7 @@ def _check_sequence(parameters: object) -> None:
     """Raises SqlError for what has no order, such as a mapping, whose names would be taken for its values."""
     if isinstance(parameters, str | bytes) or not isinstance(parameters, Sequence):
         raise SqlError(
-            "The parameters are no sequence of values",
+            "The parameters are not a sequence of values",
             found=type(parameters).__name__,
             fix="give a list or tuple, one value for each `?`",
         )

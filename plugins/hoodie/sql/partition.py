@@ -42,7 +42,7 @@ def partition_casts(
 ) -> dict[str, exp.Expression]:
     """The values in the types of their columns, each by way of its text, as Spark does.
 
-    Raises SqlError for a value that is no literal, as in Spark's grammar: `2026-01-31` without quotes is the number 1994. Also
+    Raises SqlError for a value that is not a literal, as in Spark's grammar: `2026-01-31` without quotes is the number 1994. Also
     for a value that its cast makes null, another number, or another time.
     """
     if not values:

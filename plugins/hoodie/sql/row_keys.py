@@ -27,7 +27,7 @@ _MANY_VALUES = r"^$|^__(null|empty|HIVE_DEFAULT_PARTITION)__$|[,:/]"
 
 @dataclass(frozen=True)
 class RowKeys:
-    """How a write with these options names the rows of a table. With an index that `is_global` the partition is no part of it."""
+    """How a write with these options names the rows of a table. With an `is_global` index the partition is not a part of it."""
 
     properties: TableProperties
     is_global: bool

@@ -151,7 +151,7 @@ def moment_of(table: exp.Table) -> str | None:
     moment = version.args.get("expression")
     if version.args.get("kind") != "AS OF" or not isinstance(moment, exp.Literal | exp.Cast):
         raise SqlError(
-            f"A table is read at a moment that is no literal: {table.sql(dialect=DIALECT)}",
+            f"The moment of a table has to be a literal:  {table.sql(dialect=DIALECT)}",
             fix="write TIMESTAMP AS OF '2026-01-31 12:00:00', or an instant",
         )
     return str((moment.this if isinstance(moment, exp.Cast) else moment).name)

@@ -166,7 +166,7 @@ def _no_target(session: Session, statement: Statement, node: exp.Table) -> Resul
         session.entry(node)
     if session.reads(statement.tree):
         raise SqlError(
-            f"{node.name} is no Hudi table, and rows of Hudi tables cannot be written to it here",
+            f"{node.name} is not a Hudi table, and rows of Hudi tables cannot be written to it here",
             fix="create it with USING hudi",
         )
     return _untouched(session, statement)

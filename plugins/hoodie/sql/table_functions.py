@@ -31,7 +31,7 @@ _TIMELINE = pa.schema(
     [(name, pa.string()) for name in ("Timestamp", "Action", "State", "Completion_Time", "File_Name")]
     + [(name, pa.int64()) for name in _COUNTS]
 )
-_UNCOUNTED = (-1,) * len(_COUNTS)  # as Hudi has it for what is no completed commit
+_UNCOUNTED = (-1,) * len(_COUNTS)  # as Hudi has it for what is not a completed commit
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class _Function:
 
 
 def table_functions(tree: exp.Expression) -> Iterator[TableFunction]:
-    """Those that a statement calls. Raises SqlError for arguments that are no literals, are too many or too few."""
+    """Those that a statement calls. Raises SqlError for arguments that are not literals, are too many or too few."""
     for node in tree.find_all(exp.Table):
         function = _FUNCTIONS.get(str(node.this.name).lower()) if isinstance(node.this, exp.Anonymous) else None
         if function is not None:

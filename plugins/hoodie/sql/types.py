@@ -57,7 +57,7 @@ def arrow_type(kind: exp.Expression | None, column: str) -> pa.DataType:
             return _PLAIN[kind.this]
         if kind.this in _INSTEAD:
             raise SqlError(
-                f"Column {column} has a type whose limits a table does not keep",
+                f"Column {column} has a type with limits that a table does not keep",
                 found=kind.sql(dialect=DIALECT),
                 fix=f"declare it as {_INSTEAD[kind.this]}",
             )

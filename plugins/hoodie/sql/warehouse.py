@@ -49,7 +49,7 @@ class Warehouse:
 
     def drop_database(self, name: str, *, cascade: bool = False) -> None:
         """Forget one that is empty; `cascade`: also drop its tables. Raises SqlError when it has tables, or its folder holds what
-        is no table of this catalog, such as another program's: then nothing is dropped."""
+        is not a table of this catalog, such as another program's: then nothing is dropped."""
         tables = self.tables(name)
         if tables and not cascade:
             raise SqlError(
@@ -63,7 +63,7 @@ class Warehouse:
         others = sorted({*listing.folders, *(file.path for file in listing.files)} - ours)
         if others:
             raise SqlError(
-                f"The folder of database {name} holds what is no table of this catalog",
+                f"The folder of database {name} has other content than tables of this catalog",
                 found=", ".join(f"{self.path}/{other}" for other in others[:10]),
                 fix="move it away, or delete it; nothing was dropped",
             )
@@ -101,7 +101,7 @@ class Warehouse:
             entry = json.loads(data)
             location, options = entry["location"], entry.get("options", {})
             if not isinstance(location, str | None) or not _are_texts(options):
-                raise ValueError("a location or options that are no text")
+                raise ValueError("a location or options that are not text")
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise SqlError(
                 f"The catalog's entry of table {name} cannot be read",
@@ -127,7 +127,7 @@ class Warehouse:
         try:
             create_own(self._storage, _entry(entry.name), _told(entry))
         except FileExistsError:
-            raise SqlError(f"There is a table {entry.name} by now", fix="drop it, or choose another name") from None
+            raise SqlError(f"Table {entry.name} exists already", fix="drop it, or choose another name") from None
 
     def change(self, entry: Entry) -> None:
         """Know other options and another comment of a table. Raises SqlError when another process has just done so."""
@@ -159,7 +159,7 @@ class Warehouse:
         if entry.managed:
             self._refuse_what_is_others(entry)
             place = self._place(entry.name)
-            # Without these it is no table to any reader, even if other files of it are left.
+            # Without these it is not a table to any reader, even if other files of it are left.
             self._storage.delete_folder(f"{place}/.hoodie")
             self._storage.delete_folder(place)
         self._storage.delete(_entry(entry.name))
@@ -195,7 +195,7 @@ class Warehouse:
                 raise SqlError(
                     f"Table {entry.name} is not dropped, as its folder is a link",
                     found=f"{self._location(part)} leads to {os.path.realpath(self._location(part))}",
-                    fix="remove the link; what it leads to stays. Nothing was dropped",
+                    fix="remove the link; its target stays. Nothing was dropped",
                 )
 
     def _is_filled(self, folder: str) -> bool:

@@ -28,7 +28,7 @@ def storage_of(base_path: BasePath) -> Storage:
 def open_storage(base_path: str | os.PathLike[str]) -> Storage:
     """The storage of a base path: a plain path or `file:` URL is local, any other URL goes through fsspec.
 
-    Raises ConfigError for an empty path, which would be the working directory; ArgumentError for what is no path, or a URL
+    Raises ConfigError for an empty path, which would be the working directory; ArgumentError for what is not a path, or a URL
     that lost one of its slashes: it would be a folder here.
     """
     text = _text_of(base_path)

@@ -131,7 +131,7 @@ def _check_type(value: str, column: Column) -> None:
         elif kind == "boolean" and value not in ("true", "false"):
             raise ValueError
     except ValueError:
-        raise ValueError(f"{value!r} is no {column.type} for the column {column.name}") from None
+        raise ValueError(f"{value!r} is not a valid {column.type} for the column {column.name}") from None
 
 
 def _multi_part(path: str, fields: Fields) -> tuple[str, ...]:

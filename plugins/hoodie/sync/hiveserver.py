@@ -40,7 +40,7 @@ def parse_url(url: str) -> Address:
     match = _URL.fullmatch(url.strip())
     if match is None:
         raise ConfigError(
-            "hoodie.datasource.hive_sync.jdbcurl is no address of one HiveServer2",
+            "hoodie.datasource.hive_sync.jdbcurl is not an address of one HiveServer2",
             found=repr(re.sub(r"(?i)(password=)[^;]*", r"\1…", url)),
             fix="write jdbc:hive2://host:port, then ;auth=noSasl, ;ssl=true or ;transportMode=http;httpPath=… as needed",
         )
@@ -172,9 +172,9 @@ class HiveServer:
             yield
         except _FAILURES as error:
             raise CatalogError(
-                f"HiveServer2 at {self._address.host}:{self._address.port} failed when asked {what}",
+                f"HiveServer2 at {self._address.host}:{self._address.port} failed on a request {what}",
                 found=_words(error),
-                fix="see the server's log; the table is as it was, and the next sync goes on from here",
+                fix="see the server's log; the table is unchanged, and the next sync continues",
             ) from error
 
 

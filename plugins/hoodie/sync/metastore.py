@@ -241,9 +241,9 @@ class Metastore:
             yield
         except (TException, OSError) as error:
             raise CatalogError(
-                f"The Hive metastore at {self._connection.address} failed when asked {what}",
+                f"The Hive metastore at {self._connection.address} failed on a request {what}",
                 found=words(error),
-                fix="see the metastore's log; the table is as it was, and the next sync goes on from here",
+                fix="see the metastore's log; the table is unchanged, and the next sync continues",
             ) from error
 
 

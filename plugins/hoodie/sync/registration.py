@@ -82,7 +82,8 @@ def desired_table(
     plain = tuple(column for column in columns if column.name not in partition_names)
     if not plain:
         raise SchemaConflictError(
-            f"Table {properties.name!r} has no column beside its partition columns", fix="sync it with its meta columns"
+            f"Table {properties.name!r} has no column other than its partition columns",
+            fix="sync it with its meta columns",
         )
     table_pairs: keys.Pairs = options[keys.TABLE_PROPERTIES]
     serde_pairs: keys.Pairs = options[keys.SERDE_PROPERTIES]

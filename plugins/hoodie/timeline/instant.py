@@ -92,7 +92,7 @@ def format_time(moment: datetime, zone: tzinfo) -> Time:
 def parse_time(time: str, zone: tzinfo) -> datetime:
     """The moment of an instant, in UTC; of the fixed ones of a bootstrap the beginning of time.
 
-    Raises NoInstantError, a ValueError, for text that is no instant.
+    Raises NoInstantError, a ValueError, for text that is not an instant.
     """
     padded = with_milliseconds(time)
     if time.startswith("0000") and time.isdigit():
@@ -108,5 +108,5 @@ def parse_time(time: str, zone: tzinfo) -> datetime:
         raise NoInstantError(
             f"{time!r} is not an instant (yyyyMMddHHmmssSSS)",
             found=str(error),
-            fix="find out who made the file of the timeline that is named so; no Hudi writer does",
+            fix="find the writer of the file of the timeline with this name; Hudi's writers do not use it",
         ) from error

@@ -34,7 +34,7 @@ def named_path(text: object, where: str) -> str:
     if text is None or text == "":
         return ""
     if not isinstance(text, str):
-        raise _unsafe("path", text, where, "it is no text")
+        raise _unsafe("path", text, where, "it is not text")
     path = text.removeprefix("/")
     if path.startswith("/") or "\0" in path or (".." in path and ".." in path.split("/")):
         raise _unsafe("path", text, where, "it leads out of the table")
@@ -71,5 +71,5 @@ def _unsafe(what: str, text: object, where: str, found: str) -> UnsafePathError:
     return UnsafePathError(
         f"{where} names the {what} {str(text)[:200]!r}",
         found=found,
-        fix="nothing was changed; find out who wrote this file before it is moved away or anything else is run",
+        fix="nothing was changed; find the writer of this file before it is moved away or anything else is run",
     )

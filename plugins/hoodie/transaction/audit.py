@@ -142,7 +142,7 @@ def _lines(storage: Storage, path: str) -> list[dict[str, Any]]:
     except ValueError as error:
         raise _torn(storage, path, str(error)) from error
     if not result or not all(isinstance(line, dict) for line in result):
-        raise _torn(storage, path, "a line that is no object, or none")
+        raise _torn(storage, path, "a line that is not an object, or none")
     return result
 
 

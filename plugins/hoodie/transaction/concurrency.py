@@ -101,7 +101,7 @@ class PlanExecution:
 
     @contextmanager
     def beginning(self) -> Iterator[TableState]:
-        """Raises LockHeldError when another process carries it out, PendingInstantError while it is being taken back."""
+        """Raises LockHeldError when another process carries it out, PendingInstantError while it is being rolled back."""
         with plan_lock(self.storage, self.clock, self.time, self.locking):
             state = load_state(self.storage, self.clock)
             state.properties.check_changeable()
@@ -150,9 +150,9 @@ class PlanExecution:
         rollback = taken_back(state, self.time)
         if rollback is not None:
             raise PendingInstantError(
-                f"{self.action} {self.time} of table {self.storage.base_path} is being taken back",
+                f"{self.action} {self.time} of table {self.storage.base_path} is being rolled back",
                 found=f"{rollback.action} {rollback.time}, which is not complete",
-                fix="wait for it; if who began it has ended, the next write finishes it",
+                fix="wait for it; if its process has ended, the next write finishes it",
             )
 
     def _refuse_gone(self, state: TableState, instant: Instant) -> None:

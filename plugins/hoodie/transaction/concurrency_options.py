@@ -37,7 +37,7 @@ class ConcurrencyOptions:
         if optimistic and options.given(FAILED_WRITES) and options[FAILED_WRITES] == EAGER:
             raise ConfigError(
                 f"{MODE.name}={options[MODE].lower()} excludes {FAILED_WRITES.name}={EAGER}",
-                found="a writer that takes every pending write for a failed one would take back what others are writing",
+                found="a writer that takes every pending write for a failed one would roll back the writes of others",
                 fix=f"leave {FAILED_WRITES.name} out, or set LAZY",
             )
         return cls(optimistic, options[HEARTBEAT_INTERVAL_MS], options[HEARTBEAT_MISSES])

@@ -106,7 +106,7 @@ def recreate_table(
         state = tx.state
         if not never_committed(state) or state.timeline.pending:
             raise PendingInstantError(
-                f"Table {storage.base_path} is in use by now",
+                f"Table {storage.base_path} is already in use",
                 found="a commit, or a writer at work",
                 fix="run again when that writer is done, with the options that the table has; a dead writer counts as failed "
                 f"{sharing.expiry_ms / 1000:g} s after its last heartbeat",

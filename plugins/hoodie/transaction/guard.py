@@ -77,7 +77,7 @@ def check_of_instant(storage: Storage, planned: Collection[str], instant: Time) 
             raise UnsafeDeleteError(
                 f"Refused to delete {path!r} of table {storage.base_path}",
                 found=f"{other}, and what names it is about instant {instant}",
-                fix="nothing was deleted; find out who wrote the rollback plan or the markers of that instant",
+                fix="nothing was deleted; find the writer of the rollback plan or of the markers of that instant",
             )
 
 
@@ -90,7 +90,7 @@ def delete_metadata_folder(storage: Storage, folder: str, threads: int = 1) -> N
     if _FOLDERS.fullmatch(folder) is None:
         raise UnsafeDeleteError(
             f"Refused to delete folder {folder!r} of table {storage.base_path}",
-            found="it is neither that of an instant's markers, nor of what a clean has set aside, nor the metadata table",
+            found="it is neither the folder of an instant's markers, nor of a clean's trash, nor the metadata table",
             fix="nothing was deleted; find out which file of the timeline names it",
         )
     inner = storage.list(folder).folders if threads > 1 else ()
@@ -122,7 +122,7 @@ def delete_source_file(source: Storage, uri: str, planned: Collection[str]) -> b
     if uri not in planned or not {"", ".", "..", ".hoodie"}.isdisjoint(path.split("/")):
         raise UnsafeDeleteError(
             f"Refused to delete {uri!r} of the source {source.base_path}",
-            found="it is no plain path below the source, or the plan does not name it",
+            found="it is not a plain path below the source, or the plan does not name it",
             fix=_FIX,
         )
     return source.delete(path)

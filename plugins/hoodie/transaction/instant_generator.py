@@ -17,7 +17,7 @@ def new_time(state: TableState, clock: Clock, *, after: Time | None = None) -> T
     """The current time as instant text, later than every time on the timeline and than `after`. Call it under the lock.
 
     A clock that is behind the timeline by up to 5 s is waited for; beyond that the next millisecond after the timeline's last
-    one is taken, so that order is kept. Raises CorruptTableError when the last one is no date: nothing can come after it.
+    one is taken, so that order is kept. Raises CorruptTableError when the last one is not a date: nothing can come after it.
     """
     latest = max((time for time in (state.timeline.latest_time, after) if time), default=None)
     now = format_time(clock.now(), state.zone)
@@ -30,9 +30,9 @@ def new_time(state: TableState, clock: Clock, *, after: Time | None = None) -> T
     except (NoInstantError, OverflowError) as error:
         names = [i.file_name for i in state.timeline if latest in (i.time, i.completion_time)]
         raise CorruptTableError(
-            f"Table {state.storage.base_path} can take no new instant: its last one, {latest}, is no date",
+            f"Table {state.storage.base_path} can take no new instant: its last one, {latest}, is not a date",
             found=f"{state.layout.folder}/{', '.join(names) or latest}",
-            fix="find out who made it; if it is pending and no writer knows it, move its file away",
+            fix="find its writer; if it is pending and no writer knows it, move its file away",
         ) from error
     if len(latest) <= len(now):
         behind = last - parse_time(now, state.zone)

@@ -97,5 +97,5 @@ def _not_done(
         f"It is unknown whether the {named} is complete",
         found=f"creating {path}: {str(error) or type(error).__name__}",
         fix=f"look with `hudi-services show commits` whether {instant.time} is there before anything is run again; "
-        "if it is not, the next write takes back what it wrote",
+        "if it is not, the next write rolls it back",
     )

@@ -101,7 +101,7 @@ def refuse_pending_clean(state: TableState, what: str) -> None:
     if clean is not None:
         raise PendingInstantError(
             f"{what}: {state.where(clean)} is not complete",
-            found="its plan names files by what is current today",
+            found="its plan names files that are current today",
             fix="run `hudi-services clean`, which finishes it, and try again",
         )
 
@@ -230,7 +230,7 @@ def _pending_as(state: TableState, plan: RollbackPlan) -> list[Action]:
 def rollback_failed_writes(
     state: TableState, clock: Clock, living: Collection[Time] = frozenset()
 ) -> list[RollbackPlan]:
-    """Finish pending rollbacks, then roll back every pending commit, delta commit and replacecommit that is no service's, but for
+    """Finish pending rollbacks, then roll back every pending commit, delta commit and replacecommit of writes, but for
     those of writers that are `living`.
 
     Pending compactions and clusterings are plans that wait to be executed: they stay. Call it under the lock.
@@ -325,7 +325,7 @@ def requested_rollback(state: TableState, rollback: Instant) -> RollbackPlan | N
     if plan.shared and state.layout.logs_tell_writer:
         raise UnsupportedTableError(
             f"Cannot finish {state.where(rollback)}",
-            found=f"it takes back blocks of {plan.instant} in logs, each of which is of one instant in this table version",
+            found=f"it rolls back blocks of {plan.instant} in logs, but a log has one instant in this table version",
             fix="finish it with Hudi, which began it: its next write does",
         )
     return plan

@@ -60,7 +60,7 @@ def until_text(until: datetime) -> str:
 
 
 def until_of(text: str) -> datetime | None:
-    """None for what is no time."""
+    """None for what is not a time."""
     try:
         return datetime.strptime(text, _FORMAT).replace(tzinfo=UTC)
     except ValueError:

@@ -61,7 +61,7 @@ def valid_blocks(
     for block in result:
         if block.kind is BlockType.CORRUPT:
             _log.warning(
-                "%s/%s: %d bytes from byte %d on are no log block: passed over, as Hudi does",
+                "%s/%s: %d bytes from byte %d on are not a log block: passed over, as Hudi does",
                 storage.base_path,
                 block.path,
                 block.content_length,
@@ -118,7 +118,7 @@ def _damaged(storage: Storage, log: LogFile, what: str) -> CorruptFileError:
         f"A log file of table {storage.base_path} is damaged",
         found=f"{log.path} has {log.info.size:,} bytes and {what}",
         fix="restore it from a copy, or, where `hudi-services doctor --deep` says that its commit does not name it, add "
-        "`--fix`; nothing was changed. The read option hoodie.read.check.files=false gives what is left of the file",
+        "`--fix`; nothing was changed. The read option hoodie.read.check.files=false gives the rest of the file",
     )
 
 

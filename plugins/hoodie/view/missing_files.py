@@ -137,7 +137,7 @@ def shorter(
 
 
 def _is_exact(state: TableState, file: ExpectedFile) -> bool:
-    """True for a log that one write made at once, as each is since table version 8: its size is no sum."""
+    """True for a log that one write made at once, as each is since table version 8: its size is not a sum."""
     log = LogFileName.parse(file.name)
     return log is not None and state.layout.logs_tell_writer and log.time == file.instant.time
 

@@ -59,7 +59,7 @@ class Busy:
                 raise MissingFileError(
                     f"The plan of {self.state.where(instant)} is gone",
                     found=str(error),
-                    fix="run it again: another process has ended it, or taken it back. If it is missing then, too, "
+                    fix="run it again: another process has ended it, or rolled it back. If it is missing then, too, "
                     f"`hudi-services doctor {self.state.storage.base_path}` says what to do",
                 ) from error
             result.update((operation.group, instant) for operation in plan.operations)

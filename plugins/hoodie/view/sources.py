@@ -29,7 +29,7 @@ def with_sources(files: Sequence[PartitionFiles], state: TableState) -> list[Par
         index = read_bootstrap_index(state.storage, skeleton_partitions)
     except FileNotFoundError as error:
         raise CorruptTableError(
-            f"Table {state.storage.base_path} was bootstrapped without its rows, and the index of where they are is missing",
+            f"Table {state.storage.base_path} was bootstrapped without its rows, and the index of their source files is missing",
             found=str(error),
             fix="restore .hoodie/.aux/.bootstrap from a copy",
         ) from error
@@ -66,7 +66,7 @@ def _with_source(base: BaseFile, by_group: Mapping[GroupId, BootstrapFile], stat
     entry = by_group.get(base.group)
     if entry is None:
         raise CorruptTableError(
-            f"The bootstrap index of table {state.storage.base_path} does not know where the rows of {base.path} are",
+            f"The bootstrap index of table {state.storage.base_path} has no source file for the rows of {base.path}",
             found=f"no entry for file id {base.file_id} of partition {base.partition!r}",
             fix="restore .hoodie/.aux/.bootstrap from a copy",
         )

@@ -41,7 +41,7 @@ def alter_table(access: TableAccess, changes: Sequence[SchemaChange], options: O
     """
     if not isinstance(changes, list | tuple):
         raise ArgumentError(
-            "The changes to the columns are no list", found=f"{changes!r:.100}", fix="give a list of them"
+            "The changes to the columns are not a list", found=f"{changes!r:.100}", fix="give a list of them"
         )
     alter = _Alter(access, tuple(changes), options)
     alter.planned(access.state())  # refuse before taking the lock

@@ -38,6 +38,6 @@ def attempts(access: TableAccess, options: Options, attempt: Callable[[], R], *,
                     fix=f"{error.fix}; not by itself here, as its rows can be read only once",
                 ) from error
             left -= 1
-            _log.warning("Planned again on the table as it is now, %d more times if need be: %s", left, error)
+            _log.warning("Planned again on the current table, up to %d more times: %s", left, error)
             if isinstance(error, EarlyConflictError):
                 wait_for_others(access.storage, access.clock, ConcurrencyOptions.of(options), Locking.of(options))

@@ -170,7 +170,7 @@ def _checked(names: object) -> Sequence[str] | None:
         return None
     if isinstance(names, str) or not isinstance(names, Collection) or not names or not all(map(_is_name, names)):
         raise ArgumentError(
-            "The partitions to drop are no list of their paths",
+            "The partitions to drop are not a list of their paths",
             found=f"{names!r:.100}",
             fix="give a list of texts, such as ['day=2026-01-01', 'day=2025-*']; to drop all rows, use HoodieTable.truncate",
         )

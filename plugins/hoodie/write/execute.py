@@ -150,7 +150,9 @@ def check_extra(extra: object) -> None:
     """Raises ArgumentError for extra metadata that no commit can hold."""
     if not isinstance(extra, Mapping) or not all(isinstance(text, str) for text in (*extra, *extra.values())):
         raise ArgumentError(
-            "The extra metadata of a commit is no mapping of text to text", found=f"{extra!r:.100}", fix="give a dict"
+            "The extra metadata of a commit is not a mapping of text to text",
+            found=f"{extra!r:.100}",
+            fix="give a dict",
         )
 
 

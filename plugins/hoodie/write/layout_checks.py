@@ -64,7 +64,7 @@ def check_layout(state: TableState, options: Options, operation: Operation, prop
         _check_consistent(state, operation, properties, hashed=hashed)
     elif operation.writes and operation.replaces is not Replaces.TABLE and is_bucketed(state) is False:
         raise ConfigError(
-            f"Option {chosen} is not for table {properties.name!r}, whose file groups are no buckets",
+            f"Option {chosen} is not for table {properties.name!r}, whose file groups are not buckets",
             found="the file ids of its newest commit",
             fix=f"use {INDEX_TYPE.name}=SIMPLE, or rewrite the table by insert_overwrite_table",
         )
@@ -80,7 +80,7 @@ def _check_columns(options: Options, operation: Operation, properties: TableProp
     unknown = [name for name in options.get(BUCKET_FIELDS) or () if name not in properties.record_key_fields]
     if unknown:
         raise ConfigError(
-            f"Option {BUCKET_FIELDS.name} names {unknown[0]!r}, which is no key column of table {properties.name!r}",
+            f"Option {BUCKET_FIELDS.name} names {unknown[0]!r}, which is not a key column of table {properties.name!r}",
             found=f"key columns {', '.join(properties.record_key_fields)}",
             fix="name some of these, or leave the option out",
         )

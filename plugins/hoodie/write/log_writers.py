@@ -40,7 +40,7 @@ def refuse_replacing_beside(state: TableState, operation: Operation) -> None:
     """Raises ConfigError for an operation that removes file groups to which others append."""
     if operation.replaces is not None:
         raise ConfigError(
-            f"{_ASKED} is not for the operation {operation.name}: it would remove what others are writing",
+            f"{_ASKED} is not for the operation {operation.name}: it would remove files that others are writing",
             found=f"table {state.properties.name!r}",
             fix=f"use {_OTHER} for this operation: it fails if another writer has committed to its partitions",
         )

@@ -77,7 +77,7 @@ def refuse_empty(state: TableState, operation: Operation, *, allowed: bool) -> N
     """Check an overwrite that got no row. Raises DataError if it would empty the whole table, unless that is `allowed`."""
     if operation.replaces is Replaces.TABLE and not allowed:
         raise DataError(
-            f"There is no row to overwrite table {state.storage.base_path} with",
+            f"An overwrite of table {state.storage.base_path} got no row",
             found="an input without rows, or one whose rows are all marked as deleted",
             fix="nothing was changed; if the table is to be empty, use HoodieTable.truncate, or set "
             f"{EMPTY_OVERWRITE.name}=true",

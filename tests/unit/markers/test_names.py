@@ -36,7 +36,7 @@ def test_a_marker_notes_its_file(file, kind):
     ],
 )
 def test_what_a_request_must_not_name(marker):
-    with pytest.raises(UnsafePathError, match="is no marker of a data file"):
+    with pytest.raises(UnsafePathError, match="is not a marker of a data file"):
         check_marker(marker)
 
 

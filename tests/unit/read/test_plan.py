@@ -33,7 +33,7 @@ def test_partitions_that_are_named_are_the_only_ones(table, kind):
     assert ids(table, Query(kind=kind, partitions=q)) == ["b"]
     spelled = [q[0], f"./{q[0]}/", f"/{q[0]}//."]
     assert ids(table, Query(kind=kind, partitions=spelled)) == ["b"], "one folder, once"
-    with pytest.raises(ArgumentError, match="is no partition"):
+    with pytest.raises(ArgumentError, match="is not a partition"):
         Query(kind=kind, partitions=["../t"])
     assert ids(table, Query(kind=kind, partitions=[])) == []
     assert sorted(ids(table, Query(kind=kind))) == ["a", "b"]

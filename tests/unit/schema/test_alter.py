@@ -154,7 +154,7 @@ def test_types_nulls_and_comments():
         (AddColumn("z", pa.duration("s")), "cannot hold"),
         (AddColumn("l.z", pa.int32()), "name a field of l.element"),
         (AddColumn("m.z", pa.int32()), "name a field of m.value"),
-        (AddColumn("a.z", pa.int32()), "'a' is no struct"),
+        (AddColumn("a.z", pa.int32()), "'a' is not a struct"),
         (AddColumn("z", pa.int32(), place=Place("gone")), "beside it are id, a"),
         (AddColumn("z", pa.int32(), place=Place("_hoodie_file_name")), "beside it are id, a"),
         (MoveColumn("a", Place("a")), "beside it are id, s"),

@@ -115,13 +115,13 @@ def test_a_metastore_that_is_started_again_is_found_again(db, metastore):
 
 def test_a_metastore_that_fails_is_told(db, metastore):
     metastore.broken.add("get_table")
-    with pytest.raises(CatalogError, match=r"failed when asked for table default.t(.|\n)*the database is away"):
+    with pytest.raises(CatalogError, match=r"failed on a request for table default.t(.|\n)*the database is away"):
         db.sql("select id from t")
 
 
 def test_a_metastore_that_knows_no_such_call_is_told(db, metastore, monkeypatch):
     monkeypatch.setattr("tests.support.metastore._Handler.get_all_databases", None)
-    with pytest.raises(CatalogError, match="failed when asked"):
+    with pytest.raises(CatalogError, match="failed on a request"):
         db.sql("show databases")
 
 

@@ -305,7 +305,7 @@ def test_partitions_that_are_not_there_are_refused(db, procedure):
     before = db.sql("select * from t order by id").rows()
     for names in ("dt=nope", "dt=y,dt=nope", "dt=z*", "", " , "):
         with pytest.raises(
-            HoodieError, match=r"has no partition dt=(nope|z\*).*show partitions|no list of their paths"
+            HoodieError, match=r"has no partition dt=(nope|z\*).*show partitions|not a list of their paths"
         ):
             db.sql(f"call {procedure}('t', '{names}')")
         assert db.sql("select * from t order by id").rows() == before, names
@@ -351,7 +351,7 @@ WRONG_CALLS = [
     ("show_commits('a.b.t')", "three parts"),
     ("show_timeline('t', filter => 'no = 1')", "DuckDB cannot run"),
     ("show_timeline('t', filter => 'no = (')", "cannot be read"),
-    ("run_clean('t', schedule_in_line => false)", "planned and carried out at once"),
+    ("run_clean('t', schedule_in_line => false)", "planned and executed at once"),
     ("run_clean('t', trigger_strategy => 'DAY')", "no trigger"),
     ("show_clean_plans('t', showArchived => true)", "archived"),
     ("show_logfile_records('t', '*', merge => true)", "merge"),

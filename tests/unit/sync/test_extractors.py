@@ -43,8 +43,8 @@ def test_values(name, path, fields, values):
         (DAY, "2020-01-01", "d string", "not yyyy/MM/dd"),
         (HIVE, "2020", "d string", "not column=value"),
         (HIVE, "d=a/e=b", "d string", "not column=value"),
-        (SINGLE, "abc", "n int", "'abc' is no int"),
-        (SINGLE, "2020-02-30", "d date", "no date"),
+        (SINGLE, "abc", "n int", "'abc' is not a valid int"),
+        (SINGLE, "2020-02-30", "d date", "not a valid date"),
         (NONE, "a", "", "the table has partitions"),
     ],
 )

@@ -34,9 +34,9 @@ def test_addresses(url, address):
 @pytest.mark.parametrize(
     ("url", "found"),
     [
-        ("localhost:10000", "no address of one HiveServer2"),
-        ("jdbc:hive2://zk1:2181,zk2:2181/;serviceDiscoveryMode=zooKeeper", "no address of one HiveServer2"),
-        ("jdbc:hive2://node:1/?hive.exec.parallel=true", "no address of one HiveServer2"),
+        ("localhost:10000", "not an address of one HiveServer2"),
+        ("jdbc:hive2://zk1:2181,zk2:2181/;serviceDiscoveryMode=zooKeeper", "not an address of one HiveServer2"),
+        ("jdbc:hive2://node:1/?hive.exec.parallel=true", "not an address of one HiveServer2"),
         ("jdbc:hive2://node:1/;principal=hive/_HOST@REALM", "'principal'.*not supported"),
     ],
 )

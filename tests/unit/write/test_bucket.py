@@ -122,7 +122,7 @@ def test_tables_without_buckets_are_refused(tmp_path, kind, monkeypatch):
     table = create(tmp_path / "t", **{"hoodie.table.type": kind})
     table.write(batch(FIRST), "upsert", SMALL_BLOOM)
     for operation in ("upsert", "insert_overwrite"):
-        with pytest.raises(ConfigError, match="whose file groups are no buckets"):
+        with pytest.raises(ConfigError, match="whose file groups are not buckets"):
             table.write(batch(FIRST), operation, BUCKET)
     monkeypatch.setattr(
         "hoodie.write.layout_checks.is_bucketed", lambda state: True
@@ -139,7 +139,7 @@ def test_tables_without_buckets_are_refused(tmp_path, kind, monkeypatch):
         ({"hoodie.index.bucket.engine": "ROUND"}, "SIMPLE or CONSISTENT_HASHING"),
         ({COUNT: 0}, "from 1 to 10000"),
         ({COUNT: 10_001}, "from 1 to 10000"),
-        ({"hoodie.bucket.index.hash.field": "value"}, "no key column"),
+        ({"hoodie.bucket.index.hash.field": "value"}, "not a key column"),
         ({"hoodie.bucket.index.partition.expressions": "p,8"}, "is refused"),
         ({"hoodie.datasource.insert.dup.policy": "drop"}, "does not go with hoodie.index.type=BUCKET"),
     ],

@@ -123,16 +123,16 @@ def test_the_rows_of_a_write_name_them_by_their_columns(table):
 
 def test_what_is_no_list_of_names_is_refused(table):
     for names in ("part=q", [], [""], ["/"], ["part=q", None], [None], 3):
-        with pytest.raises(ArgumentError, match="no list of their paths"):
+        with pytest.raises(ArgumentError, match="not a list of their paths"):
             table.delete_partitions(names)
         assert left(table) == "abcde", names
 
 
 def test_a_name_leads_nowhere_else(table):
     for name in ("../t2", "part=q/../..", ".hoodie", "./.hoodie/timeline", "//etc", ".", "a\0b"):
-        with pytest.raises(ArgumentError, match="is no partition"):
+        with pytest.raises(ArgumentError, match="is not a partition"):
             table.delete_partitions([name])
-        with pytest.raises(ConfigError, match=r"is no partition|a value it cannot have"):
+        with pytest.raises(ConfigError, match=r"is not a partition|a value it cannot have"):
             table.write(None, "delete_partition", {TO_DELETE: name})
 
 

@@ -64,7 +64,7 @@ def test_texts_of_numbers_are_the_numbers(tmp_path):
     assert [path for _, _, path, _ in paths(table)] == ["2024-01-15", "1969-12-31", "1970-01-01"]
     assert table.read(filter=pc.field("at") == "1705311000")["id"].to_pylist() == [1]
     for wrong in ("17e8", "", " 1", "1.5", "9" * 19):
-        with pytest.raises(RecordKeyError, match="'at' has a value that is no time"):
+        with pytest.raises(RecordKeyError, match="'at' has a value that is not a time"):
             table.write(pa.table({"id": [4], "at": [wrong], "n": [1]}))
 
 
@@ -124,7 +124,7 @@ def test_patterns_and_zones_are_checked_when_the_table_is_created(tmp_path, opti
 @pytest.mark.parametrize("day", ["2020-02-30", "2020/01/01", ""])
 def test_a_value_that_is_no_date_is_named_and_nothing_is_written(tmp_path, day):
     table = create(tmp_path, partitions="day", kind="TIMESTAMP", **TEXT)
-    with pytest.raises(RecordKeyError, match=r"'day' has a value that is no time.*yyyy-MM-dd"):
+    with pytest.raises(RecordKeyError, match=r"'day' has a value that is not a time.*yyyy-MM-dd"):
         table.write(ROWS.set_column(2, "day", pa.array([day] * 3)))
     assert not list(table.timeline.commits)
 

@@ -315,7 +315,7 @@ class TableProperties:
             return f"{_ZONE}={self.raw[_ZONE]}, which is not one of {', '.join(_ZONES)}"
         for key in _FOLDERS:
             if not _is_inside(self.raw.get(key, "")):
-                return f"{key}={self.raw[key]}, which is no folder inside .hoodie"
+                return f"{key}={self.raw[key]}, which is not a folder inside .hoodie"
         stored = self.raw.get(CHECKSUM)
         return None if stored is None or stored == str(self.checksum()) else "the checksum does not match"
 

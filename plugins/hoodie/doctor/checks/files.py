@@ -20,9 +20,7 @@ from hoodie.view.attempts import lost_by, with_foreign
 from hoodie.view.files import partitions_above
 from hoodie.view.missing_files import ExpectedFile, absent_files, refuse_external
 
-_COPY = (
-    "restore it from a copy of the table; a table with a savepoint can be taken back to it (`hudi-services restore`)"
-)
+_COPY = "restore it from a copy of the table; a table with a savepoint can be restored to it (`hudi-services restore`)"
 _BOOTSTRAPS = frozenset({METADATA_BOOTSTRAP, FULL_BOOTSTRAP})
 
 

@@ -46,7 +46,7 @@ def _abandoned(facts: Facts, instant: Instant, blocker: Blocker) -> Iterator[Fin
     elif instant.action in WRITE_ACTIONS and instant not in facts.plans:
         yield catalogue.FAILED_WRITE.found(
             f"{instant.action} {instant.time} did not complete",
-            "run `hudi-services doctor --fix`, or any change of the table: it is taken back",
+            "run `hudi-services doctor --fix`, or any change of the table: it is rolled back",
             found=age,
             path=path,
             instant=instant.time,

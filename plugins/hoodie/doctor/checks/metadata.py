@@ -51,7 +51,7 @@ def times(facts: Facts) -> Iterator[Finding]:
     for instant in facts.nowhen:
         yield catalogue.BAD_TIME.found(
             f"{instant.action} {instant.time} is named for a moment that does not exist",
-            "find out who made the file, and move it out of the timeline: no writer of Hudi names one so",
+            "find the writer of the file, and move it out of the timeline: Hudi's writers do not use such names",
             path=facts.state.layout.path(instant),
             instant=instant.time,
         )
@@ -75,7 +75,7 @@ def schemas(facts: Facts) -> Iterator[Finding]:
     state = facts.state
     for time, file in stray_history(facts.storage, state.timeline, state.archive):
         yield catalogue.STRAY_SCHEMA.found(
-            f"the schemas of instant {time}, which was taken back, are still there",
+            f"the schemas of instant {time}, which was rolled back, are still there",
             "move the file out of the table: older releases and later archivals could bring its columns into force",
             path=file.path,
             instant=time,
@@ -89,7 +89,7 @@ def _completed(unreadable: Unreadable) -> Finding:
     if instant.action.completed_as in _REDONE:
         return catalogue.TORN_SERVICE_INSTANT.found(
             f"what {instant.action} {instant.time} did cannot be read",
-            "run `hudi-services doctor --fix`: the file is moved aside, and the work is done once more where its plan is left",
+            "run `hudi-services doctor --fix`: the file is moved aside, and the work is done again if its plan is left",
             found=found,
             path=unreadable.path,
             instant=instant.time,

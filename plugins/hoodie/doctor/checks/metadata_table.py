@@ -67,7 +67,7 @@ def _behind(facts: Facts, listing: MetadataListing) -> Iterator[Finding]:
     later = [i for i in facts.state.timeline.completed(*WRITE_ACTIONS, Action.CLEAN) if i.time > listing.last]
     if later:
         yield catalogue.METADATA_BEHIND.found(
-            "the metadata table does not know of the last instants of the table: readers miss what they wrote",
+            "the metadata table lacks the last instants of the table: readers miss their files",
             _FIX,
             found=f"it ends with {listing.last}; {counted(len(later), 'instant')} later, the last one {later[-1]}",
             path=METADATA_TABLE,
@@ -197,7 +197,7 @@ def _not_there(sides: _Sides) -> Iterator[Finding]:
     """The metadata table may be the last that knows of a file, so only one that a clean has removed is held against it."""
     for path in sides.strange:
         yield catalogue.METADATA_EXTRA.found(
-            "the metadata table names what no file of a table is called", _FIX, found="nothing was opened", path=path
+            "the metadata table has names that no file of a table can have", _FIX, found="nothing was opened", path=path
         )
     if sides.begun & {Action.ROLLBACK, Action.RESTORE}:
         return
@@ -228,7 +228,7 @@ def _not_there(sides: _Sides) -> Iterator[Finding]:
 
 def _missing(path: str, what: str, file: BaseFile | LogFile | None = None) -> Finding:
     return catalogue.MISSING_FILE.found(
-        f"the metadata table names {what}, and it is not there",
+        f"the metadata table names {what}, which does not exist",
         "restore it from a copy of the table; the metadata table is switched off by the next change of the table, and then "
         "readers that list the storage take older rows for current",
         path=path,

@@ -17,7 +17,7 @@ def corrupt(where: str, found: str) -> CorruptFileError:
 def unsupported(where: str, found: str) -> UnsupportedTableError:
     """The HFile at `where` is not of a kind that Hudi writes."""
     return UnsupportedTableError(
-        f"HFile {where} is of a kind that is not read here",
+        f"HFile {where} is of an unsupported kind",
         found=found,
         fix="write it again with Apache Hudi's defaults: codec GZ or NONE, Hudi's comparator, no encryption",
     )

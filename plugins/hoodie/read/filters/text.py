@@ -328,4 +328,4 @@ def _refused(node: Any) -> ArgumentError:
     )
     if isinstance(node, exp.Anonymous):
         what = f"the function {node.name}()"
-    return ArgumentError(f"A filter has {what or 'a part'} that is not known here: {node.sql():.200}", fix=_HELP)
+    return ArgumentError(f"A filter has {what or 'a part'} that is not supported: {node.sql():.200}", fix=_HELP)

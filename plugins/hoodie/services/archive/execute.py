@@ -185,7 +185,7 @@ def _entries(
             raise MissingFileError(
                 f"The file of {state.where(instant)} is gone",
                 found="another process has removed it, although this one holds the table's lock",
-                fix="see with `hudi-services show locks` who uses which lock provider; nothing of this batch was archived",
+                fix="see the lock providers with `hudi-services show locks`; nothing of this batch was archived",
             )
         entries.append(Entry(states[-1], tuple(states[:-1])))
     return entries

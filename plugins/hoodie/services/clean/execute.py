@@ -138,7 +138,7 @@ def execute_clean(state: TableState, instant: Instant, plan: CleanPlan, clock: C
             raise HoodieError(
                 f"Clean {instant.time} of table {state.storage.base_path} could not delete {len(problems)} of {len(paths)} files",
                 found=problems[0],
-                fix="remove the cause; the next clean goes on where this one stopped",
+                fix="remove the cause; the next clean continues",
             )
     state.storage.sweep(sorted({file.partition for file in plan.files}))
     result = clean_result(instant.time, plan, int((clock.now() - start).total_seconds() * 1000), audit)
@@ -154,7 +154,7 @@ def _aside(instant: Instant, plan: CleanPlan) -> Aside | None:
         raise CorruptTableError(
             f"The plan of clean {instant.time} says no time until which its files are kept",
             found=f"{GRACE_UNTIL}={text!r:.100}",
-            fix="nothing was deleted; find out who wrote the clean plan",
+            fix="nothing was deleted; find the writer of the clean plan",
         )
     return Aside(instant.time, until) if until is not None else None
 
@@ -185,7 +185,7 @@ def _source(state: TableState, plan: CleanPlan) -> Storage | None:
         raise UnsafeDeleteError(
             f"Refused to delete {plan.sources[0].path!r} as a source file of table {state.storage.base_path}",
             found=f"the table has no {SOURCE.name}, or no bootstrap index",
-            fix="nothing was deleted; find out who wrote the clean plan",
+            fix="nothing was deleted; find the writer of the clean plan",
         )
     source = open_storage(base)
     check_source_files(source, state.storage, [f.path for f in plan.sources], {f.source.uri for f in index.files})
@@ -262,7 +262,7 @@ def _finish(state: TableState, pending: Instant, clock: Clock, engine: Engine) -
             raise MissingFileError(
                 f"The plan of the interrupted clean {pending.time} cannot be read",
                 found=f"{path}: {error}",
-                fix="restore the file; what that clean deleted is not known without it",
+                fix="restore the file; without it the files of that clean are unknown",
             ) from error
         state.storage.delete(path)
         return None
@@ -283,5 +283,5 @@ def _check_not_current(state: TableState, plan: CleanPlan, path: str) -> None:
         raise UnsafeDeleteError(
             f"Refused to finish the interrupted clean of table {state.storage.base_path} that {path} plans",
             found=f"{named[0]}, which it would delete, is one of today's files",
-            fix=f"nothing was deleted; if a commit was taken back since, remove {path} and its .inflight, and clean again",
+            fix=f"nothing was deleted; if a commit was rolled back since, remove {path} and its .inflight, and clean again",
         )

@@ -19,7 +19,7 @@ def refuse_buckets(state: TableState) -> None:
         raise UnsupportedTableError(
             f"The file groups of table {state.storage.base_path} are buckets (hoodie.index.type=BUCKET)",
             found="metadata of consistent hashing" if hashed else "the file ids of its newest commit",
-            fix="nothing was changed; such a table is not clustered: its rows lie where their keys say",
+            fix="nothing was changed; such a table cannot be clustered: keys decide the files of its rows",
         )
 
 

@@ -81,7 +81,7 @@ def execute_clustering(access: TableAccess, time: Time, given: Given) -> Cluster
         plan = clustering_plan(tx.state, instant)
         if plan is None:
             raise PendingInstantError(
-                f"The pending {instant.action} {time} of table {access.storage.base_path} is no clustering",
+                f"The pending {instant.action} {time} of table {access.storage.base_path} is not a clustering",
                 fix="name one that `hudi-services show timeline` shows",
             )
         refuse_buckets(tx.state)
@@ -150,7 +150,7 @@ def _outdated(state: TableState, instant: Instant) -> PendingInstantError:
     return PendingInstantError(
         f"Nothing of clustering {instant.time} of table {state.storage.base_path} can be done any more",
         found="all its file groups were written to, or replaced, since it was planned",
-        fix=f"nothing was changed; give the plan up: `hudi-services cluster --give-up {instant.time}`",
+        fix=f"nothing was changed; cancel the plan: `hudi-services cluster --give-up {instant.time}`",
     )
 
 

@@ -54,7 +54,7 @@ def schedule_clustering(
         try:
             GiveUpClustering(plan.time).run(access, given)
         except (LockHeldError, PendingInstantError) as error:  # another process executes it, or was faster
-            _log.info("Clustering %s of table %s is not given up: %s", plan.time, access.storage.base_path, error)
+            _log.info("Clustering %s of table %s is not cancelled: %s", plan.time, access.storage.base_path, error)
         except UnsupportedTableError as error:  # Hudi resizes buckets
             _log.warning("Clustering %s of table %s stays: %s", plan.time, access.storage.base_path, error)
         else:

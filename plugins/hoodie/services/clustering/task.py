@@ -89,7 +89,7 @@ class ClusterSlices(SliceTask):
                 raise NotCommittedError(
                     f"The rows of file group {file_slice.file_id} of partition {file_slice.partition!r} do not add up",
                     found=f"{counts[place]} rows, where its files have {expected}",
-                    fix="nothing was changed; `hudi-services doctor --deep` looks for what is wrong with its files",
+                    fix="nothing was changed; `hudi-services doctor --deep` checks its files",
                 )
 
     def _files(self, task: Together, tables: Iterable[pa.Table]) -> Iterator[WriteStat]:

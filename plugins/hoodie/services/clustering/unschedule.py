@@ -65,7 +65,7 @@ def _waiting(state: TableState, time: Time) -> tuple[Instant, ClusteringPlan]:
     plan = clustering_plan(state, instant)
     if plan is None:
         raise PendingInstantError(
-            f"The pending {instant.action} {time} of table {state.storage.base_path} is no clustering",
+            f"The pending {instant.action} {time} of table {state.storage.base_path} is not a clustering",
             fix="name one that `hudi-services show timeline` shows",
         )
     return instant, plan

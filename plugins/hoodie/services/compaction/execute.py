@@ -76,12 +76,12 @@ def _check_current(view: TableView, plan: CompactionPlan, instant: Instant) -> N
         raise CorruptTableError(
             f"Compaction {instant.time} of table {state.storage.base_path} was planned twice for one file group",
             found=f"group {twice.file_id} of partition {twice.partition!r}, also in {other.get(twice, instant).time}",
-            fix=f"nothing was changed; give one of the two plans up: {unschedule_fix(instant.time)}",
+            fix=f"nothing was changed; cancel one of the two plans: {unschedule_fix(instant.time)}",
         )
     newer = compacted_since(view, plan.operations)
     if newer:
         raise CorruptTableError(
             f"Compaction {instant.time} of table {state.storage.base_path} is out of date",
             found=f"base file {min(base.path for base in newer.values())} is newer than its plan",
-            fix=f"nothing was changed; give this plan up: {unschedule_fix(instant.time)}",
+            fix=f"nothing was changed; cancel this plan: {unschedule_fix(instant.time)}",
         )

@@ -65,7 +65,7 @@ def check_supported(state: TableState) -> None:
     if not state.properties.features.log_compaction:
         raise UnsupportedTableError(
             f"Logs of table {state.storage.base_path} cannot be compacted: it is of version {state.properties.version}",
-            found="readers of Hudi 0.x apply a merged block a second time, after what was written since it was planned",
+            found="readers of Hudi 0.x apply a merged block a second time, after blocks that were written since it was planned",
             fix="compact the table fully",
         )
     if merge_rules(state.properties).partial is not None:

@@ -155,6 +155,6 @@ def _check(state: TableState, saved: Instant, undone: Sequence[Instant]) -> None
             f"Table {where} cannot be restored to savepoint {saved.time}",
             found=f"{counted(len(gone), 'commit')} after it, the first {gone[0].time}, "
             f"{'is' if len(gone) == 1 else 'are'} archived",
-            fix="restore to a later savepoint; commits that are archived cannot be taken back",
+            fix="restore to a later savepoint; commits that are archived cannot be rolled back",
         )
     refuse_pending_clean(state, f"Table {where} cannot be restored")

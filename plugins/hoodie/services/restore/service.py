@@ -87,7 +87,7 @@ class Restore:
         if new:
             raise SavepointError(
                 f"Table {state.storage.base_path} was not restored to savepoint {self.savepoint}",
-                found=f"instant {new[0]} came after it was explained what would go",
+                found=f"instant {new[0]} began after the plan was explained",
                 fix="look at it again with --explain; nothing was changed",
             )
 

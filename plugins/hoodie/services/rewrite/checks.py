@@ -38,14 +38,14 @@ def planned_slices(view: TableView, plan: CompactionPlan, instant: Instant) -> l
                 raise CorruptTableError(
                     f"A compaction plan of table {view.state.storage.base_path} names a file that its commit does not name",
                     found=f"{path}, which a lost attempt of that commit has left",
-                    fix=f"nothing was changed; give the plan up: {unschedule_fix(instant.time)}, move the file aside with "
+                    fix=f"nothing was changed; cancel the plan: {unschedule_fix(instant.time)}, move the file aside with "
                     "`hudi-services doctor --fix`, and schedule again",
                 )
             if path not in bases and path not in logs:
                 raise MissingFileError(
                     f"A file of a compaction plan of table {view.state.storage.base_path} is missing",
                     found=path,
-                    fix=f"nothing was changed; restore it, or give the plan up: {unschedule_fix(instant.time)}",
+                    fix=f"nothing was changed; restore it, or cancel the plan: {unschedule_fix(instant.time)}",
                 )
         base = bases[join(operation.partition, operation.base_file)] if operation.base_file else None
         files = tuple(logs[join(operation.partition, name)] for name in operation.log_files)

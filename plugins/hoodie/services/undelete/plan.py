@@ -91,7 +91,7 @@ def _check_no_pending_clean(state: TableState) -> None:
     pending = next((i for i in state.timeline.pending if i.action is Action.CLEAN), None)
     if pending is not None:
         raise PendingInstantError(
-            f"Nothing can be put back into table {state.storage.base_path}: {state.where(pending)} is not complete",
+            f"Table {state.storage.base_path} cannot take files back: {state.where(pending)} is not complete",
             found="it may yet set files aside",
             fix="run `hudi-services clean`, which finishes it, and undelete then",
         )
@@ -116,7 +116,7 @@ def _found(state: TableState, clean: Time | None, partitions: Collection[str]) -
         held = ", ".join(aside.clean for aside in cleans) or "no clean"
         where = "" if not partitions else f" in {', '.join(sorted(partitions))}"
         raise UndeleteError(
-            f"Nothing of that was set aside{where} in table {state.storage.base_path}",
+            f"No such files were set aside{where} in table {state.storage.base_path}",
             found=f"{held} has set files aside that are still there",
             fix="look at all of it with `hudi-services undelete --explain`",
         )

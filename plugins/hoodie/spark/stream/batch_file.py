@@ -73,5 +73,5 @@ class BatchFile:
             raise CorruptTableError(
                 f"The file {self.path} of table {self.storage.base_path} has no batch of query {self.query}",
                 found=f"{type(error).__name__}: {error}",
-                fix="delete the file if no batch of the query was taken back while it was stopped: the next batch makes it",
+                fix="delete the file if no batch of the query was rolled back while it was stopped: the next batch makes it",
             ) from error

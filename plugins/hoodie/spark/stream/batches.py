@@ -93,7 +93,7 @@ def check_batch(
         )
     if last is not None and last.batch > batch.batch:
         raise StreamBatchError(
-            f"Batch {batch.batch} of query {batch.query} is older than what table {state.storage.base_path} has of it",
+            f"Batch {batch.batch} of query {batch.query} is older than the last one in table {state.storage.base_path}",
             found=f"batch {last.batch} in commit {last.instant}",
             fix="start the query with the newest copy of its checkpoint, or with a new checkpoint location if its rows are to be "
             "written again",
@@ -132,7 +132,7 @@ def _check_not_restored(state: TableState, batch: StreamBatch, last: WrittenBatc
 
 def _taken_back(state: TableState, query: str, found: str) -> StreamBatchError:
     return StreamBatchError(
-        f"Batches of query {query} were taken back from table {state.storage.base_path}",
+        f"Batches of query {query} were rolled back from table {state.storage.base_path}",
         found=found,
         fix="start the query with the copy of its checkpoint of that time, or with a new checkpoint location: its next batches "
         "do not bring these rows again. To go on without them: stream_sink(path, after_restore=True), or the option "
@@ -157,5 +157,5 @@ def _parsed(state: TableState, instant: Instant, text: str) -> WrittenBatch:
         raise CorruptTableError(
             f"The batch that {state.where(instant)} names cannot be read",
             found=f"{text!r:.200}",
-            fix="find out who wrote this commit, and start the query with a new checkpoint location and an empty table",
+            fix="find the writer of this commit, and start the query with a new checkpoint location and an empty table",
         ) from error

@@ -69,7 +69,7 @@ class Offset:
         if gone is not None:
             raise ChangeRangeError(
                 f"The stream cannot go on in table {path}",
-                found=f"{gone}: the table was made again, or taken back to an earlier time",
+                found=f"{gone}: the table was created again, or restored to an earlier time",
                 fix="give the query a new checkpoint location, and an empty target",
             )
 

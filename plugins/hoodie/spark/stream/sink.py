@@ -139,7 +139,7 @@ class StreamSink:
 
 def _collected(rows: DataFrame, most: int) -> pa.Table | None:
     """Return the rows of a batch if there are `most` at most, by one job. None for more, and for those that are too large for the
-    driver by `spark.driver.maxResultSize`. Spark's guess of their size is no help: that of a join is the product of its sides."""
+    driver by `spark.driver.maxResultSize`. Spark's guess of their size does not help: a join is the product of its sides."""
     try:
         collected = rows.limit(most + 1).toArrow()
     except (PySparkException, Py4JError) as error:

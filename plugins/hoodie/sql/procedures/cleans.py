@@ -33,9 +33,7 @@ _AFTER_COMMITS = "NUM_COMMITS"
 
 def _run(call: Call) -> Iterator[tuple[Any, ...]]:
     if not call["schedule_in_line"]:
-        raise SqlError(
-            "A clean is planned and carried out at once", found="schedule_in_line => false", fix="leave it out"
-        )
+        raise SqlError("A clean is planned and executed at once", found="schedule_in_line => false", fix="leave it out")
     if call["trigger_strategy"] not in (None, _AFTER_COMMITS):
         raise SqlError(
             f"The cleaner has no trigger {call['trigger_strategy']:.100}", fix=f"leave it out, or say {_AFTER_COMMITS}"

@@ -64,7 +64,9 @@ def _view(call: Call) -> TableView:
     for name in ("include_in_flight", "exclude_compaction"):
         if call[name]:
             raise SqlError(
-                f"{call.procedure.name} shows what readers see", found=f"{name} => true", fix=f"leave {name} out"
+                f"{call.procedure.name} shows the files that readers see",
+                found=f"{name} => true",
+                fix=f"leave {name} out",
             )
     if not call["max_instant"]:
         return TableView(call.state)
@@ -75,7 +77,7 @@ def _view(call: Call) -> TableView:
     ]
     if not latest:
         raise SqlError(
-            f"There is no commit before {call['max_instant']:.100}", fix="CALL show_commits lists what there is"
+            f"There is no commit before {call['max_instant']:.100}", fix="CALL show_commits lists the commits"
         )
     return TableView(call.state, as_of=latest[-1])
 

@@ -42,7 +42,7 @@ class SparkQueries:
     is_lasting = True
 
     def __init__(self, spark: SparkSession) -> None:
-        """Raises ArgumentError for what is no session that runs."""
+        """Raises ArgumentError for what is not a session that runs."""
         check_session(spark)
         self._spark = spark
         self.tasks = SparkEngine(spark)

@@ -119,7 +119,7 @@ class LogArchive:
             if block.kind is not BlockType.AVRO_DATA:
                 raise torn(
                     f"{self._storage.base_path}/{path}",
-                    f"{block.content_length} bytes from byte {block.offset} on that are no block of entries",
+                    f"{block.content_length} bytes from byte {block.offset} on that are not a block of entries",
                 )
             yield from self._completed(block)
 

@@ -129,5 +129,5 @@ class Manifests:
     def _checked(self, name: str, size: int, where: str) -> HistoryFile:
         file = HistoryFile.named(name, size)
         if file is None:
-            raise torn(where, f"the entry {name!r}, which is no file of the history")
+            raise torn(where, f"the entry {name!r}, which is not a file of the history")
         return file

@@ -13,7 +13,7 @@ _RECORD, _OPERATION = "HoodieRequestedReplaceMetadata", "CLUSTER"
 
 
 def encode_replace_request(operation: str | None) -> bytes:
-    """The request of a replacecommit that is no clustering: without a plan. Hudi names the operation where it writes no files."""
+    """Request of a replacecommit that is not a clustering: without a plan. Hudi names the operation where it writes no files."""
     params = (
         {"operationType": operation, "extraMetadata": {}, "version": 1} if operation is not None else {"version": None}
     )

@@ -169,7 +169,7 @@ def _operation(name: object) -> str:
     if not name:
         return "UNKNOWN"
     if not isinstance(name, str) or not _OPERATION.fullmatch(name):
-        raise ValueError(f"{str(name)[:100]!r} is no operation")
+        raise ValueError(f"{str(name)[:100]!r} is not an operation")
     return name
 
 
@@ -177,7 +177,7 @@ def _text(value: object) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise ValueError(f"{str(value)[:100]!r} is no text")
+        raise ValueError(f"{str(value)[:100]!r} is not text")
     return value
 
 
@@ -186,5 +186,5 @@ def count(value: object) -> int:
     if value is None:
         return 0
     if type(value) is not int or not -_LONG <= value < _LONG:
-        raise ValueError(f"{str(value)[:100]!r} is no count")
+        raise ValueError(f"{str(value)[:100]!r} is not a count")
     return max(value, 0)

@@ -160,7 +160,7 @@ def _find_avro(data: bytes, partition: str, stats: Any) -> Sizes | None:
         stream.seek(place + len(key))
         try:
             entries: Any = fastavro.schemaless_reader(stream, stats, None)
-        except _NOT_AVRO:  # anything at all may follow the bytes where they are no key
+        except _NOT_AVRO:  # anything at all may follow the bytes where they are not a key
             continue
         if entries and all(entry.get("partitionPath") == partition for entry in entries):
             return _sizes(entries, beside=True)

@@ -37,8 +37,8 @@ def decode_restore_plan(data: bytes, where: str) -> RestorePlan:
     unknown = next((action for _, action in instants if action not in set(Action)), None)
     if unknown is not None:
         raise UnsupportedTableError(
-            f"Cannot go on with the restore {where}",
-            found=f"it takes back an instant of the action {unknown[:100]!r}, which is not known",
+            f"Cannot continue the restore {where}",
+            found=f"it rolls back an instant of the unknown action {unknown[:100]!r}",
             fix="finish it with the program that began it; nothing was changed",
         )
     return RestorePlan(savepoint, instants)

@@ -60,7 +60,7 @@ def decode_rollback_plan(data: bytes, where: str, relative: Callable[[str], str]
         time, action = named_instant(instant.get("commitTime"), where), instant.get("action")
     if action not in set(Action):
         raise UnsupportedTableError(
-            f"Cannot go on with the rollback {where}",
+            f"Cannot continue the rollback {where}",
             found=f"it undoes {str(action)[:100]!r} {time}, an action that is not known",
             fix="finish it with the program that began it; nothing was changed",
         )

@@ -143,5 +143,5 @@ def read_lock(storage: Storage, path: str) -> bytes | None:
         raise CorruptTableError(
             f"The lock {path} of table {storage.base_path} is a folder",
             found=str(error),
-            fix="no writer makes one: look what is in it, and remove it by hand",
+            fix="no writer makes one: look into it, and remove it by hand",
         ) from error

@@ -60,7 +60,7 @@ class NamedTable:
         for option, name, most in ((HIVE_DATABASE, self.database, 128), (HIVE_TABLE, self.name, 256)):
             if not 0 < len(name) <= most:
                 raise ConfigError(
-                    f"{option.name} is no name that a metastore can lock",
+                    f"{option.name} is not a name that a metastore can lock",
                     found=f"{len(name)} characters: {name!r:.60}",
                     fix=f"give one of 1 to {most} characters",
                 )

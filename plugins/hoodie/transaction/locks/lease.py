@@ -51,7 +51,7 @@ class LeaseFile:
         raise CorruptTableError(
             f"The lock file {where} is not a file of a StorageBasedLockProvider",
             found=one_line(content, 300) or "(empty)",
-            fix="see who has written it; when no process works on the table, remove it with `hudi-services unlock`",
+            fix="find its writer; when no process works on the table, remove it with `hudi-services unlock`",
         )
 
     def encode(self) -> bytes:

@@ -43,7 +43,7 @@ class ChangeLog:
                 self._file.sink.write(self._block(UPDATE, pa.array([], pa.string()), None, None))
 
     def merged(self, before: pa.Table, after: MergedBatch) -> None:
-        """Log what became of stored rows. A row that is as before is no change."""
+        """Log what became of stored rows. A row that is as before is not a change."""
         old, new = (self._rows(rows, at) for rows, at in ((before, after.changed), (after.rows, after.changed_rows)))
         different = pa.array(~same_rows(old.select(self._blocks.data.names), new.select(self._blocks.data.names)))
         self._write(DELETE, self._rows(before, after.removed), None)
@@ -60,7 +60,7 @@ class ChangeLog:
         return {self._path: self._file.size}
 
     def _rows(self, rows: pa.Table, places: Places | None) -> pa.Table:
-        """Keys and data columns of the rows at some places, None for all; text is no dictionary."""
+        """Keys and data columns of the rows at some places, None for all; text is plain."""
         schema = pa.schema([pa.field(RECORD_KEY, pa.string()), *self._blocks.data])
         some = rows.select(schema.names)
         return (some if places is None else some.take(pa.array(places))).cast(schema).combine_chunks()

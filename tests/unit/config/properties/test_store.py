@@ -161,7 +161,7 @@ def test_a_reader_that_meets_an_update_tries_again(storage):
         ),
         ({"hoodie.table.type": ""}, "hoodie.table.type="),
         ({"hoodie.table.timeline.timezone": "Mars"}, "timezone=Mars, which is not one of LOCAL, UTC"),
-        ({"hoodie.timeline.path": "../../x"}, r"path=\.\./\.\./x, which is no folder inside \.hoodie"),
+        ({"hoodie.timeline.path": "../../x"}, r"path=\.\./\.\./x, which is not a folder inside \.hoodie"),
         ({"hoodie.timeline.history.path": "/x"}, "history.path=/x"),
         ({"hoodie.archivelog.folder": "a/./b"}, "archivelog.folder=a/./b"),
     ],

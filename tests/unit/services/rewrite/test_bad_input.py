@@ -188,7 +188,7 @@ def test_torn_logs_are_passed_over_as_readers_do_and_told(table, kind, caplog):
         return
     assert content(table) == EXPECTED
     for place, size in ((0, len(b"rubbish")), (len(b"rubbish") + len(good), len(good) // 2)):
-        assert f"{first.path}: {size} bytes from byte {place} on are no log block" in caplog.text
+        assert f"{first.path}: {size} bytes from byte {place} on are not a log block" in caplog.text
     execute(table, schedule(table, kind), SMALL_BLOOM)
     assert content(table) == EXPECTED
     assert second.path in [file.path for file in table.storage.list("part=p").files]

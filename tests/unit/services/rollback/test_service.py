@@ -212,7 +212,7 @@ def taken_back_halfway(table, time):
 def test_a_plan_that_is_being_taken_back_is_not_carried_out_again(compacted):
     table, time = compacted
     rollback = taken_back_halfway(table, time)
-    with pytest.raises(PendingInstantError, match=f"{time} .*is being taken back.*\n?.*rollback {rollback.time}"):
+    with pytest.raises(PendingInstantError, match=f"{time} .*is being rolled back.*\n?.*rollback {rollback.time}"):
         table.run(COMPACTION)
     # As by a process that had begun before: the next write finishes the rollback, and takes that along.
     late = f"part=p/11111111-1111-1111-1111-111111111111-0_0-0-0_{time}.parquet"

@@ -72,7 +72,7 @@ def test_what_can_have_no_savepoint(table, tmp_path):
     empty = create(tmp_path / "e", FakeClock())
     with pytest.raises(SavepointError, match="no commit to make a savepoint of"):
         empty.savepoint()
-    with pytest.raises(ValueError, match="is no instant"):
+    with pytest.raises(ValueError, match="is not an instant"):
         table.savepoint("../../x")
 
 

@@ -68,7 +68,7 @@ def test_which_batches_are_written(table):
         assert check(table, number, run, of_run) is None
     assert check(table, 4, "r2", None) == known, "a run that was killed behind its commit starts again"
     assert check(table, 4, "r1", known) == known
-    with pytest.raises(StreamBatchError, match="older than what table"):
+    with pytest.raises(StreamBatchError, match="older than the last one in table"):
         check(table, 3, "r2", None)
     lost = commit(table, 5)
     assert check(table, 5, "r1", known) == lost, "its own commit, whose answer was lost"

@@ -91,7 +91,7 @@ def test_no_more_goes_than_was_agreed_to(table):
     agreed = task.confirmed(task.explain(table.engine))
     HoodieTable.open(table.base_path).write(batch([("c", "p", 10, 10)]), "upsert", SMALL_BLOOM)
     now = content(table)
-    with pytest.raises(SavepointError, match="came after it was explained"):
+    with pytest.raises(SavepointError, match="began after the plan was explained"):
         agreed.run(table.engine)
     assert content(table) == now
 

@@ -35,4 +35,4 @@ def test_what_is_put_back_has_to_be_said(capsys, tmp_path):
     assert main(["undelete", "--target-base-path", table.base_path, "--all", "--clean", "20260101000000000"]) == 2
     assert "keep one" in capsys.readouterr().err
     assert main(["undelete", "--target-base-path", table.base_path, "--clean", "20260101000000000"]) == 1
-    assert "Nothing of that was set aside" in capsys.readouterr().err
+    assert "No such files were set aside" in capsys.readouterr().err

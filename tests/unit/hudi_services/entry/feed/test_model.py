@@ -85,7 +85,7 @@ WRONG = {
     "{csv: {quote: ','}}": "csv.quote: cannot be ',': that is the delimiter",
     "{csv: {decimal_mark: ',', thousands_mark: ','}}": "csv.thousands_mark: cannot be ',': that is the decimal mark",
     "{csv: {comment: '\"'}}": "csv.comment: cannot begin with '\"': so do rows",
-    "{min_age: 99999999999d}": "min_age: '99999999999d' is no duration; write 30s, 5m, 2h or 1d",
+    "{min_age: 99999999999d}": "min_age: '99999999999d' is not a duration; write 30s, 5m, 2h or 1d",
     "{json: {layout: array}}": "json: has no effect on csv files",
     "{schema: {a: strng}}": "schema.a.type: the type 'strng' cannot be read: 'strng' is no type of a table; use string",
     "{schema: {a: {type: int, nulable: true}}}": "schema.a.nulable: is not an option; did you mean 'nullable'?",
@@ -101,10 +101,11 @@ WRONG = {
     "{csv: {skip_rows: 1_000}}": "csv.skip_rows: 1_000 means 1000 in YAML: write that, or '1_000' in quotes",
     "{min_age: 30}": "min_age: 30 has no unit; write 30s, 5m, 2h or 1d",
     "{cast: {a: strng}}": "cast.a: the type 'strng' cannot be read: 'strng' is no type of a table; use string",
-    "{min_age: 5 fortnights}": "min_age: '5 fortnights' is no duration; write 30s, 5m, 2h or 1d",
+    "{min_age: 5 fortnights}": "min_age: '5 fortnights' is not a duration; write 30s, 5m, 2h or 1d",
     "{pattern: ../*}": "pattern.0: '../*' must be a pattern of paths inside the source folder, such as orders_*.csv or */new/**",
     "{undeclared: drop}": "undeclared: has no effect without a schema",
-    "{timestamps: {at: {zone: Mars/Phobos}}}": "timestamps.at.zone: 'Mars/Phobos' is no time zone; write UTC, or a place such as "
+    "{timestamps: {at: {zone: Mars/Phobos}}}": "timestamps.at.zone: 'Mars/Phobos' is not a time zone; "
+    "write UTC, or a place such as "
     "Europe/Berlin",
     "{quarantine: {files: drop}}": "quarantine.files: input should be 'stop' or 'skip' (found 'drop')",
 }

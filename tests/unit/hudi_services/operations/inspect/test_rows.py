@@ -159,7 +159,7 @@ def test_a_partition_has_one_name_however_it_is_written(tmp_path: Path, written:
 @pytest.mark.parametrize("written", ["//etc", "..", "part=q/../part=p", "/", ".hoodie"])
 def test_a_partition_does_not_lead_elsewhere(tmp_path: Path, written: str) -> None:
     table = create(tmp_path / "t")
-    with pytest.raises(ConfigError, match="is no partition"):
+    with pytest.raises(ConfigError, match="is not a partition"):
         shown(table, within=written)
 
 

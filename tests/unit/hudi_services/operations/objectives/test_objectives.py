@@ -208,5 +208,5 @@ def test_objectives_of_all_lie_under_those_of_a_table(tmp_path):
 def test_a_mistake_in_those_of_all_has_their_line(tmp_path):
     file = tmp_path / "tables.yaml"
     file.write_text("objectives:\n  freshness: soon\ntables:\n  - name: orders\n    base_path: /lake/orders\n")
-    with pytest.raises(RegistryError, match=r"tables.yaml:2: orders.objectives.freshness: .*no duration"):
+    with pytest.raises(RegistryError, match=r"tables.yaml:2: orders.objectives.freshness: .*not a duration"):
         load_registry(file)

@@ -62,5 +62,5 @@ def test_an_empty_form() -> None:
 
 @pytest.mark.parametrize("text", ["2013-13-01", "tomorrow", "2013-02-30"])
 def test_what_is_no_date_is_named(text: str) -> None:
-    with pytest.raises(ValueError, match=f"'{text}' is no date, such as"):
+    with pytest.raises(ValueError, match=f"'{text}' is not a date, such as"):
         chosen_dates(text, None)

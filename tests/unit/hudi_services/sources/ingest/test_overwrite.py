@@ -36,7 +36,7 @@ def test_a_delivery_is_the_whole_table(loaded):
 
 def test_an_empty_delivery_empties_no_table(loaded):
     loaded.land("2.parquet", batch([]))
-    with pytest.raises(DataError, match="There is no row to overwrite"):
+    with pytest.raises(DataError, match=r"An overwrite of table .* got no row"):
         loaded.run(operation="insert_overwrite_table")
     assert len(content(loaded.open())) == 3
     loaded.land("3.parquet", batch([("x", "r", 2, 2)]))

@@ -113,7 +113,7 @@ def test_a_writer_that_came_between_keeps_its_table(feed, monkeypatch):
         return prepared
 
     monkeypatch.setattr("hudi_services.sources.ingest.run.prepare", overtaken)
-    with pytest.raises(PendingInstantError, match="in use by now"):
+    with pytest.raises(PendingInstantError, match="already in use"):
         run(feed, {"hoodie.table.recordkey.fields": "id,part"})
     assert feed.open().properties.record_key_fields == ("id",)
     assert set(feed.content) == {"a", "b"}
@@ -194,7 +194,7 @@ def test_a_killed_first_load_that_shared_the_table_counts_as_failed_after_its_ti
                 run(feed, SHARED)
         if (beats := list((feed.table / ".hoodie/.heartbeat").glob("*"))) and feed.open().timeline.pending:
             break
-    with pytest.raises(PendingInstantError, match=r"in use by now.* counts as failed 3 s after") as raised:
+    with pytest.raises(PendingInstantError, match=r"already in use.* counts as failed 3 s after") as raised:
         run(feed, SHARED)
     assert "concurrency.mode" not in str(raised.value)
     os.utime(beats[0], (1, 1))
