@@ -30,7 +30,7 @@ import pyarrow as pa
 
 from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
-from hoodie.markers import BatchedMarkers, Batching, DirectMarkers, MarkerBatches, Markers, MarkerType, read_markers
+from hoodie.markers import Batching, DirectMarkers, LocalMarkers, MarkerBatches, Markers, MarkerType, read_markers
 from hoodie.markers.names import marker_folder
 from hoodie.model.time import Time
 from hoodie.storage import LocalStorage, open_storage
@@ -123,7 +123,7 @@ def bulk_insert(storage: ReplacingStorage, calls: Calls, files: int, tasks: int,
 def _make(storage: ReplacingStorage, paths: Sequence[str], tasks: int, *, batched: bool) -> None:
     batches = MarkerBatches(storage, _INSTANT, Batching()) if batched else nullcontext()
     with batches as open_batches, ThreadPoolExecutor(tasks) as pool:
-        markers: Markers = BatchedMarkers(open_batches) if open_batches else DirectMarkers(storage, _INSTANT)
+        markers: Markers = LocalMarkers(open_batches) if open_batches else DirectMarkers(storage, _INSTANT)
         for _ in pool.map(lambda path: markers.create(path, MarkerType.CREATE), paths):
             pass
 

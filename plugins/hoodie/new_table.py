@@ -13,7 +13,7 @@ from hoodie.config.groups import WRITE_OPTIONS
 from hoodie.config.operations import Operation
 from hoodie.config.options import Given, options_for
 from hoodie.config.properties.table import TableProperties
-from hoodie.services.inline import AfterWrite
+from hoodie.services.inline import InlineServices
 from hoodie.transaction.create import new_properties
 from hoodie.write.plan import Stored, WritePlan, chosen_operation, plan_rows
 
@@ -41,6 +41,6 @@ class NewTable:
         deletions: str | None = None,
     ) -> WritePlan:
         """The plan of a first write, as of `HoodieTable.plan_write`. Raises what a write raises before it writes."""
-        own = AfterWrite.of(options).options
+        own = InlineServices.of(options).options
         stored = Stored(self.base_path, self.properties)
         return plan_rows(stored, schema, chosen_operation(operation, own), own, deletions)

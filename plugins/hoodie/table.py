@@ -22,15 +22,15 @@ from hoodie.errors import ConfigError
 from hoodie.model.savepoint import Savepoint
 from hoodie.schema.changes import SchemaChange
 from hoodie.services.decision import Decision
-from hoodie.services.inline import AfterWrite
+from hoodie.services.inline import InlineServices
 from hoodie.services.savepoint.execute import delete_savepoint, make_savepoint
 from hoodie.services.savepoint.plan import SavepointRequest
 from hoodie.services.service import (
     Decides,
     Scheduled,
     Service,
-    asked_time,
     check_service,
+    checked_instant,
     execute_waiting,
     schedule,
     waiting,
@@ -109,7 +109,7 @@ class HoodieTable(TableReader):
 
         Raises HoodieError of many kinds; after any of them nothing of the write is visible and the next write starts clean.
         """
-        after = AfterWrite.of(options)
+        after = InlineServices.of(options)
         chosen = chosen_operation(operation, after.options)
         extra, hooks = {} if extra_metadata is None else extra_metadata, WriteHooks() if hooks is None else hooks
         names = named_partitions(chosen, after.options)
@@ -135,7 +135,7 @@ class HoodieTable(TableReader):
         ConfigError, with `must_exist` also for a path that matches no partition, PendingInstantError when a compaction or
         clustering of one of their files waits, LockHeldError.
         """
-        after = AfterWrite.of(options)
+        after = InlineServices.of(options)
         return self._dropped(partitions, after, extra_metadata, must_exist=must_exist)
 
     @call("emptying a table", changes=True)
@@ -144,7 +144,7 @@ class HoodieTable(TableReader):
 
         `options` are those of a write. Raises PendingInstantError when a clustering waits, LockHeldError.
         """
-        after = AfterWrite.of(options)
+        after = InlineServices.of(options)
         return self._dropped(None, after, extra_metadata)
 
     @call("altering a table", changes=True)
@@ -154,14 +154,14 @@ class HoodieTable(TableReader):
 
         `options` are those of a write. Raises SchemaConflictError for what would lose something, LockHeldError.
         """
-        after = AfterWrite.of(options)
+        after = InlineServices.of(options)
         result = alter_table(self.access, changes, after.options)
         return replace(result, services=after.run(self.access))
 
     def _dropped(
         self,
         partitions: Sequence[str] | None,
-        after: AfterWrite,
+        after: InlineServices,
         extra: Mapping[str, str] | None,
         *,
         must_exist: bool = False,
@@ -185,7 +185,7 @@ class HoodieTable(TableReader):
         Raises SavepointError for a commit that is not there, has a savepoint, or may have lost files to a clean; LockHeldError.
         """
         request = SavepointRequest(
-            asked_time(instant) if instant is not None else None, user_name() if user is None else user, comments
+            checked_instant(instant) if instant is not None else None, user_name() if user is None else user, comments
         )
         return make_savepoint(self.access, request, options_for(options, SAVEPOINT_OPTIONS))
 
@@ -193,7 +193,7 @@ class HoodieTable(TableReader):
     def delete_savepoint(self, instant: str, options: Given | None = None) -> None:
         """Let the next cleans remove what only this savepoint keeps. Raises NoSavepointError, LockHeldError."""
         own = options_for(options, SAVEPOINT_OPTIONS)
-        delete_savepoint(self.access, asked_time(instant), own)
+        delete_savepoint(self.access, checked_instant(instant), own)
 
     @call("explaining a service")
     def explain(self, service: Decides[P], options: Given | None = None) -> Decision[P]:
@@ -261,5 +261,5 @@ class HoodieTable(TableReader):
                 )
             return service.run(self.access, own)
         if time is not None:
-            return [service.execute(self.access, asked_time(time), own)]
+            return [service.execute(self.access, checked_instant(time), own)]
         return list(execute_waiting(self.access, waiting(self.state(), service), [service], own).values())

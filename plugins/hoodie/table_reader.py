@@ -26,7 +26,7 @@ from hoodie.read.filters import Filter
 from hoodie.read.plan import ReadPlan, current_slices, plan_read
 from hoodie.read.query import Incremental, Query, Snapshot
 from hoodie.read.times import resolve_as_of
-from hoodie.services.inline import AfterWrite
+from hoodie.services.inline import InlineServices
 from hoodie.storage import Storage
 from hoodie.timeline import Timeline
 from hoodie.view import TableState, load_state
@@ -114,7 +114,7 @@ class TableReader(Shows):
         """Plan `HoodieTable.write` of rows with these columns: its operation and options, the columns of the table after it, its
         keys and partition paths, and warnings. Raises what `write` raises before it writes.
         """
-        own = AfterWrite.of(options).options
+        own = InlineServices.of(options).options
         return plan_write(self.state(), schema, chosen_operation(operation, own), own, deletions)
 
     @call("planning a read")

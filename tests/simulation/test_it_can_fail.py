@@ -9,7 +9,7 @@ from unittest import mock
 import pytest
 
 from hoodie.errors import HoodieError
-from hoodie.markers import BatchedMarkers
+from hoodie.markers import LocalMarkers
 from hoodie.markers.names import marker_name
 from hoodie.services.clustering import execute as clustering_execute
 from hoodie.transaction import conflicts, optimistic, reconcile, repair, transaction
@@ -39,7 +39,7 @@ LEFT_OUT = {
     "no rollback": ("COPY_ON_WRITE-9", repair, "rollback_failed_writes", lambda *_: []),
     "a task that does not wait for its marker": (
         "MERGE_ON_READ-6-batched",
-        BatchedMarkers,
+        LocalMarkers,
         "create",
         lambda self, path, kind: self.batches.request(marker_name(path, kind)),
     ),

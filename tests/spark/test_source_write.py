@@ -13,7 +13,7 @@ from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
 from hoodie.errors import EngineError
 from hoodie.spark.sink import Sink
-from hoodie.spark.sink_options import AskedWrite
+from hoodie.spark.sink_options import WriteRequest
 from hoodie.spark.write_server import server_of
 from tests.support.tables import OPTIONS, batch, content, create
 
@@ -165,7 +165,7 @@ def test_a_first_write_that_fails_leaves_no_table(rows, tmp_path):
 
 
 def sink(table, rows, address):
-    return Sink(AskedWrite.of({"path": table.base_path}, False), rows.schema, address)
+    return Sink(WriteRequest.of({"path": table.base_path}, False), rows.schema, address)
 
 
 def test_attempts_that_do_not_count_are_not_written(spark, rows, table):

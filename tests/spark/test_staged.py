@@ -10,7 +10,7 @@ import pytest
 
 from hoodie.errors import ConfigError
 from hoodie.spark import staging
-from hoodie.spark.sink_options import AskedWrite
+from hoodie.spark.sink_options import WriteRequest
 from hoodie.storage import storage_of
 
 pytestmark = pytest.mark.spark
@@ -81,10 +81,10 @@ def test_only_what_is_old_is_removed(tmp_path):
     ],
 )
 def test_what_mode_and_options_ask(given, overwrite, operation, options):
-    assert AskedWrite.of({"path": "/t", **given}, overwrite) == AskedWrite("/t", operation, options)
+    assert WriteRequest.of({"path": "/t", **given}, overwrite) == WriteRequest("/t", operation, options)
 
 
 @pytest.mark.parametrize("given", [{}, {"path": ""}, {"path": "/t", OPERATION: "merge"}])
 def test_what_nobody_can_ask(given):
     with pytest.raises(ConfigError):
-        AskedWrite.of(given, False)
+        WriteRequest.of(given, False)

@@ -16,7 +16,7 @@ from hoodie.display import counted
 from hoodie.errors import ConfigError, TimeTravelError
 from hoodie.model.time import Time
 from hoodie.read.times import is_instant, moment_as_time
-from hoodie.storage import ListedOnce, open_storage
+from hoodie.storage import ListingCache, open_storage
 from hoodie.timeline import Instant, parse_time
 from hoodie.times import moment
 from hoodie.transaction.locks import Locking
@@ -34,7 +34,7 @@ _TOLD = 5  # partitions in an error
 class Look:
     """The state of a table, the time, and its entry in the registry when it was named by that."""
 
-    storage: ListedOnce
+    storage: ListingCache
     state: TableState
     clock: Clock
     now: datetime
@@ -116,5 +116,5 @@ def locking_of(entry: Table | None) -> Locking:
 def look_at(chosen: ChosenTable, clock: Clock | None = None) -> Look:
     """Two storage calls for a healthy table. Raises TableNotFoundError, CorruptTableError or UnsupportedTableError."""
     clock = clock or SystemClock()
-    storage = ListedOnce(open_storage(chosen.base_path))
+    storage = ListingCache(open_storage(chosen.base_path))
     return Look(storage, load_state(storage, clock), clock, clock.now(), chosen.entry)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from hoodie.clock import Clock
 from hoodie.errors import TableNotFoundError
-from hoodie.storage import ListedOnce, open_storage
+from hoodie.storage import ListingCache, open_storage
 from hoodie.view import TableView, load_state
 from hudi_services.entry.table import Table
 from hudi_services.operations.objectives.facts import Facts
@@ -45,7 +45,7 @@ def _judged(entry: Table, clock: Clock, seen: Seen) -> Judged:
     if (found := seen(entry)) is not None:
         return Judged(entry.name, judge(entry.objectives, found), seen=True)
     try:
-        storage = ListedOnce(open_storage(entry.base_path))
+        storage = ListingCache(open_storage(entry.base_path))
         state = load_state(storage, clock)
         facts = gather(entry, state, TableView(state), clock)
     except TableNotFoundError as error:

@@ -12,7 +12,7 @@ from hoodie.config.groups import INGEST_OPTIONS, WRITE_OPTIONS
 from hoodie.config.keys.clean import CLEAN_KEYS
 from hoodie.config.keys.compaction import COMPACTION_KEYS
 from hoodie.config.keys.ingest import SOURCE_ROOT
-from hoodie.config.keys.inline import AFTER_WRITE_KEYS
+from hoodie.config.keys.inline import INLINE_KEYS
 from hoodie.config.keys.sync import SYNC_KEYS
 from hoodie.config.keys.write import OPERATION as WRITE_OPERATION
 from hoodie.config.keys.write import OPERATIONS, WRITE_KEYS
@@ -299,7 +299,7 @@ INGEST = ServiceEntry(
         Ingest,
         (INGEST_OPTIONS, WRITE_OPTIONS),
         # Also the options of the services that may follow its commit.
-        only=(*WRITE_KEYS, *AFTER_WRITE_KEYS, *CLEAN_KEYS, *COMPACTION_KEYS, *SYNC_KEYS),
+        only=(*WRITE_KEYS, *INLINE_KEYS, *CLEAN_KEYS, *COMPACTION_KEYS, *SYNC_KEYS),
         replaced={WRITE_OPERATION: "source.operation", SOURCE_ROOT: "source.path"},
         contradictions=_contradictions,
         warnings=_warnings,

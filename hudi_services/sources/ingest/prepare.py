@@ -10,7 +10,7 @@ from hoodie.config.operations import Operation
 from hoodie.config.properties.table import TableProperties
 from hoodie.engine import Engine
 from hoodie.errors import ConfigError
-from hoodie.services.inline import AfterWrite
+from hoodie.services.inline import InlineServices
 from hoodie.table import HoodieTable
 from hoodie.transaction.create import never_committed
 from hudi_services.sources.ingest.request import IngestRequest
@@ -28,7 +28,7 @@ class Prepared:
     batch: Batch
     operation: Operation
     first: bool  # the operation is that of the history: the table must have no commit
-    after: AfterWrite  # with the options that are meant for the ingestion and the services after its commit
+    after: InlineServices  # with the options that are meant for the ingestion and the services after its commit
 
     @property
     def table(self) -> HoodieTable | None:
@@ -52,7 +52,7 @@ class Prepared:
 
 def prepare(request: IngestRequest, engine: Engine) -> Prepared:
     """Look at the table and the source; changes nothing. Raises HoodieError for whatever does not fit."""
-    after = AfterWrite.of(request.options, INGEST_OPTIONS)
+    after = InlineServices.of(request.options, INGEST_OPTIONS)
     if not 0 <= request.max_bad_share <= 1:  # nan is neither
         raise ConfigError(
             f"The share of bad rows cannot be {request.max_bad_share}", fix="give --max-bad-share a number from 0 to 1"

@@ -13,7 +13,7 @@ from hoodie.config.properties.table import TableProperties
 from hoodie.engine import Engine
 from hoodie.errors import ConfigError
 from hoodie.services.decision import Decision
-from hoodie.services.inline import AfterWrite
+from hoodie.services.inline import InlineServices
 from hoodie.table import HoodieTable
 from hudi_services.entry.call import Call
 from hudi_services.entry.size_estimate import Work
@@ -55,7 +55,7 @@ class StreamTask:
     def target(self, engine: Engine) -> tuple[str, IngestRequest]:
         """The name of the target, and the request with what the target says. Raises ConfigError where changes do not fit."""
         request, source = self.request, self.request.source
-        options = AfterWrite.of(request.options, INGEST_OPTIONS).options
+        options = InlineServices.of(request.options, INGEST_OPTIONS).options
         target = find_target(request.base_path, request.operation, options, engine).properties
         if not isinstance(source, TableSource):
             return target.name, request

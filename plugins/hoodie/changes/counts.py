@@ -15,7 +15,7 @@ from hoodie.errors import ChangeRangeError
 from hoodie.model.time import Time
 from hoodie.read.incremental import time_in_range
 from hoodie.view import TableState
-from hoodie.view.missing_files import looked_at_again
+from hoodie.view.missing_files import retried_when_missing
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class CountGroupChanges:
         return Counts(len(difference.inserted), len(difference.updated_after), len(difference.deleted))
 
 
-@looked_at_again
+@retried_when_missing
 def newest_counts(state: TableState, number: int, most_bytes: int | None, engine: Engine) -> list[CommitCounts]:
     """Count the changes of the newest `number` commits that changed rows, the newest commit first.
 

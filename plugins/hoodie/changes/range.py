@@ -15,7 +15,7 @@ from hoodie.timeline import WRITE_ACTIONS, Action, Instant, Timeline
 from hoodie.timeline.codecs.restore import restored_instants
 from hoodie.timeline.codecs.rollback import decode_rollback_result
 from hoodie.view import TableState
-from hoodie.view.missing_files import looked_at_again
+from hoodie.view.missing_files import retried_when_missing
 from hoodie.view.restore import as_restored
 
 _READ = frozenset({*WRITE_ACTIONS, Action.ROLLBACK, Action.RESTORE})  # actions of the archive that a range looks at
@@ -58,7 +58,7 @@ def by_completion(state: TableState) -> list[Instant]:
     return sorted(state.timeline.commits, key=lambda each: (time_in_range(state, each), each.time))
 
 
-@looked_at_again
+@retried_when_missing
 def change_range(state: TableState, query: ChangeQuery) -> ChangeRange:
     """The commits of a range, archived ones too, without those that move rows and change none.
 

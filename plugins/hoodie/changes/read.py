@@ -32,7 +32,7 @@ from hoodie.schema import with_meta_columns
 from hoodie.schema.history import StoredColumns
 from hoodie.view import TableState
 from hoodie.view.log_blocks import log_check
-from hoodie.view.missing_files import looked_at_again
+from hoodie.view.missing_files import retried_when_missing
 from hoodie.view.table_schema import table_schema
 
 _log = logging.getLogger(__name__)
@@ -126,7 +126,7 @@ def open_changes(state: TableState, query: ChangeQuery, engine: Engine) -> Chang
     return ChangeStream(change_schema(chosen.result), plan, task, engine, net)
 
 
-@looked_at_again
+@retried_when_missing
 def read_changes(state: TableState, query: ChangeQuery, engine: Engine) -> pa.Table:
     """All changes of a range at once. Raises what `open_changes` and its reading raise."""
     return open_changes(state, query, engine).table()

@@ -14,7 +14,7 @@ from hoodie.config.keys.compaction import COMPACTION_KEYS
 from hoodie.config.keys.concurrency import COMMON_KEYS
 from hoodie.config.keys.delete import DELETE_KEYS
 from hoodie.config.keys.ingest import INGEST_KEYS
-from hoodie.config.keys.inline import AFTER_WRITE_KEYS
+from hoodie.config.keys.inline import INLINE_KEYS
 from hoodie.config.keys.lock import LOCK_KEYS
 from hoodie.config.keys.read import READ_KEYS
 from hoodie.config.keys.stream import STREAM_KEYS
@@ -33,7 +33,7 @@ class OptionGroup:
 
 
 INGEST_OPTIONS = OptionGroup("ingest", INGEST_KEYS)  # an ingestion is a write, too
-WRITE_OPTIONS = OptionGroup("write", (*CREATE_KEYS, *WRITE_KEYS, OPERATION, *AFTER_WRITE_KEYS))
+WRITE_OPTIONS = OptionGroup("write", (*CREATE_KEYS, *WRITE_KEYS, OPERATION, *INLINE_KEYS))
 CLEAN_OPTIONS = OptionGroup("clean", CLEAN_KEYS)
 ARCHIVE_OPTIONS = OptionGroup("archive", ARCHIVE_KEYS)
 COMPACT_OPTIONS = OptionGroup("compact", COMPACTION_KEYS)

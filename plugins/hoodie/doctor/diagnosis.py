@@ -13,7 +13,7 @@ from hoodie.doctor.facts import Facts
 from hoodie.doctor.finding import Diagnosis, Finding, worst_first
 from hoodie.doctor.gather import gather
 from hoodie.errors import HoodieError
-from hoodie.storage import ListedOnce, Storage
+from hoodie.storage import ListingCache, Storage
 
 CHECKS: tuple[Callable[[Facts], Iterator[Finding]], ...] = (
     metadata.properties,
@@ -61,9 +61,9 @@ def diagnose(
     `options` are those of each service by its name (clean, compact, archive), with which it decides whether it is due. Raises
     TableNotFoundError, CorruptTableError or UnsupportedTableError for a table that cannot be opened at all.
     """
-    facts = gather(ListedOnce(storage), clock, options)
+    facts = gather(ListingCache(storage), clock, options)
     result = [finding for check in (*CHECKS, *(DEEP if data_files else ())) for finding in _checked(check, facts)]
-    result.extend(_settled(facts, lambda: gather(ListedOnce(storage), clock, options)))
+    result.extend(_settled(facts, lambda: gather(ListingCache(storage), clock, options)))
     return Diagnosis(storage.base_path, worst_first(list(_still(result, storage))), _told(facts))
 
 

@@ -15,7 +15,7 @@ from hoodie.model.savepoint import Savepoint
 from hoodie.model.time import Time
 from hoodie.services.blockers import Blocker
 from hoodie.services.decision import Decision
-from hoodie.storage import ListedOnce
+from hoodie.storage import ListingCache
 from hoodie.timeline import Instant
 from hoodie.transaction.heartbeat import Heartbeats
 from hoodie.transaction.locks import FoundLock
@@ -53,7 +53,7 @@ class Facts:
     instants, without the torn ones. `pending` says of each pending instant who is at work on it.
     """
 
-    storage: ListedOnce
+    storage: ListingCache
     state: TableState
     now: datetime
     properties: PropertiesFiles

@@ -23,7 +23,7 @@ from hoodie.services.clean.service import CLEAN
 from hoodie.services.compaction.service import COMPACTION
 from hoodie.services.decision import Decision
 from hoodie.services.service import Decides
-from hoodie.storage import ListedOnce, join
+from hoodie.storage import ListingCache, join
 from hoodie.timeline import WRITE_ACTIONS, Action, Gaps, Instant, Timeline, layout_of, parse_time
 from hoodie.timeline.codecs.clean import decode_clean_plan, decode_clean_result
 from hoodie.timeline.codecs.restore import decode_restore_plan
@@ -37,7 +37,7 @@ from hoodie.transaction.locks import FoundLock, found_locks
 from hoodie.view import TableState
 from hoodie.view.files import PartitionFiles, parse_partition
 from hoodie.view.metadata_table import FILES, MetadataListing, read_metadata_table
-from hoodie.view.pending_groups import Busy, compaction_plan
+from hoodie.view.pending_groups import PendingGroups, compaction_plan
 
 _AT_ONCE = 16  # listings and reads wait for the store, not for this machine
 _PAUSE_S = 0.5
@@ -47,7 +47,7 @@ A = TypeVar("A")
 B = TypeVar("B")
 
 
-def gather(storage: ListedOnce, clock: Clock, options: Mapping[str, Mapping[str, object]]) -> Facts:
+def gather(storage: ListingCache, clock: Clock, options: Mapping[str, Mapping[str, object]]) -> Facts:
     """All of it. Changes nothing. `options` are those of services by their names.
 
     Data folders and markers are listed before the timeline, so that it has the instants of all of them. Raises
@@ -107,7 +107,7 @@ def gather(storage: ListedOnce, clock: Clock, options: Mapping[str, Mapping[str,
     )
 
 
-def _properties(storage: ListedOnce, clock: Clock) -> PropertiesFiles:
+def _properties(storage: ListingCache, clock: Clock) -> PropertiesFiles:
     """A writer that is changing them has a backup for a moment: then they are looked at once more."""
     for pause in (_PAUSE_S, None):
         main, backup = properties_flaw(storage, PROPERTIES), properties_flaw(storage, BACKUP)
@@ -117,7 +117,7 @@ def _properties(storage: ListedOnce, clock: Clock) -> PropertiesFiles:
     return PropertiesFiles("it is missing" if main is None else main or None, backup)
 
 
-def _data_folders(storage: ListedOnce) -> Iterator[PartitionFiles]:
+def _data_folders(storage: ListingCache) -> Iterator[PartitionFiles]:
     """Every folder of the table, level by level. Not those of tables inside it, nor what lies below an unpartitioned table."""
     level: Sequence[str] = [""]
     while level:
@@ -168,7 +168,7 @@ def _plan(state: TableState, instant: Instant) -> Sequence[str] | HoodieError | 
             case Action.RESTORE:
                 decode_restore_plan(state.storage.read(path), path)
             case Action.CLUSTERING | Action.REPLACE_COMMIT:
-                _ = Busy(state).clustering
+                _ = PendingGroups(state).clustering
     except FileNotFoundError as error:
         lost = "its plan is not there" if instant.action not in WRITE_ACTIONS else None
         return CorruptTableError(lost, found=str(error)) if lost else None
@@ -250,7 +250,7 @@ def _is_moment(instant: Instant, state: TableState) -> bool:
     return True
 
 
-def _locks(storage: ListedOnce, clock: Clock) -> Sequence[FoundLock]:
+def _locks(storage: ListingCache, clock: Clock) -> Sequence[FoundLock]:
     try:
         return found_locks(storage, clock)
     except CorruptTableError:  # the process that takes the lock gets the error

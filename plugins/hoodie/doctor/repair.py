@@ -24,7 +24,7 @@ from hoodie.model.names import METADATA_TABLE
 from hoodie.model.time import Time
 from hoodie.services.clean.execute import finish_cleans
 from hoodie.services.decision import Decision, Item, Items
-from hoodie.storage import ListedOnce, Storage, walk_files
+from hoodie.storage import ListingCache, Storage, walk_files
 from hoodie.timeline import Action
 from hoodie.timeline.layouts.names import parse_name
 from hoodie.transaction.audit import Audited, AuditedFile, audited
@@ -120,7 +120,7 @@ def mend(access: TableAccess, mending: Mending, options: Mapping[str, Mapping[st
         with transaction(access.storage, access.clock, "doctor", locking, sharing) as tx:
             if finish_cleans(tx.state, access.clock, access.engine):
                 tx.refresh()
-            facts = gather(ListedOnce(access.storage), access.clock, options)
+            facts = gather(ListingCache(access.storage), access.clock, options)
             _write_metafiles(access.storage, facts, mending.paths(catalogue.PARTITION_METAFILE))
             agreed = mending.paths(catalogue.ORPHAN, catalogue.UNCOMMITTED_FILE)
             result = [
@@ -141,7 +141,7 @@ def _make_readable(access: TableAccess, mending: Mending, options: Mapping[str, 
     storage, torn = access.storage, (catalogue.TORN_SERVICE_INSTANT, catalogue.TORN_PLAN)
     still: set[str | None] = set()
     if mending.paths(*torn):
-        still = {instant.path for instant in metadata.instants(gather(ListedOnce(storage), access.clock, options))}
+        still = {instant.path for instant in metadata.instants(gather(ListingCache(storage), access.clock, options))}
     if mending.paths(catalogue.PROPERTIES):
         copy_aside(storage, PROPERTIES)
     if any(finding.check in _STALE for finding in mending.findings):

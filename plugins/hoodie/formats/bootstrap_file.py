@@ -26,13 +26,13 @@ from hoodie.storage.base import Storage
 
 def open_base_file(
     storage: Storage, base: BaseFile, dictionaries: Collection[str] = (), columns: StoredColumns = NAMED_ALIKE
-) -> BaseFileReader | StitchedReader:
+) -> BaseFileReader | BootstrapFileReader:
     """The reader of a base file, `dictionaries` as for `BaseFileReader`; its columns are called as the table calls them now
     (`columns`). Raises MissingFileError or CorruptFileError naming the file."""
     renaming = columns.in_file(base.instant)
     if base.source is None:
         return open_file(storage, base.path, dictionaries, renaming)
-    return StitchedReader(storage, base.path, base.source, renaming)
+    return BootstrapFileReader(storage, base.path, base.source, renaming)
 
 
 def open_file(
@@ -44,7 +44,7 @@ def open_file(
     return BaseFileReader(storage, path, dictionaries, renaming)
 
 
-class StitchedReader:
+class BootstrapFileReader:
     """Reads like a BaseFileReader; row groups are those of the source file."""
 
     def __init__(self, storage: Storage, path: str, rows: SourceRows, renaming: Renaming = NO_RENAMING) -> None:
@@ -53,7 +53,7 @@ class StitchedReader:
         self._path = path
         self._rows = rows
 
-    def __enter__(self) -> StitchedReader:
+    def __enter__(self) -> BootstrapFileReader:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from hoodie.index.locations import Tagged
+from hoodie.index.locations import RecordLocations
 from hoodie.model.files import FileSlice
 from hoodie.view import TableState
 
@@ -20,7 +20,7 @@ class Index(Protocol):
         key's slice in `slices`; perhaps `@position`. Empty: none has to be read."""
         ...
 
-    def tag(self, incoming: pa.Table, stored: pa.Table | None, partition_of_group: Sequence[str]) -> Tagged:
+    def tag(self, incoming: pa.Table, stored: pa.Table | None, partition_of_group: Sequence[str]) -> RecordLocations:
         """Locations of incoming rows: rows with `_hoodie_record_key` and `_hoodie_partition_path`, at most one for both, and
         the stored keys of their bucket. Runs in the workers."""
         ...

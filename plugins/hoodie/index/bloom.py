@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from hoodie.formats.base_file import BaseFileReader
-from hoodie.formats.bootstrap_file import StitchedReader, open_base_file
+from hoodie.formats.bootstrap_file import BootstrapFileReader, open_base_file
 from hoodie.index.key_filter import KeysInOrder
 from hoodie.model.files import FileSlice
 from hoodie.storage.base import Storage
@@ -38,7 +38,7 @@ class Look:
 
 @dataclass(frozen=True)
 class FooterLook:
-    """Task: a share of slices, with their places -> the result of their footers. `keys`: see `WantedKeys.sieve`."""
+    """Task: a share of slices, with their places -> the result of their footers. `keys`: see `KeyFilter.sieve`."""
 
     storage: Storage
     keys: Mapping[str, KeysInOrder | None]
@@ -56,7 +56,7 @@ class FooterLook:
         with open_base_file(self.storage, file_slice.base_file) as reader:
             return self._footer(number, reader, keys)
 
-    def _footer(self, number: int, reader: BaseFileReader | StitchedReader, keys: KeysInOrder) -> Look:
+    def _footer(self, number: int, reader: BaseFileReader | BootstrapFileReader, keys: KeysInOrder) -> Look:
         bounds = reader.key_range()
         low, high = bounds if bounds is not None and self.by_range else ("", "\U0010ffff")
         near = keys.within(low, high)

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hoodie.index.buckets import Homes
-from hoodie.index.locations import NOWHERE, Tagged
+from hoodie.index.locations import NOWHERE, RecordLocations
 from hoodie.model.files import FileSlice
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
 from hoodie.view import TableState
@@ -28,7 +28,7 @@ class BucketIndex:
     def stored_keys(self, state: TableState, slices: Sequence[FileSlice], parallelism: int) -> Sequence[object]:
         return ()
 
-    def tag(self, incoming: pa.Table, stored: pa.Table | None, partition_of_group: Sequence[str]) -> Tagged:
+    def tag(self, incoming: pa.Table, stored: pa.Table | None, partition_of_group: Sequence[str]) -> RecordLocations:
         """Every row is in one file group, and none is new."""
         names = pa.array(self.partitions, pa.string())
         places = pc.index_in(incoming[PARTITION_PATH], value_set=names).to_numpy().astype(np.int64)
@@ -41,7 +41,7 @@ class BucketIndex:
             known = there[order][positions] == numbers
             groups[known] = order[positions[known]]
         rows = np.arange(incoming.num_rows, dtype=np.int64)
-        return Tagged(rows, groups, np.full(len(rows), NOWHERE), np.zeros(0, dtype=np.int64))
+        return RecordLocations(rows, groups, np.full(len(rows), NOWHERE), np.zeros(0, dtype=np.int64))
 
     def home(self, number: int) -> tuple[str, str]:
         """Partition and file id of a file group that is to come."""

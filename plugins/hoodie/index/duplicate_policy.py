@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from hoodie.errors import KnownKeyError
 from hoodie.index.base import Index
-from hoodie.index.locations import Tagged
+from hoodie.index.locations import RecordLocations
 from hoodie.model.files import FileSlice
 from hoodie.model.internal_columns import GROUP
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
@@ -30,9 +30,9 @@ class UnknownOnly:
     def stored_keys(self, state: TableState, slices: Sequence[FileSlice], parallelism: int) -> Sequence[object]:
         return self.index.stored_keys(state, slices, parallelism)
 
-    def tag(self, incoming: pa.Table, stored: pa.Table | None, partition_of_group: Sequence[str]) -> Tagged:
+    def tag(self, incoming: pa.Table, stored: pa.Table | None, partition_of_group: Sequence[str]) -> RecordLocations:
         """Rows whose keys are stored are nowhere in what is given. Raises KnownKeyError."""
-        every = Tagged.nowhere(incoming.num_rows)
+        every = RecordLocations.nowhere(incoming.num_rows)
         if stored is None or not stored.num_rows or not incoming.num_rows:
             return every
         keys, incoming_keys = stored[RECORD_KEY], incoming[RECORD_KEY]
@@ -49,4 +49,4 @@ class UnknownOnly:
                 found="hoodie.datasource.insert.dup.policy=fail",
                 fix="nothing was written; write by upsert, or leave such rows out by hoodie.datasource.insert.dup.policy=drop",
             )
-        return Tagged(every.rows, every.groups, every.positions, every.new[~duplicate])
+        return RecordLocations(every.rows, every.groups, every.positions, every.new[~duplicate])

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hoodie.index.locations import Tagged
+from hoodie.index.locations import RecordLocations
 from hoodie.merge import incoming_wins
 from hoodie.model.internal_columns import DELETE, GROUP, POSITION
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
@@ -35,11 +35,11 @@ class Across:
         """Columns of stored rows that have to be read in addition to their keys."""
         return tuple(top_level(self.ordering)) if self.moves else self.partition_columns
 
-    def tag(self, incoming: pa.Table, stored: pa.Table | None, partition_of_group: Sequence[str]) -> Tagged:
+    def tag(self, incoming: pa.Table, stored: pa.Table | None, partition_of_group: Sequence[str]) -> RecordLocations:
         """Join incoming rows (`_hoodie_record_key`, at most one row for each, `_hoodie_partition_path`, `@delete`, the ordering
         columns) with stored keys (`_hoodie_record_key`, `columns`, `@group`, `@position`)."""
         if stored is None or not stored.num_rows or not incoming.num_rows:
-            return Tagged.nowhere(incoming.num_rows)
+            return RecordLocations.nowhere(incoming.num_rows)
         matches = pc.index_in(stored[RECORD_KEY], value_set=incoming[RECORD_KEY].combine_chunks())
         hits = stored.filter(pc.is_valid(matches))
         rows = pc.drop_null(matches).to_numpy().astype(np.int64)
@@ -58,7 +58,7 @@ class Across:
         fresh = np.ones(incoming.num_rows, dtype=bool)
         fresh[rows[~leaves]] = False
         kept = None if self.moves else hits.select(self.partition_columns).take(pa.array(starts))
-        return Tagged(rows, groups, np.where(once, positions, -1), np.flatnonzero(fresh), leaves, kept)
+        return RecordLocations(rows, groups, np.where(once, positions, -1), np.flatnonzero(fresh), leaves, kept)
 
     def _leaves(self, incoming: pa.Table, stored: pa.Table, there: pa.Array) -> np.ndarray:
         """bool per pair: the stored row is deleted, as its key moves."""

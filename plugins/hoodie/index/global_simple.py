@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from hoodie.index.global_locations import Across
 from hoodie.index.live_keys import LiveKeys, StoredRows
-from hoodie.index.locations import Tagged
+from hoodie.index.locations import RecordLocations
 from hoodie.index.work_split import shares
 from hoodie.model.files import FileSlice
 from hoodie.view import TableState
@@ -34,5 +34,5 @@ class GlobalSimpleIndex:
         ]
         return [LiveKeys(self.rows, some) for some in shares(slices, parallelism, read)]
 
-    def tag(self, incoming: pa.Table, stored: pa.Table | None, partition_of_group: Sequence[str]) -> Tagged:
+    def tag(self, incoming: pa.Table, stored: pa.Table | None, partition_of_group: Sequence[str]) -> RecordLocations:
         return self.across.tag(incoming, stored, partition_of_group)

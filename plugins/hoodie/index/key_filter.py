@@ -49,23 +49,23 @@ class KeysInOrder:
 
 
 @dataclass(frozen=True)
-class WantedKeys:
+class KeyFilter:
     """By partition the distinct keys (utf8); None: too many to be held."""
 
     of_partition: Mapping[str, pa.Array | None] = field(default_factory=dict)
 
     @staticmethod
-    def of(rows: pa.Table) -> WantedKeys:
+    def of(rows: pa.Table) -> KeyFilter:
         """Those of rows with `_hoodie_record_key` and `_hoodie_partition_path`."""
         names = pc.unique(rows[PARTITION_PATH])
         numbers = pc.index_in(rows[PARTITION_PATH], names).to_numpy()
         keys = rows[RECORD_KEY].take(pa.array(np.argsort(numbers, kind="stable")))
         ends = np.cumsum([0, *np.bincount(numbers)]).tolist()
         slices = zip(names.to_pylist(), ends[:-1], ends[1:], strict=True)  # distinct names: few
-        return WantedKeys({name: pc.unique(keys.slice(begin, end - begin)) for name, begin, end in slices})
+        return KeyFilter({name: pc.unique(keys.slice(begin, end - begin)) for name, begin, end in slices})
 
     @staticmethod
-    def union(parts: Sequence[WantedKeys], most: int = MOST_KEYS) -> WantedKeys:
+    def union(parts: Sequence[KeyFilter], most: int = MOST_KEYS) -> KeyFilter:
         """All together; none at all where they are more than `most`."""
         gathered: dict[str, list[pa.Array | None]] = {}
         for part in parts:
@@ -77,7 +77,7 @@ class WantedKeys:
             result[partition] = pc.unique(pa.concat_arrays(held)) if len(held) == len(pieces) else None
         kept = [keys for keys in result.values() if keys is not None]
         fits = sum(map(len, kept)) <= most and sum(keys.nbytes for keys in kept) <= _MOST_BYTES
-        return WantedKeys(result if fits else dict.fromkeys(result))
+        return KeyFilter(result if fits else dict.fromkeys(result))
 
     def sieve(self, *, anywhere: bool) -> Mapping[str, KeysInOrder | None]:
         """The keys to look for in the files of each partition; `anywhere`: those of all, under the empty name."""

@@ -16,7 +16,7 @@ NOWHERE = -1  # the position of a key that is in a log
 
 
 @dataclass(frozen=True)
-class Tagged:
+class RecordLocations:
     """Locations of incoming rows: `rows[i]` (index into the incoming rows) is in file group `groups[i]`; `new` have no location.
 
     A key that is stored in several file groups appears once for each. `positions[i]` is its row in the base file of the group, -1
@@ -35,19 +35,19 @@ class Tagged:
     kept: pa.Table | None = None
 
     @staticmethod
-    def nowhere(rows: int) -> Tagged:
+    def nowhere(rows: int) -> RecordLocations:
         """No row is stored."""
         nothing = np.zeros(0, dtype=np.int64)
-        return Tagged(nothing, nothing, nothing, np.arange(rows, dtype=np.int64))
+        return RecordLocations(nothing, nothing, nothing, np.arange(rows, dtype=np.int64))
 
 
-def tag(incoming: pa.Table, stored: pa.Table | None, partition_of_group: Sequence[str]) -> Tagged:
+def tag(incoming: pa.Table, stored: pa.Table | None, partition_of_group: Sequence[str]) -> RecordLocations:
     """Join incoming rows (`_hoodie_record_key`, `_hoodie_partition_path`, at most one row for both) with stored keys.
 
     `stored` has `_hoodie_record_key`, `@group` and perhaps `@position`; None when there are none.
     """
     if stored is None or not stored.num_rows or not incoming.num_rows:
-        return Tagged.nowhere(incoming.num_rows)
+        return RecordLocations.nowhere(incoming.num_rows)
     keys = incoming[RECORD_KEY]
     if pc.count_distinct(keys).as_py() < incoming.num_rows:  # one key in two partitions: compare both
         partitions = pa.array(list(partition_of_group), pa.string()).take(stored[GROUP].combine_chunks())
@@ -64,7 +64,7 @@ def tag(incoming: pa.Table, stored: pa.Table | None, partition_of_group: Sequenc
     rows, groups, positions = _pairs(rows[same], groups[same], positions[same])
     fresh = np.ones(incoming.num_rows, dtype=bool)
     fresh[rows] = False
-    return Tagged(rows, groups, positions, np.flatnonzero(fresh))
+    return RecordLocations(rows, groups, positions, np.flatnonzero(fresh))
 
 
 def _pairs(rows: np.ndarray, groups: np.ndarray, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

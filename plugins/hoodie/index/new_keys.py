@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hoodie.formats.base_file import BaseFileReader
-from hoodie.formats.bootstrap_file import StitchedReader, open_base_file
+from hoodie.formats.bootstrap_file import BootstrapFileReader, open_base_file
 from hoodie.formats.log import BlockType, read_deletes, read_rows, scan_blocks
 from hoodie.formats.murmur import murmur2_twice
 from hoodie.index.simple import base_file_keys, log_keys
@@ -65,7 +65,7 @@ class KeySet:
             pa.concat_arrays(texts) if few else None,
         )
 
-    def may_be_in(self, reader: BaseFileReader | StitchedReader) -> bool:
+    def may_be_in(self, reader: BaseFileReader | BootstrapFileReader) -> bool:
         """Return whether the file may have one of them, by its footer."""
         bounds = reader.key_range()
         if bounds is None:

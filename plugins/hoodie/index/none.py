@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from hoodie.index.locations import Tagged
+from hoodie.index.locations import RecordLocations
 from hoodie.model.files import FileSlice
 from hoodie.view import TableState
 
@@ -19,5 +19,5 @@ class NoIndex:
     def stored_keys(self, state: TableState, slices: Sequence[FileSlice], parallelism: int) -> Sequence[object]:
         return ()
 
-    def tag(self, incoming: pa.Table, stored: pa.Table | None, partition_of_group: Sequence[str]) -> Tagged:
-        return Tagged.nowhere(incoming.num_rows)
+    def tag(self, incoming: pa.Table, stored: pa.Table | None, partition_of_group: Sequence[str]) -> RecordLocations:
+        return RecordLocations.nowhere(incoming.num_rows)

@@ -14,9 +14,9 @@ import numpy as np
 import pyarrow as pa
 
 from hoodie.formats.base_file import BaseFileReader
-from hoodie.formats.bootstrap_file import StitchedReader, open_base_file
+from hoodie.formats.bootstrap_file import BootstrapFileReader, open_base_file
 from hoodie.formats.log import BlockType, read_rows
-from hoodie.index.locations import NOWHERE, Tagged, tag
+from hoodie.index.locations import NOWHERE, RecordLocations, tag
 from hoodie.index.work_split import shares
 from hoodie.keygen import StoredKeys
 from hoodie.model.files import FileSlice
@@ -77,7 +77,7 @@ class KeySplit:
 
 
 def base_file_keys(
-    reader: BaseFileReader | StitchedReader, keys: StoredKeys, batch_rows: int = 1 << 20
+    reader: BaseFileReader | BootstrapFileReader, keys: StoredKeys, batch_rows: int = 1 << 20
 ) -> Iterator[pa.Table]:
     """The column `_hoodie_record_key` of all rows of a base file, in their order."""
     return keys.rows([RECORD_KEY], partial(reader.batches, batch_rows=batch_rows))
@@ -120,5 +120,5 @@ class SimpleIndex:
         check = log_check(state.layout)
         return [KeySplit(state.storage, state.timeline, self.keys, some, self.positions, check) for some in dealt]
 
-    def tag(self, incoming: pa.Table, stored: pa.Table | None, partition_of_group: Sequence[str]) -> Tagged:
+    def tag(self, incoming: pa.Table, stored: pa.Table | None, partition_of_group: Sequence[str]) -> RecordLocations:
         return tag(incoming, stored, partition_of_group)

@@ -3,19 +3,19 @@
 from hoodie.markers.base import Markers
 from hoodie.markers.batches import Batching, MarkerBatches
 from hoodie.markers.direct import DirectMarkers
-from hoodie.markers.local import BatchedMarkers
+from hoodie.markers.local import LocalMarkers
 from hoodie.markers.names import MarkerType, marker_folder
 from hoodie.markers.read import read_markers
-from hoodie.markers.remote import ServedMarkers
+from hoodie.markers.remote import RemoteMarkers
 
 __all__ = [
-    "BatchedMarkers",
     "Batching",
     "DirectMarkers",
+    "LocalMarkers",
     "MarkerBatches",
     "MarkerType",
     "Markers",
-    "ServedMarkers",
+    "RemoteMarkers",
     "marker_folder",
     "read_markers",
 ]

@@ -12,7 +12,7 @@ from hoodie.storage.base import Storage
 
 
 @dataclass(frozen=True)
-class BatchedMarkers:
+class LocalMarkers:
     """The markers of an instant, in a few files (`hoodie.write.markers.type=TIMELINE_SERVER_BASED`), without a server."""
 
     batches: MarkerBatches

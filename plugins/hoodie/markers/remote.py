@@ -23,7 +23,7 @@ _given_up: set[tuple[ServerAddress, Time]] = set()
 
 
 @dataclass(frozen=True)
-class ServedMarkers:
+class RemoteMarkers:
     """The markers of an instant, which a timeline server writes (`hoodie.write.markers.type=TIMELINE_SERVER_BASED`)."""
 
     storage: Storage

@@ -18,7 +18,7 @@ from hoodie.read.slice_reader import SliceMerger
 from hoodie.schema import conform
 from hoodie.storage.base import Storage
 from hoodie.view import TableState
-from hoodie.view.missing_files import looked_at_again
+from hoodie.view.missing_files import retried_when_missing
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def _all_null(schema: pa.Schema, rows: int) -> pa.Table:
     return pa.table([pa.nulls(rows, field.type) for field in schema], schema=schema)
 
 
-@looked_at_again
+@retried_when_missing
 def read_rows(state: TableState, query: Query, engine: Engine) -> pa.Table:
     """The rows that a query asks for. Raises what `plan_read` raises.
 

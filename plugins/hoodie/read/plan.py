@@ -29,7 +29,7 @@ from hoodie.schema.history import StoredColumns
 from hoodie.timeline import Instant, Timeline
 from hoodie.view import TableState, TableView
 from hoodie.view.log_blocks import LogCheck, log_check
-from hoodie.view.missing_files import looked_at_again
+from hoodie.view.missing_files import retried_when_missing
 from hoodie.view.restore import as_restored
 from hoodie.view.table_schema import table_schema
 
@@ -87,7 +87,7 @@ class ReadPlan:
         )
 
 
-@looked_at_again
+@retried_when_missing
 def plan_read(state: TableState, query: Query) -> ReadPlan:
     """Plan any read. An incremental one lists only partitions that the commits touched.
 

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from hoodie.config.properties.table import TableProperties
 from hoodie.formats.base_file import BaseFileReader
-from hoodie.formats.bootstrap_file import StitchedReader
+from hoodie.formats.bootstrap_file import BootstrapFileReader
 from hoodie.keygen import FolderValues, folder_values
 from hoodie.read.columns import ReadColumns
 from hoodie.schema import top_level
@@ -72,7 +72,7 @@ class Pruning:
         """The partitions all of whose rows pass."""
         return frozenset() if self.partitions is None else self.partitions.whole(paths)
 
-    def row_groups(self, reader: BaseFileReader | StitchedReader) -> list[int] | None:
+    def row_groups(self, reader: BaseFileReader | BootstrapFileReader) -> list[int] | None:
         """The row groups of an open file whose column statistics do not rule the filter out; None: all."""
         return None if self.filter is None else reader.matching(self.filter, self.asked)
 

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from hoodie.config.keys.memory import MergeMemory
 from hoodie.formats.base_file import BaseFileReader
-from hoodie.formats.bootstrap_file import StitchedReader, open_base_file
+from hoodie.formats.bootstrap_file import BootstrapFileReader, open_base_file
 from hoodie.formats.dictionary_columns import coded, coded_columns
 from hoodie.formats.murmur import murmur2
 from hoodie.merge import BaseMerger, MergedBatch, Overlay
@@ -48,11 +48,13 @@ class SliceMerger:
         """Text columns at whose values of stored rows a merge does not look."""
         return self.logs.rules.copied(self.logs.schema, self.logs.keys.columns.names)
 
-    def open(self, base: BaseFile) -> BaseFileReader | StitchedReader:
+    def open(self, base: BaseFile) -> BaseFileReader | BootstrapFileReader:
         """The base file for `batches`."""
         return open_base_file(self.logs.storage, base, self.copied, self.logs.columns)
 
-    def batches(self, file_slice: FileSlice, reader: BaseFileReader | StitchedReader | None) -> Iterator[MergedBatch]:
+    def batches(
+        self, file_slice: FileSlice, reader: BaseFileReader | BootstrapFileReader | None
+    ) -> Iterator[MergedBatch]:
         """The rows of the slice, with the columns of `logs.schema`: the rows of the base file in their order, then new ones.
 
         `reader` has the base file open, perhaps with `copied` as dictionaries, which they stay; None when the slice has none.
@@ -65,7 +67,7 @@ class SliceMerger:
         file_slice: FileSlice,
         logs: SliceLogs,
         rows: pa.Table | None,
-        reader: BaseFileReader | StitchedReader | None,
+        reader: BaseFileReader | BootstrapFileReader | None,
     ) -> Iterator[MergedBatch]:
         """`rows` are what the logs add up to, None when they do not fit."""
         if rows is None:
@@ -79,7 +81,7 @@ class SliceMerger:
     def unordered(
         self,
         file_slice: FileSlice,
-        reader: BaseFileReader | StitchedReader | None,
+        reader: BaseFileReader | BootstrapFileReader | None,
         groups: Sequence[int] | None,
         columns: Sequence[str],
         *,
@@ -110,7 +112,7 @@ class SliceMerger:
         yield conform(overlay.standing(), schema)
 
     def _keyed(
-        self, reader: BaseFileReader | StitchedReader, groups: Sequence[int], schema: pa.Schema, key: str
+        self, reader: BaseFileReader | BootstrapFileReader, groups: Sequence[int], schema: pa.Schema, key: str
     ) -> Iterator[pa.Table]:
         """The columns of `schema` of some row groups, and `key`, which is one of them or the row's number in the file."""
         numbers = reader.row_numbers(groups) if key == POSITION and isinstance(reader, BaseFileReader) else None
@@ -135,7 +137,7 @@ class SliceMerger:
                 yield logs.reduced([by_key.read(pile)])
 
     def _in_parts(
-        self, file_slice: FileSlice, logs: SliceLogs, reader: BaseFileReader | StitchedReader | None
+        self, file_slice: FileSlice, logs: SliceLogs, reader: BaseFileReader | BootstrapFileReader | None
     ) -> Iterator[MergedBatch]:
         schema, folder = logs.empty.schema, self.memory.folder
         with ExitStack() as stack:
@@ -168,7 +170,7 @@ class SliceMerger:
         return max(1, size // max(1, count)), piles
 
     def _spill_by_place(
-        self, rows: pa.Table, reader: BaseFileReader | StitchedReader | None, step: int, spill: Spill
+        self, rows: pa.Table, reader: BaseFileReader | BootstrapFileReader | None, step: int, spill: Spill
     ) -> None:
         """Spill rows (one a key) by the range of the base file that has their key."""
         if not rows.num_rows:
@@ -188,7 +190,7 @@ class SliceMerger:
         spill.write(_NEW, rows.filter(pa.array(fresh)))
 
     def _by_range(
-        self, logs: SliceLogs, reader: BaseFileReader | StitchedReader | None, step: int, by_place: Spill
+        self, logs: SliceLogs, reader: BaseFileReader | BootstrapFileReader | None, step: int, by_place: Spill
     ) -> Iterator[MergedBatch]:
         start, number, merger = 0, -1, None
         for whole in self._base(logs, reader, min(step, _NARROW_ROWS)):
@@ -201,7 +203,7 @@ class SliceMerger:
                 yield MergedBatch(batch, 0, 0) if merger is None else self._conformed(merger.merge(batch))
 
     def _base(
-        self, logs: SliceLogs, reader: BaseFileReader | StitchedReader | None, rows: int = 1 << 17
+        self, logs: SliceLogs, reader: BaseFileReader | BootstrapFileReader | None, rows: int = 1 << 17
     ) -> Iterator[pa.Table]:
         if reader is None:
             return

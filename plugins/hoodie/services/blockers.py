@@ -24,7 +24,7 @@ from hoodie.transaction.locks import FoundLock, Locking, found_locks
 from hoodie.transaction.locks.current_lock import holds_lock
 from hoodie.transaction.locks.servers import server_lock
 from hoodie.transaction.locks.status import PLAN
-from hoodie.view import Busy, TableState
+from hoodie.view import PendingGroups, TableState
 from hoodie.view.savepoints import savepoint_of
 
 _MOST = 200  # characters of words that anybody may have written
@@ -128,7 +128,7 @@ class _Owners:
     @cached_property
     def clusterings(self) -> frozenset[Instant]:
         """In version 6 a pending clustering is a replacecommit, which only its plan shows."""
-        return frozenset(Busy(self.state).clustering.values())
+        return frozenset(PendingGroups(self.state).clustering.values())
 
     def blocker(self, hold: Hold) -> Blocker:
         instant = hold.instant

@@ -127,25 +127,25 @@ def _inline(step: Step) -> Step:
 
 
 @dataclass(frozen=True)
-class AfterWrite:
+class InlineServices:
     """The services that the options of a write ask for, in order, and the options that are meant for the write and for them."""
 
     options: Options
     steps: tuple[Step, ...]
 
     @staticmethod
-    def of(given: Given | None, *groups: OptionGroup) -> AfterWrite:
+    def of(given: Given | None, *groups: OptionGroup) -> InlineServices:
         """The steps, from all options of a write and of the service that takes `groups` with it. Resolves the options once, here.
 
         Values are checked before anything is written. Raises ConfigError, also for what `own_options` refuses.
         """
         given = {} if given is None else given
-        resolved = resolve(select_keys(given, keys.AFTER_WRITE_KEYS), keys.AFTER_WRITE_KEYS)
+        resolved = resolve(select_keys(given, keys.INLINE_KEYS), keys.INLINE_KEYS)
         steps = tuple(_steps(resolved))
         options = options_for(given, WRITE_OPTIONS, *groups, *(step.service.options for step in steps))
         for step in steps:
             step.check(options.among(step.keys))
-        return AfterWrite(options, steps)
+        return InlineServices(options, steps)
 
     def run(self, access: TableAccess) -> tuple[ServiceOutcome, ...]:
         """Run the services one after the other. Raises nothing: a failure is reported in the log and in its outcome."""

@@ -105,7 +105,7 @@ def check_service(service: object, *kinds: type) -> None:
         )
 
 
-def asked_time(time: object) -> Time:
+def checked_instant(time: object) -> Time:
     """The instant that a caller names. Raises ArgumentError for any other value."""
     if isinstance(time, str) and time.isascii() and time.isdigit():
         return Time.of(time)

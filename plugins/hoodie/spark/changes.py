@@ -27,7 +27,7 @@ from hoodie.spark.worker import worker_task
 from hoodie.storage import BasePath
 from hoodie.table import HoodieTable
 from hoodie.view import TableState
-from hoodie.view.missing_files import looked_at_again
+from hoodie.view.missing_files import retried_when_missing
 
 _ORDER = (PARTITION_PATH, RECORD_KEY, COMPLETION_TIME, COMMIT_TIME, OP)  # `d` comes before `i`, as in a commit
 
@@ -55,7 +55,7 @@ def read_changes(
     return _planned(HoodieTable.open(base_path).state(), spark, query)
 
 
-@looked_at_again
+@retried_when_missing
 def _planned(state: TableState, spark: SparkSession, query: ChangeQuery) -> DataFrame:
     return changes_frame(spark, open_changes(state, query, LocalEngine(1)))
 

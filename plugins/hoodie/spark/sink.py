@@ -18,7 +18,7 @@ from pyspark.sql.types import StructType
 from hoodie.clock import SystemClock
 from hoodie.error_boundary import call
 from hoodie.schema import data_columns
-from hoodie.spark.sink_options import AskedWrite
+from hoodie.spark.sink_options import WriteRequest
 from hoodie.spark.staging import StagedSplit, new_folder, remove, remove_old, stage
 from hoodie.spark.write_server import StagedWrite, ask
 from hoodie.storage import storage_of
@@ -34,8 +34,8 @@ class Staged(WriterCommitMessage):  # type: ignore[misc]
 class Sink(DataSourceArrowWriter):  # type: ignore[misc]
     """See the module. Spark makes it where the query is planned, and sends it to the tasks and to the end of the write."""
 
-    def __init__(self, asked: AskedWrite, schema: StructType, address: str) -> None:
-        """Raises what `AskedWrite.check` raises: then no task runs."""
+    def __init__(self, asked: WriteRequest, schema: StructType, address: str) -> None:
+        """Raises what `WriteRequest.check` raises: then no task runs."""
         self._asked = asked
         self._schema = data_columns(to_arrow_schema(schema, timezone="UTC"))  # a table's own meta columns come along
         self._address = address

@@ -14,7 +14,7 @@ from hoodie.config.keys.write import COMBINE_BEFORE_INSERT, OPERATION
 from hoodie.config.operations import DELETE_PARTITION
 from hoodie.engine import Engine
 from hoodie.errors import ConfigError, TableNotFoundError
-from hoodie.services.inline import AfterWrite
+from hoodie.services.inline import InlineServices
 from hoodie.spark.source_options import NO_PATH, OF_CATALOG, PATH
 from hoodie.storage import storage_of
 from hoodie.table import HoodieTable
@@ -27,7 +27,7 @@ _OVERWRITES = {"upsert": _ALL, "insert": _ALL, "bulk_insert": _ALL, _ALL: _ALL, 
 
 
 @dataclass(frozen=True)
-class AskedWrite:
+class WriteRequest:
     """A write of a data source."""
 
     base_path: str
@@ -36,7 +36,7 @@ class AskedWrite:
     """Those of `HoodieTable.write`, and of `HoodieTable.create` for a table that is not there."""
 
     @staticmethod
-    def of(given: Mapping[str, str], overwrite: bool) -> AskedWrite:
+    def of(given: Mapping[str, str], overwrite: bool) -> WriteRequest:
         """The write that the options ask for, keys in lower case as Spark hands them over.
 
         To overwrite is to put the rows in place of all rows of the table, in one commit; if the operation is `insert_overwrite`,
@@ -62,12 +62,12 @@ class AskedWrite:
                 options.setdefault(COMBINE_BEFORE_INSERT.name, "true")
             operation = _OVERWRITES[operation]
         options.pop(OPERATION.name, None)
-        return AskedWrite(path, operation, options)
+        return WriteRequest(path, operation, options)
 
     def check(self, schema: pa.Schema) -> None:
         """Raises what would keep rows of these columns from being written, or the table from being created, as far as that is
         known before there are rows."""
-        own = AfterWrite.of(self.options).options
+        own = InlineServices.of(self.options).options
         try:
             state = HoodieTable.open(self.base_path).state()
         except TableNotFoundError:

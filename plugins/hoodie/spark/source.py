@@ -33,7 +33,7 @@ from hoodie.spark.conditions import of_source
 from hoodie.spark.error_boundary import check_session
 from hoodie.spark.scan import WorkedSlices, tasks_of
 from hoodie.spark.sink import Sink
-from hoodie.spark.sink_options import AskedWrite
+from hoodie.spark.sink_options import WriteRequest
 from hoodie.spark.source_options import NO_PATH, PATH, asked_of
 from hoodie.spark.stream.columns import stream_columns
 from hoodie.spark.stream.options import is_stream, stream_options
@@ -108,7 +108,7 @@ class HoodieSource(DataSource):  # type: ignore[misc]
 
     def writer(self, schema: StructType, overwrite: bool) -> Sink:
         """Raises what keeps the rows from being written, as far as that is known before there are any."""
-        return Sink(AskedWrite.of(self._given, overwrite), schema, self.writes_at)
+        return Sink(WriteRequest.of(self._given, overwrite), schema, self.writes_at)
 
     def streamReader(self, schema: StructType) -> StreamReader:  # noqa: N802, Spark calls it so
         """Raises ConfigError for options that a stream does not have."""

@@ -32,7 +32,7 @@ _TAKEN_BY = {
 
 
 @dataclass(frozen=True)
-class Asked:
+class ReadRequest:
     """A read of a data source."""
 
     kind: Snapshot | Incremental | ChangeQuery
@@ -40,7 +40,7 @@ class Asked:
     """Options for the library: the keys of `hoodie.config.keys.read`, and all others that were given."""
 
 
-def asked_of(given: Mapping[str, str]) -> Asked:
+def asked_of(given: Mapping[str, str]) -> ReadRequest:
     """The read that `given` asks for, keys in lower case as Spark hands them over.
 
     Raises ConfigError for an unknown type of query or format of changes, for an incremental read without a begin, and for an
@@ -61,7 +61,7 @@ def asked_of(given: Mapping[str, str]) -> Asked:
                 fix=f"remove it, or set {_TYPE[0]}={users}",
             )
     if kind != "incremental":
-        return Asked(Snapshot(own.get(_AS_OF), read_optimized=kind == "read_optimized"), left)
+        return ReadRequest(Snapshot(own.get(_AS_OF), read_optimized=kind == "read_optimized"), left)
     format = own.get(_FORMAT, "latest_state").strip().lower()
     if format not in ("latest_state", "cdc"):
         raise ConfigError(
@@ -77,5 +77,5 @@ def asked_of(given: Mapping[str, str]) -> Asked:
         )
     start = None if begin.strip().lower() == "earliest" else begin
     if format == "cdc":
-        return Asked(ChangeQuery(start, own.get(_END), options=left), left)
-    return Asked(Incremental(start, own.get(_END)), left)
+        return ReadRequest(ChangeQuery(start, own.get(_END), options=left), left)
+    return ReadRequest(Incremental(start, own.get(_END)), left)

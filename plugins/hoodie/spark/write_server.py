@@ -22,7 +22,7 @@ from hoodie.engine.splits import ArrowSplit
 from hoodie.errors import EngineError, HoodieError, as_line, of_line
 from hoodie.spark.engine import SparkEngine
 from hoodie.spark.error_boundary import spark_call
-from hoodie.spark.sink_options import AskedWrite
+from hoodie.spark.sink_options import WriteRequest
 from hoodie.spark.staging import StagedSplit
 
 _log = logging.getLogger(__name__)
@@ -49,7 +49,7 @@ class SessionWrite(Protocol):
 class StagedWrite:
     """A write whose rows are staged."""
 
-    asked: AskedWrite
+    asked: WriteRequest
     schema: pa.Schema
     rows: tuple[StagedSplit, ...]
 

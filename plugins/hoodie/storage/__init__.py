@@ -2,7 +2,7 @@
 
 from hoodie.storage.base import File, FileInfo, Listing, Storage, closing_input, join, walk_files
 from hoodie.storage.factory import BasePath, open_storage, storage_of
-from hoodie.storage.listing_cache import ListedOnce
+from hoodie.storage.listing_cache import ListingCache
 from hoodie.storage.local import LocalStorage
 from hoodie.storage.remote import FsspecStorage
 from hoodie.storage.s3 import S3Storage
@@ -12,8 +12,8 @@ __all__ = [
     "File",
     "FileInfo",
     "FsspecStorage",
-    "ListedOnce",
     "Listing",
+    "ListingCache",
     "LocalStorage",
     "S3Storage",
     "Storage",

@@ -34,7 +34,7 @@ def create_own(storage: Storage, path: str, data: bytes) -> None:
     try:
         storage.create(path, data)
     except Exception as error:
-        if look_once(storage, path, data, error) is not Outcome.DONE:
+        if outcome_of(storage, path, data, error) is not Outcome.DONE:
             raise
 
 
@@ -56,7 +56,7 @@ def replace_own(storage: ReplacingStorage, path: str, old: bytes, new: bytes) ->
         return content == new
 
 
-def look_once(storage: Storage, path: str, data: bytes, error: Exception) -> Outcome:
+def outcome_of(storage: Storage, path: str, data: bytes, error: Exception) -> Outcome:
     """State of the file after `Storage.create` raised `error` for it. Raises nothing."""
     try:
         content = storage.read(path)

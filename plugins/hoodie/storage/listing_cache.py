@@ -9,7 +9,7 @@ from dataclasses import replace
 from hoodie.storage.base import File, FileInfo, Listing, Storage, inside, join
 
 
-class ListedOnce:
+class ListingCache:
     """A storage that remembers its listings, and counts the calls that reach the store.
 
     With `folder` it is that folder of the storage, as if it were a table's base path: the metadata table is a table inside a

@@ -22,7 +22,7 @@ _KEPT = timedelta(days=30)  # after which an approval has no effect: the run ask
 _log = logging.getLogger(__name__)
 
 
-def keep_asked(storage: Storage, clock: Clock, digest: str, marks: Iterable[bytes]) -> None:
+def keep_approval(storage: Storage, clock: Clock, digest: str, marks: Iterable[bytes]) -> None:
     """Keep the list of a plan that was refused, and delete old ones. A failure is logged: the next run then asks for a new
     approval."""
     try:
@@ -36,7 +36,7 @@ def keep_asked(storage: Storage, clock: Clock, digest: str, marks: Iterable[byte
         _log.warning("The files of plan %s of table %s were not noted: %s", digest, storage.base_path, error)
 
 
-def read_asked(storage: Storage, digest: str) -> frozenset[bytes]:
+def read_approval(storage: Storage, digest: str) -> frozenset[bytes]:
     """The marks of the files of a plan, none where its list is not there."""
     try:
         listed = storage.read(f"{FOLDER}/{digest}")

@@ -24,7 +24,7 @@ from hoodie.transaction.locks.table_lock import service_lock_path
 from hoodie.transaction.metadata_table import switch_off_metadata_table
 from hoodie.transaction.reconcile import reconcile_markers
 from hoodie.transaction.repair import repaired
-from hoodie.transaction.rollback import roll_back_now, taken_back, tell_left
+from hoodie.transaction.rollback import log_leftovers, roll_back_now, taken_back
 from hoodie.transaction.window import Window
 from hoodie.view.state import TableState, load_state
 
@@ -84,7 +84,7 @@ class SingleWriter:
         try:
             verify_held()
         except Exception as error:  # noqa: BLE001 - the error of the write is being raised
-            tell_left(self.storage, error)
+            log_leftovers(self.storage, error)
             return
         roll_back_now(self.storage, self.clock, self.sharing)
 

@@ -22,7 +22,7 @@ from hoodie.schema import avro_to_arrow, data_columns
 from hoodie.timeline import Action, Instant
 from hoodie.transaction.change import Change
 from hoodie.transaction.window import Window
-from hoodie.view.pending_groups import Busy
+from hoodie.view.pending_groups import PendingGroups
 from hoodie.view.state import TableState
 from hoodie.view.table_schema import table_schema
 
@@ -130,7 +130,7 @@ def _planned(claim: Claim, window: Window) -> Conflict | None:
     complete."""
     if not window.plans:
         return None
-    busy, new = Busy(window.now), {instant.key for instant in window.plans}
+    busy, new = PendingGroups(window.now), {instant.key for instant in window.plans}
     kinds = [("clustering", busy.clustering, claim.groups), ("log compaction", busy.log_compacting, claim.groups)]
     bears = window.now.layout.logs_tell_writer
     kinds.append(("compaction", busy.compacting, claim.groups - set(claim.logs) if bears else claim.groups))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from hoodie.clock import Clock
 from hoodie.errors import LockLostError, NotCommittedError, PendingInstantError, UnclearCommitError
 from hoodie.model.time import Time
-from hoodie.storage.idempotent import Outcome, create_own, look_once
+from hoodie.storage.idempotent import Outcome, create_own, outcome_of
 from hoodie.timeline import Action, Instant, State
 from hoodie.transaction import listeners
 from hoodie.transaction.fencing import withdraw_if_overtaken
@@ -36,7 +36,7 @@ def request(state: TableState, time: Time, action: Action, body: bytes = b"") ->
 def start(state: TableState, instant: Instant, body: bytes = b"") -> Instant:
     """Create the inflight file; nothing happens when an earlier attempt has created it."""
     inflight = replace(instant, state=State.INFLIGHT)
-    listeners.tell(inflight)
+    listeners.notify(inflight)
     try:
         return _create(state, inflight, body)
     except FileExistsError:
@@ -62,12 +62,12 @@ def complete(state: TableState, instant: Instant, body: bytes, clock: Clock, *, 
     try:
         state.storage.create(path, body)
     except Exception as error:
-        outcome = look_once(state.storage, path, body, error)
+        outcome = outcome_of(state.storage, path, body, error)
         if outcome is not Outcome.DONE:
             raise _not_done(state, instant, path, outcome, error) from error
     if not certainly_held():
         withdraw_if_overtaken(state.storage, state.layout.path(instant), path)
-    listeners.tell(done)
+    listeners.notify(done)
     return done
 
 

@@ -25,7 +25,7 @@ def following(listener: Listener) -> Iterator[None]:
         _listener.reset(token)
 
 
-def tell(instant: Instant) -> None:
+def notify(instant: Instant) -> None:
     """The instant has this state from now on."""
     listener = _listener.get()
     if listener is not None:

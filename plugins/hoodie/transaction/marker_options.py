@@ -23,7 +23,7 @@ from hoodie.config.keys.marker import (
 )
 from hoodie.engine.base import Engine
 from hoodie.errors import ConfigError
-from hoodie.markers import BatchedMarkers, Batching, DirectMarkers, MarkerBatches, Markers, ServedMarkers
+from hoodie.markers import Batching, DirectMarkers, LocalMarkers, MarkerBatches, Markers, RemoteMarkers
 from hoodie.markers.server import ServerAddress, SilentServerError, begin_on_server, checked_secret, embedded
 from hoodie.model.time import Time
 from hoodie.storage.base import ReplacingStorage, Storage
@@ -71,7 +71,7 @@ class MarkerOptions:
         if self.batching is None:
             return DirectMarkers(storage, instant)
         if self.apart is not None:
-            return ServedMarkers(storage, instant, _reached(*self.apart, storage, instant))
+            return RemoteMarkers(storage, instant, _reached(*self.apart, storage, instant))
         if not isinstance(storage, ReplacingStorage):
             raise ConfigError(
                 f"Table {storage.base_path} cannot have markers in batches",
@@ -82,8 +82,8 @@ class MarkerOptions:
         check = PeriodicDetection(early).check if early is not None else lambda markers: None
         batches = until.enter_context(MarkerBatches(storage, instant, self.batching, check))
         if serve is None:
-            return BatchedMarkers(batches)
-        return ServedMarkers(storage, instant, until.enter_context(serve(batches, engine.host, self.port)))
+            return LocalMarkers(batches)
+        return RemoteMarkers(storage, instant, until.enter_context(serve(batches, engine.host, self.port)))
 
 
 def _reached(host: str, port: int, storage: Storage, instant: Time) -> ServerAddress:

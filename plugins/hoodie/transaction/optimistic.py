@@ -20,7 +20,7 @@ from hoodie.transaction.heartbeat import Heartbeat
 from hoodie.transaction.locks import Locking, table_lock
 from hoodie.transaction.metadata_table import switch_off_metadata_table
 from hoodie.transaction.repair import repaired
-from hoodie.transaction.rollback import roll_back_instant, tell_left
+from hoodie.transaction.rollback import log_leftovers, roll_back_instant
 from hoodie.transaction.window import Window
 from hoodie.view.state import TableState, load_state
 
@@ -100,7 +100,7 @@ class Optimistic:
                 if own is not None:
                     roll_back_instant(state, own, self._clock)
         except Exception as error:  # noqa: BLE001 - the error of the write is being raised
-            tell_left(self._storage, error)
+            log_leftovers(self._storage, error)
 
     def _lock_again(self, purpose: str) -> AbstractContextManager[None]:
         if self._locked:

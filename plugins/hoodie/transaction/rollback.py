@@ -271,10 +271,10 @@ def roll_back_now(storage: Storage, clock: Clock, sharing: ConcurrencyOptions) -
         state = load_state(storage, clock)
         rollback_failed_writes(state, clock, living_writers(state, clock, sharing))
     except Exception as error:  # noqa: BLE001 - the error of the write is being raised
-        tell_left(storage, error)
+        log_leftovers(storage, error)
 
 
-def tell_left(storage: Storage, error: Exception) -> None:
+def log_leftovers(storage: Storage, error: Exception) -> None:
     """In the log, as the error of the write itself is being raised."""
     _log.warning("A failed write of %s is left to the next writer to roll back: %s", storage.base_path, error)
 

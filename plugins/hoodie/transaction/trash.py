@@ -24,7 +24,7 @@ _NAME = re.compile(r"(\d{14,17})_(\d{14})")
 
 
 @dataclass(frozen=True)
-class Aside:
+class TrashFolder:
     """Files that the clean of an instant has set aside, and the time (UTC, to the second) until which they stay."""
 
     clean: Time
@@ -47,11 +47,13 @@ class Aside:
         return self.until <= now
 
 
-def asides(storage: Storage) -> list[Aside]:
+def asides(storage: Storage) -> list[TrashFolder]:
     """All of a table, the oldest first. One listing."""
     names = (_NAME.fullmatch(folder.rpartition("/")[2]) for folder in storage.list(FOLDER).folders)
     result = [(name[1], until_of(name[2])) for name in names if name]
-    return sorted((Aside(Time(time), until) for time, until in result if until is not None), key=lambda a: a.clean)
+    return sorted(
+        (TrashFolder(Time(time), until) for time, until in result if until is not None), key=lambda a: a.clean
+    )
 
 
 def until_text(until: datetime) -> str:
@@ -67,7 +69,7 @@ def until_of(text: str) -> datetime | None:
         return None
 
 
-def set_aside(storage: Storage, aside: Aside, path: str, planned: Collection[str]) -> bool:
+def set_aside(storage: Storage, aside: TrashFolder, path: str, planned: Collection[str]) -> bool:
     """Move one planned data file there; False when it was gone already. Raises UnsafeDeleteError as a delete does."""
     check_planned(storage, path, planned)
     return storage.move(path, f"{aside.folder}/{path}")

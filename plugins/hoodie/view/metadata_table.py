@@ -19,7 +19,7 @@ from hoodie.model.files import FileSlice
 from hoodie.model.meta_columns import RECORD_KEY
 from hoodie.model.names import METADATA_TABLE
 from hoodie.model.time import Time
-from hoodie.storage import ListedOnce, Storage
+from hoodie.storage import ListingCache, Storage
 from hoodie.storage.base import Listing
 from hoodie.timeline import Action
 from hoodie.view.log_blocks import valid_blocks
@@ -54,7 +54,7 @@ def read_metadata_table(storage: Storage, clock: Clock, pending: Collection[Time
 
     Raises CorruptFileError, CorruptTableError, MissingFileError, UnsupportedTableError.
     """
-    own = ListedOnce(storage, METADATA_TABLE)
+    own = ListingCache(storage, METADATA_TABLE)
     if own.list("") == Listing():
         return None
     state = load_state(own, clock)

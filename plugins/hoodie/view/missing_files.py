@@ -174,7 +174,7 @@ def _with_parents(path: str) -> Iterator[str]:
         path = path.rpartition("/")[0]
 
 
-def looked_at_again(plan: Callable[Concatenate[TableState, P], R]) -> Callable[Concatenate[TableState, P], R]:
+def retried_when_missing(plan: Callable[Concatenate[TableState, P], R]) -> Callable[Concatenate[TableState, P], R]:
     """`plan`, tried once more on the current timeline when a file is missing.
 
     A process without a lock may load the timeline, and list partitions after others have written and cleaned.

@@ -17,7 +17,7 @@ from hoodie.view.state import TableState
 
 
 @dataclass(frozen=True)
-class Busy:
+class PendingGroups:
     """The groups that the plans of pending services name -> the pending instant.
 
     Plans of a kind are read when first asked for, and then no more. Each raises CorruptTableError for a torn plan,

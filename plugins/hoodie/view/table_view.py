@@ -11,7 +11,7 @@ from hoodie.model.time import Time
 from hoodie.timeline import Instant
 from hoodie.view.files import Choice, ChosenFiles, PartitionFiles
 from hoodie.view.missing_files import check_files, chosen_partitions
-from hoodie.view.pending_groups import Busy
+from hoodie.view.pending_groups import PendingGroups
 from hoodie.view.replaced_groups import replaced_groups
 from hoodie.view.slices import file_groups, latest_slices
 from hoodie.view.sources import with_sources
@@ -60,9 +60,9 @@ class TableView:
         return replaced_groups(self.state, self.as_of)
 
     @cached_property
-    def busy(self) -> Busy:
+    def busy(self) -> PendingGroups:
         """Groups of the whole table that pending services are about to change."""
-        return Busy(self.state)
+        return PendingGroups(self.state)
 
     @cached_property
     def slices(self) -> Sequence[FileSlice]:

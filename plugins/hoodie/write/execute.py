@@ -34,7 +34,7 @@ from hoodie.transaction.virtual_keys import switch_on_virtual_keys
 from hoodie.transaction.window import Window
 from hoodie.view import TableState
 from hoodie.view.access import TableAccess
-from hoodie.view.missing_files import looked_at_again
+from hoodie.view.missing_files import retried_when_missing
 from hoodie.write.attempts import attempts
 from hoodie.write.input import WriteInput
 from hoodie.write.key_conflicts import refuse_same_buckets, refuse_same_keys
@@ -137,7 +137,7 @@ def execute_write(
     """
     check_argument("hooks", hooks, "hoodie.write.execute.WriteHooks", WriteHooks)
     check_extra(extra)
-    plan = looked_at_again(plan_write)(
+    plan = retried_when_missing(plan_write)(
         access.state(), given.schema, operation, options, given.deletions
     )  # refuse before taking the lock
     write = _Write(access, given, operation, options, extra, hooks, ConcurrencyOptions.of(plan.options))

@@ -15,7 +15,7 @@ from hoodie.model.files import GroupId
 from hoodie.timeline import Action, Instant
 from hoodie.timeline.codecs.clustering import encode_replace_request
 from hoodie.transaction.transaction import Transaction
-from hoodie.view import Busy, TableState, TableView
+from hoodie.view import PendingGroups, TableState, TableView
 from hoodie.view.missing_files import absent_files
 
 
@@ -57,7 +57,7 @@ def open_replacing(tx: Transaction, operation: Operation) -> Instant:
 def refuse_waiting(state: TableState, operation: Operation, replaced: Replaced) -> None:
     """Before anything is written. Raises PendingInstantError when a clustering waits for a file group that is to be `replaced`:
     its rows would come back. A drop of partitions does not go past compactions either, as in Hudi."""
-    busy, groups = Busy(state), replaced.file_groups
+    busy, groups = PendingGroups(state), replaced.file_groups
     kinds: list[tuple[str, Mapping[GroupId, Instant]]] = [("clustering", busy.clustering)]
     if not operation.writes:
         kinds += [("compaction", busy.compacting), ("log compaction", busy.log_compacting)]

@@ -20,7 +20,7 @@ from hoodie.index.cost import IndexCost
 from hoodie.index.duplicate_policy import UnknownOnly
 from hoodie.index.global_locations import Across
 from hoodie.index.global_simple import GlobalSimpleIndex
-from hoodie.index.key_filter import WantedKeys
+from hoodie.index.key_filter import KeyFilter
 from hoodie.index.live_keys import StoredRows
 from hoodie.index.new_keys import NewKeys
 from hoodie.index.none import NoIndex
@@ -30,7 +30,7 @@ from hoodie.index.work_split import shares
 from hoodie.model.commit import WriteStat
 from hoodie.model.files import FileSlice, GroupId
 from hoodie.schema import top_level
-from hoodie.view import Busy, TableState, TableView
+from hoodie.view import PendingGroups, TableState, TableView
 from hoodie.write.bucket_index import bucket_index
 from hoodie.write.overwrite import NOTHING, Replaced, refuse_empty, refuse_waiting
 from hoodie.write.placement import Placement, new_file_id
@@ -113,7 +113,7 @@ class Pipeline:
         profile = WorkloadProfile.of(profiles)
         if self.plan.looks_up:
             self._tell_cost(perf_counter() - start, slices, partitions, stored, look, profile)
-        placement = Placement(self.state, self.plan, self.context.writing.instant, Busy(self.state))
+        placement = Placement(self.state, self.plan, self.context.writing.instant, PendingGroups(self.state))
         homes = index.home if isinstance(index, BucketIndex) else None
         assignment = placement.assign(profile, slices, size, homes)
         if not assignment.tasks:
@@ -172,7 +172,7 @@ class Pipeline:
         plan = self.plan
         if not plan.looks_at_footers:
             return None
-        keys = WantedKeys.union([part.wanted for part in touched]).sieve(anywhere=plan.global_keys)
+        keys = KeyFilter.union([part.wanted for part in touched]).sieve(anywhere=plan.global_keys)
         look = FooterLook(self.state.storage, keys, plan.options[PRUNE_BY_RANGES])
         return Look.union(self.engine.map(look, shares(slices, self.engine.parallelism)))
 

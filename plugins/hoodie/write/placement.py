@@ -12,7 +12,7 @@ from hoodie.model.commit import CommitMetadata
 from hoodie.model.files import FileSlice
 from hoodie.model.names import METADATA_BOOTSTRAP, LogFileName
 from hoodie.model.time import Time
-from hoodie.view import Busy, TableState
+from hoodie.view import PendingGroups, TableState
 from hoodie.write.assign import assign, average_record_bytes
 from hoodie.write.plan import WritePlan
 from hoodie.write.worker.assignment import Assignment, FileTask
@@ -26,7 +26,7 @@ class Placement:
     state: TableState
     plan: WritePlan
     instant: Time
-    busy: Busy
+    busy: PendingGroups
 
     def assign(
         self,

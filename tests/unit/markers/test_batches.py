@@ -10,7 +10,7 @@ from contextlib import suppress
 import pytest
 
 from hoodie.errors import StorageError, UnsafePathError, WriteConflictError
-from hoodie.markers import BatchedMarkers, Batching, MarkerBatches, MarkerType, read_markers
+from hoodie.markers import Batching, LocalMarkers, MarkerBatches, MarkerType, read_markers
 from hoodie.model.time import Time
 from hoodie.storage import LocalStorage, walk_files
 from hoodie.transaction.reconcile import delete_markers
@@ -227,7 +227,7 @@ def test_a_partition_that_no_line_can_hold_gets_a_marker_of_its_own(tmp_path):
     storage = LocalStorage(str(tmp_path))
     with MarkerBatches(storage, TIME, QUICK) as batches:
         for partition in ("a\nb", "plain"):
-            BatchedMarkers(batches).create(f"{partition}/{path(1)}", MarkerType.MERGE)
+            LocalMarkers(batches).create(f"{partition}/{path(1)}", MarkerType.MERGE)
     assert read_markers(storage, TIME) == {f"a\nb/{path(1)}", f"plain/{path(1)}"}
 
 

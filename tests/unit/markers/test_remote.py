@@ -15,7 +15,7 @@ import pytest
 from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
 from hoodie.errors import ConfigError, StorageError, WriteConflictError
-from hoodie.markers import BatchedMarkers, Batching, MarkerBatches, MarkerType, ServedMarkers, read_markers
+from hoodie.markers import Batching, LocalMarkers, MarkerBatches, MarkerType, RemoteMarkers, read_markers
 from hoodie.markers.server import ServerAddress, SilentServerError, ask, embedded, note_on_server
 from hoodie.model.names import is_data_file
 from hoodie.model.time import Time
@@ -50,7 +50,7 @@ def quick(monkeypatch):
 
 def test_a_marker_is_on_the_storage_when_its_task_goes_on(storage):
     with MarkerBatches(storage, TIME, Batching(1)) as batches, embedded()(batches, "127.0.0.1", 0) as server:
-        markers = pickle.loads(pickle.dumps(ServedMarkers(storage, TIME, server)))
+        markers = pickle.loads(pickle.dumps(RemoteMarkers(storage, TIME, server)))
 
         def note(number):
             markers.create(path(number), MarkerType.CREATE)
@@ -66,7 +66,7 @@ def test_a_marker_is_on_the_storage_when_its_task_goes_on(storage):
 def test_a_silent_server_is_told_once_and_done_without(storage, why, quick, caplog):
     """The files that tasks make then are such as Hudi's rollback reads in a folder with `MARKERS.type`."""
     with MarkerBatches(storage, TIME, Batching(1)) as batches, embedded()(batches, "127.0.0.1", 0) as server:
-        ServedMarkers(storage, TIME, server).create(path(1), MarkerType.CREATE)
+        RemoteMarkers(storage, TIME, server).create(path(1), MarkerType.CREATE)
         away = {
             "nobody listens": ServerAddress("127.0.0.1", int(free_port()), "s"),
             "wrong secret": ServerAddress(server.host, server.port, "wrong"),
@@ -75,7 +75,7 @@ def test_a_silent_server_is_told_once_and_done_without(storage, why, quick, capl
         if why == "ended":
             batches.close()
         for number in (2, 3):
-            ServedMarkers(storage, TIME, away).create(path(number), MarkerType.MERGE)
+            RemoteMarkers(storage, TIME, away).create(path(number), MarkerType.MERGE)
     assert read_markers(storage, TIME) == {path(1), path(2), path(3)}
     assert len(names(storage)) == 4, "MARKERS.type, the server's file, and one for each task that had no server"
     told = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
@@ -110,7 +110,7 @@ def test_what_stands_against_a_marker_reaches_the_task(storage):
         embedded()(batches, "127.0.0.1", 0) as server,
         pytest.raises(WriteConflictError, match="another was first"),
     ):
-        ServedMarkers(storage, TIME, server).create(path(1), MarkerType.CREATE)
+        RemoteMarkers(storage, TIME, server).create(path(1), MarkerType.CREATE)
     assert read_markers(storage, TIME) == set()
 
 
@@ -133,13 +133,13 @@ def test_a_host_that_is_no_address_of_this_machine(storage):
 def test_a_write_in_other_processes_starts_its_server(tmp_path, kind, monkeypatch):
     table = create(tmp_path / "t", engine=OtherProcesses(2), **{"hoodie.table.type": kind})
     seen = set()
-    original = ServedMarkers.create
+    original = RemoteMarkers.create
 
     def noted(self, data_file, kind):
         original(self, data_file, kind)
         seen.update(file.name for file in walk_files(self.storage, ".hoodie/.temp"))
 
-    monkeypatch.setattr(ServedMarkers, "create", noted)
+    monkeypatch.setattr(RemoteMarkers, "create", noted)
     table.write(batch([("a", "p", 1, 1), ("b", "q", 1, 1)]), "insert", BATCHED)
     table.write(batch([("a", "p", 2, 2), ("c", "r", 2, 2)]), "upsert", BATCHED)
     assert content(table) == {"a": ("p", 2, 2), "b": ("q", 1, 1), "c": ("r", 2, 2)}
@@ -189,7 +189,7 @@ def test_a_disk_that_refuses_the_markers(tmp_path, number, served, quick, monkey
     engine = OtherProcesses(2) if served else LocalEngine(2)
     table = HoodieTable(Refusing(made.base_path), engine)
     acknowledged = []
-    for kind in (ServedMarkers, BatchedMarkers):
+    for kind in (RemoteMarkers, LocalMarkers):
         original = kind.create
 
         def noted(self, data_file, marker, original=original):
@@ -218,7 +218,7 @@ def test_a_server_that_may_not_write_where_its_tasks_may(storage, quick, caplog)
             with pytest.raises(SilentServerError, match=r"503.*Permission denied"):
                 note_on_server(server, storage.base_path, TIME, f"{path(1)}.marker.CREATE")
             assert read_markers(storage, TIME) == set()
-            ServedMarkers(storage, TIME, server).create(path(1), MarkerType.CREATE)
+            RemoteMarkers(storage, TIME, server).create(path(1), MarkerType.CREATE)
         finally:
             Refusing.refused = None
     assert read_markers(storage, TIME) == {path(1)}
@@ -261,6 +261,6 @@ def test_a_server_that_is_none(storage, quick, said, monkeypatch):
         kept = []
         threading.Thread(target=answer, daemon=True).start()
         address = ServerAddress("127.0.0.1", listener.getsockname()[1], "secret")
-        ServedMarkers(storage, TIME, address).create(path(1), MarkerType.CREATE)
+        RemoteMarkers(storage, TIME, address).create(path(1), MarkerType.CREATE)
         listener.shutdown(socket.SHUT_RDWR)
     assert read_markers(storage, TIME) == {path(1)}

@@ -261,7 +261,7 @@ def test_what_the_next_write_can_do_waits_for_the_lock_for_a_moment_only(tmp_pat
     ],
 )
 def test_whose_failure_counts(options, counts):
-    steps = inline.AfterWrite.of(options).steps
+    steps = inline.InlineServices.of(options).steps
     assert [step.counts for step in steps if step.name != "archive"] == counts
 
 

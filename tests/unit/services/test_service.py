@@ -12,7 +12,7 @@ from hoodie.config.groups import OptionGroup
 from hoodie.config.key import ConfigKey, integer, resolve
 from hoodie.errors import ConfigError, PendingInstantError
 from hoodie.services.decision import Decision, Item, Items
-from hoodie.services.inline import AfterWrite, at_once, scheduled, scheduled_and_executed
+from hoodie.services.inline import InlineServices, at_once, scheduled, scheduled_and_executed
 from hoodie.services.service import Scheduled, Service
 from hoodie.timeline import Action
 from hoodie.view import TableView
@@ -136,13 +136,13 @@ def test_it_follows_a_write(table):
         scheduled(measure, counts=False),
         scheduled_and_executed(measure, counts=False),
     )
-    outcomes = AfterWrite({KEPT.name: 2}, steps).run(table.access)
+    outcomes = InlineServices({KEPT.name: 2}, steps).run(table.access)
     assert [each.message for each in outcomes] == [
         "1 partitions are old", "2 partitions are old", "1 commits", "1 commits"
     ]  # fmt: skip
     assert {each.service for each in outcomes} == {"expire partitions", "measure"}
     table.write(batch([("a", "2024", 2, 2)]), "upsert", SMALL_BLOOM)
-    first, second = AfterWrite({}, steps[2:]).run(table.access)
+    first, second = InlineServices({}, steps[2:]).run(table.access)
     assert first.message == f"scheduled {first.instant}; 2 commits"
     assert second.message == f"executed {first.instant}, {second.instant}; 2 commits"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hoodie.errors import UnsafePathError
-from hoodie.storage import ListedOnce, LocalStorage, closing_input, open_storage
+from hoodie.storage import ListingCache, LocalStorage, closing_input, open_storage
 
 
 @pytest.mark.parametrize("kind", ["local", "memory"])
@@ -13,7 +13,7 @@ def test_a_folder_is_seen_as_a_base_path(tmp_path, kind):
     storage = LocalStorage(str(tmp_path)) if kind == "local" else open_storage(f"memory://{tmp_path}")
     for path in ("in/a", "in/sub/b", "in/sub/more/c", "inner/d"):
         storage.create(path, path.encode())
-    once = ListedOnce(storage, "in")
+    once = ListingCache(storage, "in")
     assert once.base_path == f"{storage.base_path}/in"
     assert [file.path for file in once.list("").files] == ["a"]
     assert once.list("").folders == ("sub",)

@@ -6,11 +6,11 @@ from datetime import UTC, datetime, timedelta
 
 from hoodie.model.time import Time
 from hoodie.storage import LocalStorage
-from hoodie.transaction.trash import FOLDER, Aside, asides, purge, set_aside, until_of, until_text
+from hoodie.transaction.trash import FOLDER, TrashFolder, asides, purge, set_aside, until_of, until_text
 from tests.support.made_states import base_file
 
 UNTIL = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-ASIDE = Aside(Time("20260101000000000"), UNTIL)
+ASIDE = TrashFolder(Time("20260101000000000"), UNTIL)
 PATH = base_file("20260101000000000").path
 
 
@@ -41,7 +41,7 @@ def test_files_go_once_their_grace_time_is_over(tmp_path):
 
 def test_folders_of_another_form_are_left_alone(tmp_path):
     storage = LocalStorage(str(tmp_path))
-    later = Aside(Time("20260103000000000"), UNTIL)
+    later = TrashFolder(Time("20260103000000000"), UNTIL)
     for folder in (later.folder, ASIDE.folder, f"{FOLDER}/mine", f"{FOLDER}/20260101000000000_20261301000000"):
         storage.create(f"{folder}/f", b"")
     assert asides(storage) == [ASIDE, later]

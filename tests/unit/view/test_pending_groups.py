@@ -8,7 +8,7 @@ from hoodie import COMPACTION, LOG_COMPACTION
 from hoodie.formats import avro_file
 from hoodie.timeline import Action
 from hoodie.transaction import instants
-from hoodie.view import Busy, TableView, load_state
+from hoodie.view import PendingGroups, TableView, load_state
 from tests.support.clock import FakeClock
 from tests.support.counting import CountingStorage
 from tests.support.tables import SMALL_BLOOM, batch, create
@@ -55,6 +55,6 @@ def test_groups_by_kind(table):
 def test_but_one(table):
     state = table.state()
     compaction, logs, clustering = state.timeline.pending
-    assert sorted(partitions(Busy(state, but=compaction).holders)) == ["part=q", "part=r"]
-    assert sorted(partitions(Busy(state, but=logs).holders)) == ["part=p", "part=r"]
-    assert sorted(partitions(Busy(state, but=clustering).holders)) == ["part=p", "part=q"]
+    assert sorted(partitions(PendingGroups(state, but=compaction).holders)) == ["part=q", "part=r"]
+    assert sorted(partitions(PendingGroups(state, but=logs).holders)) == ["part=p", "part=r"]
+    assert sorted(partitions(PendingGroups(state, but=clustering).holders)) == ["part=p", "part=q"]

@@ -16,7 +16,7 @@ from hoodie.engine import Engine, LocalEngine
 from hoodie.errors import ConfigError, KnownKeyError, PendingInstantError, TableNotFoundError
 from hoodie.model.changes import AFTER, BEFORE
 from hoodie.model.internal_columns import DELETION
-from hoodie.services.inline import AfterWrite
+from hoodie.services.inline import InlineServices
 from hoodie.table import HoodieTable
 from hoodie.view import TableState
 from hoodie.write.change_rows import ChangeColumns, change_rows
@@ -308,7 +308,7 @@ class TargetTable:
         schema = columns.changes(schema.empty_table()).schema
         state = table.state()
         check_text_columns(columns.stored, pa.schema(list(schema.field(AFTER).type)))
-        rows_of = change_rows(state, schema, _CHANGES, AfterWrite.of(self.options).options)
+        rows_of = change_rows(state, schema, _CHANGES, InlineServices.of(self.options).options)
         stored = StoredRows(table, state)
 
         def checked() -> Iterator[pa.Table]:

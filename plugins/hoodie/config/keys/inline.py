@@ -113,7 +113,7 @@ FAIL_ON_SERVICE = ConfigKey[bool](
     "a service after a write that fails makes the exit code 3, though the commit stays; false: it is only reported",
 )
 
-AFTER_WRITE_KEYS: tuple[ConfigKey[Any], ...] = (
+INLINE_KEYS: tuple[ConfigKey[Any], ...] = (
     CLEAN,
     CLEAN_ASYNC,
     ARCHIVE,

@@ -26,7 +26,7 @@ from hoodie.storage.base import Storage
 from hoodie.timeline import Action, Instant, State
 from hoodie.timeline.codecs.clean import decode_clean_plan, encode_clean_plan, encode_clean_result
 from hoodie.transaction import instants
-from hoodie.transaction.approvals import keep_asked, read_asked
+from hoodie.transaction.approvals import keep_approval, read_approval
 from hoodie.transaction.audit import Audited, AuditedFile, audited
 from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.guard import (
@@ -40,7 +40,7 @@ from hoodie.transaction.locks import Locking, ensure_held
 from hoodie.transaction.locks.owner import user_name
 from hoodie.transaction.recovery import recovered
 from hoodie.transaction.transaction import transaction
-from hoodie.transaction.trash import Aside, purge, set_aside, until_of
+from hoodie.transaction.trash import TrashFolder, purge, set_aside, until_of
 from hoodie.view import TableState, TableView
 from hoodie.view.access import TableAccess
 
@@ -102,9 +102,9 @@ def _allowed(decision: Decision[CleanPlan], access: TableAccess, agreed: str | N
     try:
         return decision.allowed("clean", access.storage.base_path, agreed=agreed)
     except DeleteCapError:
-        if agreed and decision.few_more_than(agreed, read_asked(access.storage, agreed), caps):
+        if agreed and decision.few_more_than(agreed, read_approval(access.storage, agreed), caps):
             return decision.plan
-        keep_asked(access.storage, access.clock, decision.digest, decision.marks)
+        keep_approval(access.storage, access.clock, decision.digest, decision.marks)
         raise
 
 
@@ -146,7 +146,7 @@ def execute_clean(state: TableState, instant: Instant, plan: CleanPlan, clock: C
     return result
 
 
-def _aside(instant: Instant, plan: CleanPlan) -> Aside | None:
+def _aside(instant: Instant, plan: CleanPlan) -> TrashFolder | None:
     """The folder in which the plan sets its files aside; None when it deletes them."""
     text = plan.extra.get(GRACE_UNTIL)
     until = until_of(text) if text is not None else None
@@ -156,7 +156,7 @@ def _aside(instant: Instant, plan: CleanPlan) -> Aside | None:
             found=f"{GRACE_UNTIL}={text!r:.100}",
             fix="nothing was deleted; find the writer of the clean plan",
         )
-    return Aside(instant.time, until) if until is not None else None
+    return TrashFolder(instant.time, until) if until is not None else None
 
 
 def _audited(state: TableState, instant: Instant, plan: CleanPlan) -> Audited:
@@ -211,7 +211,7 @@ class DeleteFiles:
     storage: Storage
     allowed: frozenset[str]
     sources: bool = False
-    aside: Aside | None = None
+    aside: TrashFolder | None = None
 
     def __call__(self, paths: Sequence[str]) -> list[str]:
         problems = []

@@ -47,9 +47,9 @@ from hoodie.services.guard import Caps, Deletion, weighed
 from hoodie.timeline import Action, Instant
 from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.locks import Locking
-from hoodie.transaction.trash import Aside, asides, until_text
+from hoodie.transaction.trash import TrashFolder, asides, until_text
 from hoodie.view import TableState, TableView
-from hoodie.view.missing_files import looked_at_again
+from hoodie.view.missing_files import retried_when_missing
 from hoodie.view.savepoints import savepoints
 
 SAVEPOINTS = "savepointed_timestamps"  # Hudi's own key of a clean's extra metadata
@@ -59,7 +59,7 @@ CONSUMER_FROM = (
 )
 
 
-@looked_at_again
+@retried_when_missing
 def decide_clean(state: TableState, given: Given, clock: Clock) -> Decision[CleanPlan]:
     """Plan a clean with the options of `hoodie.config.keys.clean`. Lists partitions, changes nothing.
 
@@ -255,7 +255,7 @@ def _until(options: Options, clock: Clock) -> str | None:
     return until_text(clock.now() + timedelta(hours=hours)) if hours else None
 
 
-def _purges(aside: Aside) -> str:
+def _purges(aside: TrashFolder) -> str:
     return f"would delete for good what clean {aside.clean} set aside until {aside.until:%Y-%m-%d %H:%M} UTC"
 
 

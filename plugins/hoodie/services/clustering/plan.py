@@ -25,13 +25,13 @@ from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.locks import Locking
 from hoodie.transaction.rollback import is_plan
 from hoodie.view import TableState, TableView
-from hoodie.view.missing_files import looked_at_again
+from hoodie.view.missing_files import retried_when_missing
 from hoodie.view.table_schema import table_schema
 
 _MB = 1024 * 1024  # bytes; Hudi's plans count in megabytes
 
 
-@looked_at_again
+@retried_when_missing
 def decide_clustering(
     state: TableState, given: Given, clock: Clock, *, force: bool = False
 ) -> Decision[ClusteringPlan]:

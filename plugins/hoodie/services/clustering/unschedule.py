@@ -15,7 +15,7 @@ from hoodie.model.time import Time
 from hoodie.services.clustering.buckets import refuse_resizing
 from hoodie.services.decision import Decision
 from hoodie.services.rewrite.removal import remove_plan
-from hoodie.services.service import asked_time
+from hoodie.services.service import checked_instant
 from hoodie.timeline import Instant
 from hoodie.transaction.concurrency import pending_plan
 from hoodie.view import TableState, clustering_plan
@@ -35,14 +35,14 @@ class GiveUpClustering:
         """The plan. Raises PendingInstantError when no clustering of this instant waits, UnsupportedTableError for one that
         resizes buckets."""
         resolve(options, self.options.keys)
-        return _decide(state, asked_time(self.instant))[1]
+        return _decide(state, checked_instant(self.instant))[1]
 
     def run(self, access: TableAccess, options: Given) -> Decision[ClusteringPlan]:
         """Safe to kill at any point, and to repeat: the plan goes last.
 
         Raises PendingInstantError, and LockHeldError, also while another process carries the plan out.
         """
-        time = asked_time(self.instant)
+        time = checked_instant(self.instant)
         self.decide(access.state(), options, access.clock)
         return remove_plan(
             access, time, resolve(options, self.options.keys), self.name, lambda state: _decide(state, time)

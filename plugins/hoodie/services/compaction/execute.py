@@ -25,7 +25,7 @@ from hoodie.services.rewrite.memory import in_turns
 from hoodie.services.rewrite.run import CompactionResult, CompactionWork, run_compaction
 from hoodie.timeline import Action, Instant
 from hoodie.transaction.data_file import Writing
-from hoodie.view import Busy, StorageFiles, TableState, TableView
+from hoodie.view import PendingGroups, StorageFiles, TableState, TableView
 from hoodie.view.access import TableAccess
 
 
@@ -70,7 +70,7 @@ def _check_current(view: TableView, plan: CompactionPlan, instant: Instant) -> N
     """
     state = view.state
     groups = [operation.group for operation in plan.operations]
-    other = Busy(state, but=instant).compacting
+    other = PendingGroups(state, but=instant).compacting
     twice = next((group for number, group in enumerate(groups) if group in other or group in groups[:number]), None)
     if twice is not None:
         raise CorruptTableError(

@@ -28,10 +28,10 @@ from hoodie.timeline import Instant, parse_time
 from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.locks import Locking
 from hoodie.view import TableState, TableView
-from hoodie.view.missing_files import looked_at_again
+from hoodie.view.missing_files import retried_when_missing
 
 
-@looked_at_again
+@retried_when_missing
 def decide_compaction(
     state: TableState, given: Given, clock: Clock, *, force: bool = False
 ) -> Decision[CompactionPlan]:

@@ -14,7 +14,7 @@ from hoodie.model.compaction import CompactionPlan
 from hoodie.model.time import Time
 from hoodie.services.decision import Decision
 from hoodie.services.rewrite.removal import remove_plan
-from hoodie.services.service import asked_time
+from hoodie.services.service import checked_instant
 from hoodie.timeline import Action, Instant
 from hoodie.transaction.concurrency import pending_plan
 from hoodie.transaction.rollback import failed_writes
@@ -38,7 +38,7 @@ class UnscheduleCompaction:
         """Return the plan; one without operations for a torn one. Raises PendingInstantError when no compaction of this instant
         waits, and when logs need its plan."""
         resolve(options, self.options.keys)
-        return _decide(state, asked_time(self.instant))[1]
+        return _decide(state, checked_instant(self.instant))[1]
 
     def run(self, access: TableAccess, options: Given) -> Decision[CompactionPlan]:
         """Safe to kill at any point, and to repeat: the plan goes last.
@@ -46,7 +46,7 @@ class UnscheduleCompaction:
         Raises what `decide` raises, PendingInstantError in version 6 also beside a living writer, which may write such a log, and
         LockHeldError, also while another process carries the plan out.
         """
-        time = asked_time(self.instant)
+        time = checked_instant(self.instant)
         self.decide(access.state(), options, access.clock)
         return remove_plan(
             access, time, resolve(options, self.options.keys), self.name, lambda state: _alone(state, time)

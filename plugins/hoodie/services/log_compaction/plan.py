@@ -29,12 +29,12 @@ from hoodie.services.service import Seen
 from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.view import TableState, TableView
 from hoodie.view.log_blocks import blocks_of, counting
-from hoodie.view.missing_files import looked_at_again
+from hoodie.view.missing_files import retried_when_missing
 
 _READERS = 16  # headers are waited for, not worked on
 
 
-@looked_at_again
+@retried_when_missing
 def decide_log_compaction(
     state: TableState, given: Given, clock: Clock, seen: Seen | None = None
 ) -> Decision[CompactionPlan]:

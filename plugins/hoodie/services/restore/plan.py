@@ -18,7 +18,7 @@ from hoodie.timeline import WRITE_ACTIONS, Action, Instant
 from hoodie.transaction.rollback import plan_rollbacks, refuse_pending_clean
 from hoodie.view import TableState, TableView
 from hoodie.view.files import sizes_by_path
-from hoodie.view.missing_files import looked_at_again
+from hoodie.view.missing_files import retried_when_missing
 from hoodie.view.savepoints import savepoint_named
 
 
@@ -54,7 +54,7 @@ class _Undone:
         return Item(f"{self.instant.time} {self.instant.action}", self.size, reason, facts)
 
 
-@looked_at_again
+@retried_when_missing
 def decide_restore(state: TableState, savepoint: Time, caps: Caps) -> Decision[RestorePlan]:
     """The instants that are taken back, in the order in which that is done, with what is lost by each, weighed by `caps`.
 

@@ -14,7 +14,7 @@ from hoodie.model.restore import RestorePlan, RestoreResult
 from hoodie.services.decision import Decision, digest_of
 from hoodie.services.guard import Caps
 from hoodie.services.restore.plan import decide_restore
-from hoodie.services.service import asked_time
+from hoodie.services.service import checked_instant
 from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.locks import Locking
 from hoodie.transaction.restore import execute_restore, request_restore
@@ -63,7 +63,7 @@ class Restore:
 
     def decide(self, state: TableState, options: Given, clock: Clock) -> Decision[RestorePlan]:
         """See `decide_restore`."""
-        return decide_restore(state, asked_time(self.savepoint), Caps.of(resolve(options, self.options.keys)))
+        return decide_restore(state, checked_instant(self.savepoint), Caps.of(resolve(options, self.options.keys)))
 
     def run(self, access: TableAccess, options: Given) -> RestoreRun:
         """Decide, and restore. Safe to kill at any point: readers see the table restored from the first act on, and the next

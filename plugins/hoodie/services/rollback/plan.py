@@ -17,12 +17,12 @@ from hoodie.timeline import WRITE_ACTIONS, Action, Instant, State
 from hoodie.transaction.rollback import is_plan, plan_rollbacks, refuse_pending_clean
 from hoodie.view import TableState, TableView
 from hoodie.view.files import sizes_by_path
-from hoodie.view.missing_files import looked_at_again
+from hoodie.view.missing_files import retried_when_missing
 
 _FIX = "make a savepoint before what may have to be taken back, and restore to it; nothing was changed"
 
 
-@looked_at_again
+@retried_when_missing
 def decide_rollback(state: TableState, time: Time, caps: Caps) -> Decision[RollbackPlan]:
     """The files that a rollback of an instant deletes. For a pending instant: files of its markers and of a listing, with the
     differences noted. For a completed one also the files that its commit names, weighed by `caps`.

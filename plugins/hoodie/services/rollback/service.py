@@ -16,7 +16,7 @@ from hoodie.model.time import Time
 from hoodie.services.decision import Decision, digest_of
 from hoodie.services.guard import Caps
 from hoodie.services.rollback.plan import decide_rollback
-from hoodie.services.service import asked_time
+from hoodie.services.service import checked_instant
 from hoodie.timeline import Action
 from hoodie.transaction.concurrency import plan_lock
 from hoodie.transaction.concurrency_options import ConcurrencyOptions
@@ -57,14 +57,14 @@ class Rollback:
 
     def decide(self, state: TableState, options: Given, clock: Clock) -> Decision[RollbackPlan]:
         """See `decide_rollback`. Raises PendingInstantError for the instant of a writer that lives."""
-        resolved, time = resolve(options, self.options.keys), asked_time(self.instant)
+        resolved, time = resolve(options, self.options.keys), checked_instant(self.instant)
         refuse_living(state, clock, ConcurrencyOptions.of(resolved), time)
         return decide_rollback(state, time, Caps.of(resolved))
 
     def run(self, access: TableAccess, options: Given) -> RollbackRun:
         """Decide, and roll back. Safe to kill at any point: the next change of the table finishes it. Raises what
         `decide_rollback` raises, DeleteCapError, and LockHeldError, also when another process executes the plan."""
-        resolved, time = resolve(options, self.options.keys), asked_time(self.instant)
+        resolved, time = resolve(options, self.options.keys), checked_instant(self.instant)
         locking, sharing = Locking.of(resolved), ConcurrencyOptions.of(resolved)
         before = self.decide(access.state(), options, access.clock)
         if before.plan is None:

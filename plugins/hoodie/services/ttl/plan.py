@@ -22,7 +22,7 @@ from hoodie.timeline import Instant, parse_time
 from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.locks import Locking
 from hoodie.view import TableState, TableView
-from hoodie.view.missing_files import looked_at_again
+from hoodie.view.missing_files import retried_when_missing
 from hoodie.write.nesting import made_by
 
 _READERS = 16  # metafiles are waited for, not worked on
@@ -54,7 +54,7 @@ class TtlPlan:
         return [partition.partition for partition in self.expired]
 
 
-@looked_at_again
+@retried_when_missing
 def decide_ttl(state: TableState, given: Given, clock: Clock) -> Decision[TtlPlan]:
     """Decide which partitions to drop now, with the options of `hoodie.config.keys.ttl`. Changes nothing.
 

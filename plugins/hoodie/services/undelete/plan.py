@@ -15,7 +15,7 @@ from hoodie.services.decision import Decision, Item, Items
 from hoodie.storage.base import FileInfo
 from hoodie.storage.content import same_content
 from hoodie.timeline import WRITE_ACTIONS, Action
-from hoodie.transaction.trash import Aside, asides
+from hoodie.transaction.trash import TrashFolder, asides
 from hoodie.view import TableState, TableView
 from hoodie.view.files import PartitionFiles, parse_partition
 from hoodie.view.slices import file_groups, latest_slices
@@ -24,10 +24,10 @@ _FOR_GOOD = (Action.ROLLBACK, Action.RESTORE)
 
 
 @dataclass(frozen=True, slots=True)
-class AsideFile:
+class TrashFile:
     """A file that a clean has set aside: its path of before, and its size in bytes."""
 
-    aside: Aside
+    aside: TrashFolder
     path: str
     size: int
 
@@ -50,7 +50,7 @@ class AsideFile:
 class UndeletePlan:
     """The files that are put back."""
 
-    files: tuple[AsideFile, ...]
+    files: tuple[TrashFile, ...]
 
 
 def decide_undelete(state: TableState, clean: Time | None, partitions: Collection[str]) -> Decision[UndeletePlan]:
@@ -81,7 +81,7 @@ def decide_undelete(state: TableState, clean: Time | None, partitions: Collectio
         UndeletePlan(files) if files else None,
         reason if files else f"{reason}, and none can be put back",
         facts,
-        Items("put back", files, size, item=AsideFile.item),
+        Items("put back", files, size, item=TrashFile.item),
         before=[_line(clean_row) for clean_row in cleans],
         after=[f"stays aside: {file.path}: {why}" for file, why in list(stays.items())[:20]],
     )
@@ -97,11 +97,11 @@ def _check_no_pending_clean(state: TableState) -> None:
         )
 
 
-def _found(state: TableState, clean: Time | None, partitions: Collection[str]) -> list[AsideFile]:
+def _found(state: TableState, clean: Time | None, partitions: Collection[str]) -> list[TrashFile]:
     cleans = asides(state.storage)
     requested = [aside for aside in cleans if clean is None or aside.clean == clean]
     files = {
-        aside.path_of(info): AsideFile(aside, aside.path_of(info), info.size)
+        aside.path_of(info): TrashFile(aside, aside.path_of(info), info.size)
         for aside in requested
         for info in aside.files(state.storage)
     }
@@ -123,7 +123,7 @@ def _found(state: TableState, clean: Time | None, partitions: Collection[str]) -
     return chosen
 
 
-def _there(files: Iterable[AsideFile], view: TableView) -> Iterable[tuple[AsideFile, str]]:
+def _there(files: Iterable[TrashFile], view: TableView) -> Iterable[tuple[TrashFile, str]]:
     """A file that an undelete which was killed has left in both places has the same bytes."""
     there, storage = {info.path for group in view.files for info in _infos(group)}, view.state.storage
     for file in files:
@@ -131,7 +131,7 @@ def _there(files: Iterable[AsideFile], view: TableView) -> Iterable[tuple[AsideF
             yield file, "another file of that name is there"
 
 
-def _taken_back(state: TableState, files: Sequence[AsideFile]) -> Mapping[AsideFile, str]:
+def _taken_back(state: TableState, files: Sequence[TrashFile]) -> Mapping[TrashFile, str]:
     """Files of instants that are not complete any more. An instant that is older than the timeline has to be archived, if
     others of its time are: the archive shows which instants were rolled back before."""
     times = {file: _time(file) for file in files}
@@ -143,13 +143,13 @@ def _taken_back(state: TableState, files: Sequence[AsideFile]) -> Mapping[AsideF
     return {file: f"commit {time} was taken back" for file, time in times.items() if time in lost}
 
 
-def _time(file: AsideFile) -> Time:
+def _time(file: TrashFile) -> Time:
     """The instant that wrote the file; for a log of version 6, that of its slice."""
     parsed = parse_partition(file.partition, [FileInfo(file.path, file.size, 0)])
     return parsed.base_files[0].instant if parsed.base_files else parsed.log_files[0].time
 
 
-def _changing(view: TableView, found: Sequence[AsideFile]) -> Mapping[AsideFile, str]:
+def _changing(view: TableView, found: Sequence[TrashFile]) -> Mapping[TrashFile, str]:
     """Those that would be part of the table as it is now, or of no slice at all."""
     added: defaultdict[str, list[FileInfo]] = defaultdict(list)
     for file in found:
@@ -180,7 +180,7 @@ def _infos(files: PartitionFiles, more: Iterable[FileInfo] = ()) -> list[FileInf
     return list(result.values())
 
 
-def _of_clean(found: Sequence[AsideFile], clean: Time) -> dict[str, Any]:
+def _of_clean(found: Sequence[TrashFile], clean: Time) -> dict[str, Any]:
     files = [file for file in found if file.aside.clean == clean]
     partitions = Counter(file.partition for file in files)
     until = files[0].aside.until.isoformat()

@@ -14,8 +14,8 @@ from hoodie.display import counted
 from hoodie.engine.base import Engine
 from hoodie.model.time import Time
 from hoodie.services.decision import Decision
-from hoodie.services.service import asked_time
-from hoodie.services.undelete.plan import AsideFile, UndeletePlan, decide_undelete
+from hoodie.services.service import checked_instant
+from hoodie.services.undelete.plan import TrashFile, UndeletePlan, decide_undelete
 from hoodie.storage.base import Storage
 from hoodie.transaction.audit import Audited, AuditedFile, audited
 from hoodie.transaction.concurrency_options import ConcurrencyOptions
@@ -48,7 +48,7 @@ class Undelete:
 
     def decide(self, state: TableState, options: Given, clock: Clock) -> Decision[UndeletePlan]:
         """See `decide_undelete`."""
-        clean: Time | None = asked_time(self.clean) if self.clean is not None else None
+        clean: Time | None = checked_instant(self.clean) if self.clean is not None else None
         return decide_undelete(state, clean, [partition_path(name) for name in self.partitions])
 
     def run(self, access: TableAccess, options: Given) -> UndeleteRun:
@@ -80,7 +80,7 @@ class Undelete:
         return f"{counted(done.files, 'file')} put back; {done.decision.reason}", None
 
 
-def _put_back(storage: Storage, files: Sequence[AsideFile], engine: Engine) -> None:
+def _put_back(storage: Storage, files: Sequence[TrashFile], engine: Engine) -> None:
     """Raises LockLostError: while an undelete was stopped for long, other writers may have changed the files of its plan."""
     batches = [files[start : start + _BATCH] for start in range(0, len(files), _BATCH)]
     for start in range(0, len(batches), engine.parallelism):
@@ -98,5 +98,5 @@ class MoveBack:
 
     storage: Storage
 
-    def __call__(self, files: Sequence[AsideFile]) -> int:
+    def __call__(self, files: Sequence[TrashFile]) -> int:
         return sum(self.storage.move(file.place, file.path) for file in files)

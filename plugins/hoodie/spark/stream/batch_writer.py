@@ -15,7 +15,7 @@ from hoodie.config.keys.write import OPERATION
 from hoodie.engine import Engine
 from hoodie.errors import ConfigError
 from hoodie.model.internal_columns import DELETION
-from hoodie.services.inline import AfterWrite
+from hoodie.services.inline import InlineServices
 from hoodie.spark.staging import new_folder, remove, remove_old
 from hoodie.spark.stream.batch_file import BatchFile
 from hoodie.spark.stream.batches import StreamBatch, WrittenBatch, check_batch
@@ -24,7 +24,7 @@ from hoodie.spark.stream.services import ServicesBeside
 from hoodie.storage import BasePath, Storage
 from hoodie.table import HoodieTable
 from hoodie.view import TableState
-from hoodie.view.missing_files import looked_at_again
+from hoodie.view.missing_files import retried_when_missing
 from hoodie.write.change_rows import ChangeColumns, ChangeRows, change_rows
 from hoodie.write.execute import WriteHooks, WriteResult
 
@@ -89,7 +89,7 @@ class BatchWriter:
         """Return whether the table has the batch. Raises what `check_batch` raises."""
         table = HoodieTable.open(self.writes.base_path)
         file, stored = self._file(batch.query, table.access.storage)  # before the commits, which may be newer then
-        there = looked_at_again(check_batch)(table.state(), batch, self.known.get(batch.query), stored)
+        there = retried_when_missing(check_batch)(table.state(), batch, self.known.get(batch.query), stored)
         if there is None:
             return False
         file.store(there)
@@ -147,7 +147,7 @@ class BatchWriter:
         if columns is None:
             yield rows, None if isinstance(rows, pa.Table) else schema, self.writes.deletions
             return
-        change = change_rows(table.state(), schema, columns, AfterWrite.of(options).options)
+        change = change_rows(table.state(), schema, columns, InlineServices.of(options).options)
         if isinstance(rows, pa.Table):
             yield change(rows), None, DELETION
             return

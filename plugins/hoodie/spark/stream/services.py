@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from hoodie.config.keys.inline import TABLE_SERVICES
 from hoodie.engine import LocalEngine
 from hoodie.errors import HoodieError
-from hoodie.services.inline import AfterWrite
+from hoodie.services.inline import InlineServices
 from hoodie.services.sync import SYNC
 from hoodie.storage import BasePath
 from hoodie.table import HoodieTable
@@ -50,7 +50,7 @@ class ServicesBeside:
     def _run(self) -> None:
         """A service that fails is in the log, and what it left is found by the next run."""
         try:
-            services = AfterWrite.of(self.options)
+            services = InlineServices.of(self.options)
             steps = tuple(step for step in services.steps if step.service is not SYNC)
             replace(services, steps=steps).run(HoodieTable.open(self.base_path, engine=LocalEngine(1)).access)
         except (HoodieError, OSError) as error:

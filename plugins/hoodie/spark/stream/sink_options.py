@@ -11,8 +11,8 @@ from hoodie.config.key import resolve
 from hoodie.config.keys import stream as keys
 from hoodie.config.keys.stream import STREAM_KEYS
 from hoodie.errors import ConfigError
-from hoodie.services.inline import AfterWrite
-from hoodie.spark.sink_options import AskedWrite
+from hoodie.services.inline import InlineServices
+from hoodie.spark.sink_options import WriteRequest
 from hoodie.spark.stream.batch_writer import SinkWrites
 from hoodie.storage import open_storage
 from hoodie.write.change_rows import ChangeColumns
@@ -39,8 +39,8 @@ class SinkRequest:
         left = {name: value for name, value in given.items() if name not in (_CHECKPOINT, _QUERY_NAME)}
         own = resolve(select_keys(left, STREAM_KEYS), STREAM_KEYS)
         names = {name for key in STREAM_KEYS for name in key.names}
-        request = AskedWrite.of({name: value for name, value in left.items() if name not in names}, overwrite)
-        AfterWrite.of(request.options)  # the values of options, too, are checked before the first batch
+        request = WriteRequest.of({name: value for name, value in left.items() if name not in names}, overwrite)
+        InlineServices.of(request.options)  # the values of options, too, are checked before the first batch
         op = own.get(keys.OP_COLUMN)
         changes = ChangeColumns(op, own[keys.ORDER_COLUMNS]) if op is not None else None
         beside = own[keys.SERVICES] == keys.BESIDE

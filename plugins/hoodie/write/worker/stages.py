@@ -18,8 +18,8 @@ import pyarrow.compute as pc
 from hoodie.engine.base import Block
 from hoodie.formats.murmur import murmur2
 from hoodie.index.base import Index
-from hoodie.index.key_filter import WantedKeys
-from hoodie.index.locations import NOWHERE, Tagged
+from hoodie.index.key_filter import KeyFilter
+from hoodie.index.locations import NOWHERE, RecordLocations
 from hoodie.index.new_keys import NewKeys
 from hoodie.index.sketch import KeySketch
 from hoodie.merge import MergeRules, combined_batch
@@ -67,7 +67,7 @@ class Touched:
 
     partitions: frozenset[str]
     keys: KeySketch
-    wanted: WantedKeys
+    wanted: KeyFilter
 
 
 @dataclass(frozen=True)
@@ -80,12 +80,12 @@ class Survey:
     def __call__(self, bucket: int, tables: Iterator[pa.Table]) -> Touched:
         partitions: set[str] = set()
         hashes = [np.zeros(0, dtype=np.uint32)]
-        wanted = WantedKeys()
+        wanted = KeyFilter()
         for table in tables:
             partitions.update(pc.unique(table[PARTITION_PATH]).to_pylist())  # distinct values: few
             hashes.append(murmur2(table[RECORD_KEY], 0))
             if self.tell_keys:
-                wanted = WantedKeys.union([wanted, WantedKeys.of(table)])
+                wanted = KeyFilter.union([wanted, KeyFilter.of(table)])
         return Touched(frozenset(partitions), KeySketch.of(np.concatenate(hashes), self.power), wanted)
 
 
@@ -165,14 +165,14 @@ class Tag:
             profile = replace(profile, new_keys=NewKeys.of(absent))
         return profile, partial(self._placed, rows, tagged)
 
-    def _profile(self, rows: pa.Table, tagged: Tagged, combined: int) -> WorkloadProfile:
+    def _profile(self, rows: pa.Table, tagged: RecordLocations, combined: int) -> WorkloadProfile:
         groups, counts = np.unique(tagged.groups, return_counts=True)
         updates = Counter(dict(zip(groups.tolist(), counts.tolist(), strict=True)))
         fresh = rows[PARTITION_PATH].take(pa.array(tagged.new))
         inserts = {entry["values"]: entry["counts"] for entry in pc.value_counts(fresh).to_pylist()}
         return WorkloadProfile(updates, Counter(inserts), combined)
 
-    def _placed(self, rows: pa.Table, tagged: Tagged) -> pa.Table:
+    def _placed(self, rows: pa.Table, tagged: RecordLocations) -> pa.Table:
         nowhere = np.full(len(tagged.new), NOWHERE)
         placed = rows.take(pa.array(np.concatenate([tagged.rows, tagged.new])))
         placed = placed.append_column(GROUP, pa.array(np.concatenate([tagged.groups, nowhere])))
@@ -180,7 +180,7 @@ class Tag:
             placed = placed.append_column(POSITION, pa.array(np.concatenate([tagged.positions, nowhere])))
         return placed if tagged.leaves is None else self._across(placed, tagged, tagged.leaves)
 
-    def _across(self, placed: pa.Table, tagged: Tagged, leaves: np.ndarray) -> pa.Table:
+    def _across(self, placed: pa.Table, tagged: RecordLocations, leaves: np.ndarray) -> pa.Table:
         """Rows that are written to another partition than their own, or delete what they leave there."""
         fresh = len(tagged.new)
         there = pa.array(self.partition_of_group, pa.string()).take(pa.array(tagged.groups))

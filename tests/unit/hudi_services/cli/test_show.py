@@ -12,7 +12,7 @@ import pytest
 from hoodie import LOG_COMPACTION, HoodieTable
 from hoodie.clock import SystemClock
 from hoodie.errors import MissingFileError
-from hoodie.storage import ListedOnce, LocalStorage
+from hoodie.storage import ListingCache, LocalStorage
 from hoodie.transaction.locks import service_lock, table_lock
 from hoodie.transaction.locks.lease import TABLE_LOCK
 from hoodie.view import load_state
@@ -219,7 +219,7 @@ def test_rows_are_counted_without_reading_any(tmp_path):
     for step in range(3):
         table.write(batch([(f"{step}{n}", f"p{n}", step, n) for n in range(4)]), "upsert", SMALL_BLOOM)
     storage, clock = CountingStorage(path), SystemClock()
-    once = ListedOnce(storage)
+    once = ListingCache(storage)
     page = overview(Look(once, load_state(once, clock), clock, clock.now()))
     assert page.values["rows_in_base_files"] == 12
     assert page.values["next"]["compact"]["backlog"]["log_files"] == 0
@@ -241,7 +241,7 @@ def test_a_look_changes_nothing(path, capsys):
     for what in ("table", "properties", "timeline", "commits", "partitions", "slices", "files", "logs", "locks"):
         look(capsys, path, what)
     assert everything(path) == before
-    storage = ListedOnce(LocalStorage(str(path)))
+    storage = ListingCache(LocalStorage(str(path)))
     for change in (
         lambda: storage.create("x", b""),
         lambda: storage.open_output("x"),

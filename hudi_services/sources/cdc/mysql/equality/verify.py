@@ -14,7 +14,7 @@ import pyarrow as pa
 from hoodie.clock import SystemClock
 from hoodie.config.keys.memory import SPILL_FOLDER
 from hoodie.errors import ConfigError, CorruptTableError, PendingInstantError, SourceError
-from hoodie.services.inline import AfterWrite
+from hoodie.services.inline import InlineServices
 from hoodie.view import TableState
 from hudi_services.sources.cdc.mysql.connection import connected
 from hudi_services.sources.cdc.mysql.equality.chunks import digests
@@ -189,7 +189,7 @@ class EqualityCheck:
                 f"The table {self._source.source} has no column {', '.join(gone)} any more, the record key of its Hudi table",
                 fix="load it into a new path: `hudi-services cdc load`",
             )
-        spill = AfterWrite.of(self._target.options).options[SPILL_FOLDER] or None
+        spill = InlineServices.of(self._target.options).options[SPILL_FOLDER] or None
         with (
             digests(rows.table, key) as computed,
             tempfile.TemporaryDirectory(prefix="hoodie-verify-", dir=spill) as folder,

@@ -14,7 +14,7 @@ import pytest
 
 from hoodie import HoodieTable
 from hoodie.errors import ConfigError
-from hoodie.markers import MarkerType, ServedMarkers, read_markers
+from hoodie.markers import MarkerType, RemoteMarkers, read_markers
 from hoodie.markers.server import BusyServerError, ServerAddress, note_on_server
 from hoodie.model.time import Time
 from hoodie.timeline import Action
@@ -94,7 +94,7 @@ def test_a_server_that_is_killed_in_the_middle_of_a_batch(table, monkeypatch):
         assert server.end(signal.SIGKILL) == -signal.SIGKILL
     assert 200 < len(answered) < MARKERS
     assert answered <= read_markers(table.storage, LATER)
-    ServedMarkers(table.storage, LATER, server.address).create(path(MARKERS), MarkerType.CREATE)
+    RemoteMarkers(table.storage, LATER, server.address).create(path(MARKERS), MarkerType.CREATE)
     again = Running(table)
     note_on_server(again.address, table.base_path, LATER, f"{path(MARKERS + 1)}.marker.CREATE")
     assert again.end(signal.SIGTERM) is not None

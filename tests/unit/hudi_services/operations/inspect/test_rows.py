@@ -14,7 +14,7 @@ import pytest
 from hoodie import COMPACTION, HoodieTable
 from hoodie.errors import ConfigError
 from hoodie.schema.changes import AddColumn, RenameColumn
-from hoodie.storage import ListedOnce
+from hoodie.storage import ListingCache
 from hoodie.view import load_state
 from hudi_services.cli.program import main
 from hudi_services.entry.table_choice import ChosenTable
@@ -53,7 +53,7 @@ def test_no_more_files_are_opened_than_hold_them(tmp_path: Path) -> None:
     for number in range(6):
         table.write(batch([(f"{number}", "p", 1, 1)]), "insert", APART)
     counting = CountingStorage(table.base_path)
-    look = Look(ListedOnce(counting), load_state(counting, table.clock), table.clock, table.clock.now())
+    look = Look(ListingCache(counting), load_state(counting, table.clock), table.clock, table.clock.now())
     rows(look, 2, None, None, (), 200)
     assert len(counting.data()[1]) == 2
 
