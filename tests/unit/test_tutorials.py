@@ -85,4 +85,4 @@ def test_a_tutorial_as_it_stands(page, database, tmp_path, monkeypatch, capfd):
 
 
 def test_there_are_tutorials():
-    assert {page.stem for page in PAGES} == {"bootstrap", "database", "merge-on-read"}
+    assert {page.stem for page in PAGES} == {"bootstrap", "database", "merge-on-read", "whole-database"}
