@@ -83,7 +83,7 @@ class Consumer(Shows):
         the columns and the other arguments.
 
         `start` is where a new consumer begins: `earliest`, `latest` or a time. Raises ChangeRangeError when files of the range
-        were cleaned or the table was taken back to an earlier time, CorruptTableError when the file of the position is damaged.
+        were cleaned or the table was restored to an earlier time, CorruptTableError when the file of the position is damaged.
         """
         state = self._access.state()
         query = ChangeQuery(None, None, columns, filter, net, given_options(options))

@@ -1,6 +1,6 @@
 """SQL over Hudi tables by Python's DB-API 2.0 (PEP 249), for programs and BI tools that speak no other.
 
-Each statement that changes a table is a commit of its own: there is nothing to take back, and `commit` has nothing to do.
+Each statement that changes a table is a commit of its own: there is nothing to roll back, and `commit` has nothing to do.
 """
 
 from __future__ import annotations

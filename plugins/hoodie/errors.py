@@ -221,7 +221,7 @@ class TimeTravelError(HoodieError):
 
 
 class ChangeRangeError(TimeTravelError):
-    """The changes of a range cannot be given: their files are cleaned, or the table was taken back to an earlier time."""
+    """The changes of a range cannot be given: their files are cleaned, or the table was restored to an earlier time."""
 
 
 class StaleConsumerError(HoodieError):

@@ -183,7 +183,7 @@ class TableReader(Shows):
         The columns are `op` (`i`, `u`, `d`), `_hoodie_commit_time`, `_hoodie_completion_time`, `_hoodie_record_key`, and `before`
         and `after`, structs of the data columns, all of them or the named ones. The last completion time is the `start` of the
         next call. `hoodie.changes.ChangeQuery` describes the arguments. Raises ChangeRangeError when files of the range
-        were cleaned or the table was taken back to an earlier time, TimeTravelError, ConfigError.
+        were cleaned or the table was restored to an earlier time, TimeTravelError, ConfigError.
         """
         query = ChangeQuery(start, end, columns, filter, net, given_options(options))
         return read_changes(self.state(), query, self.engine)

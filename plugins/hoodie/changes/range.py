@@ -63,7 +63,7 @@ def change_range(state: TableState, query: ChangeQuery) -> ChangeRange:
     """The commits of a range, archived ones too, without those that move rows and change none.
 
     Raises TimeTravelError for text that is not a time, PendingInstantError in version 6 where a write may still complete before
-    the last commit of the range, and ChangeRangeError where the table was taken back to a time before `start`. If a rollback or
+    the last commit of the range, and ChangeRangeError where the table was restored to a time before `start`. If a rollback or
     restore removes a commit at the same time, it looks at the timeline again.
     """
     state = as_restored(state)
@@ -119,7 +119,7 @@ def _may_have_archived_rollbacks(state: TableState, after: Time) -> bool:
 
 
 def _taken_back_by(state: TableState, instant: Instant) -> frozenset[Time] | None:
-    """The instants that a rollback or restore took back; None where its archive does not say it."""
+    """The instants that a rollback or restore undid; None where its archive does not say it."""
     if instant.is_archived:
         return state.archive.taken_back(instant)
     if instant.action is Action.RESTORE:
@@ -128,7 +128,7 @@ def _taken_back_by(state: TableState, instant: Instant) -> frozenset[Time] | Non
 
 
 def _check_not_restored(state: TableState, after: Time) -> None:
-    """Raises ChangeRangeError when a restore took back commits that a reader whose position is `after` has read."""
+    """Raises ChangeRangeError when a restore rolled back commits that a reader whose position is `after` has read."""
     for restore in state.timeline.completed(Action.RESTORE):
         if time_in_range(state, restore) <= after:
             continue
@@ -147,7 +147,7 @@ def _check_not_rolled_back(state: TableState, after: Time) -> None:
     """Raises ChangeRangeError when the commit whose completion is `after` was rolled back.
 
     A rollback does not say whether its write was complete. The position of a reader is the completion of a
-    commit: if there is no commit of that completion, it was taken back.
+    commit: if there is no commit of that completion, it was rolled back.
     """
     if _completed_at(state, after):
         return
@@ -163,7 +163,7 @@ def _check_not_rolled_back(state: TableState, after: Time) -> None:
 def last_begin(state: TableState, position: Time) -> Time | None:
     """The begin of the commit that began last of those that completed by a time; None in version 6, where the begin orders.
 
-    A rollback takes back the commit that began last. Another one may have completed after it, and a reader whose position is
+    A rollback undoes the commit that began last. Another one may have completed after it, and a reader whose position is
     the completion of that one notices the rollback by this begin alone.
     """
     if not state.layout.names_tell_completion:
@@ -179,7 +179,7 @@ def is_committed(state: TableState, began: Time) -> bool:
 
 
 def check_begun(state: TableState, position: Time, began: Time | None) -> None:
-    """Raises ChangeRangeError when the commit that began at `began` was taken back, which a reader at `position` has read."""
+    """Raises ChangeRangeError when the commit that began at `began` was rolled back, which a reader at `position` has read."""
     if began is not None and not is_committed(state, began):
         raise _taken_back(state, position, began, f"no commit that began at {began}, which was read")
 

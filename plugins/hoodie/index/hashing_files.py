@@ -115,7 +115,7 @@ def load_hashing(state: TableState, partition: str, base_files: Collection[str])
 
 
 def _check_committed(state: TableState, read: HashingMetadata) -> None:
-    """Hudi takes any version of which a base file is there, those of resizings that were taken back among them."""
+    """Hudi takes any version of which a base file is there, those of resizings that were rolled back among them."""
     if not state.timeline.is_committed(named_instant(read.instant, "consistent hashing")):
         path = join(HASHING, read.partition, f"{read.instant}{_METADATA}")
         raise UnsupportedTableError(

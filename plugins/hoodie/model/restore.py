@@ -11,7 +11,7 @@ from hoodie.model.time import Time
 
 @dataclass(frozen=True, slots=True)
 class RestorePlan:
-    """HoodieRestorePlan: the instants that are taken back, in this order, each with its action."""
+    """HoodieRestorePlan: the instants that are rolled back, in this order, each with its action."""
 
     savepoint: Time | None  # the commit that is the last one then; None: its writer did not say
     instants: tuple[tuple[Time, str], ...]

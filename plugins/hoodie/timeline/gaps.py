@@ -35,7 +35,7 @@ class Gaps:
 
     def commits(self, since: Time, restores: Iterable[Instant]) -> frozenset[Time]:
         """Requested times of the archived commits that began later than `since`, without those that completed `restores` passed
-        over: an archived commit cannot be taken back, but it is not part of the table that was restored.
+        over: an archived commit cannot be rolled back, but it is not part of the table that was restored.
 
         Raises CorruptTableError or MissingFileError.
         """

@@ -52,7 +52,7 @@ class Concurrency(Protocol):
         ...
 
     def undo(self) -> None:
-        """The transaction has failed before anything of it was completed: take back what the next attempt would not."""
+        """The transaction has failed before anything of it was completed: roll back what the next attempt would not."""
         ...
 
 
@@ -146,7 +146,7 @@ class PlanExecution:
         delete_data_files(self.storage, files - kept)
 
     def _refuse_taken_back(self, state: TableState) -> None:
-        """The commit of a plan goes first when it is taken back, and the plan last: between them it looks as if it waited."""
+        """The commit of a plan goes first when it is rolled back, and the plan last: between them it looks as if it waited."""
         rollback = taken_back(state, self.time)
         if rollback is not None:
             raise PendingInstantError(

@@ -67,7 +67,7 @@ def living_writers(state: TableState, clock: Clock, sharing: ConcurrencyOptions)
 
 
 def refuse_living(state: TableState, clock: Clock, sharing: ConcurrencyOptions, time: Time) -> None:
-    """Before one instant is taken back by hand. Raises PendingInstantError when its writer is at work."""
+    """Before one instant is rolled back by hand. Raises PendingInstantError when its writer is at work."""
     if not any(i.time == time and i.action in WRITE_ACTIONS for i in state.timeline.pending):
         return
     beats = Heartbeats.of(state.storage, clock, sharing.expiry_ms)
@@ -87,7 +87,7 @@ def delete_heartbeat(storage: Storage, time: Time) -> None:
 class Heartbeat:
     """The heartbeat of one instant of this process, renewed by a thread until it is stopped.
 
-    One that was not renewed for so long that others may take the writer for dead stays so: they may have taken back its write.
+    One that was not renewed for so long that others may take the writer for dead stays so: they may have rolled back its write.
     """
 
     def __init__(

@@ -96,7 +96,7 @@ def _committed(state: TableState, undone: Instant) -> set[str]:
 
 
 def refuse_pending_clean(state: TableState, what: str) -> None:
-    """Before commits are taken back. Raises PendingInstantError: the clean may delete files that would be current again."""
+    """Before commits are rolled back. Raises PendingInstantError: the clean may delete files that would be current again."""
     clean = next((i for i in state.timeline.pending if i.action is Action.CLEAN), None)
     if clean is not None:
         raise PendingInstantError(

@@ -66,7 +66,7 @@ def _after(
 
 
 def forget_schemas(state: TableState, time: Time) -> None:
-    """Delete what an instant that is taken back has written of the history: once archived it would count as committed."""
+    """Delete what an instant that is rolled back has written of the history: once archived it would count as committed."""
     for info in state.storage.list(FOLDER).files:
         if time_of(info.name) == time:
             state.storage.delete(info.path)
@@ -83,7 +83,7 @@ def _remove_old(state: TableState, own: Time) -> None:
     """Files of instants that are archived, or were rolled back, as Hudi does: the newest holds all that any of them does. And
     that of an earlier try of this instant to complete.
 
-    The last one before the timeline stays: a restore may take back all that is newer.
+    The last one before the timeline stays: a restore may roll back all that is newer.
     """
     timeline = state.timeline
     files = {info.path: time_of(info.name) for info in state.storage.list(FOLDER).files}

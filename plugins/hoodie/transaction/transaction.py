@@ -1,4 +1,4 @@
-"""The one commit point: how a change to a table begins, becomes visible, or is taken back (format notes, section 11).
+"""The one commit point: how a change to a table begins, becomes visible, or is rolled back (format notes, section 11).
 
 lock -> requested -> inflight -> files -> reconcile markers -> lock -> completed -> reconcile again -> delete markers
 """
@@ -103,7 +103,7 @@ class Transaction:
 
         Files that lost attempts have left are deleted before, and once more after it: a task that was given up for lost may have
         finished since, and did not see the completed instant. Raises what `instants.complete` raises; from then on nothing is
-        taken back here, as what was completed must stay. Before that: WriteConflictError.
+        rolled back here, as what was completed must stay. Before that: WriteConflictError.
         """
         storage = self.state.storage
         for change in changes:

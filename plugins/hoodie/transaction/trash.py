@@ -1,6 +1,6 @@
 """Files that a clean has set aside instead of deleting them: below `.hoodie/.deleted`, which no reader looks at.
 
-Each clean has a folder, in which a file has its path of before. Its name says until when they can be taken back.
+Each clean has a folder, in which a file has its path of before. Its name says until when they can be put back.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ class PendingGroups:
     """The groups that the plans of pending services name -> the pending instant.
 
     Plans of a kind are read when first asked for, and then no more. Each raises CorruptTableError for a torn plan,
-    MissingFileError for one that is gone: carried out and archived, or taken back, since the timeline was listed.
+    MissingFileError for one that is gone: carried out and archived, or rolled back, since the timeline was listed.
     """
 
     state: TableState

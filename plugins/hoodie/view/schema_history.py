@@ -46,7 +46,7 @@ def time_of(name: str) -> Time:
 
 
 def _counts(timeline: Timeline, archive: ArchivedTimeline, time: Time) -> bool:
-    """True when a commit bears the file out. An instant that was taken back leaves no trace. So the
+    """True when a commit bears the file out. An instant that was rolled back leaves no trace. So the
     archive has to have an instant that is older than the timeline. If it was cut short after the instant, the file counts."""
     if time in timeline.commit_times:
         return True

@@ -63,7 +63,7 @@ def uncleaned(state: TableState, instants: Iterable[Instant], partitions: Partit
 
 
 def uncommitted(state: TableState, instants: Sequence[Instant], partitions: Partitions) -> Iterator[Hold]:
-    """The first file of an instant that did not complete, or was taken back, and that would count as committed once `instants`
+    """The first file of an instant that did not complete, or was rolled back, and that would count as committed once `instants`
     are archived. It may lie in any partition: an attempt that outlived its rollback writes where that did not look."""
     commits, start = state.timeline.commits, _start(state, instants)
     if start is None or start == commits[0].time:

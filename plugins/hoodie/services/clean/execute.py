@@ -273,7 +273,7 @@ def _finish(state: TableState, pending: Instant, clock: Clock, engine: Engine) -
 
 
 def _check_not_current(state: TableState, plan: CleanPlan, path: str) -> None:
-    """Raises UnsafeDeleteError when an older plan names a current file: what superseded it may have been taken back."""
+    """Raises UnsafeDeleteError when an older plan names a current file: what superseded it may have been rolled back."""
     planned = {file.path for file in plan.files}
     check_data_files(state.storage, planned)
     partitions = sorted({path.rpartition("/")[0] for path in planned})

@@ -38,7 +38,7 @@ def decide_clustering(
     """Plan a clustering with the options of `hoodie.config.keys.clustering`; `force` does not ask whether it is due.
 
     File groups that another plan has taken are left out, and in version 6 those with logs that a living writer has marked: they
-    may be taken back. Lists partitions, changes nothing. Raises ConfigError, also for columns that rows cannot be sorted by,
+    may be rolled back. Lists partitions, changes nothing. Raises ConfigError, also for columns that rows cannot be sorted by,
     UnsupportedTableError for a table of buckets, MissingFileError (see `TableView.check`).
     """
     options = resolve(given, keys.CLUSTERING_KEYS)

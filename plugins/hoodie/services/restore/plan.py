@@ -24,7 +24,7 @@ from hoodie.view.savepoints import savepoint_named
 
 @dataclass(frozen=True)
 class _Undone:
-    """An instant that is taken back: what it did, and the files that go; sizes in bytes."""
+    """An instant that is rolled back: what it did, and the files that go; sizes in bytes."""
 
     instant: Instant
     did: CommitMetadata
@@ -56,7 +56,7 @@ class _Undone:
 
 @retried_when_missing
 def decide_restore(state: TableState, savepoint: Time, caps: Caps) -> Decision[RestorePlan]:
-    """The instants that are taken back, in the order in which that is done, with what is lost by each, weighed by `caps`.
+    """The instants that are rolled back, in the order in which that is done, with what is lost by each, weighed by `caps`.
 
     Raises NoSavepointError; SavepointError when a later savepoint, or archived commits, are in between; PendingInstantError for a
     clean that is not complete; MissingFileError when the table would lack a file.

@@ -31,7 +31,7 @@ class RestoreRun(Shows):
     result: RestoreResult | None
 
     def shown(self) -> Shown:
-        """The instants that were taken back, and how many files went with each."""
+        """The instants that were rolled back, and how many files went with each."""
         done = self.result.rollbacks if self.result is not None else ()
         rows = [(result.instant, result.action, sum(map(len, result.deleted.values()))) for result in done]
         return Shown(f"RestoreRun({self.decision.reason})", columns=("instant", "action", "files deleted"), rows=rows)
@@ -49,7 +49,7 @@ class RestoreRun(Shows):
 class Restore:
     """Takes back all that came after the commit of a savepoint: that instant names it.
 
-    With `explained`, a decision that a user has approved, it takes back no more than that.
+    With `explained`, a decision that a user has approved, it rolls back no more than that.
     """
 
     savepoint: str
@@ -58,7 +58,7 @@ class Restore:
     options: OptionGroup = RESTORE_OPTIONS
 
     def agreed(self, decision: Decision[RestorePlan]) -> Restore:
-        """The restore that takes back no more than this decision, which a user has approved."""
+        """The restore that rolls back no more than this decision, which a user has approved."""
         return replace(self, explained=decision)
 
     def decide(self, state: TableState, options: Given, clock: Clock) -> Decision[RestorePlan]:

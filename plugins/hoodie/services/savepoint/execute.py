@@ -44,7 +44,7 @@ def _locking(options: Given) -> Locking:
 
 
 def _settled(access: TableAccess) -> TableState:
-    """Raises PendingInstantError while a restore is under way: its savepoint must stay, and what it takes back goes.
+    """Raises PendingInstantError while a restore is under way: its savepoint must stay, and what it rolls back goes.
 
     Raises UnsupportedTableError for a table that is read only.
     """

@@ -57,7 +57,7 @@ def decide_undelete(state: TableState, clean: Time | None, partitions: Collectio
     """The files that one clean set aside (None: all cleans), in these partitions (none named: in all), and that can be put back.
 
     Only what becomes an older slice again: a file that would change what the table holds now stays aside, and so does one
-    whose commit was taken back. Raises UndeleteError when nothing of that was set aside, PendingInstantError for a clean that is
+    whose commit was rolled back. Raises UndeleteError when nothing of that was set aside, PendingInstantError for a clean that is
     not complete.
     """
     _check_no_pending_clean(state)

@@ -34,7 +34,7 @@ class StreamBatch:
     run: str
     checkpoint: str = ""
     after_restore: bool = False
-    """True if batches that a restore took back are not missed."""
+    """True if batches that a restore rolled back are not missed."""
 
     @property
     def metadata(self) -> dict[str, str]:
@@ -52,7 +52,7 @@ def last_batch(state: TableState, query: str, last_written: WrittenBatch | None 
     read.
 
     Raises CorruptTableError or MissingFileError when a commit or the archive cannot be read: a batch might be written twice.
-    Raises StreamBatchError when the `last_written` batch was taken back.
+    Raises StreamBatchError when the `last_written` batch was rolled back.
     """
     for instant in state.newest_commits():
         if last_written is not None and instant.time <= last_written.instant:
@@ -74,7 +74,7 @@ def check_batch(
 
     `last_written` is the last batch that this run has written, `stored` the last one of earlier runs (see `BatchFile`). Raises
     StreamBatchError when another run has written since, when the table has a later batch, or batches of another checkpoint,
-    or when batches before this one were taken back.
+    or when batches before this one were rolled back.
     """
     last = last_batch(state, batch.query, last_written)
     if last is not None and last.checkpoint and batch.checkpoint and last.checkpoint != batch.checkpoint:
@@ -108,7 +108,7 @@ def check_batch(
 def _check_not_taken_back(
     state: TableState, batch: StreamBatch, last: WrittenBatch | None, stored: WrittenBatch | None
 ) -> None:
-    """Raise StreamBatchError when a rollback or restore took back batches before this one: Spark does not send them again.
+    """Raise StreamBatchError when a rollback or restore undid batches before this one: Spark does not send them again.
 
     The table may lack them because they had no rows. The stored batch had some. If it is not before this one, the query runs
     from an old copy of its checkpoint, and only a restore says that more is missing.

@@ -56,7 +56,7 @@ class Offset:
     def check(self, state: TableState) -> None:
         """Raises ChangeRangeError when the offset is of another table than that of `state`.
 
-        A table that was made again, or taken back to an earlier time, has no commit with that completion.
+        A table that was made again, or restored to an earlier time, has no commit with that completion.
         """
         name, path = state.properties.name, state.storage.base_path
         if self.table != name:

@@ -70,7 +70,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type
 
     def latestOffset(self, start: dict[str, str], limit: ReadLimit) -> dict[str, str]:  # noqa: N802
         """The end of the next batch. Raises ChangeRangeError for the checkpoint of another table, with onDataLoss=fail also for
-        a table that was taken back to a time before `start`."""
+        a table that was restored to a time before `start`."""
         with call("looking for new commits"):
             state, begin = self._state(), Offset.of(start)
             limited = not isinstance(limit, ReadAllAvailable)

@@ -53,11 +53,11 @@ def stream_sink(
 
     With `op_column` the rows are changes (`i`, `u`, `d`), of which the last one of each key is applied: those of a change feed,
     with `before` and `after`, or flat rows. `order_columns` say which change is the last one; for a feed its completion time
-    does. `after_restore` writes on although a restore may have taken back batches. With `services_beside` the services that the
+    does. `after_restore` writes on although a restore may have rolled back batches. With `services_beside` the services that the
     options ask for after a commit run in a thread, one run at a time, while batches go on.
 
     Called, it raises what `HoodieTable.write` raises, DataError for changes that cannot be applied, and StreamBatchError when
-    another run of the query has written since, when the table has a later batch, when batches before this one were taken back,
+    another run of the query has written since, when the table has a later batch, when batches before this one were rolled back,
     or at the second call for one batch: nothing of the batch is written then.
     """
     check_argument("local_rows", local_rows, "a number of rows", int)

@@ -1,4 +1,4 @@
-"""Procedures of compaction, and of taking back what was begun of a plan."""
+"""Procedures of compaction, and of the rollback of a begun plan."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class ArchivedTimeline(Protocol):
         ...
 
     def taken_back(self, instant: Instant) -> frozenset[Time] | None:
-        """The instants that an archived rollback or restore took back; None where the archive does not say it."""
+        """The instants that an archived rollback or restore undid; None where the archive does not say it."""
         ...
 
 

@@ -63,7 +63,7 @@ def encode_restore_result(result: RestoreResult, base_path: str) -> bytes:
 
 
 def restored_instants(data: bytes, where: str) -> frozenset[Time]:
-    """The instants that a completed restore took back. Raises CorruptTableError naming `where`."""
+    """The instants that a completed restore rolled back. Raises CorruptTableError naming `where`."""
     record = avro_file.decode(data, where)
     with reading(where, "restore"):
         return frozenset(named_instant(time, where) for time in record["instantsToRollback"])
