@@ -89,7 +89,7 @@ class DatabaseStatements:
                 f"{'.'.join(said.target)} is loaded already", found=known[rule.base_path].shown, fix="say IF NOT EXISTS"
             )
         sync = replace(sync, rules=tuple({**known, rule.base_path: rule}.values()))
-        current = sync.current()
+        current = sync.current(preflight=said.explain)
         assert current is not None, "there is a rule"
         if said.explain:
             return _plan(current)

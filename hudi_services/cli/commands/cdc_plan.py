@@ -25,7 +25,7 @@ def _plan(server: str, registry: str | None, pipeline: str | None, accept: bool,
 
     declared = declaration(server, registry, pipeline)
     sync = registered_sync(server, declared.reading, declared.environ)
-    current = sync.current(accept=accept)
+    current = sync.current(accept=accept, preflight=True)
     file, mistakes = declared.reading.registry.file, [one for one in declared.reading.mistakes if one.table is None]
     if current is None and mistakes:
         raise as_error(file, mistakes)
@@ -51,6 +51,8 @@ def _plan(server: str, registry: str | None, pipeline: str | None, accept: bool,
     parts: list[Part] = [Listing(columns, rows[:_SHOWN], f"{server}: {len(rows):,} Hudi tables"), Facts(_facts(values))]
     if more:
         parts.insert(1, Lines([more]))
+    if warnings := [f"{one['name']}: {one['found']}" for one in values["preflight"] if one["state"] == "warning"]:
+        parts.append(Lines(warnings, "may surprise you: `hudi-services cdc check` says what helps"))
     notes = [str(note) for note in declared.notes]
     if notes:
         parts.append(Lines(notes, "options without an effect"))
@@ -92,7 +94,7 @@ plan = click.Command(
     ],
     help="Print which tables of a server go into which Hudi tables by the rules of the registry, which are refused and why, and "
     "what the first run has to read. It changes nothing, but for --accept.\n\nExit code 1: a table is refused, a rule takes no "
-    "table, or the server removes its log too early.",
+    "table, the server or a table lacks what `cdc check` asks for, or the server removes its log too early.",
     epilog=with_examples(
         (
             "hudi-services cdc plan shop --registry tables.yaml",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any
 
 from hoodie.times import span
@@ -24,6 +25,7 @@ def document(current: CurrentPlan) -> dict[str, Any]:
             for one in plan.refusals
         ],
         "unmatched": [rule.shown for rule in plan.unmatched],
+        "preflight": [asdict(one) for one in current.preflight],
         "estimate": {
             "tables": len(plan.snapshots),
             "rows": rows,
@@ -36,11 +38,17 @@ def document(current: CurrentPlan) -> dict[str, Any]:
 
 
 def problems(current: CurrentPlan) -> Iterator[str]:
-    """Yield a line for each refused table and each rule without a table, and one if the log may be gone too early."""
+    """Yield a line for each refused table, each rule without a table and each requirement that is missing.
+
+    The last line says that the log may be gone too early.
+    """
     for refusal in current.plan.refusals:
         yield f"{refusal.source} is refused: {refusal.reason}. {refusal.fix}"
     for rule in current.plan.unmatched:
         yield f"No table matches the rule {rule.shown}. Correct its regular expressions"
+    for one in current.preflight:
+        if one.state == "missing":
+            yield f"A run needs {one.name}: {one.found}. {one.fix}"
     estimate = document(current)["estimate"]
     if current.retention and current.retention < 4 * estimate["seconds"]:
         yield (

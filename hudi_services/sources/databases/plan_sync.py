@@ -43,15 +43,17 @@ class PlannedSync:
     plans: PlanStore
     refused: tuple[Refusal, ...] = ()
 
-    def current(self, *, accept: bool = False) -> CurrentPlan | None:
+    def current(self, *, accept: bool = False, preflight: bool = False) -> CurrentPlan | None:
         """Return the plan of the rules as it is now, None where there never was a rule.
 
-        `accept` lets tables have other paths than before, or none.
+        `accept` lets tables have other paths than before, or none. `preflight` asks what a run would ask, too: rights, the form
+        of the log and how long it is kept.
         """
         stored = self.plans.latest()
         if not self.rules and not stored.paths:
             return None
-        return self.planner.current(self.rules, stored, accept=accept)
+        current = self.planner.current(self.rules, stored, accept=accept)
+        return replace(current, preflight=self.planner.preflight(current.plan)) if preflight else current
 
     def targets_of(self, current: CurrentPlan | None) -> list[TargetTable]:
         """Return the Hudi tables with entries of their own, and those of a plan."""

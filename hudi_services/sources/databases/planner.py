@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from hoodie.clock import SystemClock
+from hoodie.errors import HoodieError
 from hudi_services.entry.database_rules import DatabaseRule
 from hudi_services.entry.server import DatabaseServer
+from hudi_services.sources.cdc.credentials import credentials
 from hudi_services.sources.cdc.mysql.catalog import catalog_databases, catalog_tables
 from hudi_services.sources.cdc.mysql.connection import connected
+from hudi_services.sources.cdc.mysql.facts import server_facts
 from hudi_services.sources.cdc.mysql.log_retention import log_retention
+from hudi_services.sources.cdc.mysql.preflight import server_requirements
+from hudi_services.sources.cdc.mysql.source_check import check_table
+from hudi_services.sources.cdc.mysql.table_source import TableSource
+from hudi_services.sources.cdc.requirement import Requirement
 from hudi_services.sources.databases.plan import DatabasePlan, plan
 from hudi_services.sources.databases.plan_store import PlanStore, StoredPlan
 
@@ -19,7 +27,8 @@ class CurrentPlan:
     """The plan of a server at this moment by `rules`.
 
     `base` is the plan that it was compared with, `stored` the one that is in the folder of states. `retention` is for how many
-    seconds the server keeps its log (0: for ever).
+    seconds the server keeps its log (0: for ever). `preflight` are requirements that the server or a table does not meet, where
+    they were asked for.
     """
 
     rules: tuple[DatabaseRule, ...]
@@ -27,6 +36,7 @@ class CurrentPlan:
     base: StoredPlan
     stored: StoredPlan
     retention: float
+    preflight: tuple[Requirement, ...] = ()
 
     def store(self, store: PlanStore) -> None:
         """Store the plan if it is another one. Raises PendingInstantError where another process did so in between."""
@@ -60,3 +70,27 @@ class Planner:
             base = stored.accepting(result)
             result = plan(rules, tables, base.paths, self.own)
         return CurrentPlan(tuple(rules), result, base, stored, retention)
+
+    def preflight(self, plan: DatabasePlan) -> tuple[Requirement, ...]:
+        """Return the requirements that the server does not meet, or a table of the plan: a run would not follow these.
+
+        Raises SourceUnavailableError where the server does not answer.
+        """
+        databases = tuple(dict.fromkeys(source.database for route in plan.routes for source in route.sources))
+        if not databases:
+            return ()
+        with connected(self.name, self.server, self.environ) as connection:
+            facts = server_facts(connection, databases, SystemClock())
+        user = credentials(self.server.connection, self.environ).user
+        unmet = [one for one in server_requirements(self.server, user, facts) if one.state != "ok"]
+        for route in plan.routes:
+            for source in route.sources:
+                rule = route.rule
+                table = TableSource(
+                    self.name, source.database, source.name, rule.ignore_cascades, statements=rule.statements
+                )
+                try:
+                    check_table(facts, table)
+                except HoodieError as error:
+                    unmet.append(Requirement(source.full_name, "missing", error.found or error.what, error.fix or ""))
+        return tuple(unmet)

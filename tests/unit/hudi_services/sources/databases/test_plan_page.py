@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from hudi_services.sources.cdc.requirement import Requirement
 from hudi_services.sources.databases.plan import plan
 from hudi_services.sources.databases.plan_page import document, problems
 from hudi_services.sources.databases.plan_store import StoredPlan
@@ -21,4 +24,8 @@ def test_problems_name_tables_rules_and_a_log_that_is_kept_too_briefly():
     assert [words in line for words, line in zip(("b1.u is refused", "the rule b9."), lines, strict=False)] == [
         True
     ] * 2
+    unmet = (Requirement("rows are logged", "missing", "STATEMENT", "SET …"), Requirement("GTIDs", "warning", "none"))
+    lines = list(problems(replace(current, preflight=unmet)))
+    assert [line for line in lines if "rows are logged" in line] == ["A run needs rows are logged: STATEMENT. SET …"]
+    assert not any("GTIDs" in line for line in lines)
     assert list(problems(CurrentPlan((), plan((), [], {}, {}), StoredPlan(), StoredPlan(), 5))) == []

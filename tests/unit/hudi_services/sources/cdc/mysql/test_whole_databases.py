@@ -58,6 +58,14 @@ def test_a_plan_is_printed_then_loaded_and_new_tables_join(server, shop, tmp_pat
     assert plan["routes"][0]["columns"] == {"id": "int32", "email": "string"}
     assert [one["source"] for one in plan["refused"]] == [f"{name}.nokey"]
     assert (plan["estimate"]["tables"], plan["estimate"]["connections"]) == (2, 5)
+    assert [one for one in plan["preflight"] if one["state"] == "missing"] == []
+    server.run(
+        f"CREATE TABLE {name}.x2 (id INT PRIMARY KEY, a INT, FOREIGN KEY (a) REFERENCES {name}.x1 (id) ON DELETE CASCADE)"
+    )
+    rules(f"database: {name}, tables: 'x2', base_path: '{tmp_path}/x/{{table}}'")
+    code, cascading = run("plan", "shop")
+    assert (code, [one["name"] for one in cascading["preflight"] if one["state"] == "missing"]) == (1, [f"{name}.x2"])
+    rules(f"database: {name}, excluding: 'x.*', base_path: '{tmp_path}/lake/{{table}}', type: MERGE_ON_READ")
     assert not (tmp_path / "state").exists()
     code, synced = run("sync", "shop")
     assert (code, states(synced)) == (1, {"a": "current", "b": "current", "nokey": "refused"})
