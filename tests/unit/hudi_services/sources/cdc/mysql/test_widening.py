@@ -13,7 +13,8 @@ from hudi_services.sources.cdc.mysql.widening import STRICT, StoredColumn, store
 COLUMNS = {
     "v": StoredColumn(characters=20),
     "x": StoredColumn(size=2),
-    "e": StoredColumn(labels=(b"a", "é".encode())),
+    "e": StoredColumn(labels=(b"a", b"b-1")),
+    "z": StoredColumn(labels=("ż".encode(),)),
     "d": StoredColumn(digits=(10, 2)),
     "i": StoredColumn(bits=32),
 }
@@ -24,8 +25,8 @@ CHANGE v v VARCHAR(50) NULL FIRST
 MODIFY v TEXT
 MODIFY x TEXT
 MODIFY x LONGTEXT NOT NULL
-MODIFY e ENUM('b', 'é', 'a')
-MODIFY e ENUM('a','é','b,c',')') NOT NULL
+MODIFY e ENUM('b', 'b-1', 'a')
+MODIFY e ENUM('a','b-1','b,c',')', 'ż') NOT NULL
 MODIFY d DECIMAL(10,2)
 MODIFY d NUMERIC(38, 2) NOT NULL
 MODIFY i BIGINT NOT NULL DEFAULT 0
@@ -40,11 +41,12 @@ MODIFY v TEXT(10)
 MODIFY v VARBINARY(50)
 MODIFY x VARCHAR(1000)
 MODIFY e ENUM('a', 'b')
-MODIFY e ENUM('A', 'é')
-MODIFY e ENUM('a ', 'é')
-MODIFY e ENUM('a''', 'é')
+MODIFY e ENUM('A', 'b-1')
+MODIFY e ENUM('a ', 'b-1')
+MODIFY e ENUM('a''', 'b-1')
+MODIFY z ENUM('ż', 'a')
 MODIFY e VARCHAR(10)
-MODIFY e SET('a', 'é')
+MODIFY e SET('a', 'b-1')
 MODIFY d DECIMAL(9,2)
 MODIFY d DECIMAL(12,3)
 MODIFY d DECIMAL(12)
@@ -68,7 +70,12 @@ def test_clauses_that_keep_all_values_and_clauses_that_may_change_some():
 
 
 def test_a_server_that_is_not_strict_may_cut_off_and_replace_values():
-    for clause in ("MODIFY v VARCHAR(50)", "MODIFY e ENUM('a', 'é')", "MODIFY i BIGINT NOT NULL", "MODIFY x LONGTEXT"):
+    for clause in (
+        "MODIFY v VARCHAR(50)",
+        "MODIFY e ENUM('a', 'b-1')",
+        "MODIFY i BIGINT NOT NULL",
+        "MODIFY x LONGTEXT",
+    ):
         assert changes(clause, mode=0), clause
         assert not changes(clause, mode=1 << 21), clause
     assert changes("MODIFY v VARCHAR(50)", mode=STRICT | 1 << 31)
