@@ -18,9 +18,6 @@ SHORT = ("concepts", "get-started", "how-to")  # folders
 WORDS = 900  # of a page
 MEDIAN = 16  # words of a sentence
 STILL_LONG = NOT_REWRITTEN | {
-    "docs/concepts/indexes.md",
-    "docs/concepts/locks.md",
-    "docs/concepts/markers.md",
     "docs/how-to/changes.md",
     "docs/how-to/databases.md",
     "docs/how-to/kafka.md",

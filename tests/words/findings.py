@@ -23,9 +23,6 @@ GENERATED = {"docs/reference/cli.md", "docs/reference/procedures.md"}
 # Pages that say "you": what to do, step by step.
 HOW_TO = ("README.md", "CONTRIBUTING.md", "docs/get-started/", "docs/how-to/")
 NOT_REWRITTEN = {
-    "docs/get-started/from-hudi.md",
-    "docs/get-started/tutorials/bootstrap.md",
-    "docs/get-started/tutorials/merge-on-read.md",
     "docs/how-to/streaming-etl.md",
     "docs/how-to/streams.md",
 }
