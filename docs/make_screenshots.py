@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from playwright.sync_api import Locator, Page, expect
 
@@ -13,6 +14,7 @@ from hudi_services.demo.run import DEMO_TABLES, INGEST
 from hudi_services.local_airflow.processes import running
 from hudi_services.runtime.folders import PROJECT
 from tests.support.browser import chromium, sign_in
+from tests.support.page_bodies import server_body
 
 IMAGES = Path(__file__).parent / "images"
 _PATIENCE = 60_000.0  # ms until a page has its data
@@ -34,6 +36,7 @@ def main() -> None:
         table(page, home)
         run(page, home)
         comparison(page, home)
+        server(page, home.address)
 
 
 def dags(page: Page, home: DemoHome) -> None:
@@ -109,6 +112,17 @@ def comparison(page: Page, home: DemoHome) -> None:
         timeout=_PATIENCE
     )
     shoot(page, "compare")
+
+
+def server(page: Page, address: str) -> None:
+    """A database server with 1,100 tables, some of which need a person. The demo has no server, so the data is made."""
+    with TemporaryDirectory() as folder:
+        body = server_body(Path(folder) / "tables.yaml", 1100, "A statement may have changed rows: 'TRUNCATE orders'")
+    page.route("**/hudi/api/servers/**", lambda route: route.fulfill(content_type="application/json", body=body))
+    page.set_viewport_size({"width": 1600, "height": 1000})
+    page.goto(f"{address}/hudi/#/server/shop")
+    expect(page.locator("tbody tr")).to_have_count(100, timeout=_PATIENCE)
+    shoot(page, "server")
 
 
 def hide_folder(page: Page) -> None:

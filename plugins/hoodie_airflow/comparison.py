@@ -42,7 +42,14 @@ def verification_dag(name: str, server: DatabaseServer, file: Path) -> DAG:
                 minimum=1,
                 title="Minutes",
                 description="After this time no comparison begins. The next run begins with the tables that are left.",
-            )
+            ),
+            "tables": Param(
+                [],
+                type="array",
+                items={"type": "string"},
+                title="Tables",
+                description="Only these: DATABASE.TABLE. All tables without any.",
+            ),
         },
         tags=["hudi", "database"],
         description=f"Compares all tables that are loaded from {name} with the server, at one cut",
@@ -112,7 +119,9 @@ class HudiVerifyOperator(_ServerOperator):
 
         reading, environ = self.declared()
         sync = registered_sync(self.server, reading, environ)
-        tables = ServerVerification(sync, 60 * int(context["params"].get("minutes") or _MINUTES)).run()
+        asked = context["params"]
+        seconds, only = 60 * int(asked.get("minutes") or _MINUTES), frozenset(asked.get("tables") or ())
+        tables = ServerVerification(sync, seconds, only).run()
         others = [one for one in tables if one.state != "equal"]
         for one in others:
             self.log.warning("%s: %s %s", one.table, one.state, one.reason or f"in {one.differing:,} rows")

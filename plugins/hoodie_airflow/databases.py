@@ -44,9 +44,8 @@ def _dag(name: str, server: DatabaseServer, file: Path) -> DAG:
         catchup=False,
         max_active_runs=1,
         params={
-            "resume": Param(
-                [], type="array", items={"type": "string"}, title="Resume", description="Parked tables: DATABASE.TABLE"
-            )
+            "resume": _tables("Resume", "Tables that are parked or left out: DATABASE.TABLE"),
+            "skip": _tables("Skip", "Tables that runs leave out from now on, until you resume them: DATABASE.TABLE"),
         },
         tags=["hudi", "database"],
         description=f"Brings the tables that are loaded from {name} up to date",
@@ -57,6 +56,10 @@ def _dag(name: str, server: DatabaseServer, file: Path) -> DAG:
         sync >> HudiTablesBehindOperator(task_id="behind", server=name)
         sync >> HudiServerServicesOperator(task_id="services", server=name, file=str(file))
     return dag
+
+
+def _tables(title: str, description: str) -> Param:
+    return Param([], type="array", items={"type": "string"}, title=title, description=description)
 
 
 class HudiDatabaseOperator(BaseOperator):
@@ -78,7 +81,9 @@ class HudiDatabaseOperator(BaseOperator):
         reading = read_registry(self.file)
         declared = reading.registry.servers.get(self.server)
         environ = {**os.environ, **(connections_of(declared) if declared is not None else {})}
-        result = registered_sync(self.server, reading, environ).run(resume=context["params"].get("resume") or ())
+        result = registered_sync(self.server, reading, environ).run(
+            resume=context["params"].get("resume") or (), skip=context["params"].get("skip") or ()
+        )
         names = {source.table: table.name for table, source in database_tables(reading.registry, self.server)}
         for source, synced in result.tables.items():
             if synced.load.commits:

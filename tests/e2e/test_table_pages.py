@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
@@ -21,7 +20,7 @@ from hudi_services.operations.watch.store import SnapshotStore
 from hudi_services.operations.watch.table_round import look
 from hudi_services.registry.load import read_registry
 from hudi_services.runtime.pause import resume
-from tests.support.browser import signed_in
+from tests.support.browser import signed_in, started_runs
 from tests.support.matrix import diagonal
 from tests.support.page_bodies import run_body, server_body
 from tests.support.page_server import fill_store, page_server
@@ -255,16 +254,9 @@ def test_a_server_of_1100_tables_is_searched_and_its_parked_tables_resumed(
     browser: Browser, home: AirflowHome, few: None, tmp_path: Path
 ) -> None:
     body = server_body(tmp_path / "tables.yaml", 1100, MARKUP)
-    started: list[str] = []
-
-    def start(route: Route) -> None:
-        started.append(route.request.post_data or "")
-        route.fulfill(content_type="application/json", body='{"is_paused": false, "dag_run_id": "manual__2"}')
-
     with signed_in(browser, home, "admin") as page:
         page.route("**/hudi/api/servers/**", lambda route: route.fulfill(content_type="application/json", body=body))
-        page.route("**/api/v2/dags/hudi_database__shop**", start)
-        page.route("**/api/v2/dags/hudi_database__shop/dagRuns", start)
+        started = started_runs(page, "hudi_database__shop", "hudi_database_resync__shop")
         page.goto(f"{home.address}/hudi/#/server/shop")
         rows = page.locator("tbody tr")
         expect(rows).to_have_count(100)
@@ -282,7 +274,16 @@ def test_a_server_of_1100_tables_is_searched_and_its_parked_tables_resumed(
         assert page.evaluate("window.hurt") is None
         rows.first.get_by_role("button", name="Resume shop.t0100").click()
         page.wait_for_url("**/hudi/#/run/hudi_database__shop/manual__2")
-        assert json.loads(started[-1])["conf"] == {"resume": ["shop.t0100"]}
+        assert started == [{"resume": ["shop.t0100"]}]
+        for action, dag in (("Skip", "hudi_database__shop"), ("Resync", "hudi_database_resync__shop")):
+            page.goto("about:blank")  # what is shown until the next page comes has a search, too
+            page.goto(f"{home.address}/hudi/#/server/shop")
+            page.get_by_role("searchbox").fill("t0201")
+            expect(rows.first).to_contain_text("differs in 3 rows")
+            page.get_by_label("Action on shop.t0201").select_option(label=action)
+            page.get_by_role("button", name=f"{action} shop.t0201").click()
+            page.wait_for_url(f"**/hudi/#/run/{dag}/manual__2")
+        assert started[1:] == [{"skip": ["shop.t0201"]}, {"table": "shop.t0201"}]
 
 
 def test_a_span_of_the_timeline_is_chosen_by_mouse_and_keys(browser: Browser, home: AirflowHome, few: None) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Literal
+from typing import Any, Literal
 
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Route, sync_playwright
 
 from hudi_services.local_airflow.home import AirflowHome
 
@@ -61,3 +62,18 @@ def sign_in(page: Page, home: AirflowHome, user: str) -> None:
     page.fill("input[name=password]", home.passwords()[user])
     page.get_by_role("button", name="Sign in").click()
     page.wait_for_url(lambda url: "/login" not in url)  # else the next page and the redirect abort each other
+
+
+def started_runs(page: Page, *dags: str) -> list[dict[str, Any]]:
+    """Let runs of these DAGs begin on this page without a scheduler. The list gets the conf of each."""
+    confs: list[dict[str, Any]] = []
+
+    def start(route: Route) -> None:
+        if route.request.post_data:
+            confs.append(json.loads(route.request.post_data)["conf"])
+        route.fulfill(content_type="application/json", body='{"is_paused": false, "dag_run_id": "manual__2"}')
+
+    for dag in dags:
+        page.route(f"**/api/v2/dags/{dag}**", start)
+        page.route(f"**/api/v2/dags/{dag}/dagRuns", start)
+    return confs

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from hudi_services.entry.server import server_dags
 from hudi_services.operations.pages.run import Tried, run_page
 from hudi_services.operations.pages.server import StateFolder, server_page
 from hudi_services.operations.pages.snapshots import Known, Ran
@@ -14,12 +15,14 @@ from hudi_services.operations.watch.model import Summary
 from hudi_services.registry.load import read_registry
 from hudi_services.sources.cdc.cuts import Behind, Cut, TablePlace
 from hudi_services.sources.cdc.sync_progress import Loading, LogKept, SyncProgress
+from hudi_services.sources.databases.table_verifications import TableVerification
 
 
 def server_body(file: Path, count: int, text: str) -> str:
     """The JSON of a server of `count` tables, by a registry that is written to `file`. A parked table says `text`.
 
-    Every 100th table is parked, every 100th tried again, four are loading, and ten are new.
+    Every 100th table is parked, every 100th tried again, four are loading, and ten are new. The first 1,000 were compared at cut
+    40: every 200th of them differs.
     """
     names = [f"t{number:04}" for number in range(count)]
     entries = [f"  - {{name: {n}, base_path: /lake/{n}, source: {{server: shop, table: shop.{n}}}}}\n" for n in names]
@@ -45,10 +48,24 @@ def server_body(file: Path, count: int, text: str) -> str:
         n: Summary(n, f"/lake/{n}", "ok", now, now, verified_at=past, verified_position="bin.000008:4")
         for n in names[:200]
     }
-    dag = "hudi_database__shop"
+    dag, *others = server_dags("shop", read_registry(file).registry.servers["shop"])
     known = Known(ran={dag: Ran("manual__1", "running", now, "failed")}, seen=seen)
     registry = read_registry(file).registry
-    return json.dumps(asdict(server_page("shop", registry, names, {dag}, StateFolder(cut, progress), known, now)))
+    at = (now - timedelta(minutes=5)).isoformat()
+    verified = {
+        f"shop.{name}": TableVerification(
+            f"shop.{name}",
+            "differs" if number % 200 == 1 else "equal",
+            40,
+            "bin.000009:4",
+            at,
+            1_000,
+            int(number % 200 == 1) * 3,
+        )
+        for number, name in enumerate(names[:1_000])
+    }
+    folder = StateFolder(cut, progress, verified=verified)
+    return json.dumps(asdict(server_page("shop", registry, names, {dag, *others}, folder, known, now)))
 
 
 def run_body(text: str) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from hoodie.display import counted
 from hoodie.times import span
-from hudi_services.entry.server import DatabaseServer, database_dag
+from hudi_services.entry.server import DatabaseServer, database_dag, resync_dag, verify_dag
 from hudi_services.entry.source import DatabaseSource, TopicSource, server_of
 from hudi_services.entry.table import Table
 from hudi_services.operations.pages.row import Standing, iso, row
@@ -27,6 +27,7 @@ from hudi_services.sources.databases.status import (
     TableStatus,
     server_status,
 )
+from hudi_services.sources.databases.table_verifications import TableVerification
 
 _DAY = 86_400.0
 _SHARE = 4  # of the retention: a log that is kept for less is named
@@ -43,9 +44,11 @@ class ServerLink:
 
 @dataclass(frozen=True)
 class ServerTable:
-    """A table as `TableStatus` has it, and what the watcher saw of it: its last commit, and how far it was verified.
+    """A table as `TableStatus` has it, with its last commit and its last comparison with the server.
 
-    It `has_page` unless it has no entry of its own in the registry, but comes from a rule for whole databases.
+    `verified` is `equal`, `differs` in `differing` rows, or empty without a comparison. `verified_cut` is the cut that it was at,
+    None where it was compared alone. A `merged` one shares its Hudi table with others. It `has_page` unless it has no entry of
+    its own in the registry, but comes from a rule for whole databases.
     """
 
     name: str
@@ -63,6 +66,10 @@ class ServerTable:
     last_commit: str | None
     verified_at: str
     verified_position: str
+    verified: str
+    verified_cut: int | None
+    differing: int
+    merged: bool
     has_page: bool
 
 
@@ -84,33 +91,48 @@ class Topic:
 class StateFolder:
     """The folder of a server's state as it was read: the newest cut, the notes of the newest run, or why there is nothing.
 
-    `tables` are those of the server, by entries of the registry and by the plan of the newest run.
+    `tables` are those of the server, by entries of the registry and by the plan of the newest run. `verified` are the last
+    comparisons of tables, by their names at the server.
     """
 
     cut: Cut | None = None
     progress: SyncProgress | None = None
     tables: tuple[LoadedTable, ...] = ()
     trouble: State | None = None
+    verified: Mapping[str, TableVerification] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Verified:
+    """How many tables were equal to the server's when they were compared last, since when at least, and how many differed."""
+
+    equal: int
+    since: str
+    differing: int
 
 
 @dataclass(frozen=True)
 class ServerPage:
     """The page. `now` is the API server's time in ISO 8601. `dag` brings the tables up to date (None: none that the user sees).
 
-    `run` is the last one of this DAG. `hidden` counts tables that the user may not see.
+    `verify` and `resync` are the DAGs that compare all tables, and correct one. `run` is the last one of `dag`. `hidden` counts
+    tables that the user may not see.
     """
 
     now: str
     name: str
     type: str
-    dag: str | None
-    schedule: str | None
-    run: LastRun | None
     states: tuple[State, ...]
-    status: ServerStatus | None
-    tables: tuple[ServerTable, ...]
-    topics: tuple[Topic, ...]
     hidden: int
+    dag: str | None = None
+    verify: str | None = None
+    resync: str | None = None
+    schedule: str | None = None
+    run: LastRun | None = None
+    verified: Verified | None = None
+    status: ServerStatus | None = None
+    tables: tuple[ServerTable, ...] = ()
+    topics: tuple[Topic, ...] = ()
 
 
 def server_links(registry: Registry, tables: Sequence[Table], dags: Collection[str]) -> tuple[ServerLink, ...]:
@@ -143,7 +165,7 @@ def server_page(
         topics = tuple(_topic(table, known, now) for table in entries if table.name in seen)
         hidden = len(entries) - len(topics)
         notes += _hidden(hidden)
-        return ServerPage(now.isoformat(), name, server.type, None, None, None, tuple(notes), None, (), topics, hidden)
+        return ServerPage(now.isoformat(), name, server.type, tuple(notes), hidden, topics=topics)
     names = {table.name for table in entries}
     tables = folder.tables or tuple(_entries(entries))
     shown = [
@@ -152,21 +174,43 @@ def server_page(
     hidden = len(tables) - len(shown)
     notes += _hidden(hidden)
     status = server_status(name, shown, folder.cut, folder.progress, now)
-    dag = database_dag(name) if server.schedule is not None and database_dag(name) in dags else None
     notes += _states(name, status, no_cut=folder.trouble is None and folder.cut is None)
+    dag, verify, resync = (
+        made if server.schedule is not None and made in dags else None
+        for made in (database_dag(name), verify_dag(name), resync_dag(name))
+    )
+    targets = Counter(table.base_path for table in status.tables)
+    rows = tuple(
+        _table(
+            table,
+            known.seen.get(table.name),
+            folder.verified.get(table.table),
+            has_page=table.name in names,
+            merged=targets[table.base_path] > 1,
+        )
+        for table in status.tables
+    )
     return ServerPage(
         now.isoformat(),
         name,
         server.type,
-        dag,
-        server.schedule,
-        _run(dag, known),
         tuple(notes),
-        replace(status, tables=()) if folder.trouble is None else None,
-        tuple(_table(table, known.seen, has_page=table.name in names) for table in status.tables),
-        (),
         hidden,
+        dag=dag,
+        verify=verify,
+        resync=resync,
+        schedule=server.schedule,
+        run=_run(dag, known),
+        verified=_verified(rows),
+        status=replace(status, tables=()) if folder.trouble is None else None,
+        tables=rows,
     )
+
+
+def _verified(tables: Sequence[ServerTable]) -> Verified | None:
+    equal = [table.verified_at for table in tables if table.verified == "equal"]
+    differing = sum(table.verified == "differs" for table in tables)
+    return Verified(len(equal), min(equal, default=""), differing) if equal or differing else None
 
 
 def _entries(tables: Sequence[Table]) -> Iterator[LoadedTable]:
@@ -175,8 +219,12 @@ def _entries(tables: Sequence[Table]) -> Iterator[LoadedTable]:
             yield LoadedTable(table.name, table.source.table, table.base_path)
 
 
-def _table(table: TableStatus, seen: Mapping[str, Summary], *, has_page: bool) -> ServerTable:
-    looked = seen.get(table.name)
+def _table(
+    table: TableStatus, looked: Summary | None, compared: TableVerification | None, *, has_page: bool, merged: bool
+) -> ServerTable:
+    """Return a row of the page. The later comparison counts: the one of all tables, or the one of the table alone."""
+    alone = looked.verified_at if looked is not None else ""
+    together = compared if compared is not None and compared.verified_at >= alone else None
     return ServerTable(
         table.name,
         table.table,
@@ -191,8 +239,12 @@ def _table(table: TableStatus, seen: Mapping[str, Summary], *, has_page: bool) -
         table.loading.rows if table.loading is not None else None,
         table.loading.estimate if table.loading is not None else None,
         iso(looked.last_commit) if looked is not None else None,
-        looked.verified_at if looked is not None else "",
-        looked.verified_position if looked is not None else "",
+        together.verified_at if together is not None else alone,
+        together.position if together is not None else looked.verified_position if looked is not None else "",
+        together.state if together is not None else "equal" if alone else "",
+        together.cut if together is not None else None,
+        together.differing if together is not None else 0,
+        merged,
         has_page,
     )
 

@@ -60,19 +60,25 @@ class PlannedSync:
         return [*self.targets, *(map(self._target, current.plan.routes) if current is not None else ())]
 
     def run(
-        self, *, resume: Collection[str] = (), start_fresh: bool = False, until: ServerMoment | None = None
+        self,
+        *,
+        resume: Collection[str] = (),
+        start_fresh: bool = False,
+        skip: Collection[str] = (),
+        until: ServerMoment | None = None,
     ) -> SyncResult:
         """Plan, store the plan, and bring the tables to the end of the log, as `ServerSync` says.
 
         Parked tables that users asked to resume are tried again, as those in `resume`, of which `start_fresh` reads all rows.
-        Those that users asked to skip are left out. The cut is at `until`, if that is given. Tables that the plan refuses are
-        results, too. Raises ConfigError where no table is left, and for a name in `resume` that nothing loads.
+        Those that users asked to skip are left out, as those in `skip`, by later runs, too. The cut is at `until`, if that is
+        given. Tables that the plan refuses are results, too. Raises ConfigError where no table is left, and for a name in
+        `resume` or `skip` that nothing loads.
         """
         current, name = self.current(), self.planner.name
         refusals = (*self.refused, *(current.plan.refusals if current is not None else ()))
         targets = self.targets_of(current)
         known = {table.full_name for target in targets for table in target.source.tables}
-        if unknown := sorted(set(resume) - known):
+        if unknown := sorted({*resume, *skip} - known):
             raise ConfigError(
                 f"The registry loads no table {unknown[0]!r} from {name}",
                 fix=f"name one of {', '.join(sorted(known)[:10])}",
@@ -87,9 +93,11 @@ class PlannedSync:
         requests = RequestStore(self.cuts.storage, name)
         if resume:
             requests.resume(frozenset(resume), fresh=start_fresh)
+        if skip:
+            requests.skip(frozenset(skip))
         request = requests.latest()
-        skip = {source: _left_out(name, source) for source in request.skipped}
-        result = sync.run(resume=request.resumed, fresh=request.fresh, skip=skip, until=until)
+        left_out = {source: _left_out(name, source) for source in request.skipped}
+        result = sync.run(resume=request.resumed, fresh=request.fresh, skip=left_out, until=until)
         requests.done(request.resumed)
         refused = {one.source: TableResult("refused", LoadResult(), one.reason, one.fix) for one in refusals}
         skipped = {source: TableResult("skipped", LoadResult()) for source in request.skipped & set(result.tables)}

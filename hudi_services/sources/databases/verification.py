@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -37,10 +37,14 @@ _AT_ONCE = 16  # tables whose state is opened
 
 @dataclass(frozen=True)
 class ServerVerification:
-    """Compares all tables of `sync` with their server. New comparisons begin for `seconds`, those of the oldest proofs first."""
+    """Compares tables of `sync` with their server: those that `only` names, all without any.
+
+    New comparisons begin for `seconds`, those of the oldest proofs first.
+    """
 
     sync: PlannedSync
     seconds: float
+    only: frozenset[str] = frozenset()
     monotonic: Callable[[], float] = field(default=time.monotonic)
 
     def run(self) -> tuple[TableVerification, ...]:
@@ -70,7 +74,7 @@ class ServerVerification:
                     found=f"cut {result.cut} at {result.position}, and a transaction at {position}",
                     fix="run again",
                 )
-            comparison = _Comparison(self.sync, connection, position, cut, store.latest())
+            comparison = _Comparison(self.sync, connection, position, cut, store.latest(), self.only)
             results = tuple(comparison.results(lambda: self.monotonic() - began > self.seconds))
         store.put(store.latest().followed_by(results))
         return results
@@ -85,12 +89,13 @@ class _Comparison:
     position: LogPosition
     cut: Cut
     before: VerifiedTables
+    only: frozenset[str]
 
     def results(self, is_over: Callable[[], bool]) -> Iterator[TableVerification]:
         targets = self.sync.targets_of(self.sync.current())
         at_cut: list[TargetTable] = []
         others: list[TargetTable] = []
-        for target in targets:
+        for target in self._chosen(targets):
             names = [table.full_name for table in target.source.tables]
             is_whole = not (target.is_merged or target.masks.columns or target.filter.text)
             here = is_whole and names[0] in self.cut.tables
@@ -109,6 +114,16 @@ class _Comparison:
                 yield left_out(name, self.cut, state)
             else:
                 yield self._compared(target, *state)
+
+    def _chosen(self, targets: Sequence[TargetTable]) -> list[TargetTable]:
+        """The targets of `only`. Raises ConfigError for a name that nothing loads."""
+        names = {table.full_name for target in targets for table in target.source.tables}
+        if unknown := sorted(self.only - names):
+            raise ConfigError(
+                f"Nothing loads a table {unknown[0]!r:.200} from {self.sync.planner.name}",
+                fix="name tables of the page of the server",
+            )
+        return [one for one in targets if not self.only or any(t.full_name in self.only for t in one.source.tables)]
 
     def _reason(self, target: TargetTable, name: str) -> str:
         if target.is_merged:

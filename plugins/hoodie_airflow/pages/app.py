@@ -19,7 +19,7 @@ from hoodie_airflow.pages.responses import HEADERS, NO_TABLE, as_json, current_r
 from hoodie_airflow.pages.runs import going, last_failure, tried
 from hoodie_airflow.pages.servers import page_of_server
 from hoodie_airflow.pages.snapshots import fleet_known, source_snapshot, table_known
-from hudi_services.entry.server import database_dag
+from hudi_services.entry.server import database_dag, resync_dag, verify_dag
 from hudi_services.entry.table import Table
 from hudi_services.operations.pages.fleet import Fleet, card_of, dags_of, fleet
 from hudi_services.operations.pages.run import run_page
@@ -101,7 +101,7 @@ def table_of(dag_id: str, user: User) -> Response:
     """The right to this DAG was asked already: Airflow's own check takes the name from the path."""
     registry = current_registry().registry
     for name in registry.servers:
-        if dag_id == database_dag(name):
+        if dag_id in (database_dag(name), verify_dag(name), resync_dag(name)):
             return as_json({"of_server": name})
     found = table_of_dag(dag_id, registry.tables)
     return _of_table(found, user, f"The DAG {dag_id!r} runs no service of a table of the registry.")

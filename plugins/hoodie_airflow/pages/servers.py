@@ -16,6 +16,7 @@ from hudi_services.operations.pages.state import State
 from hudi_services.registry.database_tables import cut_store, loaded_tables
 from hudi_services.registry.load import Reading
 from hudi_services.sources.cdc.sync_progress import ProgressStore
+from hudi_services.sources.databases.table_verifications import VerificationStore
 
 _log = logging.getLogger(__name__)
 
@@ -42,7 +43,9 @@ def _folder(name: str, reading: Reading) -> StateFolder:
         return StateFolder(trouble=State("note", what, "Without `state: FOLDER` nothing is known of its runs."))
     try:
         cuts = cut_store(name, reading)
-        return StateFolder(cuts.latest(), ProgressStore(cuts.storage, name).latest(), loaded_tables(name, reading))
+        verified = VerificationStore(cuts.storage, name).latest().tables
+        progress = ProgressStore(cuts.storage, name).latest()
+        return StateFolder(cuts.latest(), progress, loaded_tables(name, reading), verified=verified)
     except Exception as error:  # noqa: BLE001 - those of storages and of the client of a bucket
         _log.exception("the state of the server %s cannot be read", name)
         what = f"{type(error).__name__}: {error}"

@@ -77,12 +77,12 @@ def test_rows_that_differ_fail_the_task_and_tables_that_are_left_do_not(file, mo
     monkeypatch.setattr(
         verification,
         "ServerVerification",
-        lambda sync, seconds: asked.append(seconds) or SimpleNamespace(run=lambda: tuple(results)),
+        lambda sync, seconds, only: asked.append((seconds, only)) or SimpleNamespace(run=lambda: tuple(results)),
     )
     task = HudiVerifyOperator(task_id="verify", server="shop", file=str(file))
-    run = context(minutes=5)
+    run = context(minutes=5, tables=["b1.a"])
     assert task.execute(run)["message"] == "cut 4: 1 tables are equal, 0 differ, 1 were left out"
-    assert asked == [300]
+    assert asked == [(300, {"b1.a"})]
     results += [result(f"b1.c{number}", "differs", differing=number + 1) for number in range(7)]
     with pytest.raises(
         AirflowFailException, match=r"(?s)7 tables differ from shop.*b1\.c0 in 1 rows; .*and 2 more.*resync__shop"

@@ -56,6 +56,7 @@ export async function server(ask, [, , name], tell) {
       found.dag ? [" · DAG ", h("a", { href: `../dags/${encodeURIComponent(found.dag)}`, click: inAirflow }, found.dag)] : null),
     head,
     h("p", {}, found.dag ? [starter(tell, "Start a run", found.dag, {}), " ", resumeAll(found, tell), " "] : null,
+      found.verify ? [starter(tell, "Verify all tables", found.verify, {}, "Compare all tables with the server?"), " "] : null,
       found.status?.running ? h("button", { type: "button", click: renew }, "Show the list as it is now") : null),
     list,
   ].filter(Boolean);
@@ -67,7 +68,7 @@ function resumeAll(found, tell) {
   return starter(tell, "Resume all parked tables", found.dag, { resume: parked }, `Try ${counted(parked.length, "table")} again?`);
 }
 
-function facts({ status, run, now }) {
+function facts({ status, run, now, verified }) {
   const { lag, log, snapshots } = status;
   const pairs = [
     ["last cut", status.cut === null ? "none yet" : [`${count(status.cut)}, `, ago(status.time, now)]],
@@ -76,6 +77,8 @@ function facts({ status, run, now }) {
     ["lag of half of the tables", lag && span(lag.p50)],
     ["lag of 99 of 100", lag && span(lag.p99)],
     ["log is kept for", log && kept(log)],
+    ["verified", verified && [`${counted(verified.equal, "table")} equal, `, verified.since ? ["the oldest ", ago(verified.since, now)] : "",
+      verified.differing ? h("strong", { class: "bad" }, ` ${count(verified.differing)} differ`) : ""]],
     ["last run", run && runs([run], now)],
     ["runs since", status.running && ago(status.running, now)],
     ["snapshots", snapshots && `${count(snapshots.tables)} of ${counted(snapshots.of_tables, "table")}`],
@@ -104,6 +107,32 @@ function state(row, found, tell) {
   ];
 }
 
+function comparison(row, now) {
+  if (!row.verified_at) return "";
+  return [
+    row.verified === "differs" ? h("span", { class: "bad" }, `differs in ${counted(row.differing, "row")}, `) : null,
+    ago(row.verified_at, now),
+    h("div", { class: "about" }, row.verified_cut === null ? row.verified_position : `cut ${count(row.verified_cut)}, ${row.verified_position}`),
+  ];
+}
+
+/** A choice of what can be done with a table. Each begins with a second step, so a slip starts nothing. */
+function actions(row, found, tell) {
+  const loaded = !["refused", "new", "skipped"].includes(row.state) && !row.merged;
+  const possible = [
+    found.dag && !["refused", "skipped"].includes(row.state) ? ["Skip", found.dag, { skip: [row.table] }] : null,
+    found.verify && loaded ? ["Verify", found.verify, { tables: [row.table] }] : null,
+    found.resync && loaded ? ["Resync", found.resync, { table: row.table }] : null,
+  ].filter(Boolean);
+  if (!possible.length) return null;
+  const place = h("span", {});
+  const choice = h("select", { "aria-label": `Action on ${row.table}`, change: () => {
+    const wanted = possible.find(([words]) => words === choice.value);
+    place.replaceChildren(...(wanted ? [starter(tell, `${wanted[0]} ${row.table}`, wanted[1], wanted[2])] : []));
+  } }, h("option", { value: "" }, "…"), possible.map(([words]) => h("option", { value: words }, words)));
+  return [choice, " ", place];
+}
+
 function tables(found, tell) {
   const { now } = found;
   const columns = [
@@ -115,7 +144,9 @@ function tables(found, tell) {
     { key: "last_commit", title: "Last commit", down: true, right: true, by: (row) => row.last_commit ?? (row.instant || null),
       cell: (row) => right(row.last_commit ? ago(row.last_commit, now) : row.instant) },
     { key: "verified", title: "Verified", down: true, by: (row) => row.verified_at || null,
-      cell: (row) => h("td", {}, row.verified_at ? [ago(row.verified_at, now), h("div", { class: "about" }, row.verified_position)] : "") },
+      cell: (row) => h("td", {}, comparison(row, now)) },
+    ...(found.dag || found.verify || found.resync
+      ? [{ key: "actions", title: "Actions", by: () => 0, cell: (row) => h("td", {}, actions(row, found, tell)) }] : []),
     { key: "base_path", title: "Target", by: (row) => row.base_path, cell: (row) => h("td", { class: "path" }, row.base_path) },
   ];
   return found.tables.length ? listing({
@@ -124,9 +155,9 @@ function tables(found, tell) {
     columns,
     order: { key: "state", down: false },
     like: (one, other) => compared(one.lag, other.lag, true) || compared(one.name, other.name),
-    texts: (row) => [row.name, row.table, row.base_path, row.reason],
+    texts: (row) => [row.name, row.table, row.base_path, row.reason, row.verified],
     filter: { title: "State", of: (row) => row.state, values: Object.fromEntries(RANKS.map((rank) => [rank, STATES[rank][1]])) },
-    placeholder: "name, path or reason",
+    placeholder: "name, path, reason, or differs",
   }) : [h("p", { class: "quiet" }, "No table is loaded from this server.")];
 }
 

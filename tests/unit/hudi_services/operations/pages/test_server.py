@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 from hudi_services.operations.pages.fleet import dags_of, server_dags
-from hudi_services.operations.pages.server import ServerPage, StateFolder, server_links, server_page
+from hudi_services.operations.pages.server import ServerPage, StateFolder, Verified, server_links, server_page
 from hudi_services.operations.pages.snapshots import Known, Ran
 from hudi_services.operations.pages.state import State
 from hudi_services.operations.pages.table import table_page
@@ -20,6 +21,7 @@ from hudi_services.registry.load import Registry, read_registry
 from hudi_services.sources.cdc.cuts import Behind, Cut, TablePlace
 from hudi_services.sources.cdc.sync_progress import LogKept, SyncProgress
 from hudi_services.sources.databases.status import LoadedTable
+from hudi_services.sources.databases.table_verifications import TableVerification
 
 NOW = datetime(2026, 11, 26, 12, tzinfo=UTC)
 DAG = "hudi_database__shop"
@@ -82,6 +84,29 @@ def test_a_server_has_its_cut_its_log_and_its_tables(registry: Registry) -> None
         "The server keeps its log for 2 h 0 min more": "hudi-services cdc check shop",
         "The table shop.items is parked": "hudi-services cdc sync shop --resume shop.items",
     }
+
+
+def test_the_later_comparison_of_a_table_counts_and_actions_need_their_dags(registry: Registry) -> None:
+    def compared(table: str, minutes: int, state: Literal["equal", "differs"], rows: int = 0) -> TableVerification:
+        return TableVerification(table, state, 2, "bin.000001:50", iso(minutes), 9, rows)
+
+    both = {
+        one.table: one for one in (compared("shop.orders", 9, "differs", 3), compared("shop.items", 7, "differs", 3))
+    }
+    dags = {DAG, "hudi_database_resync__shop"}
+    found = server_page(
+        "shop", registry, ("orders", "items"), dags, StateFolder(CUT, PROGRESS, verified=both), KNOWN, NOW
+    )
+    items, orders = found.tables
+    assert (orders.verified, orders.verified_cut, orders.verified_position) == ("equal", None, "bin.000001:99")
+    assert (items.verified, items.verified_cut, items.differing, items.verified_at) == ("differs", 2, 3, iso(7))
+    assert found.verified == Verified(1, iso(5), 1)
+    assert (found.dag, found.verify, found.resync) == (DAG, None, "hudi_database_resync__shop")
+    shards = tuple(LoadedTable(f"shop.b.s{number}", f"b.s{number}", "/lake/shards") for number in range(2))
+    rows = page(
+        registry, StateFolder(CUT, PROGRESS, (*shards, LoadedTable("orders", "shop.orders", "/lake/orders")))
+    ).tables
+    assert {row.table: row.merged for row in rows} == {"b.s0": True, "b.s1": True, "shop.orders": False}
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import os
 import pytest
 
 from hoodie import HoodieTable
+from hoodie.errors import ConfigError
 from hudi_services.registry.database_tables import cut_store, registered_sync
 from hudi_services.registry.load import read_registry
 from hudi_services.sources.databases.table_verifications import VerificationStore
@@ -72,7 +73,9 @@ def test_all_tables_are_compared_at_one_cut_and_the_oldest_proofs_first(server, 
     table.write(table.read().slice(0, 1).select(["id", "v"]), "delete")
     server.run(f"INSERT INTO {name}.a VALUES (3, 3)")
     times = iter([0, 0, 100])
-    results = {one.table.partition(".")[2]: one for one in ServerVerification(sync(), 60, lambda: next(times)).run()}
+    results = {
+        one.table.partition(".")[2]: one for one in ServerVerification(sync(), 60, monotonic=lambda: next(times)).run()
+    }
     assert (results["a"].state, results["a"].rows) == ("equal", 3)
     assert (results["b"].state, results["b"].reason) == ("left", "the time was over: the next run begins with it")
     results = {one.table.partition(".")[2]: one for one in ServerVerification(sync(), 60).run()}
@@ -82,6 +85,10 @@ def test_all_tables_are_compared_at_one_cut_and_the_oldest_proofs_first(server, 
         "a": "equal",
         "b": "differs",
     }
+    [one] = ServerVerification(sync(), 60, frozenset([f"{name}.a"])).run()
+    assert (one.table, one.state) == (f"{name}.a", "equal")
+    with pytest.raises(ConfigError, match=r"Nothing loads a table 'x\.y' from shop"):
+        ServerVerification(sync(), 60, frozenset(["x.y"])).run()
 
 
 def test_changes_while_tables_are_compared_are_of_later_cuts(server, shop, monkeypatch):

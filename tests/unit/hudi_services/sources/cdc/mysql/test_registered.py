@@ -116,6 +116,12 @@ def test_the_dag_of_a_server_says_which_tables_changed_and_which_are_behind(serv
     assert names == ["hudi.database.shop.cuts", "hudi.database.shop.cuts", "hudi.orders"]  # no event is stored yet
     with pytest.raises(AirflowFailException, match=rf"(?s)A table of shop is behind.*{name}\.items: .*TRUNCATE"):
         HudiTablesBehindOperator(task_id="behind", server="shop").execute(run)
+    for asked, state in (
+        ({"skip": [f"{name}.items"]}, "skipped"),
+        ({}, "skipped"),
+        ({"resume": [f"{name}.items"]}, "parked"),
+    ):
+        assert operator.execute(context(**asked))["tables"][f"{name}.items"]["state"] == state
     assert lake_rows(str(tmp_path / "orders")) == server_rows(server, name, "orders")
 
 
