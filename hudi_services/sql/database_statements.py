@@ -165,7 +165,7 @@ def _rule(said: Replicate, source: ServerCatalog, lake: LakeCatalog) -> Database
 def _counts(result: SyncResult) -> Result:
     """Tables by their state, with the first reason of those that are behind. Then the statement counts as failed."""
     rows = []
-    for state in ("current", "failed", "parked", "refused", "skipped"):
+    for state in ("current", "failed", "parked", "refused", "skipped", "dropped"):
         tables = [(name, table) for name, table in sorted(result.tables.items()) if table.state == state]
         if tables:
             name, first = tables[0]

@@ -52,7 +52,7 @@ class Cut:
     """All `tables` (by their names at the server) have all changes up to `position`, and no later ones.
 
     `log` identifies the log there. `time` is the server's when `position` was the end of the log, in ISO 8601. Tables that are
-    `behind` have fewer.
+    `behind` have fewer. The server has no table of the names `dropped`.
     """
 
     number: int
@@ -61,6 +61,7 @@ class Cut:
     time: str
     tables: Mapping[str, TablePlace] = field(default_factory=dict)
     behind: Mapping[str, Behind] = field(default_factory=dict)
+    dropped: tuple[str, ...] = ()
 
     @property
     def server_id(self) -> str:
@@ -101,7 +102,8 @@ class CutStore:
         try:
             tables = {name: TablePlace(**values) for name, values in body.pop("tables").items()}
             behind = {name: Behind(**values) for name, values in body.pop("behind").items()}
-            return Cut(**body, tables=tables, behind=behind)
+            dropped = tuple(body.pop("dropped", ()))  # cuts of earlier releases have none
+            return Cut(**body, tables=tables, behind=behind, dropped=dropped)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise self._files.unreadable(number, error) from error
 

@@ -11,9 +11,9 @@ from hoodie.model.place import same_table
 from hudi_services.sources.cdc.cuts import Cut
 from hudi_services.sources.cdc.sync_progress import Loading, SyncProgress
 
-TableState = Literal["refused", "parked", "failed", "skipped", "loading", "new", "current"]
-"""The gravest first. `refused`: by the plan. `failed`: the next run tries again. `skipped`: left out by a user. `new`: no run
-has loaded it yet."""
+TableState = Literal["refused", "parked", "failed", "skipped", "dropped", "loading", "new", "current"]
+"""The gravest first. `refused`: by the plan. `failed`: the next run tries again. `skipped`: left out by a user. `dropped`: the
+server has no such table. `new`: no run has loaded it yet."""
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,8 @@ def _table(
         )
     if cut is None or place is None or not same_table(place.base_path, table.base_path):
         return TableStatus(table.name, name, table.base_path, "new")
-    return TableStatus(table.name, name, table.base_path, "current", cut.position, place.instant, age)
+    reached: TableState = "dropped" if name in cut.dropped else "current"
+    return TableStatus(table.name, name, table.base_path, reached, cut.position, place.instant, age)
 
 
 def _lag(lags: Sequence[float]) -> Lag | None:

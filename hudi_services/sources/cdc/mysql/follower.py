@@ -38,6 +38,8 @@ class Follower:
     since: StoredPosition | None = None
     error: HoodieError | None = None
     parked: Behind | None = None
+    is_absent: bool = False
+    """The server has no such table, and its policies say that the load goes on."""
     size: int = 0
     """Bytes of the rows at the server, by its estimate."""
 

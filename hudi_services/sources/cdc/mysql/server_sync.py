@@ -32,6 +32,7 @@ from hudi_services.sources.cdc.mysql.snapshot_load import SnapshotLoad
 from hudi_services.sources.cdc.mysql.source_check import check_server, check_table
 from hudi_services.sources.cdc.mysql.table_load import SESSIONS, route_of
 from hudi_services.sources.cdc.mysql.table_source import TableSource
+from hudi_services.sources.cdc.mysql.target import keys_now
 from hudi_services.sources.cdc.mysql.target_batch import TargetBatch, TargetCommits
 from hudi_services.sources.cdc.mysql.target_table import TargetTable
 from hudi_services.sources.cdc.progress_report import NoReport, SyncReport
@@ -40,14 +41,15 @@ if TYPE_CHECKING:
     from pymysql.connections import Connection
 
 _log = logging.getLogger(__name__)
-State = Literal["current", "failed", "parked", "refused", "skipped"]
+State = Literal["current", "failed", "parked", "refused", "skipped", "dropped"]
 
 
 @dataclass(frozen=True)
 class TableResult:
     """A table after a run. The next run tries `failed` tables again, `parked` ones wait until a user resumes them.
 
-    `refused` ones are not loaded, by the plan of the server, nor are `skipped` ones, by a user.
+    `dropped` ones are gone at the server. `refused` ones are not loaded, by the plan of the server, nor are `skipped` ones, by a
+    user.
     """
 
     state: State
@@ -146,6 +148,10 @@ class ServerSync:
                 control = session.opened()
                 now = _now(control)
             reached = positions.stored_position(control, self.name, now.position)
+            for follower in followers:
+                source = follower.source
+                if follower.is_absent:  # it may have come back in the meantime
+                    follower.is_absent = keys_now(control, source.database, source.name) is None
             waiting = [follower for follower in followers if not follower.goes_on]
             self._note_log(control, positions, waiting, now.position)
         cut = self._cut(before, reached, now.time, followers)
@@ -160,6 +166,7 @@ class ServerSync:
         sizes = {table.full_name: table.size for table in facts.tables}
         for follower in followers:
             follower.size = sizes.get(follower.name, 0)
+            follower.is_absent = follower.name not in sizes
             follower.attempt(partial(check_table, facts, follower.source))
 
     def _load(
@@ -242,8 +249,9 @@ class ServerSync:
                 behind[follower.name] = follower.parked
             elif follower.error is not None:
                 behind[follower.name] = behind_of(follower, follower.error, before, self.clock.now().isoformat())
+        dropped = tuple(follower.name for follower in followers if follower.is_absent and follower.name in places)
         number = before.number + 1 if before is not None else 1
-        return Cut(number, reached.position, reached.log, time, places, behind)
+        return Cut(number, reached.position, reached.log, time, places, behind, dropped)
 
 
 def _apply(
@@ -289,7 +297,7 @@ def _note_end(
 def _result(follower: Follower, cut: Cut) -> TableResult:
     behind = cut.behind.get(follower.name)
     if behind is None:
-        return TableResult("current", follower.result)
+        return TableResult("dropped" if follower.name in cut.dropped else "current", follower.result)
     return TableResult("parked" if behind.parked else "failed", follower.result, behind.reason, behind.fix)
 
 

@@ -10,7 +10,7 @@ import { ago, count, counted, moment, span } from "./words.js";
 const STATES = {
   refused: ["✕", "refused by the plan", "bad"],
   parked: ["✕", "parked", "bad"], failed: ["▲", "behind", "warn"], loading: ["◆", "loading", "soft"],
-  skipped: ["◌", "left out by a user", "soft"], new: ["○", "not loaded yet", "soft"], current: ["●", "current", "good"],
+  skipped: ["◌", "left out by a user", "soft"], dropped: ["◌", "gone at the server", "soft"], new: ["○", "not loaded yet", "soft"], current: ["●", "current", "good"],
 }; // the gravest first
 const RANKS = Object.keys(STATES);
 const EVERY = 5000; // ms between looks at a run that goes on

@@ -67,6 +67,12 @@ def test_a_skipped_table_says_since_when_and_is_no_lag(tables):
     assert status.lag.p99 == 60
 
 
+def test_a_table_that_is_gone_at_the_server_is_not_current(tables):
+    [name, *_] = CUT.tables
+    status = server_status("shop", tables, replace(CUT, dropped=(name,)), PROGRESS, NOW)
+    assert [table.table for table in status.tables if table.state == "dropped"] == [name]
+
+
 def test_a_run_that_ended_or_was_killed_loads_nothing(tables):
     for change in ({"ended": iso(0)}, {"noted": iso(15)}):
         status = server_status("shop", tables, CUT, replace(PROGRESS, **change), NOW)

@@ -243,6 +243,8 @@ def test_statements_about_one_shard_touch_its_rows_only(shards):
         "RENAME TABLE old TO s1",
     )
     shards.sync()
+    assert shards.states(shards.sync()) == {"s1": "current", "s2": "dropped", "s3": "current"}
+    assert shards.cuts.latest().dropped == (f"{shards.database}.s2",)
     shards.names.remove("s2")
     shards.assert_equal("id", "v", "n")
     shards.run("CREATE TABLE s2 (id INT PRIMARY KEY, v VARCHAR(20))", "INSERT INTO s2 VALUES (1, 'again')")
