@@ -31,7 +31,7 @@ class Consumer(Shows):
 
     `read` hands out the changes after the position, and `commit` stores how far that was. If a process dies in between, the next
     read hands out the same changes again: each change at least once. A program that stores `next_position` together with its
-    results, in one transaction, has each change exactly once (docs/how-to/changes.md).
+    results, in one transaction, has each change exactly once (docs/how-to/consumers.md).
     """
 
     def __init__(self, access: TableAccess, name: str) -> None:

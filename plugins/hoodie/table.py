@@ -205,7 +205,7 @@ class HoodieTable(TableReader):
         return service.decide(self.state(), options_for(options, service.options), self.clock)
 
     def consumer(self, name: str) -> Consumer:
-        """A named reader of the table's changes, whose position is kept with the table (docs/how-to/changes.md).
+        """A named reader of the table's changes, whose position is kept with the table (docs/how-to/consumers.md).
 
         Raises ConfigError for a name that a consumer cannot have."""
         return Consumer(self.access, name)

@@ -79,7 +79,7 @@ def test_a_cleaned_range_ends_with_an_error_and_a_later_one_is_read(golden):
 
 
 def test_where_hudi_answers_wrong_ours_is_right(golden):
-    """docs/how-to/changes.md lists these tables. Hudi's own query fails, or has other deletes."""
+    """docs/reference/cdc-tables.md lists these tables. Hudi's own query fails, or has other deletes."""
     failing, deletes = set(), {}
     for table, told in histories(golden, "cdc-12v9"):
         answer = told["changes"]["whole"]["rows"]

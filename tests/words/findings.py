@@ -24,7 +24,6 @@ GENERATED = {"docs/reference/cli.md", "docs/reference/procedures.md"}
 HOW_TO = ("README.md", "CONTRIBUTING.md", "docs/get-started/", "docs/how-to/")
 NOT_REWRITTEN = {
     "docs/how-to/streaming-etl.md",
-    "docs/how-to/streams.md",
 }
 DATA = {"tests/unit/test_plain_english.py"}  # its sentences are examples of what is found
 
