@@ -4,22 +4,30 @@ DuckDB reads more texts as numbers than Spark does."""
 
 from __future__ import annotations
 
+from decimal import ROUND_HALF_UP, Context, Decimal
+
 from sqlglot import exp
+from sqlglot.errors import UnsupportedError
 
 _CHECKED, _NUMERAL = "__HOODIE_CHECKED_CAST", "__HOODIE_NUMERAL"
 _NUMBER = r"\s*[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?\s*|(?i)\s*([+-]?inf(inity)?|nan)\s*"
+_NO_NUMBER = "CASE WHEN x IS NOT NULL THEN error('a time as a fraction: write unix_micros(x) / 1e6D') END"
 _IS_NUMERAL = f"regexp_full_match(CAST(x AS VARCHAR), '{_NUMBER}')"
 MACROS = (
     f"CREATE MACRO {_CHECKED}(x, y) AS coalesce(y, CASE WHEN x IS NOT NULL "
     "THEN error('no value of the type to which it is cast: ''' || CAST(x AS VARCHAR) "
     "|| '''; correct it, or write TRY_CAST where null is meant') END)",
-    f"CREATE MACRO {_NUMERAL}(x VARCHAR) AS CASE WHEN {_IS_NUMERAL} THEN x END, (x) AS x",
-    f"CREATE MACRO {_NUMERAL}_OF_ROWS(x) AS CASE WHEN typeof(x) <> 'VARCHAR' OR {_IS_NUMERAL} THEN x END",
+    f"CREATE MACRO {_NUMERAL}(x VARCHAR) AS CASE WHEN {_IS_NUMERAL} THEN x END, (x BOOLEAN) AS CAST(x AS INTEGER), "
+    f"(x TIMESTAMP) AS {_NO_NUMBER}, (x TIMESTAMPTZ) AS {_NO_NUMBER}, (x) AS x",
+    f"CREATE MACRO {_NUMERAL}_OF_ROWS(x) AS CASE WHEN typeof(x) LIKE 'TIMESTAMP%' THEN {_NO_NUMBER} "
+    f"WHEN typeof(x) <> 'VARCHAR' OR {_IS_NUMERAL} THEN x END",
 )
 """Functions that the texts call. DuckDB knows no type of an aggregate or window where it chooses a macro: these have the last."""
 _FRACTIONS = (exp.DType.DECIMAL, exp.DType.DOUBLE, exp.DType.FLOAT)
 _ALWAYS = (exp.DType.TEXT, exp.DType.VARCHAR, exp.DType.BINARY, exp.DType.VARBINARY)
 """Types to which every cast succeeds, or is an error of DuckDB."""
+_NESTED = (exp.DType.ARRAY, exp.DType.LIST, exp.DType.MAP, exp.DType.STRUCT)
+_GREATEST_FLOAT = 3.4028235677973366e38  # what is below is rounded to the greatest
 _READING = (exp.TsOrDsToDate, exp.StrToTime, exp.StrToDate)
 
 
@@ -28,6 +36,42 @@ def read_numeral(node: exp.Expression) -> None:
     if isinstance(node, exp.Cast) and node.to.this in _FRACTIONS and not _is_number(node.this):
         suffix = "_OF_ROWS" if node.this.find(exp.AggFunc, exp.Window) else ""
         node.set("this", exp.Anonymous(this=_NUMERAL + suffix, expressions=[node.this.copy()]))
+
+
+def check_cast(node: exp.Expression) -> None:
+    """Raises UnsupportedError for a literal number that its type cannot hold, which DuckDB makes null.
+
+    Also for a cast of an array, map or struct: DuckDB rounds their numbers, makes null of what fails, and takes fields by name.
+    """
+    if not isinstance(node, exp.Cast):
+        return
+    value = node.this.unnest()
+    if node.to.this in _NESTED and not _is_empty(value):
+        raise UnsupportedError(
+            f"a cast to {node.to.sql(dialect='spark')}: cast the elements, as by transform(a, x -> CAST(x AS …))"
+        )
+    if (
+        _is_number(value)
+        and node.to.this in _FRACTIONS
+        and not node.args.get("safe")
+        and not _holds(node.to, value.name)
+    ):
+        raise UnsupportedError(
+            f"{value.name} is no value of {node.to.sql(dialect='spark')}: write TRY_CAST where null is meant"
+        )
+
+
+def _is_empty(value: exp.Expression) -> bool:
+    elements = value.args.get("keys") if isinstance(value, exp.VarMap) else value
+    return isinstance(value, exp.Null) or (isinstance(elements, exp.Array) and not elements.expressions)
+
+
+def _holds(kind: exp.DataType, number: str) -> bool:
+    if kind.this is not exp.DType.DECIMAL:
+        return kind.this is exp.DType.DOUBLE or abs(float(number)) < _GREATEST_FLOAT
+    digits, scale = ([int(each.name) for each in kind.expressions] + [0])[:2] if kind.expressions else (10, 0)
+    limit = Decimal(10) ** (digits - scale)
+    return Decimal(number).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP, Context(prec=400)) < limit
 
 
 def cast_value(node: exp.Expression) -> exp.Expression | None:

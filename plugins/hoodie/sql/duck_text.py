@@ -9,7 +9,7 @@ from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import ErrorLevel, UnsupportedError
 
 from hoodie.sql.cast_checks import MACROS as CAST_MACROS
-from hoodie.sql.cast_checks import cast_value, checked, read_numeral
+from hoodie.sql.cast_checks import cast_value, check_cast, checked, read_numeral
 from hoodie.sql.comparisons import MACROS as COMPARISON_MACROS
 from hoodie.sql.comparisons import exact_comparison, named
 from hoodie.sql.conditions import MACROS as CONDITION_MACROS
@@ -18,11 +18,15 @@ from hoodie.sql.division import MACROS as DIVISION_MACROS
 from hoodie.sql.division import checked_division
 from hoodie.sql.functions import MACROS as FUNCTION_MACROS
 from hoodie.sql.functions import known_aggregate, translate_function
+from hoodie.sql.joined_text import MACROS as JOINED_MACROS
+from hoodie.sql.joined_text import joined_text
 from hoodie.sql.letters import MACROS as LETTER_MACROS
 from hoodie.sql.letters import spell
 from hoodie.sql.membership import membership_value
 from hoodie.sql.pattern import MACROS as PATTERN_MACROS
 from hoodie.sql.pattern import escaped_like
+from hoodie.sql.regular_patterns import MACROS as REGEX_MACROS
+from hoodie.sql.regular_patterns import java_pattern
 from hoodie.sql.rounding import MACROS as ROUNDING_MACROS
 from hoodie.sql.rounding import whole_number
 from hoodie.sql.subscripts import MACROS as SUBSCRIPT_MACROS
@@ -47,6 +51,11 @@ _WRITTEN = (
     "WHEN typeof(x) = 'TIMESTAMP WITH TIME ZONE' "
     r"THEN regexp_replace(CAST(x AS VARCHAR), '[+-][0-9]{2}(:[0-9]{2})*$', '')"
 )
+_FLOORED = "((epoch_us(x) - (epoch_us(x) % 1000000 + 1000000) % 1000000) // 1000000)"  # epoch(x) rounds
+_CUT = "((epoch_us(x) - epoch_us(x) % 1000000) // 1000000)"
+_UNREAD = (
+    "CASE WHEN x IS NOT NULL THEN error('not a time of this pattern: ' || x || '; write try_to_timestamp for null') END"
+)
 _AS_TIME = "TRY_CAST(CAST(x AS VARCHAR) AS TIMESTAMPTZ)"
 MACROS = (
     *CAST_MACROS,
@@ -55,14 +64,16 @@ MACROS = (
     *DIVISION_MACROS,
     *PATTERN_MACROS,
     *FUNCTION_MACROS,
+    *JOINED_MACROS,
     *LETTER_MACROS,
+    *REGEX_MACROS,
     *ROUNDING_MACROS,
     *SUBSCRIPT_MACROS,
     *TIME_MACROS,
     # A cast to a whole number cuts the fraction off, DuckDB's would round; times are seconds since 1970.
     f"CREATE MACRO {_WHOLE}(x DOUBLE) AS trunc(x), (x DECIMAL(38, 10)) AS trunc(x), "
     "(x VARCHAR) AS trunc(TRY_CAST(x AS DECIMAL(38, 10))), (x BIGINT) AS x, (x HUGEINT) AS x, (x BOOLEAN) AS x, "
-    "(x TIMESTAMP) AS floor(epoch(x)), (x TIMESTAMPTZ) AS floor(epoch(x))",
+    f"(x TIMESTAMP) AS {_FLOORED}, (x TIMESTAMPTZ) AS {_FLOORED}",
     # A cast takes digits alone for a whole number.
     f"CREATE MACRO {_DIGITAL}(x VARCHAR) AS CASE WHEN {_IS_WHOLE} THEN x END, (x) AS x",
     f"CREATE MACRO {_DIGITAL}{_OF_ROWS}(x) AS CASE WHEN typeof(x) <> 'VARCHAR' OR {_IS_WHOLE} THEN x END",
@@ -89,9 +100,8 @@ MACROS = (
     "CREATE MACRO timestamp_seconds(x) AS to_timestamp(x)",
     f"CREATE MACRO {_POSITIVE}(x) AS CASE WHEN x > 0 THEN x END",
     f"CREATE MACRO {_BYTES}(x VARCHAR) AS encode(x), (x BLOB) AS x",
-    f"CREATE MACRO {_SECONDS}(x VARCHAR, f) AS CAST(epoch(try_strptime(x, f)) AS BIGINT), "
-    "(x DATE, f) AS CAST(epoch(x) AS BIGINT), (x TIMESTAMP, f) AS CAST(floor(epoch(x)) AS BIGINT), "
-    "(x TIMESTAMPTZ, f) AS CAST(floor(epoch(x)) AS BIGINT)",
+    f"CREATE MACRO {_SECONDS}(x VARCHAR, f) AS coalesce(CAST(epoch(try_strptime(x, f)) AS BIGINT), {_UNREAD}), "
+    f"(x DATE, f) AS CAST(epoch(x) AS BIGINT), (x TIMESTAMP, f) AS {_CUT}, (x TIMESTAMPTZ, f) AS {_CUT}",
     "CREATE MACRO bround(x) AS round_even(x, 0), (x, digits) AS round_even(x, digits)",
     "CREATE MACRO rint(x) AS round_even(CAST(x AS DOUBLE), 0)",
     "CREATE MACRO nanvl(x, y) AS CASE WHEN isnan(x) THEN y ELSE x END",
@@ -119,6 +129,7 @@ def duckdb_text(tree: exp.Expression) -> str:
     check_conditions(copied)
     named(copied)
     for node in reversed(list(copied.walk())):
+        check_cast(node)
         exact_comparison(node)
         value = cast_value(node)
         read_numeral(node)
@@ -129,6 +140,8 @@ def duckdb_text(tree: exp.Expression) -> str:
         membership_value(node)
         element_place(node)
         checked_division(node)
+        joined_text(node)
+        java_pattern(node)
         if isinstance(node, exp.Literal) and not node.is_string:
             _check_number(node)
         elif isinstance(node, exp.Cast) and node.to.this in _INTEGERS and not _is_whole(node.this):

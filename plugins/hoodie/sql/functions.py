@@ -11,6 +11,16 @@ from sqlglot.errors import UnsupportedError
 
 _CONTAINS, _POSITION, _SUBSTRING = "__hoodie_contains", "__hoodie_position", "__hoodie_substring"
 _GET, _MILLIS, _REVERSE = "__hoodie_get", "__hoodie_millis", "__hoodie_reverse"
+_UNIX_SECONDS, _MEASURED, _INTEGRAL, _PART = (
+    "__hoodie_unix_seconds",
+    "__hoodie_measured",
+    "__hoodie_integral",
+    "__hoodie_part",
+)
+_NO_MEASURE = (
+    "CASE WHEN x IS NOT NULL THEN error('an average of times: use unix_micros(x)') ELSE CAST(NULL AS BIGINT) END"
+)
+_NO_INTEGER = "CASE WHEN x IS NOT NULL THEN error('no whole number: cast it to BIGINT') ELSE CAST(NULL AS BIGINT) END"
 MACROS = (
     f"CREATE MACRO {_CONTAINS}(a, x) AS CASE WHEN a IS NULL OR x IS NULL THEN NULL WHEN list_contains(a, x) THEN true "
     "WHEN len(a) > list_count(a) THEN NULL ELSE false END",
@@ -19,6 +29,14 @@ MACROS = (
     f"CREATE MACRO {_REVERSE}(x VARCHAR) AS reverse(x), (x) AS list_reverse(x)",
     # DuckDB's epoch_ms rounds up.
     f"CREATE MACRO {_MILLIS}(x) AS (epoch_us(x) - (epoch_us(x) % 1000 + 1000) % 1000) // 1000",
+    f"CREATE MACRO {_UNIX_SECONDS}(x) AS (epoch_us(x) - (epoch_us(x) % 1000000 + 1000000) % 1000000) // 1000000",
+    f"CREATE MACRO {_MEASURED}(x TIMESTAMP) AS {_NO_MEASURE}, (x TIMESTAMPTZ) AS {_NO_MEASURE}, "
+    f"(x DATE) AS {_NO_MEASURE}, (x) AS x",
+    f"CREATE MACRO {_INTEGRAL}(x DOUBLE) AS {_NO_INTEGER}, (x DECIMAL(38, 10)) AS {_NO_INTEGER}, (x BIGINT) AS x, (x) AS x",
+    f"CREATE MACRO {_INTEGRAL}_alone(x BIGINT) AS x, (x) AS {_NO_INTEGER}",
+    f"CREATE MACRO {_PART}(s, d, n) AS CASE WHEN n = 0 AND s IS NOT NULL AND d IS NOT NULL "
+    "THEN error('split_part counts from 1, not 0') WHEN d = '' AND abs(n) > 1 THEN '' WHEN d = '' THEN s "
+    "ELSE split_part(s, d, n) END",
     "CREATE MACRO timestamp_millis(x) AS make_timestamptz(x * 1000)",
     "CREATE MACRO timestamp_micros(x) AS make_timestamptz(x)",
     # The first letter is number 1, and 0 too; negative numbers count from the end, and may begin before the text.
@@ -44,7 +62,11 @@ _OTHERS = (
     *(exp.BitmapConstructAgg, exp.BitwiseCount, exp.ConvertTimezone, exp.Format, exp.JSONFormat, exp.Kurtosis),
     *(exp.Levenshtein, exp.MonthsBetween, exp.Overlay, exp.ParseJSON, exp.RegrSlope, exp.Skewness),
 )
-_OTHER_NAMES = ("crc32", "hash", "printf", "time_bucket", "typeof", "url_encode", "xxhash64")
+_OTHER_NAMES = (
+    *("bitmap_bit_position", "bitmap_bucket_number", "crc32", "hash", "json_array_length", "json_object_keys"),
+    *("map_concat", "printf", "regexp_instr", "time_bucket", "to_binary", "try_to_binary", "typeof", "url_decode"),
+    *("url_encode", "xxhash64"),
+)
 _SPARKS_NAMES = {
     exp.ApproxQuantile: "approx_percentile",
     exp.AtTimeZone: "from_utc_timestamp",
@@ -58,6 +80,10 @@ _DIRECTIVE = re.compile("%-?[A-Za-z](strict)?")
 # A field with more letters than there is a directive for, such as yyyyy; the day of a year; a zone.
 _UNREAD = re.compile(r"%-?([A-Za-z])(?:strict)?%-?\1|%A%a|%B%-?m|%-?[jzZ]", re.IGNORECASE)
 _FRACTIONS = ("SECOND", "SECONDS", "SEC", "SECS", "S")
+_CUT_UNITS = (
+    *("YEAR", "YYYY", "YY", "QUARTER", "MONTH", "MON", "MM", "WEEK", "DAY", "DD", "HOUR", "MINUTE", "SECOND"),
+    *("MILLISECOND", "MICROSECOND"),
+)
 _FRACTION_CALLS = ("date_part", "datepart")
 
 
@@ -75,7 +101,7 @@ def translate_function(node: exp.Expression) -> None:
     """Let DuckDB give the value that Spark gives. Raises UnsupportedError for a function that it computes in another way."""
     if isinstance(node, exp.Lateral) and node.args.get("outer"):
         raise UnsupportedError("LATERAL VIEW OUTER: DuckDB leaves rows of empty arrays out")
-    if not isinstance(node, exp.Func | exp.AtTimeZone):
+    if not isinstance(node, exp.Func | exp.AtTimeZone | exp.WithinGroup):
         return
     _refuse(node)
     translate = _BY_NAME.get(_name(node)) if isinstance(node, exp.Anonymous) else _TRANSLATIONS.get(type(node))
@@ -92,6 +118,10 @@ def _refuse(node: exp.Expression) -> None:
     ):
         raise UnsupportedError("extract of seconds: DuckDB leaves the fraction out; use second() for whole seconds")
     _refuse_time(node)
+    if isinstance(node, exp.TimestampTrunc) and node.unit.name.upper() not in _CUT_UNITS:
+        raise UnsupportedError(
+            f"date_trunc to {node.unit.name}, which is null in Spark: name a unit from YEAR to MICROSECOND"
+        )
     lambdas = node.args.get("expression")
     if (
         isinstance(node, exp.Transform | exp.ArrayFilter)
@@ -203,7 +233,43 @@ def _reverse(node: exp.Reverse) -> None:
 
 
 def _percentile(node: exp.Quantile) -> None:
-    node.replace(_call("quantile_cont", node.this, node.args["quantile"]))
+    node.replace(
+        _call("quantile_cont", exp.cast(node.this.copy(), "double"), node.args["quantile"])
+    )  # DuckDB cuts decimals
+
+
+def _average(node: exp.Avg) -> None:
+    value = node.this
+    if not isinstance(value, exp.Distinct) and not value.find(exp.AggFunc, exp.Window):
+        node.set("this", _call(_MEASURED, value))
+
+
+def _as_double(node: exp.Median) -> None:
+    node.set("this", exp.cast(node.this.copy(), "double"))  # DuckDB cuts decimals
+
+
+def _continuous(node: exp.WithinGroup) -> None:
+    if isinstance(node.this, exp.PercentileCont):
+        for ordered in node.expression.find_all(exp.Ordered):
+            ordered.set("this", exp.cast(ordered.this.copy(), "double"))  # DuckDB cuts decimals
+
+
+def _joined_array(node: exp.ArrayToString) -> None:
+    """Make an empty text of an array of nulls."""
+    filled = exp.Coalesce(this=node.copy(), expressions=[exp.Literal.string("")])
+    node.replace(exp.Case().when(exp.Not(this=exp.Is(this=node.this.copy(), expression=exp.null())), filled))
+
+
+def _slice(node: exp.ArraySlice) -> None:
+    start, count = node.args.get("start"), node.args.get("end")
+    if _is_positive(start, missing=False) and _is_positive(count, missing=False):
+        return
+    wrong = exp.or_(
+        exp.EQ(this=start.copy(), expression=exp.Literal.number(0)),
+        exp.LT(this=count.copy(), expression=exp.Literal.number(0)),
+    )
+    failed = _call("error", exp.Literal.string("slice begins at 1 or from the end at -1, with a length of 0 or more"))
+    node.replace(exp.Case().when(wrong, failed).else_(node.copy()))
 
 
 def _joined(node: exp.GroupConcat) -> None:
@@ -220,20 +286,31 @@ _TRANSLATIONS: dict[type[exp.Expression], Callable[..., None]] = {
     exp.ArgMin: lambda node: node.replace(_call("arg_min_null", node.this, node.expression)),
     exp.ArrayContains: lambda node: node.replace(_call(_CONTAINS, node.this, node.expression)),
     exp.ArrayPosition: lambda node: node.replace(_call(_POSITION, node.this, node.expression)),
+    exp.ArraySlice: _slice,
+    exp.ArrayToString: _joined_array,
+    exp.Avg: _average,
     exp.CountIf: _count_if,
     exp.Dayname: _short_name,
     exp.Exists: _exists,
     exp.GroupConcat: _joined,
+    exp.Hex: lambda node: node.set("this", _call(_INTEGRAL, node.this)),
     exp.IsNan: lambda node: node.replace(exp.Coalesce(this=node.copy(), expressions=[exp.false()])),
     exp.Left: _side,
+    exp.Median: _as_double,
     exp.Monthname: _short_name,
     exp.Quantile: _percentile,
     exp.Reverse: _reverse,
     exp.Right: _side,
+    exp.SplitPart: lambda node: node.replace(
+        _call(_PART, *(node.args[name] for name in ("this", "delimiter", "part_index")))
+    ),
     exp.Substring: _substring,
+    exp.WithinGroup: _continuous,
     exp.UnixMillis: lambda node: node.replace(_call(_MILLIS, node.this)),
+    exp.UnixSeconds: lambda node: node.replace(_call(_UNIX_SECONDS, node.this)),
 }
 _BY_NAME: dict[str, Callable[..., None]] = {
+    "bin": lambda node: node.set("expressions", [_call(f"{_INTEGRAL}_alone", *node.expressions)]),
     "forall": _for_all,
     "get": lambda node: node.replace(_call(_GET, *node.expressions)),
 }

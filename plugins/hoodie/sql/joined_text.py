@@ -1,0 +1,56 @@
+"""Texts that are put together of values of other types. DuckDB writes the zone of a time, and bytes in another way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+from sqlglot.errors import UnsupportedError
+
+_JOINED, _ALIKE = "__HOODIE_JOINED", "__HOODIE_ALIKE"
+_TIME = "TIMESTAMP WITH TIME ZONE"
+MACROS = (
+    f"CREATE MACRO {_JOINED}(x TIMESTAMPTZ) AS CAST(CAST(x AS TIMESTAMP) AS VARCHAR), (x TIMESTAMP) AS x, "
+    "(x DATE) AS x, (x) AS x",
+    # DuckDB knows no type of an aggregate or window where it chooses a macro.
+    f"CREATE MACRO {_JOINED}_OF_ROWS(x) AS CASE WHEN typeof(x) = '{_TIME}' "
+    "THEN error('a time of an aggregate as text: cast it to STRING') ELSE x END",
+    f"CREATE MACRO {_ALIKE}(x, types) AS CASE WHEN list_contains(types, 'BLOB') "
+    """AND len(list_filter(types, lambda t: t NOT IN ('BLOB', '"NULL"'))) > 0 """
+    "THEN error('bytes are joined with other values: cast them to STRING') ELSE x END",
+)
+"""Functions that the texts call."""
+
+
+def joined_text(node: exp.Expression) -> None:
+    """Let `||`, `concat`, `concat_ws` and `listagg` write values as Spark does. Raises UnsupportedError for `concat` of one
+    value, which sqlglot takes for the value itself."""
+    if isinstance(node, exp.DPipe):
+        node.set("this", _alike(node.this, (node.this, node.expression)))
+        node.set("expression", _joined(node.expression))
+    elif isinstance(node, exp.Concat | exp.ConcatWs):
+        if isinstance(node, exp.Concat) and len(node.expressions) == 1:
+            raise UnsupportedError("concat of one value: write CAST(… AS STRING)")
+        first, *others = node.expressions
+        node.set("expressions", [_alike(first, node.expressions), *(_joined(each) for each in others)])
+    elif isinstance(node, exp.GroupConcat):
+        value = node.this.this if isinstance(node.this, exp.Order) else node.this
+        if isinstance(value, exp.Distinct):
+            if node.find(exp.Order):  # DuckDB wants the same value there
+                return
+            value = value.expressions[0]
+        value.replace(_alike(value, (value, exp.Literal.string(""))))
+
+
+def _alike(value: exp.Expression, all_of_them: Sequence[exp.Expression]) -> exp.Expression:
+    if all(isinstance(each, exp.Literal) for each in all_of_them):
+        return value.copy()
+    types = [exp.Anonymous(this="typeof", expressions=[each.copy()]) for each in all_of_them]
+    return exp.Anonymous(this=_ALIKE, expressions=[_joined(value), exp.Array(expressions=types)])
+
+
+def _joined(value: exp.Expression) -> exp.Expression:
+    if isinstance(value, exp.Literal | exp.Null | exp.DPipe):
+        return value.copy()
+    suffix = "_OF_ROWS" if value.find(exp.AggFunc, exp.Window) else ""
+    return exp.Anonymous(this=_JOINED + suffix, expressions=[value.copy()])
