@@ -180,7 +180,7 @@ def test_tables_that_are_read_again_take_the_others_to_a_later_cut(shop, monkeyp
     result = shop.sync()
     monkeypatch.undo()
     assert shop.commits(result) == {"a": 2, "b": 3, "c": 1}
-    assert {table.state for table in result.values()} == {"current"}
+    assert {name: table.state for name, table in result.items()} == {"a": "current", "b": "current", "c": "dropped"}
     shop.assert_equal("a", "b")
     assert lake_rows(str(shop.folder / "c")) == []
     assert shop.commits(shop.sync()) == {"a": 0, "b": 0, "c": 0}
