@@ -15,7 +15,7 @@ _NO_NUMBER = "CASE WHEN x IS NOT NULL THEN error('a time as a fraction: write un
 _IS_NUMERAL = f"regexp_full_match(CAST(x AS VARCHAR), '{_NUMBER}')"
 MACROS = (
     f"CREATE MACRO {_CHECKED}(x, y) AS coalesce(y, CASE WHEN x IS NOT NULL "
-    "THEN error('no value of the type to which it is cast: ''' || CAST(x AS VARCHAR) "
+    "THEN error('not a value of the type to which it is cast: ''' || CAST(x AS VARCHAR) "
     "|| '''; correct it, or write TRY_CAST where null is meant') END)",
     f"CREATE MACRO {_NUMERAL}(x VARCHAR) AS CASE WHEN {_IS_NUMERAL} THEN x END, (x BOOLEAN) AS CAST(x AS INTEGER), "
     f"(x TIMESTAMP) AS {_NO_NUMBER}, (x TIMESTAMPTZ) AS {_NO_NUMBER}, (x) AS x",

@@ -99,7 +99,7 @@ def test_another_plan_is_refused_and_nothing_is_done(service: str, tmp_path: Pat
     other = next(each for each in ("ttl", "cluster") if each != service)
     for digest in ("0" * 12, planned(table, other, SERVICES[other]).digest):
         before = instants(table)
-        with pytest.raises(PlanChangedError, match=f"the plan {digest}.*hudi-services .* --explain") as refused:
+        with pytest.raises(PlanChangedError, match=f"plan {digest}.*hudi-services .* --explain") as refused:
             asked(table, service, digest, options)
         assert not refused.value.retryable
         assert instants(table) == before

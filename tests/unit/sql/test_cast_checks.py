@@ -39,7 +39,7 @@ def test_texts_that_are_no_value_of_a_type(db):
             query = f"select {{}} from one, (values ('{text}')) v(s)"
             for value in ("s", f"'{text}'", "max(s)") if kind not in ("date", "timestamp") else ("s", f"'{text}'"):
                 with pytest.raises(
-                    SqlError, match=r"no value of the type to which it is cast.*TRY_CAST|Conversion Error"
+                    SqlError, match=r"not a value of the type to which it is cast.*TRY_CAST|Conversion Error"
                 ):
                     db.sql(query.format(f"cast({value} as {kind})")).rows()
                 assert db.sql(query.format(f"try_cast({value} as {kind})")).rows() == [(None,)], (kind, text)
@@ -64,7 +64,7 @@ def test_a_statement_whose_cast_fails_changes_nothing(db):
         "merge into t using t u on t.id = u.id and cast(u.s as int) <=> null when matched then delete",
         "insert into t select id + 9, s, cast(s as int) from t",
     ):
-        with pytest.raises(SqlError, match="no value of the type"):
+        with pytest.raises(SqlError, match="not a value of the type"):
             db.sql(statement)
     assert db.sql("select * from t order by id").rows() == rows
     db.sql("delete from t where s not like '%.%' and cast(s as int) = 1")

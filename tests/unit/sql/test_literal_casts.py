@@ -35,7 +35,7 @@ def test_a_literal_that_cannot_be_cast_changes_nothing(tmp_path):
                 f"{source.format(1)} update set {column} = {wrong}",
                 f"create table u using hudi as select 1 as id, {wrong} as x",
             ):
-                with pytest.raises(SqlError, match=r"no value of the type to which it is cast.*nothing was changed"):
+                with pytest.raises(SqlError, match=r"not a value of the type to which it is cast.*nothing was changed"):
                     db.sql(statement)
         assert db.sql("select * from t order by id").rows() == rows
         assert [row[1] for row in db.sql("show tables").rows()] == ["t"]

@@ -357,7 +357,7 @@ WRONG_CALLS = [
     ("show_logfile_records('t', '*', merge => true)", "merge"),
     ("show_invalid_parquet('t', needDelete => true)", "not deleted"),
     ("show_fsview_all('t', include_in_flight => true)", "leave include_in_flight out"),
-    ("5", "no procedure"),
+    ("5", "Not a procedure"),
     ("show_commits(", "cannot be read"),
     ("help(cmd => 'none')", "no procedure"),
 ]

@@ -238,7 +238,7 @@ MISTAKES = [
     ("insert into t values (1)", SqlError, "1 columns for 5"),
     ("insert into t values ('x', 'a', 1, 1, 'x')", SqlError, "type string"),
     ("insert into t values (3000000000, 'a', 1, 1, 'x')", SqlError, "column id"),
-    ("insert into t partition (name = 'x') values (1, 1, 1, 'x')", SqlError, "no partition column"),
+    ("insert into t partition (name = 'x') values (1, 1, 1, 'x')", SqlError, "not a partition column"),
     ("create table t (id int) using hudi", TableExistsError, "IF NOT EXISTS"),
     ("create table `../x` (id int) using hudi", SqlError, "letters"),
     ("create table u (id int, ID string) using hudi", SqlError, "twice"),

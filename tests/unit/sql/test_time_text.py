@@ -50,7 +50,7 @@ def test_literals_and_columns(db, texts, forms):
 
 def test_what_is_no_time(db):
     for literal in ("date '2026-'", "date 'x'", "timestamp '2026-13'", "timestamp '20260203 10'"):
-        with pytest.raises(SqlError, match=r"no value of the type|Conversion Error"):
+        with pytest.raises(SqlError, match=r"not a value of the type|Conversion Error"):
             db.sql(f"select {literal} from t")
     with pytest.raises(SqlError, match="'2026-'"):
         db.sql("select cast(concat(s, '-') as date) from t where s = '2026'")

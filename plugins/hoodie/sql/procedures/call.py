@@ -48,7 +48,7 @@ def _read(called: exp.Expression) -> tuple[str, Sequence[exp.Expression]]:
     if isinstance(node, exp.Column):  # help, without parentheses
         return str(node.name).lower(), ()
     raise SqlError(
-        f"Not a procedure in CALL:  {shortened(called.sql(dialect=DIALECT))}",
+        f"Not a procedure in CALL: {shortened(called.sql(dialect=DIALECT))}",
         fix="write CALL name(parameter => value, …)",
     )
 

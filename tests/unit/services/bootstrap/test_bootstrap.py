@@ -247,7 +247,7 @@ def _break(source, what):
         ("not Parquet", "part=p1/x .it cannot be read"),
         ("no key column", "record key column 'id' is missing from 1 files: part=p1/x"),
         ("null keys", "record key column 'id' is null in 1 files"),
-        ("keys twice", "not unique: 'a' of partition 'part=p1' stands 2 times"),
+        ("keys twice", "not unique: 'a' of partition 'part=p1' occurs 2 times"),
         ("another type", "'value'"),
         ("a lone file", "partition column 'part' is missing"),
         ("another partition", "another partition than its folder"),

@@ -200,7 +200,7 @@ def test_duplicates_are_looked_for_in_all_keys_in_a_sample_or_not_at_all(tmp_pat
     put(tmp_path / "source", "part=q/a", many)  # the same keys in another partition are other records
     (problem,) = preflight(request(str(tmp_path)), ENGINE).problems
     assert problem.startswith("1500 record keys are not unique: 'k")
-    assert "' of partition 'part=p' stands 2 times" in problem
+    assert "' of partition 'part=p' occurs 2 times" in problem
     (problem,) = preflight(request(str(tmp_path), check_keys="SAMPLE"), ENGINE).problems
     assert 5 < int(problem.split()[0]) < 60
     assert "not unique in the sample" in problem
@@ -215,7 +215,7 @@ def test_keys_that_share_a_hash_are_compared(tmp_path, monkeypatch):
     assert preflight(request(str(tmp_path)), ENGINE).problems == ()
     put(tmp_path / "source", "part=q/b", ["c", "a"])
     (problem,) = preflight(request(str(tmp_path)), ENGINE).problems
-    assert problem.startswith("1 record keys are not unique: 'a' of partition 'part=q' stands 2 times")
+    assert problem.startswith("1 record keys are not unique: 'a' of partition 'part=q' occurs 2 times")
 
 
 def test_null_keys_that_no_statistics_tell(tmp_path):

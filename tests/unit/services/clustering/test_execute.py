@@ -162,7 +162,7 @@ def test_a_replacement_that_is_no_clustering_is_not_carried_out(table, monkeypat
     instants.request(table.state(), Time.of("20990101000000000"), action, encode_replace_request(None))
     if action is Action.REPLACE_COMMIT:
         assert table.run(CLUSTERING) == []
-    with pytest.raises(PendingInstantError, match="no clustering"):
+    with pytest.raises(PendingInstantError, match="not a clustering"):
         table.run(CLUSTERING, time="20990101000000000")
 
 
