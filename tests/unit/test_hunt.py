@@ -79,4 +79,4 @@ def test_kills_take_other_calls_with_another_seed(monkeypatch, seed):
 
 
 def test_the_searches_name_tests():
-    assert {arguments[-1].split("/")[1] for arguments in SEARCHES.values()} == {"unit", "simulation", "crash"}
+    assert {arguments[-1].split("/")[1] for arguments in SEARCHES.values()} == {"unit", "simulation", "crash", "load"}

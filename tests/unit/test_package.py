@@ -63,6 +63,7 @@ MODULES = (
     "whole_databases",
     "snapshot",
     "verify",
+    "database_lag",
 )
 # Each module in a process of its own, as `python -m` starts it. Their parent has loaded what all of them load.
 HELP = """

@@ -55,5 +55,5 @@ def test_every_module_prints_by_this_one() -> None:
     folder = Path(hudi_services.__file__).parent
     texts = {path.relative_to(folder): path.read_text() for path in folder.rglob("*.py")}
     assert [str(path) for path, text in texts.items() if re.search(r"click\.(s?echo|print)\b|^\s+print\(", text)] == [
-        "terminal.py"
+        "runtime/terminal.py"
     ]
