@@ -49,7 +49,7 @@ class Expire:
         self.expired.extend(plan or ())
         return plan
 
-    def told(self, done):
+    def report(self, done):
         return f"{len(done or ())} partitions are old", None
 
 

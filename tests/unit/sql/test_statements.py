@@ -305,7 +305,7 @@ def test_two_names_of_one_table_are_one_table(db, tmp_path, monkeypatch):
 def test_indexes_of_the_metadata_table_are_refused_by_name(tmp_path, statement, named):
     with connect(tmp_path) as db:
         db.sql("create table orders (id string, n int) using hudi tblproperties (primaryKey = 'id')")
-        with pytest.raises(SqlError, match=f"{named} is not there for Hudi tables, such as default.orders"):
+        with pytest.raises(SqlError, match=f"{named} is not supported for Hudi tables, such as default.orders"):
             db.sql(statement)
         db.sql("create temporary table plain (n int); create index i on plain (n)")  # DuckDB's own
 
