@@ -56,13 +56,18 @@ def _states(name: str, reading: Reading) -> Storage:
     return open_storage(server.state)
 
 
-def registered_sync(name: str, reading: Reading, environ: Mapping[str, str]) -> PlannedSync:
+def registered_sync(
+    name: str, reading: Reading, environ: Mapping[str, str], *, wrong_rules: bool = False
+) -> PlannedSync:
     """Return the runs that bring all tables of the server `name` up to date.
 
     Tables whose entries have mistakes are refused. Raises ConfigError where two tables are loaded from one, RegistryError for an
-    entry with mistakes that does not say which table it is about: a rule could take that one.
+    entry with mistakes that does not say which table it is about, and for a rule with mistakes: another rule could take its
+    tables. With `wrong_rules`, as for a plan that is only shown, the right rules go without the others.
     """
     server, cuts, registry = database_server(name, reading), cut_store(name, reading), reading.registry
+    if not wrong_rules and (wrong := [*reading.wrong_rules.get(name, ()), *reading.wrong_rules.get("", ())]):
+        raise as_error(registry.file, wrong)
     targets = [_target(table, source, server, environ) for table, source in database_tables(registry, name)]
     twice = [source for source, count in Counter(target.table.full_name for target in targets).items() if count > 1]
     if twice:

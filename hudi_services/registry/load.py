@@ -71,12 +71,14 @@ class Registry:
 class Reading:
     """What a registry file holds: the good tables, and the mistakes that keep others out.
 
-    `left_out` are those of them that a server has.
+    `left_out` are those of them that a server has. `wrong_rules` are mistakes in rules for whole databases, by the server
+    that a rule names, or by an empty text where it names none.
     """
 
     registry: Registry
     mistakes: tuple[Mistake, ...]
     left_out: tuple[LeftOut, ...] = ()
+    wrong_rules: Mapping[str, tuple[Mistake, ...]] = field(default_factory=dict)
 
 
 def load_registry(file: str | PathLike[str], environ: Mapping[str, str] = os.environ) -> Registry:
@@ -118,6 +120,7 @@ class _Checker:
         self._places = [*PATH_KEYS, *((each.name, *place) for each in entries for place in each.section.places)]
         self._mistakes: set[Mistake] = set()
         self._bad: set[int] = set()
+        self._wrong_rules: dict[str, tuple[Mistake, ...]] = {}
         self._taken: dict[tuple[str, str], int] = {}
         self._around: dict[str, int] = {}  # folders above tables
 
@@ -152,7 +155,8 @@ class _Checker:
                     tables.append(table)
         registry = Registry(self._file, tuple(tables), pools, doctor, judge, watch, alerts, servers, databases)
         bad = (_laid_over(entry, defaults) for entry in self._bad_entries())
-        return Reading(registry, tuple(sorted(self._mistakes, key=_order)), tuple(left_out(bad)))
+        mistakes = tuple(sorted(self._mistakes, key=_order))
+        return Reading(registry, mistakes, tuple(left_out(bad)), self._wrong_rules)
 
     def _bad_entries(self) -> Iterator[dict[str, Any]]:
         """The entries with mistakes that are mappings, in their order."""
@@ -229,7 +233,7 @@ class _Checker:
         """Return the rules without mistakes."""
         rules: list[DatabaseRule] = []
         for position, value in enumerate(section):
-            declared = self._marked.data.get("servers")
+            declared, before = self._marked.data.get("servers"), set(self._mistakes)
             if isinstance(value, dict) and "pipeline" in value:
                 folder = FilePath(self._file).parent
                 piped, wrong, mistakes = checked_pipeline(value, servers, declared, self._environ, folder)
@@ -240,6 +244,10 @@ class _Checker:
                 rules += [rule] if rule is not None else []
             for path, message in wrong:
                 self._add(("databases", position, *path), message)
+            if added := self._mistakes - before:
+                server = value.get("server") if isinstance(value, dict) else None
+                server = server if isinstance(server, str) else ""
+                self._wrong_rules[server] = (*self._wrong_rules.get(server, ()), *sorted(added, key=_order))
         return tuple(rules)
 
     def _table(

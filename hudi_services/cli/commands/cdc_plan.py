@@ -24,7 +24,7 @@ def _plan(server: str, registry: str | None, pipeline: str | None, accept: bool,
     from hudi_services.sources.databases.plan_page import document, problems
 
     declared = declaration(server, registry, pipeline)
-    sync = registered_sync(server, declared.reading, declared.environ)
+    sync = registered_sync(server, declared.reading, declared.environ, wrong_rules=True)
     current = sync.current(accept=accept, preflight=True)
     file, mistakes = declared.reading.registry.file, [one for one in declared.reading.mistakes if one.table is None]
     if current is None and mistakes:
