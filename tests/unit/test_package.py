@@ -64,6 +64,7 @@ MODULES = (
     "snapshot",
     "verify",
     "database_lag",
+    "database_day",
 )
 # Each module in a process of its own, as `python -m` starts it. Their parent has loaded what all of them load.
 HELP = """

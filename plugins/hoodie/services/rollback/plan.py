@@ -113,7 +113,7 @@ def _check_last(state: TableState, instant: Instant) -> None:
         raise RollbackError(
             what,
             found=f"{plans[0].action} {plans[0].time} was planned after it and may name its files",
-            fix="execute that plan, then roll back its instant, and then this commit; nothing was changed",
+            fix="execute that plan, then undo its instant and this commit by `hudi-services rollback`. Nothing was changed",
         )
 
 
