@@ -1,1 +1,1 @@
-"""What a service of the platform is made of: its command, its section in the entry of a table, its DAG."""
+"""The parts of a platform service: its command, its section in the entry of a table, its DAG."""

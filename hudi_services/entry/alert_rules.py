@@ -1,4 +1,4 @@
-"""Of what the hooks of a registry are told."""
+"""The conditions that a registry's hooks report."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ def told_of(alerts: Alerts, tables: Sequence[Table]) -> list[str]:
 
 
 def has_deadline(table: Table) -> bool:
-    """Whether a service of it has one."""
+    """True if one of the table's services has a deadline."""
     sections = [getattr(table, name) for name in type(table).model_fields]
     return any(isinstance(each, ServiceSection) and each.deadline is not None for each in sections)
 
 
 def warnings(alerts: Alerts, tables: Sequence[Table]) -> Iterator[str]:
-    """What was hardly meant: hooks that would be told of nothing, runs that no history keeps."""
+    """Settings that are probably mistakes: hooks without a condition, failed runs to report without a history."""
     if not told_of(alerts, tables):
         yield "hooks are told of nothing: say of what, such as `tasks: true` (docs/how-to/alerts.md)"
     if alerts.runs and all(table.history is None for table in tables):

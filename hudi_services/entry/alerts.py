@@ -1,4 +1,4 @@
-"""What a registry may say of alerts: whom to tell, of what, how often, and when a day is summed up."""
+"""The `alerts` section of a registry: hooks, conditions, how often a message is repeated, and the hour of the daily digest."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def wrong_address(url: str) -> str | None:
 
 
 def _url(value: object) -> object:
-    # Whatever is wrong is told without the value, so types are looked at here, too.
+    # Errors never show the value, so types are checked here, too: the message has to say what is expected.
     if not isinstance(value, str):
         raise ValueError("has to be an address: https://…, or ${NAME} for one that an environment variable has")
     if VARIABLE.match(value):  # it is looked at when something is sent
@@ -45,7 +45,7 @@ def _url(value: object) -> object:
 
 
 def _token(value: object) -> object:
-    # Somebody may have written the secret itself, so it is not shown.
+    # The value may be the secret itself, so the error does not show it.
     if not isinstance(value, str) or not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", value):
         raise ValueError("has to be the name of an environment variable, not a secret")
     return value
@@ -64,9 +64,12 @@ def _hour(value: object) -> object:
 
 
 class Hook(Part):
-    """One who is told by HTTP: his `name`, under which is kept what he was told; the address (`url`), in which `${NAME}` is an
-    environment variable; the `form` of the body, an object of JSON, or one with nothing but a `text`, as Slack takes it; and the
-    environment variable (`token`) that has what is sent as `Authorization: Bearer`."""
+    """A receiver of alerts by HTTP.
+
+    `name` is the key under which delivered alerts are stored. In the address (`url`), `${NAME}` is an environment variable.
+    `form` is that of the body: a JSON object, or one with only a `text`, which Slack takes. `token` names the environment
+    variable whose value is sent as `Authorization: Bearer`.
+    """
 
     name: Annotated[str, AfterValidator(_name)]
     url: Annotated[str, BeforeValidator(_url)] = Field(repr=False)
@@ -87,13 +90,21 @@ Longer = Annotated[Duration, Field(ge=timedelta(0))]
 
 
 class Alerts(Part):
-    """Whom to tell (`hooks`), and of what: a table that for longer than `unreadable` cannot be read or is gone, or is damaged; an
-    objective that is missed for longer than `objectives`; a plan or writer that has held a service back for longer than
-    `blockers`; a named consumer that services have passed (`consumers`); a service whose last run failed (`runs`); a task of its
-    DAGs that failed (`tasks`); a table without a commit for longer than `late`; a stream that has not taken in a commit for
-    longer than `lag`; a database server whose newest cut, or a table of which, is behind for longer than `servers`. What is not
-    said is not told. What lasts is told again after `repeat`; at the hour `digest` of each day, in the time zone `zone`, it is
-    summed up."""
+    """The hooks (`hooks`) and the conditions that they report. A condition that is not set sends nothing.
+
+    - `unreadable`: a table cannot be read, is gone, or is damaged for longer than this;
+    - `objectives`: an objective is missed for longer than this;
+    - `blockers`: a plan or a writer has held a service back for longer than this;
+    - `consumers`: services have passed a named consumer;
+    - `runs`: the last run of a service failed;
+    - `tasks`: a task of the table's DAGs failed;
+    - `late`: a table has had no commit for longer than this;
+    - `lag`: a stream has not read a commit for longer than this;
+    - `servers`: the newest cut of a database server, or one of its tables, is behind for longer than this.
+
+    A condition that lasts is reported again after `repeat`. A summary is sent at the hour `digest` of each day, in the time
+    zone `zone`.
+    """
 
     hooks: Annotated[tuple[Hook, ...], AfterValidator(_some)]
     unreadable: Longer | None = None

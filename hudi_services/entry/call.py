@@ -15,11 +15,11 @@ if TYPE_CHECKING:  # they load Arrow
 
 
 def _nobody(_line: str) -> None:
-    """Whoever asks for JSON wants nothing else."""
+    """Print nothing: with JSON, the result is the only output."""
 
 
 def _no(_question: str) -> bool:
-    """Nobody is there who could be asked."""
+    """Refuse, as there is no terminal on which a person could answer."""
     return False
 
 
@@ -35,10 +35,10 @@ class Call:
 
 
 class Task(Protocol):
-    """What a call of a service does. All methods raise HoodieError."""
+    """One call of a service. All methods raise HoodieError."""
 
     def explain(self, engine: Engine) -> Decision[Any]:
-        """What `run` would do now; changes nothing."""
+        """The decision that `run` would make now; changes nothing."""
         ...
 
     def run(self, engine: Engine) -> ServiceResult:

@@ -1,4 +1,4 @@
-"""What an entry says of its DAG: values, which Airflow's side turns into schedules, forms and tasks."""
+"""Values with which an entry describes its DAG. The Airflow plugin turns them into schedules, forms and tasks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 DAG_PREFIX = "hudi"
 BY_OBJECTIVES = "objectives"
-"""In place of a cron schedule: a service begins when an objective is missed that it mends."""
+"""In place of a cron schedule: a service begins when an objective is missed that the service restores."""
 
 
 def dag_id(service: str, table_name: str) -> str:
@@ -73,7 +73,7 @@ class Trigger:
 
 @dataclass(frozen=True)
 class Asked:
-    """What a run is asked for: by the step's `mode`, by the form's `params`, by Airflow.
+    """The request of a run: the step's `mode`, the values of the form (`params`), and Airflow's part.
 
     `run_type` is Airflow's (`scheduled`, `backfill`, `manual`, …), `interval` the run's data interval if it has one. `agreed` is
     the digest of the plan that a person has agreed to in this run, `urged` the objective that is missed where that began it,
@@ -91,7 +91,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Arguments:
-    """What a service is called with on a table: its own flags, and `hoodie.*` options."""
+    """The arguments of a service on a table: its own flags, and `hoodie.*` options."""
 
     flags: tuple[str, ...] = ()
     options: Mapping[str, str] = field(default_factory=dict)
@@ -104,7 +104,7 @@ class Arguments:
 
 @dataclass(frozen=True)
 class Outlook:
-    """Whether there is something to do for a service: with the reason, and facts that are kept with the run (name -> JSON)."""
+    """A look at a table: whether a service has work (`due`), the reason, and facts that are kept with the run (name -> JSON)."""
 
     due: bool
     reason: str
@@ -115,9 +115,9 @@ class Outlook:
 class Run:
     """Runs a service on the table; `mode` goes to the arguments of its entry.
 
-    Where it fails with the error `asks`, by name, nothing was changed and the run goes on to the approval that follows. What was
-    agreed to there is carried out by the step whose `agreed_in` names the task that asked. One that `follows` the task that
-    schedules carries out what that has scheduled; it explains nothing, as that has.
+    If it fails with the error named by `asks`, it has changed nothing, and the run goes on to the approval that follows. The
+    step whose `agreed_in` names the asking task then carries out the approved plan. A step that `follows` the scheduling task
+    carries out the plan that this task has scheduled, and does not explain it again.
     """
 
     task_id: str
@@ -140,7 +140,7 @@ class WhenDue:
 class Approval:
     """A person reads the result of the task `shows`, and `text`, before the run goes on; a rejection skips all that follows.
 
-    With `when_asked` only where that task asks; else what follows is skipped.
+    With `when_asked`, the approval is needed only if that task asks. Otherwise all that follows is skipped.
     """
 
     task_id: str
@@ -152,7 +152,7 @@ class Approval:
 
 @dataclass(frozen=True)
 class SwitchOn:
-    """Switches on a table's switch, whose name this is; it stays on until somebody deletes it, as `note` says."""
+    """Switches on the table's switch of this name; it stays on until a user deletes it, as `note` says."""
 
     task_id: str
     switch: str

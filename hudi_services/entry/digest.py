@@ -13,7 +13,8 @@ _DIGEST = re.compile(r"[0-9a-f]{12}")
 
 
 class PlanDigest(click.ParamType[str]):
-    """12 characters, which `--explain` tells. An empty one, of a flag without its value, is none."""
+    """A digest of 12 characters, as `--explain` shows it. The empty text of a flag without its value passes, for `_named` to
+    refuse."""
 
     name = "digest"
 
@@ -36,8 +37,10 @@ def _named(context: click.Context, parameter: click.Parameter, value: str | None
 
 
 def only_flag() -> click.Option:
-    """Of a command that carries out one plan and no other; its value is None without it. An empty one is refused: whoever gave
-    it did not ask for any plan."""
+    """The flag of commands that carry out only the plan with this digest; its value is None without the flag.
+
+    An empty value is refused, because it names no plan.
+    """
     return click.Option(
         [f"--{ONLY}", "only"],
         type=PlanDigest(),

@@ -1,4 +1,4 @@
-"""What a registry may say of the doctor, which looks at all of its tables."""
+"""The `doctor` section of a registry: the DAG that checks all of its tables."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ DOCTOR_DAG = f"{DAG_PREFIX}_doctor"
 
 
 class Doctor(Rounds):
-    """Whether the doctor reads data files, and from which severity on its run fails."""
+    """Settings of the doctor: whether it reads data files (`deep`), and the severity from which its run fails."""
 
     deep: bool = False
     fails_on: Literal["damage", "warning"] = "damage"

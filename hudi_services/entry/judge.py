@@ -1,4 +1,4 @@
-"""What a registry may say of the judge, who starts the services that are scheduled by objectives."""
+"""The `judge` section of a registry. The judge starts the services that are scheduled by objectives."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Judge(Rounds):
 
 
 def is_quiet(hours: Iterable[str], now: datetime) -> bool:
-    """Whether a moment is in one of these hours, whose last minute is none of them; they may pass midnight."""
+    """True if a moment is in one of these hours. Their end is exclusive, and they may pass midnight."""
     moment = now.astimezone(UTC).time()
     for each in hours:
         first, last = (time.fromisoformat(part) for part in each.split("-"))

@@ -1,4 +1,4 @@
-"""What is wrong with a declaration, in the words of those who wrote it."""
+"""Messages about mistakes in a declaration, in the words of its author."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a registry may ask of a table's state, beside what its services do by the clock."""
+"""The `objectives` of a table: limits on its state, in addition to the schedules of its services."""
 
 from __future__ import annotations
 
@@ -45,11 +45,13 @@ CountOrShare = Annotated[
 
 
 class Objectives(Part):
-    """What is to hold of a table; none is looked at that is not said.
+    """Limits on the state of a table. Unset objectives are not checked.
 
-    At most so long since the last commit with data (`freshness`); at most so many bytes of logs for each byte of base files
-    (`log_ratio`); so many small files, or such a share of the base files (`small_files`); so long a commit waits for a clean that
-    has something to remove (`clean_age`); so many instants on the active timeline (`timeline_length`).
+    - `freshness`: the longest time since the last commit with data;
+    - `log_ratio`: the most bytes of logs for each byte of base files;
+    - `small_files`: the most small files, as a number or as a share of the base files;
+    - `clean_age`: the longest time that a commit waits for a clean that has something to remove;
+    - `timeline_length`: the most instants on the active timeline.
     """
 
     freshness: Age | None = None

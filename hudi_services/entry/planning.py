@@ -1,4 +1,4 @@
-"""What services have in common that schedule plans and carry them out apart: flags, settings, steps of the DAG."""
+"""Flags, settings and DAG steps that are common to services which schedule plans and execute them separately."""
 
 from __future__ import annotations
 
@@ -97,12 +97,12 @@ def plan_steps(
 ) -> Callable[[Table, PlannedSection], tuple[Step, ...]]:
     """A task that looks (`outlook`, of a base path and options), one that schedules, one that executes.
 
-    Where a person fills in one of the fields `chosen`, the options are not those of the outlook, and nothing is looked at before.
+    If a person fills in one of the fields `chosen`, the options differ from those of the outlook, so the task does not look.
     """
 
     def steps(table: Table, section: PlannedSection) -> tuple[Step, ...]:
         def look(asked: Asked) -> Outlook:
-            if asked.urged:  # by options that go by commits it may not be due
+            if asked.urged:  # options that count commits may say that it is not due
                 return Outlook(True, f"the objective {asked.urged} is missed")
             if by_hand := [name for name in ("force", *chosen) if asked.params.get(name)]:
                 return Outlook(True, f"the form has {', '.join(by_hand)}")
@@ -116,7 +116,10 @@ def plan_steps(
 
 
 def plan_arguments(_table: Table, section: PlannedSection, asked: Asked) -> Arguments:
-    """The mode is `schedule` or `execute`; none is both. What an objective asks for is planned though no commits make it due."""
+    """Arguments for the mode `schedule` or `execute`, or for both without a mode.
+
+    The plan that an objective asks for is made even if the commits do not make it due.
+    """
     mode = ("--mode", asked.mode) if asked.mode else ()
     if asked.mode == "execute" and asked.scheduled:
         return Arguments((*mode, "--instant", asked.scheduled), section.hoodie)

@@ -1,4 +1,4 @@
-"""Whether the table of an entry is there: services are scheduled from the day of its entry, before anything was ingested."""
+"""Check that the table of an entry exists: its services are scheduled from the day of the entry, before the first ingestion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a registry may say of a DAG that goes through all of its tables."""
+"""The section of a DAG that goes through all tables of a registry."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hudi_services.entry.table import Cron
 
 
 class Rounds(Part):
-    """When it looks at the tables (cron, UTC; else by hand), how many at once, and what is Airflow's."""
+    """The schedule (cron, UTC; by hand without one), the number of tables that are checked at once, and Airflow's settings."""
 
     schedule: Cron | None = None
     at_once: Annotated[int, Field(ge=1, le=64)] = 8

@@ -24,7 +24,7 @@ class When:
 
 
 def services_of(table: Table, entries: Iterable[ServiceEntry[Any]], today: date) -> Iterator[When]:
-    """Each service of the table that has a DAG; `today` (UTC) tells schedules that have come to their end."""
+    """Each service of the table that has a DAG. With `today` (UTC), schedules that have ended are recognised."""
     known = {entry.name: entry for entry in entries if entry.has_dag(table)}
     for entry in known.values():
         yield _when(table, entry, known, today)

@@ -1,7 +1,7 @@
 """One declaration of a service, from which its command, registry section, form, Spark application and DAG derive.
 
-Importing an entry is cheap, as Airflow parses DAG files all the time: whatever loads Arrow or Spark is imported by the functions
-that it names, when they are called.
+Importing an entry is cheap, as Airflow parses DAG files all the time. Modules that load Arrow or Spark are imported by the
+functions that it names, when they are called.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ KeyPath = tuple[str, ...]
 class Command:
     """The subcommand of a service, and its Spark application.
 
-    `task` gets the call and the values of `flags` by name, and raises ConfigError for what contradicts itself: nothing was opened
-    yet. `application` is the file in spark_apps/; None for a service that never runs on Spark. `examples` are lines as they are
-    typed. One that is not `typed` is for Airflow only: at a shell commands of their own ask and show what people need there.
-    What `mends` a table runs while it is paused, too.
+    `task` gets the call and the values of `flags` by name, and raises ConfigError for flags that contradict each other: nothing
+    was opened yet. `application` is the file in spark_apps/; None for a service that never runs on Spark. `examples` are lines
+    as they are typed. A command that is not `typed` is for Airflow only: at a shell, other commands ask for and show the same
+    things. A service that `mends` a table runs while the table is paused, too.
     """
 
     help: str
@@ -64,7 +64,7 @@ class Command:
 
 @dataclass(frozen=True, eq=False)
 class Section(Generic[S]):
-    """What a table's entry in the registry may say of a service.
+    """The section of a service in a table's entry of the registry.
 
     `options` are what its part `hoodie` takes, and say what is refused there; where it takes others than all of these, `only`
     has them. `replaced` names options that have a key of their own in the registry, and that key: said twice, the two could
@@ -95,9 +95,9 @@ class Section(Generic[S]):
 class Dag(Generic[S]):
     """The DAG of a service, for each table that has the section and for which `applies` holds.
 
-    Its `steps` follow each other. `arguments` is what a step calls the service with, and raises HoodieError or ValueError for
-    what cannot be asked for. A service that is asked for but `once` says so. `notes` are lines of its documentation. Its asset is
-    the table itself when the service changes rows (`changes_rows`), else `<table>/<service>`.
+    Its `steps` follow each other. `arguments` returns the arguments of a step's service, and raises HoodieError or ValueError
+    for an impossible request. `once` marks a service that is requested only once. `notes` are lines of its documentation. Its
+    asset is the table itself if the service changes rows (`changes_rows`), and `<table>/<service>` if not.
     """
 
     steps: Callable[[Table, S], tuple[Step, ...]]
@@ -120,12 +120,12 @@ class ServiceEntry(Generic[S]):
     dag: Dag[S]
 
     def section_of(self, table: Table) -> S | None:
-        """What the registry says of this service of a table; None when it says nothing and there are no defaults."""
+        """The service's section in the entry of a table; None if the entry lacks it and there are no defaults."""
         found: S | None = table.section(self.name)
         return found
 
     def engine_of(self, table: Table) -> Engine:
-        """Where this service of the table runs: local, spark, or auto."""
+        """The engine that runs this service of the table: local, spark, or auto."""
         section = self.section_of(table)
         return (section.engine if isinstance(section, SparkSection) else None) or table.engine
 

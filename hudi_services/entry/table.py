@@ -1,4 +1,4 @@
-"""What a table's entry may say. Frozen, and an unknown option is a mistake."""
+"""The entry of a table. It is frozen, and an unknown option is a mistake."""
 
 from __future__ import annotations
 
@@ -51,8 +51,10 @@ class Keys(Part):
 
 
 class ServiceSection(Part):
-    """What a table's entry says of one service. Each entry of a service declares its own. A run that is not done `deadline`
-    after it was queued is told by alerts."""
+    """The section of one service in a table's entry. Each service declares its own.
+
+    An alert reports a run that has not finished within `deadline` of being queued.
+    """
 
     hoodie: Options = Field(default={})
     deadline: Annotated[Duration, Field(ge=timedelta(seconds=1))] | None = None
@@ -63,7 +65,7 @@ Bytes = Annotated[int, BeforeValidator(bytes_of)]
 
 
 class SparkSection(ServiceSection):
-    """Of a service that can run on Spark. `engine` goes before the table's."""
+    """The section of a service that can run on Spark. Its `engine` overrides that of the table."""
 
     spark: Options = Field(default={})
     engine: Engine | None = None
@@ -77,7 +79,7 @@ class Local(Part):
 
 
 class History(Part):
-    """Where each run of a service leaves a record: a Hudi table of its own at `path`.
+    """The Hudi table at `path` to which each run of a service adds a record.
 
     Records wait in the folder `spool`, beside it if it is not named, until a run writes those that wait into the table.
     """
@@ -87,8 +89,11 @@ class History(Part):
 
 
 class Pages(Part):
-    """What the pages in Airflow's UI show of the data itself: with `rows` samples of rows and rows that changed, to whoever may
-    read what the tasks of the table's DAGs have left, but for the columns `hidden`."""
+    """The data that the pages in Airflow's UI show: with `rows`, samples of rows and rows that changed, without the columns
+    `hidden`.
+
+    All users see them who may read the results of the tasks of the table's DAGs.
+    """
 
     rows: bool = False
     hidden: Texts = ()
@@ -122,7 +127,7 @@ class Table(Part):
 
     @property
     def common(self) -> dict[str, str]:
-        """Of its options those that hold for every service: the lock, and how writers get on with each other."""
+        """The options that hold for every service: the lock, and the rules for concurrent writers."""
         return select_keys(self.hoodie, COMMON_KEYS)
 
     @property
@@ -136,7 +141,7 @@ class Table(Part):
         return self.source if isinstance(self.source, FolderSource) else None
 
     def section(self, service: str) -> Any:
-        """What the entry says of a service; None when it says nothing and the service has no defaults."""
+        """The section of a service in the entry; None if the entry lacks it and the service has no defaults."""
         return getattr(self, service, None) if service in type(self).model_fields else None
 
 

@@ -1,4 +1,4 @@
-"""What a registry may say of the watcher, which fills the store that pages and triggers read."""
+"""The `watch` section of a registry. The watcher fills the store that pages and triggers read."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from hudi_services.entry.feed.model import Part
 
 
 class Watch(Part):
-    """Where the snapshots are (`store`: a path of a SQLite file, or a URL of SQLAlchemy's; beside the registry if it is not
-    named), how many seconds from one round to the next (`every`), and how many tables are looked at `at_once`."""
+    """Settings of the watcher.
+
+    `store` holds the snapshots: the path of a SQLite file, or an SQLAlchemy URL; the default is a file beside the registry.
+    `every` is the number of seconds from one round to the next, `at_once` the number of tables that are checked in parallel.
+    """
 
     store: str | None = None
     every: Annotated[float, Field(ge=1, le=86_400)] = 30

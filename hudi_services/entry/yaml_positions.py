@@ -1,4 +1,4 @@
-"""YAML with its line numbers: plain values, and for every key and item the line it stands on."""
+"""YAML with its line numbers: plain values, and the line of every key and item."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _DISGUISED = re.compile(r"[+-]?0[0-9_]+|.*[:_].*|[+-]?0[box].*", re.IGNORECASE) 
 
 @dataclass(frozen=True)
 class Problem:
-    """What the YAML itself has wrong, at a path and a line."""
+    """A mistake in the YAML itself, at a path and a line."""
 
     path: Path
     line: int

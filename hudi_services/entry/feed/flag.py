@@ -1,4 +1,4 @@
-"""A feed as the command is told it."""
+"""A feed as the argument of a command."""
 
 from __future__ import annotations
 

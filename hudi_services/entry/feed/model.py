@@ -1,4 +1,5 @@
-"""What a feed's declaration may say: how its files are chosen, read, shaped, and what becomes of what cannot be loaded.
+"""The declaration of a feed: how its files are chosen, read and shaped, and how files and rows that cannot be loaded are
+treated.
 
 It is part of `source` in a table's entry of the registry, and the flag `--feed` of the command carries it, as JSON, to
 wherever the command runs. Names of columns in `csv` and `schema` are those of the files, before `rename`; those in `cast`,
@@ -21,7 +22,7 @@ from hudi_services.entry.feed.types import parse_type
 
 
 class Part(BaseModel):
-    """Of what users declare: frozen, and an unknown option is a mistake."""
+    """Base of everything that users declare: frozen, and an unknown option is a mistake."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -56,7 +57,7 @@ def _none_for_empty(value: object) -> object:
 def _encoding(value: str) -> str:
     try:
         codecs.getincrementaldecoder(value)
-        "".encode(value)  # codecs that are none of text, such as hex, refuse it
+        "".encode(value)  # codecs that do not make text, such as hex, refuse it
     except LookupError as error:
         raise ValueError(
             f"{value!r} is no encoding; known are utf-8, latin-1, cp1252, utf-16 and others of Python"
@@ -113,7 +114,7 @@ Encoding = Annotated[str, AfterValidator(_encoding)]
 
 
 class Csv(Part):
-    """How rows stand in CSV files. `header`: whether the first line names the columns; or their names, where no line does.
+    """The form of CSV files. `header` says whether the first line names the columns, or has the names if no line does.
 
     `null_values` are the texts that stand for null in every column; without them an empty value does, and NA, NULL and null
     where no text is meant. Lines that begin with `comment` are no rows, nor are the first `skip_rows` lines.
@@ -132,14 +133,14 @@ class Csv(Part):
 
 
 class Json(Part):
-    """How objects stand in JSON files: one a line (`lines`), or all in one array (`array`)."""
+    """The form of JSON files: one object a line (`lines`), or all objects in one array (`array`)."""
 
     layout: Literal["lines", "array"] = "lines"
     encoding: Encoding = "utf-8"
 
 
 class Column(Part):
-    """A declared column. Where a row has no value for it, it has the `default`, written as in a CSV file."""
+    """A declared column. Rows without a value for it get the `default`, written as in a CSV file."""
 
     type: TypeName
     nullable: Annotated[bool, Field(strict=True)] = True
@@ -148,7 +149,7 @@ class Column(Part):
     @model_validator(mode="before")
     @classmethod
     def _quoted(cls, given: object) -> object:
-        """What YAML takes for a number or a truth value has lost its writing: 1.10, or no."""
+        """Refuse a default of a text column that YAML read as a number or a truth value, such as 1.10 or no: its text is lost."""
         text = False
         if isinstance(given, dict) and isinstance(given.get("default"), bool | int | float | date):
             with suppress(ValueError):
@@ -176,7 +177,8 @@ class Timestamps(Part):
 
 
 class BrokenFiles(Part):
-    """What becomes of a file that cannot be read: `stop` loads nothing, `skip` leaves it out and tells so in every run."""
+    """The treatment of files that cannot be read: `stop` loads nothing, `skip` leaves the file out and reports it in every
+    run."""
 
     files: Literal["stop", "skip"] = "stop"
 
@@ -188,7 +190,7 @@ class Feed(Part):
     `schema`, or into such as their values suggest; columns are renamed, times are parsed, types cast, and `sql` is run.
 
     `order` is that of the files, by name or time of change: of two rows with the same key and equal ordering values, the row of
-    the later file stands. `undeclared` says what becomes of columns that `schema`, where there is one, does not name.
+    the later file wins. `undeclared` is the treatment of columns that are missing in `schema`, if there is one.
     """
 
     csv: Csv = Csv()
@@ -210,7 +212,7 @@ _MOMENTS = {True: "timestamp", False: "timestamp_ntz"}
 
 
 def contradictions(feed: Feed, file_format: str) -> Iterator[tuple[KeyPath, str]]:
-    """What a feed says that cannot be, or has no effect on files of this format: the key, and the reason."""
+    """Keys of a feed that contradict another key or have no effect on files of this format, with the reason."""
     if file_format != "csv" and feed.csv != Csv():
         yield ("csv",), f"has no effect on {file_format} files"
     if file_format != "json" and feed.json_ != Json():

@@ -1,6 +1,6 @@
 """Times written in another way than ISO's, and numbers that are times: from columns of texts and numbers to timestamps.
 
-Which formats there are is cheap to ask: the registry does, each time that it is read.
+Listing the formats is cheap: the registry does so each time that it is read.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _KNOWN = frozenset(
 class Times:
     """How the times of a column are written: formats that are tried in order, and the zone of those without one.
 
-    With a zone, or where the values have one themselves, they become moments, in UTC; else they stay local times.
+    With a zone, or if the values have one themselves, they become moments in UTC. Otherwise they stay local times.
     """
 
     formats: tuple[str, ...]
@@ -36,7 +36,7 @@ class Times:
 
     @property
     def are_numbers(self) -> bool:
-        """Whether all formats count since 1970."""
+        """True if all formats count since 1970."""
         return all(text in EPOCHS for text in self.formats)
 
     def __str__(self) -> str:
@@ -44,7 +44,7 @@ class Times:
 
     @cached_property
     def problem(self) -> str | None:
-        """What is wrong with the formats, in words for people; None when nothing is."""
+        """The mistake in the formats, in words for people; None if there is none."""
         if not self.formats:
             return "names no format"
         for text in self.formats:
@@ -58,7 +58,7 @@ class Times:
 
 
 def has_zone(text: str) -> bool:
-    """Whether a format's values tell their zone. ISO's may: those that do need `zone` for the others."""
+    """True if the values of a format have a zone. Values in ISO 8601 may have one: they need `zone` for those that do not."""
     return text in EPOCHS or "%z" in _directives(text)
 
 

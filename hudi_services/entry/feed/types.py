@@ -1,7 +1,7 @@
 """Types of columns as people write them: in SQL's words, as Spark has them, or in Arrow's.
 
-pyarrow reads only its own names without parameters, Spark asks its JVM, and SQL parsers take any word for a type that somebody
-may have declared. Here what a Hudi table cannot hold is refused where it is written.
+pyarrow reads only its own names without parameters, Spark asks its JVM, and SQL parsers accept any word as a type that a user
+may have declared. This module refuses types that a Hudi table cannot hold, at the place where they are written.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Type:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """What is inside a type: a field of a struct by its name, else an element, a key or a value."""
+    """A type inside another one: a field of a struct, by its name, or an element, a key or a value."""
 
     name: str
     type: Type
