@@ -1,4 +1,4 @@
-"""What the rows of a sample say about keys, order, partitions and times: pure."""
+"""Columns of a sample that may be keys, ordering, partitions and times: pure."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Roles:
 
 
 def roles_of(rows: pa.Table, duck: Duck) -> Roles:
-    """What a sample suggests. Names without dots only: a dot leads into a struct."""
+    """The roles that a sample suggests, for names without dots only: a dot leads into a struct."""
     found = Roles()
     _find_times(rows, duck, found)
     found.ordering = _ordering(rows, found)

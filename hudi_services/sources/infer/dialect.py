@@ -21,8 +21,8 @@ _POINTS = re.compile(r"[+-]?\d{1,3}(\.\d{3})+(,\d+)?")
 
 @dataclass
 class Dialect:
-    """What differs from the defaults, as keys of `source.csv` or `source.json`, what is not sure, by these keys; and the names
-    of the columns."""
+    """Differences from the defaults, as keys of `source.csv` or `source.json` (`said`), the reasons for doubt by these keys
+    (`unsure`), and the names of the columns."""
 
     said: dict[str, Any] = field(default_factory=dict)
     unsure: dict[str, str] = field(default_factory=dict)
@@ -30,7 +30,7 @@ class Dialect:
 
 
 def csv_dialect(heads: Sequence[Path]) -> Dialect:
-    """Of the first file that has lines; numbers are looked for in all."""
+    """The dialect of the first file that has lines. Numbers are looked for in all files."""
     found = Dialect()
     texts = [text for text in (_text(path, found) for path in heads) if text.strip()]
     if not texts:
@@ -117,7 +117,7 @@ def _sniffed(text: str) -> dict[str, Any]:
 
 
 def _by_its_header(text: str) -> dict[str, Any]:
-    """Where lines differ too much: the sign that stands most often in the first."""
+    """The dialect if lines differ too much: the delimiter is the most frequent sign of the first line."""
     line = text.splitlines()[0]
     delimiter = max(",;\t|", key=line.count)
     return {"Delimiter": delimiter, "Quote": '"', "Escape": "(empty)", "SkipRows": 0, "HasHeader": True}

@@ -43,7 +43,7 @@ class Finding:
 
 
 def entry_text(found: Finding) -> str:
-    """A registry of one table. What is not sure has a remark with a question mark."""
+    """A registry of one table. Uncertain lines have a remark with a question mark."""
     return "".join(f"{line}\n" for line in _lines(found))
 
 

@@ -1,4 +1,4 @@
-"""What the paths of files say: the dates that they carry."""
+"""Dates in the paths of files."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def look_at(folder: str, file_format: str | None, name: str | None) -> Finding:
                 raise SourceError(error.what.replace(str(copy), folder), found=error.found, fix=error.fix) from None
             if not found.broken:
                 break
-            # What is broken may have decided how the files are read.
+            # The broken files may have decided how the files are read.
             sample = sample.without(
                 {path: found.broken[each.name] for path, each in sample.heads.items() if each.name in found.broken}
             )
@@ -147,9 +147,10 @@ def _parquet_names(heads: Sequence[Path]) -> list[str]:
 
 @dataclass(frozen=True)
 class _Loaded:
-    """The rows of a sample in the types that they get, and the quarantine's entries of those that are none; why files are
-    `broken`, by their names; the columns that are text in some files and no text in others (`torn`), and those that are numbers
-    but for a few values (`mostly`); the columns and fields, dotted, that have no value (`untyped`).
+    """The `rows` of a sample in their new types, and the quarantine's entries of those that do not fit (`bad`).
+
+    `broken` has the reasons by the names of files. `torn` are columns that are text in some files and another type in others,
+    `mostly` those that are numbers but for a few values, `untyped` the columns and fields, dotted, that have no value.
     """
 
     rows: pa.Table = field(default_factory=lambda: pa.table({}))
@@ -186,7 +187,8 @@ def _reasons(bad: Sequence[Mapping[str, str]], heads: Mapping[str, Path]) -> lis
 def _loaded(
     copy: Path, file_format: str, dialect: Dialect, renamed: Mapping[str, str], types: Mapping[str, str]
 ) -> _Loaded:
-    """Files that cannot be read, or contradict themselves, are only told. `types` are those of some columns of the files."""
+    """Load the sample. Files that cannot be read, or contradict themselves, are listed in `broken`. `types` are those of some
+    columns."""
     signs = {file_format: dialect.said} if dialect.said else {}
     declared = {"schema": types, "undeclared": "keep"} if types else {}
     feed = Feed.model_validate({**signs, **declared, "rename": renamed, "quarantine": {"files": "skip"}})

@@ -1,4 +1,4 @@
-"""Which rows a table cannot take: no record key, no ordering value, no partition path."""
+"""Rows that a table cannot take: no record key, no ordering value, no partition path."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class RowChecks:
 
     @staticmethod
     def of_plan(plan: WritePlan) -> RowChecks:
-        """What a planned write needs of rows."""
+        """The checks of rows that a planned write needs."""
         ordering = () if plan.operation.deletes else plan.properties.precombine_fields
         return RowChecks(
             tuple(dict.fromkeys((*plan.properties.record_key_fields, *ordering))), plan.record_keys, plan.paths

@@ -93,7 +93,7 @@ def stored_columns(
 
 
 def untyped_ordering(found: pa.Schema, known: pa.Schema | None, properties: TableProperties) -> tuple[str, ...]:
-    """Ordering columns of a new table of which no value told the type."""
+    """Ordering columns of a new table that have no value, and so no type."""
     if known is not None:
         return ()
     fields = ((name, find_field(found, name)) for name in properties.precombine_fields)

@@ -1,4 +1,4 @@
-"""Which dates a run of the ingestion loads: pure."""
+"""The dates that a run of the ingestion loads: pure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ class DateRange:
 
 
 class Late(StrEnum):
-    """Whether a run also loads unseen files of dates before its interval; AUTO: a scheduled run does, a backfill not."""
+    """The choice whether a run also loads unseen files of dates before its interval; AUTO: a scheduled run does, a backfill
+    does not."""
 
     AUTO = "auto"
     YES = "yes"
@@ -36,7 +37,7 @@ def dates_to_load(
     chosen: DateRange,
     late: Late = Late.AUTO,
 ) -> DateRange | None:
-    """The dates of a run; None: every file that was not loaded before, of whatever date.
+    """The dates of a run; None: every file that was not loaded before, of any date.
 
     `run_type` is Airflow's (`scheduled`, `backfill`, `manual`, …), `interval` the run's data interval, `chosen` the dates of the
     trigger form. An interval covers the days that begin in it; one within a day covers that day: each run of an hourly
@@ -53,7 +54,7 @@ def dates_to_load(
 
 
 def begins_within_days(cron: str) -> bool:
-    """Whether two runs of the schedule ever begin less than a day apart."""
+    """True if two runs of the schedule ever begin less than a day apart."""
     begins = croniter(cron, datetime(2000, 1, 1), ret_type=datetime)
     moments = [begins.get_next() for _ in range(_LOOKED_AT)]
     return any(later - earlier < timedelta(days=1) for earlier, later in pairwise(moments))

@@ -172,7 +172,8 @@ def _outlook(table: Table, section: Ingest, asked: Asked) -> Outlook:
 
 
 def _arguments(table: Table, section: Ingest, asked: Asked) -> Arguments:
-    """Of the run's dates, when the paths of the files carry some; else every file that the checkpoint has not seen."""
+    """Arguments that name the run's dates if the paths of the files have dates, or every file that the checkpoint has not
+    seen."""
     if isinstance(table.source, DatabaseSource):
         raise RegistryError(
             f"Table {table.name} cannot be loaded from a database by `ingest`",

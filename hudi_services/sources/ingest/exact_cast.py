@@ -63,7 +63,7 @@ def _castable(given: pa.DataType, kind: pa.DataType) -> bool:
 
 
 def _changed(column: pa.Array, cast: pa.Array) -> np.ndarray:
-    """Where a value, cast back, is another one. Texts are what they are cast from, and floats approximate."""
+    """A mask of the values that differ when they are cast back. Texts are what they are cast from, and floats approximate."""
     given, kind = column.type, cast.type
     if pa.types.is_struct(given) and pa.types.is_struct(kind):
         names = [field.name for field in given.fields if kind.get_field_index(field.name) >= 0]

@@ -26,7 +26,7 @@ class _Number(str):
 
 
 def may_hold(column: pa.ChunkedArray | pa.Array, limit: float | None = None) -> bool:
-    """Whether floats of a column, or inside it, are `limit` or greater; without one, so great that they may be changed."""
+    """True if floats of a column, or inside it, are `limit` or greater. Without a limit: so great that a cast may change them."""
     kind = column.type
     if pa.types.is_floating(kind):
         return bool(pc.any(_great(column, limit or _WHOLE_BELOW[kind])).as_py())
@@ -39,7 +39,7 @@ def may_hold(column: pa.ChunkedArray | pa.Array, limit: float | None = None) -> 
 
 
 def changed_texts(texts: pa.Array, floats: pa.Array) -> np.ndarray:
-    """Which of `texts`, cast to `floats`, say another number."""
+    """A mask of the `texts` that mean another number than their cast in `floats`."""
     great = pc.fill_null(_great(floats, _WHOLE_BELOW[floats.type]), False).to_numpy(zero_copy_only=False)
     places = np.flatnonzero(great)  # few
     changed = np.zeros(len(texts), dtype=bool)
@@ -48,12 +48,12 @@ def changed_texts(texts: pa.Array, floats: pa.Array) -> np.ndarray:
 
 
 def is_changed_json(line: bytes, schema: pa.Schema) -> bool:
-    """Whether the row of this line says other numbers in the columns of `schema`."""
+    """True if the row of this line has other numbers in the columns of `schema`."""
     if not _GREAT_IN_JSON.search(line):
         return False
     try:
         row = json.loads(line, parse_int=_Number, parse_float=_Number)
-    except ValueError:  # several objects in one line, of which some have great floats: nobody looks at them one by one
+    except ValueError:  # several objects in one line, some with great floats: they are not checked one by one
         return True
     return _changes(row, pa.struct(list(schema)))
 

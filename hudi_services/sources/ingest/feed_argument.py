@@ -1,4 +1,4 @@
-"""The feed that the command is told: as JSON, or as a file of the keys that `source` has in the registry."""
+"""The feed in the command's arguments: as JSON, or as a file of the keys that `source` has in the registry."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an ingestion adds to the transaction of its write."""
+"""An ingestion's part in the transaction of its write."""
 
 from __future__ import annotations
 
@@ -44,8 +44,11 @@ class Load:
             self.quarantine.finish_killed(lambda: newest_load(state, key, EXTRA).get(EXTRA, ""))
 
     def check_position(self, state: TableState) -> None:
-        """Under the table's lock, also when others have committed meanwhile. Raises PendingInstantError when one of them was an
-        ingestion, which may have loaded the same files."""
+        """Check that the position is still the one of the plan. Runs under the table's lock, also after commits of other
+        writers.
+
+        Raises PendingInstantError if one of them was an ingestion, which may have loaded the same files.
+        """
         key, start_fresh = self.request.source.position_key, self.request.start_fresh
         if self.prepared.first and not never_committed(state):
             raise PendingInstantError(

@@ -1,4 +1,4 @@
-"""Where source, table and quarantine are: one spelling for each folder, and none of them inside another."""
+"""Locations of source, table and quarantine: one spelling for each folder, and no folder inside another."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Places:
     quarantine: str
 
     def check(self) -> None:
-        """Raises ConfigError for a path that is none, and when files of one would be taken for files of the other."""
+        """Raises ConfigError for an invalid path, and if files of one folder would be mistaken for files of the other."""
         for path in (self.table, self.quarantine):
             open_storage(path)
         at, bad = identity(self.table), identity(self.quarantine)
@@ -28,7 +28,7 @@ class Places:
             )
 
     def check_source(self, folder: str) -> None:
-        """Raises ConfigError for a source folder that is none, or whose files are not deliveries.
+        """Raises ConfigError for a source folder with an invalid path, or one whose files are not deliveries.
 
         A table or quarantine inside the source folder is no error: their files are not loaded.
         """

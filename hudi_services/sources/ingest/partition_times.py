@@ -1,4 +1,4 @@
-"""Partitions by time of which the declaration tells already that their folders will be those of other times.
+"""Time partitions whose folders will be those of other times, as the declared types of their columns show.
 
 It is no mistake: a table may have such folders from Hudi, and needs more of the same. A new table is refused by its first load.
 """
@@ -21,7 +21,7 @@ _HOLDS = {"timestamp": "timestamp", "timestamp_ntz": "timestamp", "date": "date"
 
 
 def misread_partitions(table: Table) -> Iterator[str]:
-    """A line for each partition column whose declared type says so. What `sql` makes is known only when it runs."""
+    """A line for each such partition column. Types of columns that `sql` makes are known only when it runs."""
     source, keys = table.folder, table.keys
     if source is None or keys is None or source.sql is not None:
         return
@@ -30,7 +30,7 @@ def misread_partitions(table: Table) -> Iterator[str]:
         properties = new_table_properties(resolve(select_keys(given, CREATE_KEYS), CREATE_KEYS))
         fields = properties.timestamp_partition_fields
         options = TimestampOptions.of_properties(properties.raw) if fields else None
-    except HoodieError:  # which the first load tells, too
+    except HoodieError:  # the first load reports it, too
         return
     for name in fields:
         holds = _HOLDS.get(_declared(source, name) or "")

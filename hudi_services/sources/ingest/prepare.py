@@ -1,4 +1,4 @@
-"""What a run would do: looked up, nothing changed."""
+"""The preparation of a run. It looks at the table and the source, and changes nothing."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Prepared:
         return self.target.properties
 
     def warnings(self, operation: Operation) -> tuple[str, ...]:
-        """What a person should know before rows are loaded again by this operation."""
+        """Warnings for a person before rows are loaded again by this operation."""
         by_order = operation.deletes or self.properties.merge_ordering_fields
         if not self.batch.again or not operation.finds_keys or by_order:
             return ()
@@ -51,7 +51,7 @@ class Prepared:
 
 
 def prepare(request: IngestRequest, engine: Engine) -> Prepared:
-    """Look at the table and the source; changes nothing. Raises HoodieError for whatever does not fit."""
+    """Look at the table and the source; changes nothing. Raises HoodieError if one does not fit the request."""
     after = InlineServices.of(request.options, INGEST_OPTIONS)
     if not 0 <= request.max_bad_share <= 1:  # nan is neither
         raise ConfigError(

@@ -41,7 +41,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class QuarantineWriter:
-    """Where one run puts its bad rows: JSON lines of where it is from (`file`), reason and row, one file a task that met some."""
+    """The bad rows of one run: JSON lines with origin (`file`), reason and row, in one file for each task that met some."""
 
     folder: str  # shared by all runs
     table: str  # base path
@@ -65,13 +65,13 @@ class QuarantineWriter:
         counts = json.dumps(
             {"good": held.good, "filtered": held.filtered, "bad": len(held.lines), "example": held.example}
         )
-        # Counts first: there are never rows whose run nobody knows.
+        # Counts come first, so that rows never lie there without the name of their run.
         _replace(storage, f"{self._prefix}{self.run}/{number}.json", counts)
         if held.lines:
             _replace(storage, f"{self.run}/rows-{number}.jsonl", "".join(line + "\n" for line in held.lines))
 
     def totals(self) -> Counts:
-        """The rows of all tasks of the run, as they stand now."""
+        """The rows of all tasks of the run, as counted so far."""
         storage = open_storage(self.folder)
         good = filtered = bad = 0
         example = ""
@@ -82,7 +82,7 @@ class QuarantineWriter:
         return Counts(good + filtered + bad, filtered, bad, example)
 
     def finish(self, *, keep_rows: bool) -> None:
-        """The run is over. What cannot be removed must not hide what was loaded: it is left to the next run."""
+        """End the run. Files that cannot be removed must not hide the result of the load: they are left to the next run."""
         try:
             _finish(open_storage(self.folder), self._prefix, self.run, keep_rows=keep_rows)
         except OSError as error:
@@ -91,8 +91,9 @@ class QuarantineWriter:
     def finish_killed(self, newest: Callable[[], str]) -> None:
         """Remove what killed runs of the table left. Call it under the table's lock, where no other run is at work.
 
-        `newest` tells the entry `EXTRA` of the newest commit of an ingestion, empty where it has none, and is asked only when
-        there is such a run: its rows are those of a commit only if that names it, as each run does this for the ones before.
+        `newest` returns the entry `EXTRA` of the newest commit of an ingestion, empty if it has none. It is called only if a
+        killed run is found. The rows of such a run were committed only if the entry names it, as each run removes the leftovers
+        of earlier ones.
         """
         storage = open_storage(self.folder)
         left = [name.removeprefix(self._prefix) for name in storage.list("").folders if name.startswith(self._prefix)]
@@ -118,7 +119,7 @@ class QuarantinedRows:
             self.add_unread(origin, row, reason)
 
     def add_unread(self, origin: str, what: str | Mapping[str, object], reason: str) -> None:
-        """What is none of the rows that were read: text, or values by column."""
+        """Add something that is not a row that was read: text, or values by column."""
         row = {"text" if isinstance(what, str) else "row": what}
         self.example = self.example or _line(f"{origin}: {reason}")
         self.lines.append(json.dumps({"file": origin, "reason": reason, **row}, default=str))

@@ -1,4 +1,4 @@
-"""What a run may be asked to load though it was loaded before: flags and the fields of the form that stand for them."""
+"""The flags and form fields by which a run loads data again."""
 
 from __future__ import annotations
 

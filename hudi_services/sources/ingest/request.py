@@ -1,4 +1,4 @@
-"""What an ingestion is asked to do."""
+"""The request of an ingestion."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _UPSERT = operation_named("upsert")
 
 @dataclass(frozen=True)
 class IngestRequest:
-    """What to load, and how. `max_bad_share` is the greatest tolerated share of rows that go to the quarantine.
+    """The source to load, and the options. `max_bad_share` is the greatest tolerated share of rows that go to the quarantine.
 
-    What commits after the instant `reload_since` loaded is loaded again. `history` is the operation for a table without any
-    commit; None: the same as for later loads.
+    Data that commits after the instant `reload_since` loaded is loaded again. `history` is the operation for a table without
+    any commit; None: the same as for later loads.
     """
 
     base_path: str
@@ -40,5 +40,5 @@ class IngestRequest:
 
     @property
     def places(self) -> Places:
-        """Of the table, and of the quarantine of all runs."""
+        """The places of the table, and of the quarantine of all runs."""
         return Places(self.base_path, self.quarantine_path or f"{self.base_path.rstrip('/')}.quarantine")

@@ -37,7 +37,7 @@ class CheckedSplit:
         return self.split.files
 
     def narrowed(self, columns: Sequence[str]) -> None:
-        """Which rows are good shows only when all columns are parsed."""
+        """Do nothing: only a row whose columns are all parsed is known to be good."""
         return
 
     def batches(self) -> Iterator[pa.RecordBatch]:

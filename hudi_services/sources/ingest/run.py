@@ -27,7 +27,7 @@ def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
     Services that the options ask for follow the commit, and a run without anything new: one that failed is made good by the next
     run.
 
-    Raises HoodieError; the table then stands as before.
+    Raises HoodieError; the table is then as before.
     """
     prepared = prepare(request, engine)
     options, batch = prepared.after.options, prepared.batch

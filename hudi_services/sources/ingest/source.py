@@ -1,4 +1,4 @@
-"""What an ingestion asks of a source.
+"""The protocols that a source of an ingestion implements.
 
 Files of a folder are one (`sources.ingest.files`). A topic, the log of a database and the changes of a table are others.
 The pipeline does not look into a position: it finds the newest one of the table, hands it over, and puts the one after the batch
@@ -21,7 +21,7 @@ from hudi_services.sources.ingest.locations import Places
 from hudi_services.sources.positions import Position, Since
 
 Where = Callable[[Sequence[int]], Sequence[str]]
-"""Where rows of a table are from, such as `line 7` of a file, by their numbers from 0. Looked for only when it is asked."""
+"""The origins of rows of a table, such as `line 7` of a file, by their numbers from 0. They are computed only on request."""
 
 Reject = Callable[[str, str | Mapping[str, object], str], None]
 """Takes what is no row of the table to the quarantine: where it is from, its text or its values by column, the reason."""
@@ -37,7 +37,7 @@ class Delivered:
 
 
 class SourceSplit(Protocol):
-    """What one task reads of a batch. Picklable."""
+    """The part of a batch that one task reads. Picklable."""
 
     @property
     def size(self) -> int:
@@ -58,11 +58,11 @@ class SourceSplit(Protocol):
 
 
 class Batch(Protocol):
-    """What a source has that is new."""
+    """The new data of a source."""
 
     @property
     def items(self) -> Items:
-        """What it is made of, such as files or ranges of offsets, in the order in which they are read. None: nothing is new."""
+        """Its items, such as files or ranges of offsets, in the order in which they are read. None: nothing is new."""
         ...
 
     @property
@@ -82,12 +82,12 @@ class Batch(Protocol):
 
     @property
     def facts(self) -> Mapping[str, object]:
-        """What else the plan says to programs."""
+        """More facts of the plan, for programs."""
         ...
 
     @property
     def notes(self) -> Sequence[str]:
-        """What else the plan says to people, in lines."""
+        """More lines of the plan, for people."""
         ...
 
     @property
@@ -121,20 +121,20 @@ class Batch(Protocol):
         ...
 
     def opened(self, known: pa.Schema | None, engine: Engine) -> tuple[Batch, pa.Schema]:
-        """What of it can be read, and the columns; null where no value told the type. `known` are the table's, whose types
-        guesses give way to.
+        """The readable part of the batch, and its columns; null if no value showed the type. `known` are the table's columns:
+        their types win over guesses.
 
         Raises SourceError, or SchemaConflictError naming the column.
         """
         ...
 
     def splits(self, schema: pa.Schema, tasks: int, plan: WritePlan) -> Sequence[SourceSplit]:
-        """About so many, in order; the columns of the rows will be `schema`, and `plan` says what is made of them."""
+        """About `tasks` splits, in order. The columns of the rows will be `schema`, and `plan` is the write that takes them."""
         ...
 
 
 class Source(Protocol):
-    """Where rows come from."""
+    """A source of rows."""
 
     @property
     def name(self) -> str:
@@ -149,11 +149,12 @@ class Source(Protocol):
     def discover(
         self, position: Position | None, places: Places, *, start_fresh: bool, since: Since | None = None
     ) -> Batch:
-        """What is new since `position`; None: since ever. With `since` also what was taken in after it. Changes nothing.
+        """The data that is new since `position`; None: all of it. With `since` also data that was loaded after it. Changes
+        nothing.
 
-        With `start_fresh` everything of this source is new, also where the position cannot be read; what other sources of the
-        kind delivered stays known. Raises ConfigError for what it is told and cannot do, SourceError when it is not there, and
-        CorruptTableError for a position that it cannot read.
+        With `start_fresh` everything of this source is new, even if the position cannot be read; deliveries of other sources of
+        the kind stay known. Raises ConfigError for arguments that it does not support, SourceError if the source is not there,
+        and CorruptTableError for a position that it cannot read.
         """
         ...
 

@@ -1,7 +1,7 @@
 """The table that an ingestion loads into: the one that is there, or a new one.
 
-A first load that fails leaves its table behind, empty: others may have opened it, so nobody deletes it. It has a mark, and as
-long as it never had a commit the next load gives it the properties of a new table.
+A first load that fails leaves its table behind, empty: another process may have opened it, so it is not deleted. It has a mark,
+and as long as it never had a commit the next load gives it the properties of a new table.
 """
 
 from __future__ import annotations
@@ -62,8 +62,10 @@ class Target(Protocol):
         ...
 
     def opened(self, options: Options) -> HoodieTable:
-        """The table to write to, created if need be. Raises HoodieError, PendingInstantError when somebody has begun to use a
-        table that a failed first load left."""
+        """The table to write to, created if need be.
+
+        Raises HoodieError, and PendingInstantError if another process has begun to use a table that a failed first load left.
+        """
         ...
 
 

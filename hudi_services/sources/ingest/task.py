@@ -44,7 +44,7 @@ class IngestTask:
     tell: Callable[[str], None] = print
 
     def explain(self, engine: Engine) -> Decision[Batch]:
-        """What the source has that is new, in order."""
+        """The new data of the source, in order."""
         prepared = prepare(self.request, engine)
         batch, after = prepared.batch, [step.name for step in prepared.after.steps if not step.quiet]
         creates = (f"would create table {prepared.properties.name}",) if prepared.table is None else ()
@@ -93,7 +93,7 @@ def ingest_task(
     source_topic: str | None = None,
     **of_topic: Any,
 ) -> IngestTask:
-    """What the flags and options ask for. Raises ConfigError where they contradict each other."""
+    """The ingestion of these flags and options. Raises ConfigError if they contradict each other."""
     options: dict[str, object] = {**call.options}
     if create_table_version is not None:
         given = options.setdefault(VERSION.name, create_table_version)

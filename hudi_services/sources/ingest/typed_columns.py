@@ -59,7 +59,7 @@ def fitted_to(column: pa.Array, kind: pa.DataType) -> Fitted:
 
 
 def _cast(column: pa.Array, kind: pa.DataType, start: int, pieces: list[pa.Array], misfits: dict[int, str]) -> None:
-    """Append the cast of `column` to `pieces`; where it fails, halve it until the misfits stand alone."""
+    """Append the cast of `column` to `pieces`; if it fails, halve the column until the misfits are alone."""
     try:
         as_text = pa.types.is_decimal(column.type) and pa.types.is_floating(
             kind

@@ -10,11 +10,11 @@ from hudi_services.runtime.sizes import size_of
 from hudi_services.sources.ingest.prepare import prepare
 from hudi_services.sources.ingest.request import IngestRequest
 
-_COMMITS = 3  # the partitions of so many commits are likely to be those of this run
+_COMMITS = 3  # the partitions of the newest commits are likely to be those of this run
 
 
 def ingest_work(request: IngestRequest, engine: Engine) -> Work:
-    """What is new, and, where rows are looked for, the file slices of the partitions that were written last."""
+    """The new data, and, if the operation looks for keys, the file slices of the partitions that were written last."""
     prepared = prepare(request, engine)
     new = prepared.batch.items
     what = f"{counted(len(new), f'new {new.noun}')} of {size_of(new.bytes)}"

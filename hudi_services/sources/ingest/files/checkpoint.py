@@ -1,5 +1,5 @@
-"""Which source files a table holds already, and which could not be read: kept in the commit of a load, so that both become
-visible in one step.
+"""The source files that a table holds already, and those that could not be read. The commit of a load keeps both, so that rows
+and checkpoint become visible in one step.
 
 Programs that know nothing of files that could not be read find these to be new: they try them again. Programs that know nothing
 of the times of files compare their sizes only.
@@ -20,7 +20,7 @@ from hudi_services.sources.ingest.files.listing import SourceFile
 from hudi_services.sources.positions import Position
 
 KEY = "hudi_services.checkpoint"
-"""Where a commit has it, in its extra metadata."""
+"""The entry in the extra metadata of a commit."""
 _VERSION = 1
 V = TypeVar("V")
 
@@ -39,7 +39,7 @@ class Broken:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A file that was loaded, as it was then: bytes, and time of its last change (s since 1970; None: nobody noted it)."""
+    """A file that was loaded, as it was then: bytes, and time of its last change (s since 1970; None: not recorded)."""
 
     size: int
     changed_s: int | None = None
@@ -67,7 +67,7 @@ class Checkpoint:
     left_out: Left = field(default_factory=dict)
 
     def loaded(self, source: str) -> Mapping[str, Taken]:
-        """The files of `source`, whatever it was called when they were loaded."""
+        """The files of `source`, under any name that it had when they were loaded."""
         return _of(self.sources, source)
 
     def broken(self, source: str) -> Mapping[str, Broken]:
@@ -132,7 +132,7 @@ def _of(sources: Mapping[str, Mapping[str, V]], source: str) -> dict[str, V]:
 
 
 def _taken(sizes: Mapping[str, int], times: Sequence[int | None]) -> dict[str, Taken]:
-    """Of sizes by path and times in the order of the paths."""
+    """Loaded files by path, from sizes by path and times in the order of the paths."""
     return {path: Taken(sizes[path], changed_s) for path, changed_s in zip(sorted(sizes), times, strict=True)}
 
 

@@ -17,7 +17,7 @@ from hudi_services.sources.ingest.files.dialect import LINE_END, Dialect
 from hudi_services.sources.ingest.files.text import RejectText, without_mark
 
 NULL_TEXTS = pa.array(["", "NA", "NULL", "null"])
-"""What stands for null where no text is meant. In a text column only the empty one does: NA is also a country."""
+"""Texts that mean null in columns of other types. In a text column only the empty one does: NA is also a country."""
 
 _HEADER = 1024 * 1024  # bytes in which the header must end
 _LONGEST_ROW = 64 * 1024 * 1024  # bytes
@@ -41,7 +41,7 @@ class Block:
 
 
 def read_start(source: File, dialect: Dialect, names: Sequence[str] | None = None) -> Start:
-    """What stands before the rows. With `names` no line of the file has them.
+    """Read the part before the rows. With `names`, no line of the file has the names.
 
     Raises ArrowInvalid or UnicodeError for a header that cannot be one.
     """
@@ -63,7 +63,7 @@ def row_blocks(source: File, start: Start, dialect: Dialect, reject: RejectText)
     """Whole rows, about a block at a time, from `start` on.
 
     Lines from the start of a row up to where a quote goes astray are rejected: a quote followed by text, or never closed.
-    Raises ArrowInvalid for a row longer than 64 MiB, UnicodeError for text that is none.
+    Raises ArrowInvalid for a row longer than 64 MiB, UnicodeError for bytes that are not text.
     """
     rest, line, after_return = start.rest, start.line, False
     while True:
@@ -212,7 +212,7 @@ def _no_row(start: bytes, dialect: Dialect) -> bytes | None:
 
 
 def _end_of_rows(data: bytes, start: int, dialect: Dialect) -> int:
-    """Where the whole rows from `start` on end."""
+    """The end of the last whole row, from `start` on."""
     if not dialect.hides_ends(data, start):
         return max(start, data.rfind(b"\n", start) + 1, data.rfind(b"\r", start) + 1)
     match = dialect.rows.match(data, start)

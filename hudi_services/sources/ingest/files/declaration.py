@@ -18,7 +18,7 @@ _DAY = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 def declared_schema(feed: Feed, later: pa.Schema, file_format: str) -> pa.Schema | None:
     """The declared columns; None where there are none.
 
-    Of those that get their type `later` the values of CSV files are texts until then, and Parquet files have a type of their own.
+    Columns that get their type `later` are texts in CSV files until then. In Parquet files they have a type of their own.
     """
     if not feed.columns:
         return None
@@ -37,7 +37,7 @@ def header_names(feed: Feed) -> list[str] | None:
 
 
 def defaults(feed: Feed) -> Mapping[str, pa.Scalar]:
-    """What stands where a row has no value. Raises ConfigError naming the column whose default is none of its type."""
+    """The values for rows that have none. Raises ConfigError naming the column whose default does not fit its type."""
     found = {}
     for name, column in feed.columns.items():
         if column.default is None:

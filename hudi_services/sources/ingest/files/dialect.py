@@ -1,4 +1,4 @@
-"""Where the rows of a CSV file end, by its signs: delimiter, quote, escape, comments.
+"""Ends of the rows of a CSV file, found by its signs: delimiter, quote, escape, comments.
 
 A quote at the start of a value opens it, and belongs to it only when doubled or escaped. Arrow's reader takes what follows the
 closing quote as more of the value, and the end of the file as its end: after one stray quote the rest of a file is one value,

@@ -46,7 +46,7 @@ class Lines:
 
 
 def line_blocks(source: File, layout: str = "lines") -> Iterator[Lines]:
-    """Objects, about a block at a time. Raises UnicodeError for UTF-16, ArrowInvalid for an array that is none."""
+    """Objects, about a block at a time. Raises UnicodeError for UTF-16, ArrowInvalid for a text that is not an array."""
     if layout == "array":
         yield from _array_blocks(source)
         return
@@ -66,9 +66,9 @@ def json_tables(
 ) -> Iterator[tuple[Lines, pa.Table]]:
     """Lines that parse together, and their rows with the columns of `schema`; without one columns and types are guessed.
 
-    Where lines do not parse together they are halved until the bad ones stand alone: those are rejected. With a schema such
-    are those with a field that it lacks, too, unless `others` is "ignore"; its columns of text take numbers as they are written,
-    and true and false, its maps take objects. With "infer" fields that it lacks are guessed.
+    Lines that do not parse together are halved until the bad ones are alone, and these are rejected. With a schema, lines that
+    have an unknown field are bad, too, unless `others` is "ignore". Text columns of the schema take numbers as they are
+    written, and true and false; its maps take objects. With "infer" the types of unknown fields are guessed.
     """
     if not lines.texts:
         return
@@ -121,7 +121,7 @@ def _parsed_objects(lines: Lines, schema: pa.Schema | None, others: str) -> pa.T
 
 def _read(texts: Sequence[bytes], schema: pa.Schema | None, others: str) -> pa.Table:
     data = b"\n".join(texts)
-    data.decode()  # Arrow's JSON reader does not check it, and text that is none could never be read again
+    data.decode()  # Arrow's JSON reader does not check it, and bytes that are not text could never be read again
     return pa_json.read_json(
         io.BytesIO(data),
         read_options=pa_json.ReadOptions(block_size=len(data) + 1, use_threads=False),
@@ -170,7 +170,7 @@ def exact_json_tables(
 ) -> Iterator[tuple[Lines, pa.Table]]:
     """Rows with the columns of `schema`. Lines whose numbers its floats would change are rejected, too.
 
-    A line may hold several objects: then it stands there as often as it has rows.
+    A line may hold several objects: then it is listed once for each of its rows.
     """
     for held, rows in json_tables(lines, schema, reject, others):
         changed = (
@@ -211,7 +211,7 @@ def _readable(kind: pa.DataType) -> pa.DataType:
 
 
 def _undeclared(line: bytes, schema: pa.Schema) -> str | None:
-    """What Arrow does not tell: which field is unexpected; None for one inside a map."""
+    """The unexpected field, which Arrow does not name; None for one inside a map."""
     try:
         found = unknown_field(pa_json.read_json(io.BytesIO(line)).schema, schema)
     except pa.ArrowException as error:
@@ -245,7 +245,7 @@ def _objects(line: bytes) -> int:
 
 
 def _array_blocks(source: File) -> Iterator[Lines]:
-    """The objects of one array, each as one line, for it may stand on several."""
+    """The objects of one array, each joined into one line, as it may be written on several."""
     reader = codecs.getincrementaldecoder("utf-8")()
     data = reader.decode(without_mark(source.read(_START)))
     found, line, opened, ended = Lines([], []), 1, False, False

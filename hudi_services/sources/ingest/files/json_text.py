@@ -25,7 +25,7 @@ _BARE = re.compile(rf"{_NUMBER}|true|false")
 
 
 def has_maps(kind: pa.DataType) -> bool:
-    """Whether a type is that of maps, or has such inside."""
+    """True if a type is a map, or has one inside."""
     if pa.types.is_struct(kind):
         return any(has_maps(field.type) for field in kind.fields)
     return pa.types.is_map(kind) or (pa.types.is_list(kind) and has_maps(kind.value_type))
@@ -41,7 +41,7 @@ def without_maps(kind: pa.DataType) -> pa.DataType:
 
 
 def with_maps(rows: pa.Table, schema: pa.Schema) -> pa.Table:
-    """What was read `without_maps`, with those of `schema`, whose columns it has and perhaps more."""
+    """Rows that were read `without_maps`, with the maps of `schema`. They have its columns and perhaps more."""
     for each in schema:
         if has_maps(each.type):
             place = rows.schema.get_field_index(each.name)
@@ -51,7 +51,8 @@ def with_maps(rows: pa.Table, schema: pa.Schema) -> pa.Table:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is wanted of a value: text, a map, a list, or a struct with these `members`; what is `inside` a map or list."""
+    """The expected form of a value: text, a map, a list, or a struct with these `members`; `inside` is that of a map's or
+    list's values."""
 
     shape: Literal["text", "map", "list", "struct"]
     inside: Wanted | None = None
@@ -72,7 +73,7 @@ class Wanted:
 
 
 def rewritten(line: bytes, columns: Wanted | None) -> bytes:
-    """The objects of a line. What is no JSON stays as it is.
+    """The objects of a line. A line that is not JSON stays as it is.
 
     Raises ArrowInvalid for a map that is no object, or has a key twice.
     """
@@ -90,7 +91,7 @@ def rewritten(line: bytes, columns: Wanted | None) -> bytes:
 
 
 def _value(text: str, at: int, wanted: Wanted | None) -> tuple[str, int]:
-    """What is to stand for the value at a place, and where that ends."""
+    """The replacement of the value at a place, and the end of the value."""
     shape = wanted.shape if wanted is not None else None
     if shape == "text":
         bare = _BARE.match(text, at)
@@ -115,7 +116,7 @@ def _value(text: str, at: int, wanted: Wanted | None) -> tuple[str, int]:
 
 
 def _members(text: str, at: int, wanted: Wanted) -> tuple[list[tuple[str, str]], int]:
-    """Names, as they are written, and values of an object, and where it ends. Raises ValueError for what is none."""
+    """Names, as they are written, and values of an object, and its end. Raises ValueError for text that is not an object."""
     found: list[tuple[str, str]] = []
     members, inside = wanted.members, wanted.inside
     at = _after_blanks(text, at + 1)

@@ -64,7 +64,7 @@ def list_source(
 
 
 class DatePattern:
-    """Finds the date in a path, such as `dt=%Y-%m-%d`. A field that stands twice has one value."""
+    """Finds the date in a path, such as `dt=%Y-%m-%d`. A field that the pattern has twice has the same value in both places."""
 
     def __init__(self, pattern: str) -> None:
         """Raises ConfigError when the pattern names no full date or a field that is not supported."""
@@ -91,7 +91,7 @@ class DatePattern:
             return None
         try:
             return datetime.strptime(" ".join(match[field] for field in self._fields), self._format).date()
-        except ValueError:  # looks like a date and is none, such as 2013-02-30
+        except ValueError:  # looks like a date and is not a valid one, such as 2013-02-30
             return None
 
 

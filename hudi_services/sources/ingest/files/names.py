@@ -11,8 +11,8 @@ from functools import cached_property
 class Names:
     """Paths below a folder that match one of `patterns`; without any, those with one of `endings`, in any case.
 
-    `*` and `?` are any characters of one name, `[a-z]` and `[!a-z]` one of them or none of them, `**` any folders. A pattern
-    without a slash is that of the file's name in whatever folder; with one it is that of the whole path.
+    `*` and `?` match any characters of one name, `[a-z]` one of them, `[!a-z]` any other one, `**` any folders. A pattern
+    without a slash is that of the file's name in any folder; with one it is that of the whole path.
     """
 
     patterns: tuple[str, ...] = ()

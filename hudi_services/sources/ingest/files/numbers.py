@@ -16,7 +16,7 @@ _LIMIT = 2**63
 
 
 def are_codes(texts: pa.ChunkedArray) -> bool:
-    """Whether some of them look like numbers and would not be given back by these: 007 is not 7, 0x10 not 16, +49 not 49."""
+    """True if some texts look like numbers that would be written differently: 007 is not 7, 0x10 not 16, +49 not 49."""
     return bool(pc.any(pc.match_substring_regex(texts, _CODE)).as_py())
 
 
@@ -27,7 +27,7 @@ def is_number(kind: pa.DataType) -> bool:
 def readable(texts: pa.ChunkedArray, kind: pa.DataType, csv: Csv) -> pa.ChunkedArray:
     """Texts of a column of `kind`, which is no text, as Arrow reads them: no spaces around them, numbers with a point.
 
-    A number with a point where that is no mark of the declaration gets a note, for it is none: 1.500 may be meant as 1500.
+    A number with a point that the declaration does not allow as a mark gets a note, so that it is refused: 1.500 may mean 1500.
     """
     texts = pc.utf8_trim_whitespace(texts)
     if not is_number(kind):

@@ -1,4 +1,4 @@
-"""Which files a run of the ingestion loads: pure."""
+"""The files that a run of the ingestion loads: pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hudi_services.sources.ingest.files.listing import SourceFile
 from hudi_services.sources.ingest.files.names import Names
 
 _NEW = "~"  # after any instant
-_SHOWN = 5  # files of which the reason is told in one line
+_SHOWN = 5  # files whose reasons one line lists
 
 
 @dataclass(frozen=True)
@@ -95,10 +95,10 @@ class FilesPlan:
 
 @dataclass(frozen=True)
 class Choice:
-    """What makes a file one of a run: the dates of its path, its name, and that it last changed before a time (ms since 1970).
+    """The conditions for a file of a run: the dates of its path, its name, and a last change before a time (ms since 1970).
 
-    Of those that were loaded all are taken with `reload`, else those of `again` (path -> instant of the commit that loaded it):
-    these in the order in which they were loaded, and before those that are new.
+    With `reload` all loaded files are taken again, otherwise those in `again` (path -> instant of the commit that loaded it).
+    They come in the order in which they were loaded, and before new files.
     """
 
     window: Window = field(default_factory=Window)
@@ -110,11 +110,11 @@ class Choice:
     again: Mapping[str, str] = field(default_factory=dict)
 
     def asks_for(self, file: SourceFile) -> bool:
-        """Whether `file` is of those that a run was asked for."""
+        """True if the run was asked for `file`."""
         return file.path in self.only and file.day in self.window
 
     def takes_again(self, file: SourceFile) -> bool:
-        """Whether `file` is to be loaded though it was before."""
+        """True if `file` is to be loaded although it was loaded before."""
         return (self.reload or file.path in self.again) and self.asks_for(file)
 
 

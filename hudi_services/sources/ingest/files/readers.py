@@ -41,7 +41,7 @@ class Piece:
 
     @property
     def is_first(self) -> bool:
-        """Whether the file begins with it."""
+        """True if the file begins with it."""
         return self.row_groups is None or 0 in self.row_groups
 
 
@@ -116,11 +116,11 @@ class FileSplit:
 
     @property
     def _drops(self) -> bool:
-        """Whether columns that are not declared are left out."""
+        """True if columns that are not declared are left out."""
         return self.feed.undeclared == "drop"
 
     def _check_columns(self, piece: Piece, rows: pa.Table) -> None:
-        """Whatever else the types would do, no field of the rows may get lost."""
+        """Raise SourceUnavailableError for a field of the rows that the schema lacks: it would be lost."""
         unknown = None if self._drops else unknown_field(rows.schema, self.schema)
         if unknown is not None:
             raise self._changed(piece, f"column {unknown!r}, which was not there when the columns were looked at")

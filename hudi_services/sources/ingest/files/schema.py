@@ -1,6 +1,6 @@
 """The columns of source files: declared, from footers (Parquet), or from a first reading of all rows (CSV, JSON).
 
-All rows, for a new field may appear in any of them. Of a CSV file only the columns that nobody knows are looked at.
+All rows are read, for a new field may appear in any of them. In a CSV file, only columns that are not known are examined.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ from hudi_services.sources.ingest.typed_columns import unknown_field
 
 @dataclass(frozen=True)
 class Look:
-    """What a file has: its schema, or several when the lines of a JSON file contradict each other; or why it is left out.
+    """The result of examining a file: its schema, or several if the lines of a JSON file contradict each other, or the reason
+    why it is left out.
 
     `rejected` is the line of the first object that does not parse, and why, where a JSON file shows no column."""
 
@@ -180,7 +181,7 @@ class FileSchemas:
 
 
 def with_later(known: pa.Schema | None, later: pa.Schema, file_format: str) -> pa.Schema | None:
-    """The columns of which a file need not tell the type: others that get a type `later`, and those of the table.
+    """The columns whose type a file need not show: those that get a type `later`, and those of the table.
 
     Values of a CSV file are texts until then; of a JSON file those that Arrow would take for another number, another
     text, or a struct.
@@ -283,4 +284,4 @@ def _names(lines: Lines, name: str) -> bool:
 
 
 def _ignore(_text: object, _reason: str) -> None:
-    """Whoever reads the rows rejects them."""
+    """Ignore a row: the reader of the rows rejects it later."""

@@ -16,7 +16,7 @@ WORDS = pa.string_view()
 """The guess for nothing but words such as NA, which are null beside values that are no text. Alone they are text."""
 
 _DIGITS = {8: 3, 16: 5, 32: 10, 64: 19}
-"""Of whole numbers of so many bits; one more where 64 have no sign."""
+"""Decimal digits of whole numbers, by their bits; one more for 64 bits without a sign."""
 _OF_DOUBLE = 15
 
 
@@ -160,12 +160,12 @@ def _digits(kind: pa.DataType) -> int:
 
 
 def _is_short(kind: pa.DataType) -> bool:
-    """Whether a double gives back every number of a decimal type."""
+    """True if a double gives back every number of a decimal type."""
     return bool(pa.types.is_decimal(kind)) and kind.precision <= _OF_DOUBLE
 
 
 def are_apart(one: pa.DataType, other: pa.DataType) -> bool:
-    """Whether no number type holds the values of both exactly."""
+    """True if no number type holds the values of both exactly."""
     kinds = (one, other)
     if not any(map(pa.types.is_decimal, kinds)):
         return False

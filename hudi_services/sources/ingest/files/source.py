@@ -80,7 +80,7 @@ class FilesSource:
         return FileBatch(self, before, plan_files(files, before.loaded(self.folder), choice, self._broken(before)))
 
     def _check_asked(self, files: Sequence[SourceFile]) -> None:
-        """Raises ConfigError for a pattern of `--files` that no file has: whoever asks for files wants them."""
+        """Raises ConfigError for a pattern of `--files` that matches no file: a user who names files wants them."""
         for pattern in self.only:
             named = Names((pattern,))
             if not any(file.path in named for file in files):
@@ -114,7 +114,7 @@ class FilesSource:
         )
 
     def _broken(self, before: Checkpoint) -> Mapping[str, Broken]:
-        """The files that are left out again. Whoever does not skip such finds them in the way."""
+        """The files that are left out again. Without `skip` there are none, and a broken file stops the load."""
         return before.broken(self.folder) if self.feed.quarantine.files == "skip" else {}
 
     def _checkpoint(self, position: Position | None, *, start_fresh: bool) -> Checkpoint:

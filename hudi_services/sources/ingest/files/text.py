@@ -15,31 +15,32 @@ from hoodie.errors import SourceError
 from hoodie.storage import File, Storage, closing_input
 
 RejectText = Callable[[str | Mapping[str, object], str], None]
-"""Takes text that is no row, or a row of which a value is none of its column, and the reason."""
+"""Takes text that is not a row, or a row with a value that does not fit its column, and the reason."""
 READ_ERRORS = (pa.ArrowException, OSError, EOFError, UnicodeError, zlib.error)
-"""What reading a damaged or foreign file raises."""
+"""Errors raised by reading a damaged or foreign file."""
 
 BLOCK = 16 * 1024 * 1024  # bytes of text that are parsed at once
 
 
 def is_no_text(name: str) -> bool:
-    """Whether it has control characters. Bytes that are no text can be read as a line, above all in encodings of one byte."""
+    """True if it has control characters. Bytes that are not text can be read as a line, above all in encodings of one byte."""
     return any(unicodedata.category(sign) == "Cc" and sign not in "\t\r\n" for sign in name)
 
 
 def is_broken(error: Exception) -> bool:
-    """Whether one of `READ_ERRORS` tells of the bytes of the file, and not of its storage: that may pass."""
+    """True if one of `READ_ERRORS` is about the bytes of the file. An error of its storage may pass."""
     if isinstance(error, OSError) and not isinstance(error, gzip.BadGzipFile):
-        return type(error) is OSError and error.errno is None  # so Arrow tells of what it cannot decode
+        return type(error) is OSError and error.errno is None  # Arrow's error for bytes that it cannot decode
     return True
 
 
 @contextmanager
 def text_input(storage: Storage, path: str, encoding: str = "utf-8") -> Iterator[File]:
-    """The text of a file, uncompressed, as bytes in UTF-8. Reading raises UnicodeError where it is none of `encoding`."""
+    """The text of a file, uncompressed, as bytes in UTF-8. Reading raises UnicodeError for bytes that are not valid in
+    `encoding`."""
     with closing_input(storage, path) as source:
         plain = gzip.GzipFile(fileobj=source) if path.lower().endswith(".gz") else source
-        # Of UTF-8 every block is checked where it is parsed.
+        # Every block of UTF-8 is checked where it is parsed.
         yield plain if codecs.lookup(encoding).name == "utf-8" else _Recoded(plain, encoding)
 
 

@@ -34,7 +34,7 @@ class Fitting:
     later: frozenset[str] = frozenset()
 
     def fitted(self, rows: pa.Table, where: Where, reject: RejectText) -> tuple[pa.Table, Where]:
-        """The rows that fit, in `schema`, and where they are; `where` tells it of all."""
+        """The rows that fit, in `schema`, and their places. `where` returns the places of all rows."""
         readable = self._in_utc(self._readable(rows))
         fields = [each for each in self.schema if each.name not in self.later]
         cast, bad, reasons = typed(readable, pa.schema(fields), self._exact)
@@ -107,12 +107,13 @@ class Fitting:
 
 
 def _among(where: Where, kept: np.ndarray, places: Sequence[int]) -> Sequence[str]:
-    """Of the rows that were kept."""
+    """The places of rows among those that were kept."""
     return where(kept[list(places)].tolist())
 
 
 def _with_value(reason: str, rows: pa.Table, place: int) -> str:
-    """Arrow's reasons do not all tell the value; and it takes the note on a number (see `readable`) for a part of it."""
+    """The reason with the value. Some of Arrow's reasons lack it, and some show the note on a number (see `readable`) as its
+    part."""
     reason = _NOTED.sub(r"'\1' \2", reason)
     names = [name for name in rows.column_names if reason.startswith(f"column {name}: ")]
     value = str(told(rows[max(names, key=len)][place])) if names else ""

@@ -26,8 +26,8 @@ _SETTINGS: dict[str, str | bool | int | float | list[str]] = {
 }
 
 OF_A_ROW = (duckdb.DataError, duckdb.InvalidInputException, UnicodeDecodeError)
-"""What a statement raises because of a value: a cast, an overflow, a division, `error('…')`; and a text of DuckDB's own that it
-cuts inside a letter."""
+"""Errors that a statement raises because of a value: a cast, an overflow, a division, `error('…')`; and one for a text that
+DuckDB itself cuts inside a letter."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Duck:
     connection: duckdb.DuckDBPyConnection
 
     def run(self, sql: str, rows: pa.Table) -> pa.Table:
-        """What a statement makes of `rows`, which it calls `batch`. Raises duckdb.Error, or UnicodeDecodeError instead."""
+        """The result of a statement on `rows`, which it calls `batch`. Raises duckdb.Error, or UnicodeDecodeError instead."""
         self.connection.register(RELATION, rows)
         try:
             return self.connection.sql(sql).to_arrow_table()

@@ -31,7 +31,7 @@ class Function:
 
 @dataclass(frozen=True)
 class Grammar:
-    """What DuckDB knows of its own language."""
+    """DuckDB's knowledge of its own language."""
 
     duck: Duck
 
@@ -72,7 +72,7 @@ class Grammar:
 
 @cache
 def _functions() -> Mapping[str, Function]:
-    """What raises an error is steady: `error('…')` sends the row to the quarantine."""
+    """DuckDB's functions by name. `error('…')` counts as steady: it sends the row to the quarantine."""
     with opened() as duck:
         rows = duck.asked(
             "SELECT function_name, function_type, stability, macro_definition FROM duckdb_functions() WHERE internal"
@@ -99,7 +99,7 @@ def nodes(tree: object) -> Iterator[Node]:
 
 
 def name_of(item: Node) -> str:
-    """What a column of the result is called; empty for one that has no name of its own."""
+    """The name of a column of the result; empty if it has no name of its own."""
     if item["alias"]:
         return str(item["alias"])
     return str(item["column_names"][-1]) if item["class"] == "COLUMN_REF" else ""

@@ -1,4 +1,4 @@
-"""Columns of times as declared, parsed by DuckDB: what is no such time stands alone, with the reason."""
+"""Columns of times as declared, parsed by DuckDB. Values that are not such times are listed by themselves, with the reason."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class TimesFit:
         }
 
     def _parsed(self, texts: pa.Array) -> pa.Array:
-        """Of texts: the first format in which one is a time."""
+        """The times of `texts`, each by the first format that it fits."""
         found = pa.nulls(len(texts), kind_of(self.times))
         for text in self.times.formats:
             missing = pc.is_null(found)
@@ -108,7 +108,7 @@ def _inside(found: pa.Array) -> pa.Array:
 
 
 def _queries(text: str) -> tuple[str, ...]:
-    """What DuckDB is asked for the times of a column x that are written as `text`; null where they are not."""
+    """The queries for the times of a column x that are written as `text`; null if they are not."""
     if text in EPOCHS:
         number = "TRY_CAST(x AS DECIMAL(24, 6))"
         micros = f"TRY_CAST(ROUND({number} * {EPOCHS[text]}::DECIMAL(8, 0)) AS BIGINT)"

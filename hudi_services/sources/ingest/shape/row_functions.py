@@ -1,4 +1,4 @@
-"""What a statement may be made of: whatever looks at one row at a time, and always gives the same."""
+"""The allowed parts of a statement: those that look at one row at a time and always give the same result."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _CLOCK = frozenset(["current_date", "current_time", "current_timestamp", "localt
 
 
 def problems(grammar: Grammar, tree: Node) -> Iterator[str]:
-    """What is in the way, the first of which is told."""
+    """Parts of a statement that are not allowed. The first is reported."""
     if tree["type"] != "SELECT_NODE":
         yield "a UNION or another set of several SELECTs"
         return

@@ -59,7 +59,7 @@ def _field(made: pa.Field, statement: Statement, carried: pa.Schema) -> pa.Field
 
 
 def select(duck: Duck, statement: Statement, rows: pa.Table) -> Selected:
-    """What a statement makes of rows; where it fails, they are halved until those that it fails for stand alone.
+    """The result of a statement on rows. If it fails, the rows are halved until those with the error are alone.
 
     Raises SourceError when it fails for another reason than a value, or for very many rows.
     """

@@ -1,7 +1,7 @@
-"""What becomes of the rows of a source before the table sees them: columns renamed, times parsed, types cast, SQL run.
+"""Changes to the rows of a source before the table sees them: columns renamed, times parsed, types cast, SQL run.
 
-Planned once in the driver, from the columns alone; carried out by each task on each piece of its rows. A row gives one row, or is
-left out by the SQL's WHERE, or does not fit, and then it is told which and why.
+The driver plans them once, from the columns alone, and each task applies them to each piece of its rows. A row becomes one row,
+or the SQL's WHERE leaves it out, or it does not fit and is reported with the reason.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from hudi_services.sources.ingest.typed_columns import Fit, Fitted, typed
 class Shaped:
     """Rows in their new columns. `places` are theirs among the rows that came, `misfits` those of rows that do not fit, and why.
 
-    Whatever is in neither was filtered.
+    Rows in neither were filtered.
     """
 
     rows: pa.Table
@@ -40,7 +40,7 @@ class Shaped:
 
 @dataclass(frozen=True)
 class Shape:
-    """`renamed` says by their names in the source what columns are called; all else goes by the new names."""
+    """`renamed` has the new names of columns by their names in the source; all other fields use the new names."""
 
     renamed: Mapping[str, str] = field(default_factory=dict)
     times: Mapping[str, Times] = field(default_factory=dict)
@@ -78,7 +78,7 @@ class Shape:
         return pa.schema([(self._old(name), kind) for name, kind in kinds.items()])
 
     def expected(self, known: pa.Schema | None) -> pa.Schema | None:
-        """What is `known` of the table's columns, by the names that the source has for them; without those whose types change."""
+        """The columns of the table that are `known`, by their names in the source, without those whose types change."""
         before = self._before_sql(known)
         if before is None:
             return None
@@ -86,7 +86,7 @@ class Shape:
         return pa.schema([each.with_name(self._old(each.name)) for each in same])
 
     def plan(self, found: pa.Schema, known: pa.Schema | None, source: str) -> Shaping:
-        """What is done with the columns `found` in the source of that name, for a table of the columns `known`.
+        """Plan the changes to the columns `found` in the source of that name, for a table of the columns `known`.
 
         Raises SourceError for columns that are not there or would be two, ConfigError for SQL that does not fit them.
         """
@@ -165,7 +165,7 @@ def _with_types(columns: pa.Schema, kinds: Mapping[str, pa.DataType]) -> pa.Sche
 class Shaping:
     """A shape for a source with known columns. Picklable.
 
-    `incoming` are the columns that the SQL gets, `outgoing` those after it; null where no value told a type.
+    `incoming` are the columns that the SQL gets, `outgoing` those after it; null if no value showed a type.
     """
 
     shape: Shape

@@ -19,11 +19,12 @@ from hudi_services.sources.ingest.shape.row_functions import problems
 
 @dataclass(frozen=True)
 class Statement:
-    """`text` as it was declared. `keep` tells of each row whether it stays (None: all do), `rows` makes the columns of those.
+    """`text` as it was declared. `keep` decides for each row whether it stays (None: all do), `rows` makes the columns of
+    those.
 
-    Both give a row for each row, in their order: so it is known which row became which. `carried` are columns of the result that
-    are columns of the rows as they came, by their names there; with `star` so are all others that are not in `made`. `names` are
-    all columns that it names. All names but those of the result in small letters, as SQL does not tell them apart.
+    Both give a row for each row, in their order, so each result can be traced to its row. `carried` are columns of the result
+    that are columns of the rows as they came, by their names there; with `star` so are all others that are not in `made`.
+    `names` are all columns that it names. All names but those of the result are in small letters, as SQL ignores case.
     """
 
     text: str
@@ -35,7 +36,7 @@ class Statement:
     names: frozenset[str]
 
     def source_of(self, name: str) -> str | None:
-        """The column of the incoming rows that stands unchanged in the result as `name`; None when there is none."""
+        """The column of the incoming rows that is unchanged in the result as `name`; None when there is none."""
         lower = name.lower()
         if lower in self.carried:
             return self.carried[lower]
