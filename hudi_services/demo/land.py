@@ -38,7 +38,7 @@ class Delivery:
 
 
 def deliveries(first: date, last: date, drop: date) -> Iterator[Delivery]:
-    """What arrives on day `drop` of a feed that has the flights of the days from `first` to `last`."""
+    """The files that arrive on day `drop`, in a feed of the flights from `first` to `last`."""
     covered = [drop - ago * _DAY for ago in range(3)]
     today, yesterday, before = (day if first <= day <= last else None for day in covered)
     folder = f"dt={drop}"

@@ -1,4 +1,4 @@
-"""What the demo prints about its table."""
+"""The demo's printed report about its table."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def console() -> Console:
 
 
 def load_line(step: Step) -> str:
-    """What a load did, in a line."""
+    """One line with the result of a load."""
     result = step.result
     files, rows = counted(result["files_read"], "file"), counted(result["rows_inserted"], "row")
     line = f"{files}: {rows} inserted, {result['rows_updated']:,} updated"

@@ -39,7 +39,10 @@ class DemoError(HoodieError):
 
 
 def run(folder: Path, days: int) -> None:
-    """Everything anew in `folder`. Raises HoodieError when a step fails or the table is not what the feed says."""
+    """Run the whole demo in `folder`, which is emptied first.
+
+    Raises HoodieError when a step fails or the table does not match the feed.
+    """
     console = report.console()
     begun = time.monotonic()
     check_free(folder)

@@ -43,9 +43,9 @@ R = TypeVar("R", bound=Rounds)
 
 @dataclass(frozen=True)
 class Registry:
-    """The tables that can be used, the pools (name -> slots) that limit how many services run at once, the rounds of the doctor
-    and of the judge, the watcher, whom it tells what, the servers of databases and topics by name, and the rules for tables of
-    whole databases."""
+    """The contents of a registry file: the tables that can be used, the pools (name -> slots) that limit how many services run
+    at once, the rounds of the doctor and of the judge, the watcher, the alerts, the servers of databases and topics by name,
+    and the rules for tables of whole databases."""
 
     file: str
     tables: tuple[Table, ...] = ()
@@ -69,7 +69,7 @@ class Registry:
 
 @dataclass(frozen=True)
 class Reading:
-    """What a registry file holds: the good tables, and the mistakes that keep others out.
+    """The result of reading a registry file: the good tables, and the mistakes that keep others out.
 
     `left_out` are those of them that a server has. `wrong_rules` are mistakes in rules for whole databases, by the server
     that a rule names, or by an empty text where it names none.
@@ -179,7 +179,7 @@ class _Checker:
             return {}
 
     def _rounds(self, name: str, kind: type[R], value: Any, pools: Mapping[str, int]) -> R | None:
-        """What the section `name` says; None where the registry has none, and for one with mistakes."""
+        """The values of the section `name`; None if the registry has none, or one with mistakes."""
         if value is None:
             return None
         try:
@@ -194,7 +194,7 @@ class _Checker:
         return rounds
 
     def _watch(self, value: Any) -> Watch:
-        """What the section `watch` says; the defaults where there is none, and for one with mistakes."""
+        """The values of the section `watch`; the defaults if there is none, or one with mistakes."""
         found = dict(value) if isinstance(value, dict) else value
         try:
             if isinstance(found, dict) and isinstance(found.get("store"), str):
@@ -208,7 +208,7 @@ class _Checker:
         return Watch()
 
     def _alerts(self, value: Any) -> Alerts | None:
-        """What the section `alerts` says; None where there is none, and for one with mistakes. Values may be secrets."""
+        """The values of the section `alerts`; None if there is none, or one with mistakes. Values may be secrets."""
         if value is None:
             return None
         try:

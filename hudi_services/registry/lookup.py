@@ -18,7 +18,8 @@ HERE = "tables.yaml"
 
 
 def registry_file(named: str | None, environ: Mapping[str, str] = os.environ) -> Path:
-    """The file that is named, else that of the variable HUDI_REGISTRY, else tables.yaml in the working directory.
+    """The registry file: the file named, the one of the variable HUDI_REGISTRY, or tables.yaml in the working directory, in
+    this order.
 
     Raises ConfigError when it is not there.
     """

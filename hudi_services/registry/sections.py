@@ -1,4 +1,4 @@
-"""What a table's entry may say, with the sections of all services."""
+"""The model of a table's entry, with the sections of all services."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from hoodie.errors import ConfigError, DeleteCapError, HoodieError, UnclearCommi
 from hudi_services.runtime.terminal import echo
 
 TOLD = (HoodieError, OSError, MemoryError, click.ClickException, click.exceptions.Abort)
-"""What `tell` knows; anything else is a bug and keeps its traceback."""
+"""The errors that `tell` handles; any other is a bug and keeps its traceback."""
 
 _LOOK = "Look with `hudi-services show commits` whether it is in before you run it again"
 _MORE_MEMORY = "give the process more, or run the service on Spark (--engine spark)"
@@ -26,8 +26,8 @@ _JAVA = re.compile(r"^Caused by: (.+)", re.MULTILINE)
 class Failure:
     """An error in parts: its kind, what is wrong with which thing, what was found there, what to do. Exit code 1 or 2.
 
-    `retryable`: the same run may succeed a little later although nobody did anything.
-    `digest`: of the plan that somebody may agree to.
+    `retryable`: the same run may succeed a little later without any repair.
+    `digest`: that of the plan that needs approval.
     """
 
     error: str
@@ -40,7 +40,8 @@ class Failure:
 
     @classmethod
     def of(cls, error: BaseException) -> Failure:
-        """Whatever was raised. Of an exception of Spark's only what the worker's own said, not its stack traces."""
+        """The failure of any error. An exception of Spark's is reduced to the message of the worker's error, without stack
+        traces."""
         kind = type(error).__name__
         if (full := _full_memory(error)) is not None:
             return cls(MemoryError.__name__, "There is not enough memory", str(full) or None, _MORE_MEMORY, 1, True)
@@ -56,7 +57,7 @@ class Failure:
             return cls(kind, _line(error), None, _LOOK, 1, True)
         if isinstance(error, click.exceptions.Abort):
             return cls(kind, _line(error), None, None, 1, False)
-        # Nobody knows it: lost executors and full memories are among these, and other tries fare better.
+        # The error is unknown: lost executors and full memories are among these, and later tries may succeed.
         return cls(kind, core(str(error)) or str(error).strip().partition("\n")[0] or kind, None, None, 1, True)
 
     def as_dict(self) -> dict[str, Any]:
@@ -89,7 +90,7 @@ def tell(error: BaseException, *, as_json: bool) -> int:
 
 
 def _full_memory(error: BaseException | None) -> MemoryError | None:
-    """What was behind an error if memory was full: a file that cannot be read then is not a bad file."""
+    """The memory error that caused `error`, if any: a file that cannot be read for want of memory is not a bad file."""
     while error is not None and not isinstance(error, MemoryError):
         error = error.__cause__
     return error
@@ -106,7 +107,8 @@ def _line(error: BaseException) -> str:
 
 
 def core(text: str) -> str:
-    """What the last Python exception in a text with stack traces says; else Java's root cause; empty when it has neither."""
+    """The message of the last Python exception in a text with stack traces; without one, of Java's root cause; otherwise
+    empty."""
     raised = _PYTHON.findall(text) or _JAVA.findall(text)
     return str(raised[-1]) if raised else ""
 

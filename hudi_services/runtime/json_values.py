@@ -1,4 +1,4 @@
-"""Values as people and JSON are told them, also those that Python or JSON cannot hold."""
+"""Values in the form in which people and JSON see them, also those that Python or JSON cannot hold."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def told_values(column: pa.Array | pa.ChunkedArray) -> list[object]:
 def told(value: pa.Scalar) -> object:
     """A value of Python's, never NaN or infinite.
 
-    Text stands for those, for times beyond the years of Python (their number and type), and for bytes in a text that are none
-    of UTF-8. A map has its keys as text, as an object of JSON.
+    Text represents NaN and infinity, times outside the years of Python (by their number and type), and bytes in a text that are
+    not valid UTF-8. A map has its keys as text, as a JSON object does.
     """
     if not value.is_valid:
         return None

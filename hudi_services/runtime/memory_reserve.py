@@ -1,4 +1,4 @@
-"""Memory that a process with a limit keeps to tell how it ended: what fails for want of memory can still be told."""
+"""Memory that a process with a limit reserves for its final report: a run that fails for want of memory can still report it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ROOM = 64 * 1024 * 1024
 
 def limit_memory(memory: int) -> None:
     """Let this process take at most `memory` bytes, and ROOM more once it takes it."""
-    # What is written to, not what is only reserved: threads reserve much more address space than they use.
+    # The limit is on memory that is written, not on address space: threads reserve much more of that than they use.
     resource.setrlimit(resource.RLIMIT_DATA, (memory, memory + ROOM))
 
 

@@ -1,6 +1,6 @@
 """The pause of a table: a file below `.hoodie/.paused`, which no reader of Hudi's looks at, so all who share the table see it.
 
-It holds back services, not writers: whoever writes through the library or through Hudi goes on.
+It holds back services, not writers: writes through the library or through Hudi go on.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MOST = 1000  # characters of a reason
 
 @dataclass(frozen=True)
 class Pause:
-    """Who has paused the table, since when and why, and until when, in UTC. `until` is None where somebody has to end it."""
+    """A pause of a table: its author, its reason, its start and its end, in UTC. `until` is None if a user has to end it."""
 
     by: str
     reason: str
@@ -30,7 +30,7 @@ class Pause:
     until: datetime | None = None
 
     def holds(self, now: datetime) -> bool:
-        """Whether services are held back at that time."""
+        """True if services are held back at that time."""
         return self.until is None or now < self.until
 
     def __str__(self) -> str:
@@ -45,7 +45,7 @@ class Pause:
 def read_pause(storage: Storage, clock: Clock) -> Pause | None:
     """The pause of the table that holds now; None: services may run. One storage call.
 
-    A file that cannot be read is a pause by nobody who is known: somebody wanted one.
+    A file that cannot be read counts as a pause by an unknown user, because a user wanted one.
     """
     try:
         found = _decoded(storage.read(FILE))
@@ -57,7 +57,7 @@ def read_pause(storage: Storage, clock: Clock) -> Pause | None:
 def pause(storage: Storage, clock: Clock, by: str, reason: str, until: datetime | None = None) -> Pause:
     """Hold back the services of the table. `until` has a time zone.
 
-    Raises ConfigError without a reason or for a time that has passed, TablePausedError where somebody has paused it already.
+    Raises ConfigError without a reason or for a time that has passed, TablePausedError if the table is paused already.
     """
     now, reason = clock.now(), _plain(reason)
     try:
@@ -88,7 +88,7 @@ def pause(storage: Storage, clock: Clock, by: str, reason: str, until: datetime 
 
 
 def _put(storage: Storage, clock: Clock, body: bytes) -> bool:
-    """Write the file, in place of one that is over; False where there is one that holds. Of two at once one comes first."""
+    """Write the file in place of a pause that is over. Returns False if another pause holds. Two callers cannot both succeed."""
     try:
         create_own(storage, FILE, body)
         return True

@@ -1,4 +1,4 @@
-"""Progress of whatever takes longer than two seconds: lines in a log, a bar on a terminal."""
+"""Progress of work that takes longer than two seconds: lines in a log, a bar on a terminal."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _FIRST, _NEXT = 2.0, 5.0  # seconds to the first line, and between lines
 
 @contextmanager
 def progress_shown(tell: Callable[[str], None] | None, also: Also | None = None) -> Iterator[Progress | None]:
-    """What an engine tells its progress to: a bar where standard error is a terminal, else lines through `tell`, if any, and
-    `also` whoever wants the stage itself."""
+    """The receiver of an engine's progress: a bar if standard error is a terminal, otherwise lines through `tell`, if any, and
+    the stage itself for `also`."""
     if sys.stderr.isatty():
         with _bar() as bar:
             yield bar

@@ -30,7 +30,7 @@ class ProgressFile:
         self._failed = False
 
     def keep(self, stage: Stage, seconds: float) -> None:
-        """A stage that has been at work for so many `seconds`."""
+        """Keep a stage that has been at work for this number of `seconds`."""
         try:
             put(self._path, json.dumps({**asdict(stage), "seconds": round(seconds, 1)}).encode())
         except _TROUBLE as error:
@@ -45,7 +45,7 @@ def progress_flag(path: str) -> list[str]:
 
 
 def read_progress(path: str) -> str | None:
-    """What was kept last, JSON; None where there is nothing yet, or it cannot be read just now."""
+    """The JSON that was kept last; None if there is nothing yet, or it cannot be read at the moment."""
     try:
         storage, name = place_of(path)
         return storage.read(name).decode() or None

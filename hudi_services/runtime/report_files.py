@@ -1,4 +1,4 @@
-"""Small files at a path or URL, by which processes tell each other how far they are and how they ended."""
+"""Small files at a path or URL, by which processes report their progress and their end to each other."""
 
 from __future__ import annotations
 

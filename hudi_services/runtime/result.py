@@ -1,4 +1,4 @@
-"""What a service tells its caller: one line for people, one JSON object for programs.
+"""The result of a service for its caller: one line for people, one JSON object for programs.
 
 With `--result-path` the object is also left at a path or URL: the result, the plan that was asked for, or why the run failed.
 """
@@ -26,7 +26,7 @@ DONE, SERVICE_FAILED, WANTS_SPARK = 0, 3, 4  # exit codes
 
 @dataclass(frozen=True)
 class Gain:
-    """What a run made better, in bytes and data files; None where that is not known, or not what the service is for.
+    """The gain of a run, in bytes and data files; None for values that are unknown or are not the purpose of the service.
 
     `files_before` and `files_after` are of the file slices that were rewritten: base files and logs.
     """
@@ -39,7 +39,7 @@ class Gain:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a run took: seconds of processors, and the bytes that were held at once. None where it was not measured.
+    """The cost of a run: processor seconds, and the most bytes of memory held at once. None if it was not measured.
 
     docs/how-to/history.md says what is counted where."""
 
@@ -115,7 +115,10 @@ def write_report(report: Report, path: str) -> None:
 
 
 def read_report(path: str) -> Report:
-    """What `write_report` stored. Raises OSError when there is none, ValueError, TypeError or KeyError when it is none."""
+    """The report that `write_report` stored.
+
+    Raises OSError if there is no file, and ValueError, TypeError or KeyError if it does not hold a report.
+    """
     storage, name = place_of(path)
     values = json.loads(storage.read(name))
     if "error" in values:

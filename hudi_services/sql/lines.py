@@ -1,4 +1,4 @@
-"""Lines that somebody types, until they are whole statements; and the words with which one may go on. No terminal is asked."""
+"""Typed lines, collected into whole statements, and the words that may complete them. No terminal is asked."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _WORD = re.compile(r"[\w.`]+")
 
 
 class Lines:
-    """What was typed and is not run yet."""
+    """Typed lines that have not run yet."""
 
     def __init__(self) -> None:
         self._typed = ""
 
     @property
     def begun(self) -> bool:
-        """Whether a statement waits for its semicolon."""
+        """True if a statement waits for its semicolon."""
         return bool(self._typed.strip())
 
     def add(self, line: str) -> Iterator[str]:
@@ -62,7 +62,8 @@ def one_line(statement: str) -> str | None:
 def completions(
     before: str, word: str, tables: Callable[[], Iterable[str]], columns: Callable[[str], Iterable[str]]
 ) -> list[str]:
-    """How `word` may go on: keywords, `tables`, and the `columns` of tables that stand in `before`, the text so far."""
+    """The possible completions of `word`: keywords, `tables`, and the `columns` of tables that `before`, the text so far,
+    names."""
     names = list(tables())
     named = {each.lower().strip("`") for each in _WORD.findall(before)}
     found = [*names, *(column for name in names if name.lower() in named for column in columns(name))]

@@ -22,7 +22,7 @@ from hudi_services.runtime.terminal import echo
 
 _ROWS = 1_000
 """Rows that are printed for people."""
-_WIDE = 10_000  # characters a line where nobody looks at it in a window
+_WIDE = 10_000  # characters a line if the output goes to no terminal
 
 
 def print_json(result: Result) -> None:
@@ -34,8 +34,8 @@ def print_json(result: Result) -> None:
 
 
 def plain(value: Any, kind: pa.DataType) -> Any:
-    """A value of this type as JSON has it: maps and structs as objects, times as text in ISO 8601, bytes in base64, decimals as
-    numbers where no digit is lost, else as text, as are the numbers that JSON does not have."""
+    """A value of this type as JSON has it: maps and structs as objects, times as text in ISO 8601, bytes in base64. Decimals
+    are numbers if no digit is lost, otherwise text, and so are numbers that JSON does not have."""
     if isinstance(value, Decimal):
         if value == value.to_integral_value():
             return int(value)

