@@ -11,7 +11,7 @@ _OF = ("unreadable", "objectives", "blockers", "consumers", "late", "lag", "serv
 
 
 def told_of(alerts: Alerts, tables: Sequence[Table]) -> list[str]:
-    """The keys of `alerts` that say so, and `deadline` where a service of a table has one."""
+    """The keys of `alerts` that are set, and `deadline` if a service of a table has one."""
     said = [name for name in _OF if getattr(alerts, name) not in (None, False)]
     return said + (["deadline"] if any(map(has_deadline, tables)) else [])
 

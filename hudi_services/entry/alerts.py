@@ -18,7 +18,8 @@ _HOUR = re.compile(r"([01]\d|2[0-3]):([0-5]\d)")
 
 
 def wrong_address(url: str) -> str | None:
-    """Why nothing is sent to such an address; None where it may be. It never has the address in it, which may be a secret."""
+    """The reason why nothing may be sent to an address; None for a valid one. It never shows the address, which may be a
+    secret."""
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
@@ -37,7 +38,7 @@ def _url(value: object) -> object:
     # Errors never show the value, so types are checked here, too: the message has to say what is expected.
     if not isinstance(value, str):
         raise ValueError("has to be an address: https://…, or ${NAME} for one that an environment variable has")
-    if VARIABLE.match(value):  # it is looked at when something is sent
+    if VARIABLE.match(value):  # checked when something is sent
         return value
     if wrong := wrong_address(VARIABLE.sub("x", value)):
         raise ValueError(wrong)

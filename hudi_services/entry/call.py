@@ -42,11 +42,11 @@ class Task(Protocol):
         ...
 
     def run(self, engine: Engine) -> ServiceResult:
-        """Does it."""
+        """Do the work."""
         ...
 
     def work(self, engine: Engine) -> Work:
-        """How much `run` would have to do now, about, and without reading a row."""
+        """An estimate of the work that `run` would have now, made without reading a row."""
         ...
 
 

@@ -66,7 +66,7 @@ class Trigger:
 
     @classmethod
     def of(cls, schedule: str | None, **more: Any) -> Trigger:
-        """By a section's key `schedule`."""
+        """A trigger from the key `schedule` of a section."""
         wanted = schedule == BY_OBJECTIVES
         return cls(None if wanted else schedule, by_objectives=wanted, **more)
 

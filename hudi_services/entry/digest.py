@@ -13,8 +13,7 @@ _DIGEST = re.compile(r"[0-9a-f]{12}")
 
 
 class PlanDigest(click.ParamType[str]):
-    """A digest of 12 characters, as `--explain` shows it. The empty text of a flag without its value passes, for `_named` to
-    refuse."""
+    """A digest of 12 characters, as `--explain` shows it. The empty text of a flag without its value names no plan."""
 
     name = "digest"
 
@@ -60,6 +59,6 @@ ONLY_FIELD = Field(
 
 
 def only_flags(asked: Asked) -> tuple[str, ...]:
-    """For the command, where a run is asked for one plan."""
+    """The flag of a run that was asked for one plan; empty for other runs."""
     digest = asked.params.get(ONLY)
     return (f"--{ONLY}", str(digest)) if digest else ()

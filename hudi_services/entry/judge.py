@@ -26,7 +26,8 @@ def _hours(values: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class Judge(Rounds):
-    """In which hours of the day (UTC) the judge starts nothing (`quiet`), and how many services a run of it starts at `most`."""
+    """The hours of the day (UTC) in which the judge starts nothing (`quiet`), and the most services that one run starts
+    (`most`)."""
 
     quiet: Annotated[Texts, AfterValidator(_hours)] = ()
     most: Annotated[int, Field(ge=1)] = 8

@@ -32,7 +32,7 @@ def told(problem: Any, model: type[BaseModel], *, secret: bool = False) -> str:
 
 
 def unknown(name: str, known: tuple[str, ...]) -> str:
-    """That there is no such key, and which was perhaps meant."""
+    """The message for an unknown key, with the closest known one."""
     close = difflib.get_close_matches(name, known, n=1)
     return f"is not an option; did you mean {close[0]!r}?" if close else f"is not an option; known: {', '.join(known)}"
 

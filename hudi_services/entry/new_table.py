@@ -8,7 +8,7 @@ _NO_KEYS = Keys.model_construct(record_key=(), partition_by=(), ordering=())
 
 
 def options_of_new(table: Table, keys: Keys | None) -> dict[str, str]:
-    """Those of the entry's own keys. Without `keys` the table has no record key."""
+    """The options that the entry's own keys set. Without `keys` the table has no record key."""
     keys = keys if keys is not None else _NO_KEYS
     options = {
         "hoodie.table.name": table.name,

@@ -22,7 +22,7 @@ class PlannedSection(SparkSection):
     wait. `after_ingests` is the number of commits that make one due, where the options give none."""
 
     commits_key: ClassVar[ConfigKey[Any]]
-    """The option of which `after_ingests` is the value."""
+    """The option that gets the value of `after_ingests`."""
 
     schedule: Schedule | None = None
     after_ingests: Annotated[int, Limit(ge=1)] | None = None
@@ -40,7 +40,7 @@ class PlannedSection(SparkSection):
 
 
 def plan_flags(what: str, force: str) -> tuple[click.Option, ...]:
-    """Those of the command; `what` is planned, and `force` says what the flag of that name does."""
+    """The flags of the command. `what` names the plans, and `force` is the help of the flag of that name."""
     return (
         click.Option(
             ["--mode"],
@@ -88,7 +88,7 @@ def check_mode(what: str, mode: str, instant: str | None, only: str | None) -> N
 
 
 def plan_trigger(_table: Table, section: PlannedSection) -> Trigger:
-    """By schedule, and after ingestions where the section says so."""
+    """The trigger: by schedule, and after ingestions if the section says so."""
     return Trigger.of(section.schedule, after=("ingest",) if section.after_ingests is not None else ())
 
 

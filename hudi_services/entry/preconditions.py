@@ -8,7 +8,8 @@ from hudi_services.entry.table import Table
 
 
 def not_begun(table: Table) -> Outlook | None:
-    """Nothing to do, while an ingestion of ours has yet to make the table; None when it is there, or others have to make it."""
+    """An outlook without work while an ingestion of ours has yet to make the table; None if the table exists, or others have to
+    make it."""
     from hoodie.table import HoodieTable  # loads Arrow
 
     if not table.filled_here:

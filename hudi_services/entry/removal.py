@@ -16,7 +16,7 @@ from hudi_services.runtime.result import ServiceResult
 
 @dataclass(frozen=True)
 class RemovalTask:
-    """The plan of the instant that `removal` names is removed; `service` is the one that had made it."""
+    """Remove the plan of the instant that `removal` names; `service` is the one that made it."""
 
     service: str
     base_path: str

@@ -1,4 +1,4 @@
-"""The options of a table's services, and how far back the others look: who archives leaves them what they need."""
+"""The options of a table's services. An archival keeps the instants that the other services need."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _RETENTION = frozenset(ARCHIVE_KEYS).difference(COMMON_KEYS)
 
 
 def options_of(table: Table, service: str) -> dict[str, str]:
-    """With which a service goes about a table that its form asks nothing else of; also of one without a section."""
+    """The options of a service, before those of its form; also of one without a section."""
     section = table.section(service)
     said = section.hoodie if isinstance(section, ServiceSection) else {}
     return laid_over(with_retention(table, said) if service == _ARCHIVE else said, table.common)
 
 
 def with_retention(table: Table, options: Mapping[str, str]) -> dict[str, str]:
-    """`options`, and what an archival asks of those of the table's cleaner and compactions, where they do not say it."""
+    """`options`, and those of the table's cleaner and compactions that an archival needs, unless `options` has them."""
     given = {declared(name) for name in options}
     found = dict(options)
     for other in _OTHERS:

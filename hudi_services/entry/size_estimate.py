@@ -9,12 +9,12 @@ from hudi_services.runtime.sizes import size_of
 LOCAL, SPARK, AUTO = "local", "spark", "auto"
 ENGINES = (LOCAL, SPARK, AUTO)
 UP_TO = "256m"
-"""Up to so much work threads are the faster choice by default: a Spark application takes some twenty seconds to begin."""
+"""The most bytes for which threads are faster by default: a Spark application takes some twenty seconds to begin."""
 
 
 @dataclass(frozen=True)
 class Work:
-    """About how many bytes a run reads, and of what."""
+    """The bytes that a run reads, about, and a description of them."""
 
     bytes: int
     what: str

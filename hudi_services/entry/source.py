@@ -30,7 +30,7 @@ MESSAGE_OPTIONS: dict[str, tuple[str, ...]] = {
 }
 """Keys of a topic's source that say what its messages do not say, and the formats in which they have an effect."""
 MAX_MESSAGES = 500_000
-"""The messages of a commit at most, where nothing else is said."""
+"""The default of the most messages in a commit."""
 
 
 def _date_pattern(value: str) -> str:
@@ -131,7 +131,7 @@ class TopicSource(Part):
 
     @property
     def message_options(self) -> dict[str, str]:
-        """Those of `MESSAGE_OPTIONS` that are said."""
+        """The `MESSAGE_OPTIONS` that are set."""
         said = {name: getattr(self, name) for name in MESSAGE_OPTIONS}
         return {name: value for name, value in said.items() if value is not None}
 

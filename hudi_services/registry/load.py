@@ -62,7 +62,7 @@ class Registry:
 
     @property
     def histories(self) -> tuple[History, ...]:
-        """Those that its tables have, each once."""
+        """The histories of its tables, without duplicates."""
         found = [each.history for each in self.tables if each.history is not None]
         return tuple({identity(each.path): each for each in found}.values())
 

@@ -61,7 +61,7 @@ class Failure:
         return cls(kind, core(str(error)) or str(error).strip().partition("\n")[0] or kind, None, None, 1, True)
 
     def as_dict(self) -> dict[str, Any]:
-        """For programs."""
+        """The parts as a dict, for programs."""
         return asdict(self)
 
     def shortened(self) -> Failure:
@@ -71,7 +71,7 @@ class Failure:
         )
 
     def block(self) -> str:
-        """For a person: at most three lines."""
+        """The text for a person: at most three lines."""
         short = self.shortened()
         parts = [(f"{self.error}: ", short.what), ("Found: ", short.found), ("To do: ", short.fix)]
         return "\n".join(label + text for label, text in parts if text)

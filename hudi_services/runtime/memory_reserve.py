@@ -16,7 +16,7 @@ def limit_memory(memory: int) -> None:
 
 
 def take_room() -> None:
-    """From now on up to the hard limit; nothing changes where none was kept."""
+    """Raise the limit to the hard one. Nothing changes if no reserve was kept."""
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
     with suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_DATA, (hard, hard))

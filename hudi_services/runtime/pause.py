@@ -38,7 +38,7 @@ class Pause:
         return f"by {self.by} since {_shown(self.since)}{until}: {self.reason}"
 
     def as_dict(self) -> dict[str, Any]:
-        """For programs: times in ISO 8601."""
+        """The fields for programs, with times in ISO 8601."""
         return {key: value.isoformat() if isinstance(value, datetime) else value for key, value in asdict(self).items()}
 
 
@@ -107,7 +107,7 @@ def _put(storage: Storage, clock: Clock, body: bytes) -> bool:
 
 
 def resume(storage: Storage) -> Pause | None:
-    """Let services run again. Returns the pause that was there, also one that was over; None: there was none."""
+    """Let services run again. Returns the pause that was there, even if it was over; None if the table had none."""
     try:
         found = _decoded(storage.read(FILE))
     except FileNotFoundError:
@@ -117,7 +117,7 @@ def resume(storage: Storage) -> Pause | None:
 
 
 def refuse_paused(storage: Storage, clock: Clock, name: str, service: str) -> None:
-    """Before a service begins. Raises TablePausedError."""
+    """Raise TablePausedError if the table is paused. Called before a service begins."""
     held = read_pause(storage, clock)
     if held is not None:
         raise TablePausedError(
@@ -146,7 +146,7 @@ def _text(value: Any) -> str:
 
 
 def _plain(text: str) -> str:
-    """One line, and nothing that a terminal would obey or no file can hold."""
+    """The text in one line, without signs that a terminal would obey or a file cannot hold."""
     return " ".join("".join(each if each.isprintable() else " " for each in text).split())
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # it loads Arrow
     from hoodie.engine import Progress, Stage
 
 Also = Callable[["Stage", float], None]
-"""Is given a stage, and how many seconds it has been at work."""
+"""A callback that gets a stage, and the seconds for which it has been at work."""
 _FIRST, _NEXT = 2.0, 5.0  # seconds to the first line, and between lines
 
 

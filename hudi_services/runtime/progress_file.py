@@ -1,4 +1,4 @@
-"""How far a service is, in a file: from Spark's driver on another machine to the task that waits for it."""
+"""The progress of a service in a file: from Spark's driver on another machine to the task that waits for it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TROUBLE = (HoodieError, OSError, ValueError)
 
 
 class ProgressFile:
-    """Keeps the last stage at a path or URL. No trouble with it is one of the service."""
+    """Keeps the last stage at a path or URL. If that fails, the service goes on."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -40,7 +40,7 @@ class ProgressFile:
 
 
 def progress_flag(path: str) -> list[str]:
-    """The flag that says where, as it is typed."""
+    """The flag with the path, as it is typed."""
     return [_NAME, path]
 
 
@@ -54,5 +54,5 @@ def read_progress(path: str) -> str | None:
 
 
 def drop_progress(path: str) -> None:
-    """Nothing happens when there is none. Raises OSError."""
+    """Delete the file, if there is one. Raises OSError."""
     drop(path)

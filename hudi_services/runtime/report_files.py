@@ -10,7 +10,7 @@ if TYPE_CHECKING:  # it loads Arrow
 
 
 def put(path: str, content: bytes) -> None:
-    """In place of what was there, whole or not at all. Raises OSError."""
+    """Write a file in place of an earlier one, whole or not at all. Raises OSError."""
     storage, name = place_of(path)
     storage.delete(name)
     with storage.open_output(name) as sink:
@@ -18,7 +18,7 @@ def put(path: str, content: bytes) -> None:
 
 
 def drop(path: str) -> None:
-    """Nothing happens when there is none. Raises OSError."""
+    """Delete a file, if there is one. Raises OSError."""
     storage, name = place_of(path)
     storage.delete(name)
 

@@ -92,7 +92,7 @@ class ServiceResult:
 
     @property
     def exit_code(self) -> int:
-        """3 when a service after the commit failed whose failure counts: the commit stays all the same."""
+        """3 if a service after the commit failed and its failure counts; the commit stays all the same."""
         return SERVICE_FAILED if any(each.failed and each.counts for each in self.services) else DONE
 
 
@@ -148,7 +148,7 @@ def reported(path: str | None) -> Iterator[None]:
 
 
 def _check_writable(path: str) -> None:
-    """After the work it would be too late."""
+    """Raise ConfigError if no file can be written there. After the work it would be too late."""
     try:
         put(path, b"")
         drop(path)
@@ -161,7 +161,7 @@ def _check_writable(path: str) -> None:
 
 
 def with_services(message: str, services: Sequence[ServiceOutcome]) -> str:
-    """A message, and what became of the services after the commit."""
+    """The message, and the outcome of the services after the commit."""
     return "; ".join([message, *(f"{each.service}{' FAILED' * each.failed}: {each.message}" for each in services)])
 
 

@@ -47,7 +47,7 @@ class Lines:
             self.forget()
 
     def forget(self) -> None:
-        """As after Ctrl-C."""
+        """Forget what was typed, as after Ctrl-C."""
         self._typed = ""
 
 

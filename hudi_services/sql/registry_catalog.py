@@ -15,7 +15,7 @@ from hudi_services.registry.load import Reading
 
 
 def registered_tables(reading: Reading, file: Path) -> ListedTables:
-    """Those of its tables that are right."""
+    """The tables of a registry whose entries have no mistakes."""
     return ListedTables(f"registry {file}", [_entry(table) for table in reading.registry.tables])
 
 

@@ -38,7 +38,8 @@ class Shell:
         self._timed = False
 
     def loop(self, read: Callable[[str], str] = input) -> None:
-        """Until Ctrl-D or a word that leaves. `read` gives a line without its end, and raises EOFError at the last."""
+        """Read and run until Ctrl-D or a word that leaves. `read` gives a line without its end, and raises EOFError at the
+        last."""
         with _Typing(self._complete) as typing:
             while True:
                 try:

@@ -10,7 +10,7 @@ _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 
 def feed_flag(feed: Feed) -> list[str]:
-    """`--feed` with what differs from the defaults; nothing where nothing does."""
+    """The flag `--feed` with all values that differ from the defaults; empty if all are defaults."""
     said = feed.model_dump_json(by_alias=True, exclude_defaults=True)
     return [] if said == "{}" else ["--feed", json_flag(said)]
 

@@ -108,7 +108,7 @@ def _as_formats(value: object) -> object:
 
 Duration = Annotated[timedelta, BeforeValidator(_duration)]
 Zone = Annotated[str, AfterValidator(zone_name)]
-"""Such as 30s, 5m, 2h or 1d."""
+"""A duration, such as 30s, 5m, 2h or 1d."""
 Char = Annotated[str, AfterValidator(_one_char)]
 Encoding = Annotated[str, AfterValidator(_encoding)]
 
@@ -160,7 +160,8 @@ class Column(Part):
 
 
 class Timestamps(Part):
-    """How a column says a time: strptime's directives, `iso`, or a number: `epoch_s`, `_ms`, `_us`; and the zone of others."""
+    """The form of a column's times: strptime's directives, `iso`, or a number (`epoch_s`, `_ms`, `_us`), and the zone of times
+    without one."""
 
     formats: Texts = (ISO,)
     zone: Zone | None = None

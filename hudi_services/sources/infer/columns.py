@@ -72,7 +72,7 @@ def _find_times(rows: pa.Table, duck: Duck, found: Roles) -> None:
 
 
 def _formats(value: str) -> Iterator[str]:
-    """Those in which a text of such a form may be a time."""
+    """The formats in which a text of such a form may be a time."""
     for day in _DATES:
         for clock in _CLOCKS:
             text = day + clock
@@ -135,7 +135,7 @@ def _suggest(rows: pa.Table, names: tuple[str, ...], found: Roles) -> None:
 
 
 def _find_partition(rows: pa.Table, found: Roles) -> None:
-    """A date, of which each has many rows."""
+    """Find the partition: a column of dates, each of which has many rows."""
     for each in rows.schema:
         column = rows[each.name]
         if "." in each.name or each.name in found.record_key or each.name == found.ordering or column.null_count:

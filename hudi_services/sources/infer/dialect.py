@@ -87,7 +87,7 @@ def _objects(text: str, *, in_array: bool) -> list[Any]:
 
 
 def _text(path: Path, found: Dialect) -> str:
-    """The text of a file; an encoding other than UTF-8 is said in `found`."""
+    """The text of a file. An encoding other than UTF-8 is noted in `found`."""
     raw = path.read_bytes()
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
         found.said["encoding"] = "utf-16"

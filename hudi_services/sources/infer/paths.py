@@ -18,7 +18,7 @@ _FORMS = (
 
 
 def date_pattern(paths: Sequence[str]) -> str | None:
-    """How all of them carry a date; None when some do not."""
+    """The date pattern of all paths; None if some have no date."""
     for form, pattern in _FORMS:
         first = form.search(paths[0]) if paths else None
         if first is None:

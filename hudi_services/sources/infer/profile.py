@@ -236,7 +236,7 @@ def _skipped(request: IngestRequest) -> dict[str, str]:
 
 
 def _alone(request: IngestRequest) -> tuple[dict[str, str], list[pa.Schema]]:
-    """The files of which not even their own rows go together, and the columns of the others."""
+    """The files whose own rows contradict each other, and the columns of the others."""
     broken, schemas = {}, []
     for item in _batch(request).items:
         try:
@@ -249,7 +249,7 @@ def _alone(request: IngestRequest) -> tuple[dict[str, str], list[pa.Schema]]:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Without the ingestion's warnings of files by the names that they have in the sample."""
+    """Suppress the ingestion's warnings, which name files as they are called in the sample."""
     logger = logging.getLogger("hudi_services.sources.ingest.files.source")
     before, logger.disabled = logger.disabled, True
     try:
@@ -259,6 +259,6 @@ def _quiet() -> Iterator[None]:
 
 
 def _name(folder: str) -> str:
-    """A table's name of a folder's."""
+    """The name of a table, made of that of the folder."""
     last = re.sub(r"\W+", "_", folder.rstrip("/").rpartition("/")[2], flags=re.ASCII).strip("_")
     return last if re.match(r"[A-Za-z_]", last) else f"t_{last}".rstrip("_")

@@ -80,7 +80,7 @@ def _spread(files: Sequence[SourceFile]) -> list[SourceFile]:
 
 
 def _head(storage: Storage, file_format: str, file: SourceFile, path: Path) -> bool:
-    """Writes the head of a file; whether it is all of it."""
+    """Write the head of a file. Returns True if it is all of the file."""
     if file_format == "parquet":
         with closing_input(storage, file.path) as source:
             parquet = open_parquet(source)
@@ -99,7 +99,7 @@ def _head(storage: Storage, file_format: str, file: SourceFile, path: Path) -> b
 
 
 def _whole_lines(head: bytes) -> bytes:
-    """Up to the last end of a line that is not inside quotes."""
+    """The text up to the last end of a line that is not inside quotes."""
     end = head.rfind(b"\n")
     while end > 0 and head.count(b'"', 0, end) % 2:
         end = head.rfind(b"\n", 0, end)

@@ -36,7 +36,7 @@ class RowChecks:
             pass
 
     def failed(self, rows: pa.Table) -> Iterator[tuple[np.ndarray, str]]:
-        """For each check the rows that fail it, and why."""
+        """The rows that fail each check, and the reasons."""
         for name in self.required:
             column = values_of(rows, name)
             blank = pc.is_null(column)

@@ -204,7 +204,7 @@ def _arguments(table: Table, section: Ingest, asked: Asked) -> Arguments:
 
 
 def _with_rest(table: Table, section: Ingest, quarantine: BadRows, flags: Sequence[str]) -> Arguments:
-    """With the flags that sources of all kinds have, and the options."""
+    """The arguments with the flags that sources of all kinds have, and the options."""
     rest = ["--create-table-version", str(table.version)]
     if quarantine.path is not None:
         rest += ["--quarantine-path", quarantine.path]

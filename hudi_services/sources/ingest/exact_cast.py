@@ -32,7 +32,7 @@ class ExactFit:
 
 
 def refused(given: pa.DataType, kind: pa.DataType) -> str | None:
-    """Why no value of a type is one of the other, although Arrow would make one of it; None where some may be."""
+    """The reason why no value of one type is a value of the other, although Arrow would convert some; None if some may be."""
     for below in _pairs(given, kind):
         if (why := refused(*below)) is not None:
             return why

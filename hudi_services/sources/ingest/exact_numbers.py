@@ -1,6 +1,6 @@
 """Numbers of text files that a column of floats would change: whole ones that it does not give back, and those too great for it.
 
-Fractions are another matter: a float is an approximation of them, and everybody expects it.
+Fractions are another matter: a float is an approximation of them, and users expect it.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ class Prepared:
 
     @property
     def properties(self) -> TableProperties:
-        """Those of the table, or those that it will have."""
+        """The properties of the table, or those that it will have."""
         return self.target.properties
 
     def warnings(self, operation: Operation) -> tuple[str, ...]:

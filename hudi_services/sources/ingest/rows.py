@@ -33,7 +33,7 @@ class CheckedSplit:
 
     @property
     def files(self) -> int:
-        """Those of the source."""
+        """The number of files that the split reads."""
         return self.split.files
 
     def narrowed(self, columns: Sequence[str]) -> None:

@@ -67,17 +67,17 @@ class Batch(Protocol):
 
     @property
     def reason(self) -> str:
-        """Why these, or why none, in a line for people."""
+        """One line for people: why these items, or why there are none."""
         ...
 
     @property
     def outcome(self) -> str:
-        """The same once they are in the table."""
+        """The same line, for items that are in the table now."""
         ...
 
     @property
     def again(self) -> int:
-        """How many of the items the table took in before."""
+        """The number of items that the table took in before."""
         ...
 
     @property
@@ -92,12 +92,12 @@ class Batch(Protocol):
 
     @property
     def files(self) -> int:
-        """How many files the result counts as read."""
+        """The number of files that the result counts as read."""
         ...
 
     @property
     def files_skipped(self) -> int:
-        """How many files are left out, for they cannot be read."""
+        """The number of files that are left out because they cannot be read."""
         ...
 
     @property
@@ -138,12 +138,12 @@ class Source(Protocol):
 
     @property
     def name(self) -> str:
-        """How messages call it, such as its path."""
+        """The source's name in messages, such as its path."""
         ...
 
     @property
     def position_key(self) -> str:
-        """Under which its positions are in the extra metadata of commits: one for all sources of a kind."""
+        """The key of its positions in the extra metadata of commits: one for all sources of a kind."""
         ...
 
     def discover(

@@ -47,7 +47,7 @@ class Target(Protocol):
 
     @property
     def properties(self) -> TableProperties:
-        """Those of the table, or those that it will have."""
+        """The properties of the table, or those that it will have."""
         ...
 
     @property

@@ -1,4 +1,4 @@
-"""Loads what a source has that is new into a table: what the flags ask for, explained or done."""
+"""Load the new data of a source into a table, or explain the load: what the flags ask for."""
 
 from __future__ import annotations
 

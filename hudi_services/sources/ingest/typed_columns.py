@@ -51,7 +51,7 @@ def typed(
 
 
 def fitted_to(column: pa.Array, kind: pa.DataType) -> Fitted:
-    """By Arrow's casts, and no float instead of a text that says another number."""
+    """A cast by Arrow's rules, which refuses a float that differs from the number in the text."""
     pieces: list[pa.Array] = []
     misfits: dict[int, str] = {}
     _cast(column, kind, 0, pieces, misfits)

@@ -136,7 +136,7 @@ class TableBatch:
 
     @property
     def operation(self) -> Operation | None:
-        """Instead of the one that was asked for."""
+        """The operation in place of the one that was asked for; None if that is right."""
         return _OVERWRITE if self.replaces else None
 
     @property
@@ -189,7 +189,7 @@ class TableBatch:
         return [_SplitSlices(read, each, origin) for each in some if each]
 
     def _all_rows(self) -> ReadPlan:
-        """Without the commits after the position: they come with the next batch."""
+        """The batch without commits after the position: they come with the next one."""
         assert self.end is not None
         later = [each for each in self.state.timeline.commits if time_in_range(self.state, each) > self.end]
         return plan_read(self.state.before(later), Query(kind=Snapshot()))

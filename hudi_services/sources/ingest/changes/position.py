@@ -25,7 +25,7 @@ class TablePosition:
     """See `last_begin`. None where it is not known."""
 
     def encode(self) -> str:
-        """For the extra metadata of a commit."""
+        """Text for the extra metadata of a commit."""
         began = {"began": str(self.began)} if self.began is not None else {}
         return json.dumps({"table": self.table, "completion": str(self.completion), **began})
 

@@ -161,7 +161,7 @@ def without_null_texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _line_numbers(block: Block, dialect: Dialect, wanted: frozenset[int]) -> dict[int, int]:
-    """The lines of some rows, by their numbers (from 1). Lines that are blank or a comment are no rows."""
+    """The lines of some rows, by their numbers (from 1). A line that is blank or a comment is not a row."""
     found: dict[int, int] = {}
     number, line = 0, block.line
     for match in dialect.row.finditer(block.data) if wanted else ():
@@ -228,7 +228,7 @@ def _stray_end(data: bytes, start: int, dialect: Dialect) -> int | None:
 
 
 def _lines(data: bytes) -> int:
-    """How many line ends there are."""
+    """The number of line ends."""
     found = data.count(b"\n")
     return found + data.count(b"\r") - data.count(b"\r\n") if b"\r" in data else found
 

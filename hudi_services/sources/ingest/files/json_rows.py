@@ -130,7 +130,7 @@ def _read(texts: Sequence[bytes], schema: pa.Schema | None, others: str) -> pa.T
 
 
 def layout_hint(lines: Lines) -> str:
-    """How to deliver or declare texts of which no line is an object; empty where nothing suggests itself."""
+    """A hint how to deliver or declare texts of which no line is an object; empty if no hint fits."""
     if any(map(_is_array, lines.texts)):
         return ARRAY_HINT
     return LINES_HINT if any(line.strip() == b"{" for line in lines.texts) else ""
@@ -235,7 +235,7 @@ def _as_often(lines: Lines, rows: int) -> Lines:
 
 
 def _objects(line: bytes) -> int:
-    """How many objects one line holds, one after another."""
+    """The number of objects in one line."""
     found, at, all_of_it = 0, 0, line.decode().strip()
     while at < len(all_of_it):
         _, at = _DECODER.raw_decode(all_of_it, at)

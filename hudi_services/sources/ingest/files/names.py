@@ -1,4 +1,4 @@
-"""Patterns of paths: which files of a source folder are meant."""
+"""Patterns of paths, which select files of a source folder."""
 
 from __future__ import annotations
 

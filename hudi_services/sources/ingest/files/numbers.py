@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 from hudi_services.entry.feed.model import Csv
 
 DIGITS = 38
-"""The most that a decimal has."""
+"""The most digits of a decimal."""
 _SCALE = 2  # digits after the point that a guessed decimal has at least: what costs 10.5 today costs 10.55 tomorrow
 _PLAIN = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)$"
 _CODE = r"^\s*(?:\+|-?0[0-9xX])"

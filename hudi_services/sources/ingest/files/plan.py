@@ -54,12 +54,12 @@ class FilesPlan:
 
     @property
     def reason(self) -> str:
-        """In one line why these files, or why none."""
+        """One line for people: why these files, or why there are none."""
         return self._told("to load")
 
     @property
     def outcome(self) -> str:
-        """In one line what became of the files, once they are loaded."""
+        """One line for people: what the run did with the files, once they are loaded."""
         return self._told("loaded")
 
     def _told(self, chosen: str) -> str:
@@ -82,7 +82,7 @@ class FilesPlan:
 
     @property
     def left_out(self) -> Iterator[tuple[str, str]]:
-        """The files that a later run may load, and why this one does not. Those that are in the table are not among them."""
+        """The files that a later run may load, and the reasons why this one does not. Files in the table are not among them."""
         yield from ((file.path, "changed too short a time ago") for file in self.young)
         yield from ((file.path, "changed after it was loaded: --reload loads it again") for file in self.changed)
         yield from ((path, f"cannot be read: {each.reason}") for path, each in self.broken.items())
@@ -124,7 +124,7 @@ def plan_files(
     choice: Choice,
     broken: Mapping[str, Broken] | None = None,
 ) -> FilesPlan:
-    """Choose the files that are new, or are to be loaded again. Those that were `broken` are so until they change."""
+    """Choose the files that are new, or are to be loaded again. Files that were `broken` stay so until they change."""
     chosen, changed, young = [], [], []
     still: dict[str, Broken] = {}
     again: dict[str, str] = {}

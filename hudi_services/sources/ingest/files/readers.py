@@ -62,7 +62,7 @@ class FileSplit:
 
     @property
     def files(self) -> int:
-        """Those that begin in it."""
+        """The number of files that begin in it."""
         return sum(piece.is_first for piece in self.pieces)
 
     def tables(self, reject: Reject) -> Iterator[Delivered]:

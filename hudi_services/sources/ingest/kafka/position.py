@@ -43,7 +43,7 @@ class TopicPosition:
     moved: datetime | None = None
 
     def encode(self) -> str:
-        """For the extra metadata of a commit."""
+        """Text for the extra metadata of a commit."""
         places = {
             str(partition): [place.next] if place.epoch is None else [place.next, place.read, place.epoch]
             for partition, place in sorted(self.places.items())

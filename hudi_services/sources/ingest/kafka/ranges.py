@@ -120,5 +120,5 @@ def truncated(topic: str, partition: int, reason: str) -> SourceError:
 
 
 def counted_offsets(ranges: Sequence[Range]) -> int:
-    """How many offsets the ranges have together."""
+    """The number of offsets in all ranges together."""
     return sum(each.count for each in ranges)

@@ -24,7 +24,7 @@ from hudi_services.sources.ingest.locations import Places
 from hudi_services.sources.positions import Position, Since
 
 _IDLE = timedelta(hours=1)
-"""A table whose topic has only messages of other tables moves its position so often."""
+"""The time after which a table moves its position even if its topic had only messages of other tables."""
 
 
 @dataclass(frozen=True)

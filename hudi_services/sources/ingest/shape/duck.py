@@ -52,7 +52,7 @@ class Duck:
 
 @contextmanager
 def opened() -> Iterator[Duck]:
-    """One for a task, or for a look at a statement."""
+    """A database for one task, or for one look at a statement."""
     with duckdb.connect(":memory:", config=_SETTINGS) as connection:
         connection.execute("SET TimeZone = 'UTC'").fetchall()
         connection.execute("SET lock_configuration = true").fetchall()

@@ -66,7 +66,7 @@ class Grammar:
 
     @property
     def functions(self) -> Mapping[str, Function]:
-        """DuckDB's own, by name."""
+        """DuckDB's own functions, by name."""
         return _functions()
 
 
@@ -87,7 +87,7 @@ def _functions() -> Mapping[str, Function]:
 
 
 def nodes(tree: object) -> Iterator[Node]:
-    """The expressions in one, itself first."""
+    """The expressions in a tree, itself first."""
     if isinstance(tree, dict):
         if "class" in tree:
             yield tree

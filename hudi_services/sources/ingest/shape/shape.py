@@ -62,7 +62,7 @@ class Shape:
 
     @property
     def steps(self) -> tuple[str, ...]:
-        """A line of each, for people."""
+        """One line for each step, for people."""
         return (
             *(f"rename {old} to {new}" for old, new in self.renamed.items()),
             *(f"parse times of {name}: {times}" for name, times in self.times.items()),
@@ -174,7 +174,7 @@ class Shaping:
 
     @contextmanager
     def opened(self) -> Iterator[Shaper]:
-        """For one task."""
+        """A shaper for one task."""
         with opened() if self.shape.sql is not None or self.shape.times else nullcontext() as duck:
             fits: dict[str, Fit] = {name: ExactFit(kind) for name, kind in self.shape.cast.items()}
             for name, times in self.shape.times.items():
@@ -187,7 +187,7 @@ class Shaping:
 
 @dataclass(frozen=True)
 class Shaper:
-    """Does it, for the rows of one task."""
+    """Shapes the rows of one task."""
 
     shaping: Shaping
     duck: Duck | None
