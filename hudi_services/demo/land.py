@@ -101,7 +101,7 @@ def settled(first: date, last: date) -> pa.Table:
 
 
 def damaged_rows(first: date, last: date) -> int:
-    """How many rows of the drops from `first` to `last` cannot be loaded."""
+    """The number of rows of the drops from `first` to `last` that cannot be loaded."""
     days = [first + ahead * _DAY for ahead in range((last - first).days + 1)]
     return sum(delivery.damaged for day in days for delivery in deliveries(first, last, day))
 

@@ -46,9 +46,9 @@ UNSCHEDULE = Field(
 
 @dataclass(frozen=True)
 class Trigger:
-    """When a run begins by itself: by `cron` (UTC), when an objective is missed, and after each change that one of the services
-    `after` makes to the table, or to the other `tables` of the registry. With `watched` each commit to these tables counts,
-    by any program. A `continuous` run begins when the last one has ended.
+    """The trigger of a run: `cron` (UTC), a missed objective, or each change that one of the services `after` makes to the
+    table, or to the other `tables` of the registry. With `watched` each commit to these tables counts, by any program. A
+    `continuous` run begins when the last one has ended.
 
     Intervals of the schedule begin from `start` to `end` (UTC days). With `catchup` those that passed before the first run,
     or while nothing ran, are run too; without it only the last of them.

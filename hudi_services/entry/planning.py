@@ -18,8 +18,8 @@ from hudi_services.entry.table import Schedule, SparkSection, Table
 
 
 class PlannedSection(SparkSection):
-    """When it is looked whether a plan is due: on a schedule, after ingestions, or both. A run executes at most `max_plans` that
-    wait. `after_ingests` is the number of commits that make one due, where the options give none."""
+    """The schedule of plans: by cron, after ingestions, or both. A run executes at most `max_plans` pending plans.
+    `after_ingests` is the number of commits that make a plan due, unless the options set one."""
 
     commits_key: ClassVar[ConfigKey[Any]]
     """The option that gets the value of `after_ingests`."""

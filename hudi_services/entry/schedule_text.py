@@ -1,4 +1,4 @@
-"""When the services of a table run by themselves, and which of them never do: pure."""
+"""The schedules of a table's services in words, and the services that never run by themselves: pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _STARTERS = ("schedule", "after_ingests")  # keys of a section that start its se
 
 @dataclass(frozen=True)
 class When:
-    """When a service of a table runs, in words; `never` is why it does not run by itself, None when it does or need not."""
+    """The schedule of a service in words. `never` is the reason why it does not run by itself; None if it does or need not."""
 
     service: str
     runs: str

@@ -1,4 +1,4 @@
-"""How much work a run has, and so which engine does it."""
+"""An estimate of the work of a run, which decides on its engine."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from hoodie.errors import RegistryError
 
 @dataclass(frozen=True)
 class Mistake:
-    """One thing that is wrong: the file, its line (from 1), the key in words, and what to do.
+    """A mistake: the file, its line (from 1), the key in words, and what to do.
 
     `table` is the name of the table that cannot be used because of it; None when it concerns the whole file.
     """

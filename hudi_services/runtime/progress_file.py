@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # it loads Arrow
 _log = logging.getLogger(__name__)
 _NAME = "--progress-path"
 PROGRESS_PATH = click.Option([_NAME], hidden=True)
-"""For Airflow, whose task reads it while the service runs."""
+"""A hidden flag of Airflow's task, which reads the file while the service runs."""
 _TROUBLE = (HoodieError, OSError, ValueError)
 
 

@@ -106,7 +106,7 @@ class Explained:
 
 
 Report = ServiceResult | Explained | Failure
-"""How a call of a service ended."""
+"""The report of a service's call: its result, the plan that was asked for, or its failure."""
 
 
 def write_report(report: Report, path: str) -> None:

@@ -14,7 +14,7 @@ from hoodie.view import TableState
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """How far a table has taken in a source: text that only the source reads, and the instant of the commit that holds it."""
+    """The progress of a table in a source: text that only the source reads, and the instant of the commit that holds it."""
 
     text: str
     instant: str

@@ -26,7 +26,7 @@ _WIDE = 10_000  # characters a line if the output goes to no terminal
 
 
 def print_json(result: Result) -> None:
-    """One JSON object a row."""
+    """Print one JSON object a row."""
     schema = result.table.schema
     for row in result:
         values = (plain(value, kind) for value, kind in zip(row, schema.types, strict=True))

@@ -1,4 +1,4 @@
-"""How long events take from their landing into each layer."""
+"""The seconds that events take from their landing into each layer."""
 
 from __future__ import annotations
 

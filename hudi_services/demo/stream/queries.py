@@ -25,7 +25,7 @@ WATERMARK = "30 seconds"
 """Longer than `ALLOWED`, so that the join drops no event that the filter lets through."""
 
 APART = "2 minutes"
-"""How far an order and its payment may be apart. The join keeps events for this time."""
+"""The longest time between an order and its payment. The join keeps events for this time."""
 
 _EVERY = "1 second"
 _INFERENCE = "spark.sql.constraintPropagation.enabled"

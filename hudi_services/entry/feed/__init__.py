@@ -1,1 +1,1 @@
-"""How the files of a feed are read and shaped: what users declare, without Arrow."""
+"""Declarations of how the files of a feed are read and shaped, without Arrow."""

@@ -22,7 +22,7 @@ _KNOWN = frozenset(
 
 @dataclass(frozen=True)
 class Times:
-    """How the times of a column are written: formats that are tried in order, and the zone of those without one.
+    """The form of a column's times: formats that are tried in order, and the zone of times without one.
 
     With a zone, or if the values have one themselves, they become moments in UTC. Otherwise they stay local times.
     """

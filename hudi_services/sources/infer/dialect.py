@@ -1,4 +1,4 @@
-"""How the CSV or JSON files of a sample are written. DuckDB looks at the lines; encoding and numbers are looked at here."""
+"""The form of the CSV or JSON files of a sample. DuckDB examines the lines; encoding and numbers are examined here."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ def look_at(folder: str, file_format: str | None, name: str | None) -> Finding:
 
 
 def _look(file_format: str, heads: Sequence[Path]) -> tuple[Dialect, dict[str, str]]:
-    """How the files are written, and other names for columns."""
+    """The form of the files, and other names for columns."""
     looks = {"csv": csv_dialect, "json": json_dialect}.get(file_format)
     dialect = looks(heads) if looks is not None else Dialect()
     return dialect, usable_names(_parquet_names(heads) if file_format == "parquet" else dialect.names)
@@ -178,7 +178,7 @@ def _settled(copy: Path, file_format: str, dialect: Dialect, renamed: Mapping[st
 
 
 def _reasons(bad: Sequence[Mapping[str, str]], heads: Mapping[str, Path]) -> list[str]:
-    """For people: the first bad rows, each with its file."""
+    """Lines for people: the first bad rows, each with its file."""
     paths = {head.name: path for path, head in heads.items()}
     shown = [f"{paths[each['file']]}, {each['reason']}" for each in bad[:_REASONS]]
     return shown + [f"… and {len(bad) - _REASONS:,} more rows"] * (len(bad) > _REASONS)

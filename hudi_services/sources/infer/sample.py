@@ -35,7 +35,7 @@ class Sample:
     empty: Sequence[str]  # files of 0 bytes, which were passed over
 
     def without(self, broken: Mapping[str, str]) -> Sample:
-        """Without the heads of some files that cannot be read."""
+        """The sample without the heads of some files that cannot be read."""
         heads = {path: head for path, head in self.heads.items() if path not in broken}
         for path in broken:
             self.heads[path].unlink()

@@ -58,7 +58,7 @@ _LATE = "In a backfill: yes loads new files of earlier days, too; auto and no le
 
 
 class Ingest(SparkSection):
-    """When files are loaded. A run loads its interval of the schedule; intervals begin from `start` to `end` (UTC days).
+    """The schedule of loads. A run loads its interval of the schedule; intervals begin from `start` to `end` (UTC days).
 
     With `catchup` the intervals since `start` that have no run yet are run one after the other.
     """

@@ -30,7 +30,7 @@ class Load:
     _refused: bool = False
 
     def begin(self, state: TableState) -> None:
-        """Under the table's lock. Raises PendingInstantError when another run was faster; removes what killed runs left."""
+        """Raise PendingInstantError if another run was faster, and remove what killed runs left. Runs under the table's lock."""
         if self.prepared.table is None:
             check_still_new(state, self.prepared.properties)
         self.check_position(state)

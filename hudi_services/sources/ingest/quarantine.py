@@ -53,7 +53,7 @@ class QuarantineWriter:
 
     @property
     def _prefix(self) -> str:
-        """How the names of the counts of all runs of this table begin: runs of others may have the same folder."""
+        """The prefix of the counts of all runs of this table: runs of other tables may have the same folder."""
         return f".running-{hashlib.sha256(identity(self.table).encode()).hexdigest()[:16]}-"
 
     @contextmanager

@@ -46,7 +46,7 @@ class SourceSplit(Protocol):
 
     @property
     def files(self) -> int:
-        """How many files it reads, each counted by one split; 0 where the source has none."""
+        """The number of files that it reads, each counted by one split; 0 if the source has no files."""
         ...
 
     def tables(self, reject: Reject) -> Iterator[Delivered]:

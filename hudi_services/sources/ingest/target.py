@@ -146,7 +146,8 @@ def _checked(new: NewTarget, operation: Operation, why: str) -> NewTarget:
 
 
 def check_still_new(state: TableState, properties: TableProperties) -> None:
-    """Under the lock of the first write. Raises PendingInstantError when another first load made another table of it."""
+    """Check the target under the lock of the first write. Raises PendingInstantError if another first load made another table
+    of it."""
     for name, value in properties.raw.items():
         if state.properties.raw.get(name) != value:
             raise PendingInstantError(

@@ -1,4 +1,4 @@
-"""How much work an ingestion has, without reading a row."""
+"""An estimate of an ingestion's work, without reading a row."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def ingest_work(request: IngestRequest, engine: Engine) -> Work:
 
 
 def _touched(state: TableState) -> tuple[int, int]:
-    """How many partitions the last commits wrote, and the bytes of their file slices."""
+    """The number of partitions that the last commits wrote, and the bytes of their file slices."""
     commits = state.timeline.commits[-_COMMITS:]
     partitions = {stat.partition for commit in commits for stat in state.commit_metadata(commit).stats}
     if not partitions:

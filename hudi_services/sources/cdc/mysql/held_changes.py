@@ -43,17 +43,17 @@ class HeldChanges:
 
     @property
     def rows(self) -> int:
-        """How many changes wait."""
+        """The number of changes that wait."""
         return self._rows
 
     @property
     def size(self) -> int:
-        """How many bytes of Arrow they have, those in files too."""
+        """The bytes of Arrow that they have, those in files too."""
         return self._size
 
     @property
     def memory(self) -> int:
-        """How many bytes of them are in memory."""
+        """The bytes of them that are in memory."""
         return self._memory
 
     def rows_by_source(self) -> Mapping[str, int]:

@@ -1,4 +1,4 @@
-"""For how long a server keeps its log."""
+"""The time for which a server keeps its log."""
 
 from __future__ import annotations
 

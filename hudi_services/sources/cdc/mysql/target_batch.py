@@ -101,7 +101,7 @@ class TargetBatch:
 
     @property
     def memory(self) -> int:
-        """How many bytes of changes wait in memory."""
+        """The bytes of changes that wait in memory."""
         return self._held.memory
 
     @property

@@ -86,7 +86,7 @@ class TableSource:
         return replace(self, until=self.last())
 
     def waiting(self, position: Time | None) -> datetime | None:
-        """When the first commit after the position that changed rows was complete; None: there is none."""
+        """The completion time of the first commit after the position that changed rows; None if there is none."""
         state = self._state()
         left = unread(state, position)
         commits = [] if left is None else [each for each in left.commits if not state.commit_metadata(each).moves_rows]

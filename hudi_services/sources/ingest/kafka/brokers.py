@@ -9,7 +9,7 @@ from typing import Any
 from hoodie.errors import ConfigError, HoodieError, SourceError, SourceUnavailableError
 
 SECONDS = 20.0
-"""How long an answer of the brokers may take."""
+"""The time to wait for an answer of the brokers."""
 
 
 @dataclass(frozen=True)

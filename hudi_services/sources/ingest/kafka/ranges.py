@@ -24,7 +24,7 @@ class Range:
 
     @property
     def count(self) -> int:
-        """How many offsets: at least as many as messages, since compaction and transactions leave gaps."""
+        """The number of offsets. It is not below that of messages, since compaction and transactions leave gaps."""
         return self.end - self.place.next
 
 

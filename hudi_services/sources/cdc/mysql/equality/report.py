@@ -49,7 +49,7 @@ class EqualityReport:
 
     @property
     def differing(self) -> int:
-        """How many rows differed."""
+        """The number of rows that differed."""
         return self.missing + self.surplus + self.changed + self.copied
 
     @property

@@ -33,7 +33,7 @@ class RowDifference:
 
     @property
     def count(self) -> int:
-        """How many rows differ."""
+        """The number of rows that differ."""
         return int(self.missing.num_rows + self.surplus.num_rows + self.server.num_rows + self.copies.num_rows)
 
     def changes(self) -> pa.Table:
