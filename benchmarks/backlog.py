@@ -1,4 +1,4 @@
-"""Archives a timeline that nobody archived for long: seconds, peak memory, and the longest time for which the lock was held.
+"""Archives a long timeline: seconds, peak memory, and the longest time for which the lock was held.
 
 python -m benchmarks.backlog --instants 50000 --version 9
 """
@@ -62,7 +62,7 @@ def main() -> int:
 
 
 def _table(folder: str, version: str, instants: int, stats: int) -> str:
-    """A table with one commit, and the files of so many more that all say they wrote `stats` files."""
+    """A table with one commit, and `instants` copies of its files, each of which names `stats` files."""
     options = {
         "hoodie.table.name": "backlog",
         "hoodie.table.recordkey.fields": "id",

@@ -36,7 +36,7 @@ def small_table(path: Path) -> HoodieTable:
 
 
 def registry(folder: Path, tables: int) -> None:
-    """A round over so many copies of a small table."""
+    """A round over many copies of a small table."""
     small_table(folder / "0")
     for number in range(1, tables):
         shutil.copytree(folder / "0", folder / str(number))
@@ -49,7 +49,7 @@ def registry(folder: Path, tables: int) -> None:
 
 
 def files(folder: Path, count: int) -> None:
-    """A look at a table with so many files of nobody in one partition."""
+    """A look at a table with many unlisted files in one partition."""
     table = small_table(folder / "many")
     later = int(table.timeline.commits[-1].time) + 1
     for number in range(count):

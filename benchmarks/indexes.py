@@ -1,6 +1,6 @@
 """An upsert with each index: 12 % of a table of trips (240,000 rows into 2,000,000), on threads, copy on write and merge on read.
 
-The first load is a bulk insert by the same index. What an index itself cost stands in the log of the write.
+A bulk insert by the same index makes the table. The log of the write has the cost of the index itself.
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ def report(options: argparse.Namespace) -> int:
 
 
 def make(folder: Path, partitions: int, commits: int, *, files: int = 1) -> None:
-    """The table: in each commit every partition gets so many files of one row."""
+    """The table: each commit writes a number of files of one row to every partition."""
     storage, clock = LocalStorage(str(folder)), SystemClock()
     HoodieTable.create(storage, OPTIONS, SCHEMA)
     avro, template = _template()

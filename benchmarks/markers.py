@@ -3,9 +3,9 @@
     python -m benchmarks.markers --markers 100000 --tasks 1000 --where local s3
     python -m benchmarks.markers --bulk-insert 2000 --tasks 200 --where s3
 
-S3 is versitygw, a real server on this machine; each of its requests waits for 5 to 20 ms besides, as stores far away do. `tasks`
-wait at the same time for their markers, as the tasks of executors do. A task has no data to write here: what is measured is the
-markers alone; with `--bulk-insert`, a whole bulk insert of one row into each of so many partitions, from threads of one process.
+S3 is versitygw, a real server on this machine. Each request waits for another 5 to 20 ms, as with a store far away. `tasks`
+wait at the same time for their markers, as the tasks of executors do. A task has no data to write here: only the markers are
+measured. With `--bulk-insert`, a whole bulk insert of one row into each of FILES partitions, from threads of one process.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ from hoodie.transaction.reconcile import delete_markers
 
 _INSTANT = Time.of("20260101000000000")
 _PARTITIONS = 200
-_WAITS = (0.005, 0.020)  # seconds that a request to S3 waits besides
+_WAITS = (0.005, 0.020)  # extra seconds that a request to S3 waits
 _VERBS = ("list", "info", "read", "create", "replace", "delete", "delete_folder")
 
 
 @dataclass(frozen=True)
 class Step:
-    """What one step took."""
+    """Seconds and storage calls of one step."""
 
     seconds: float
     calls: int
@@ -105,7 +105,7 @@ def measure(storage: ReplacingStorage, calls: Calls, markers: int, tasks: int, *
 
 
 def bulk_insert(storage: ReplacingStorage, calls: Calls, files: int, tasks: int, *, batched: bool) -> Step:
-    """A write of one small file into each of so many partitions."""
+    """A write of one small file into each of `files` partitions."""
     options = {
         "hoodie.table.name": "trips",
         "hoodie.table.recordkey.fields": "id",

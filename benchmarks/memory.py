@@ -10,8 +10,8 @@ from pathlib import Path
 class PeakMemory:
     """Samples the anonymous memory of the process tree in a thread of its own; `bytes` is the greatest sum seen.
 
-    What forked Python workers share counts in each of them. To know it better (`smaps_rollup`) takes a tenth of a processor, and
-    the processes that are looked at wait for it whenever they need memory.
+    Memory that forked Python workers share counts in each of them. An exact figure (`smaps_rollup`) takes a tenth of a processor,
+    and the measured processes wait for it whenever they need memory.
     """
 
     def __init__(self, seconds: float = 0.25) -> None:
@@ -40,7 +40,7 @@ def processor_seconds(of: str = "") -> float:
     for pid in _tree(os.getpid()):
         try:
             name, _, rest = Path(f"/proc/{pid}/stat").read_text().partition("(")[2].rpartition(")")
-        except OSError:  # it ended meanwhile
+        except OSError:  # it has ended
             continue
         ticks += sum(int(field) for field in rest.split()[11:15]) if name.startswith(of) else 0
     return ticks / os.sysconf("SC_CLK_TCK")
@@ -67,6 +67,6 @@ def _anonymous(pid: int) -> int:
         for line in Path(f"/proc/{pid}/status").read_text().splitlines():
             if line.startswith("RssAnon:"):
                 return int(line.split()[1]) * 1024
-    except OSError:  # it ended meanwhile
+    except OSError:  # it has ended
         pass
     return 0

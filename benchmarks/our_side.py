@@ -61,7 +61,7 @@ def session(cores: str, memory: str, *, queries: bool) -> SparkSession:
 
 def main(phase: str, source: str, table: str, cores: str, memory: str, kind: str) -> None:
     shape = shape_of(source)
-    # Spark leaves columns out by itself where its own reader scans; the workers that merge logs have to be told.
+    # Spark's own reader leaves out columns by itself; the workers that merge logs need their names.
     queried = shape.queried
     spark = session(cores, memory, queries=phase not in ("write", "compact", "bootstrap"))
     engine = hoodie.spark.SparkEngine(spark)

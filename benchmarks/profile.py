@@ -1,6 +1,6 @@
-"""Where the seconds of our upserts go, job by job, and what the JVM takes of the processors.
+"""Seconds of our upserts, job by job, and the JVM's share of the processors.
 
-python -m benchmarks.profile INPUT (as benchmarks.bench has made it)
+python -m benchmarks.profile INPUT (a file that benchmarks.bench made)
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where the seconds of our queries with logs go: python -m benchmarks.profile_reads INPUT (as benchmarks.bench has made it)."""
+"""Seconds of each part of our queries with logs: python -m benchmarks.profile_reads INPUT (a file that benchmarks.bench made)."""
 
 from __future__ import annotations
 

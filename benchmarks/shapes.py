@@ -19,7 +19,7 @@ class Shape:
     sums: tuple[str, ...]  # float64 columns whose values have two decimal places
 
     def options(self, kind: str) -> dict[str, str]:
-        """What our tables are created with; `kind` is COPY_ON_WRITE or MERGE_ON_READ."""
+        """Options that create our tables; `kind` is COPY_ON_WRITE or MERGE_ON_READ."""
         return {
             "hoodie.table.name": self.name,
             "hoodie.table.recordkey.fields": ",".join(self.key),

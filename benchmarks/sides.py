@@ -1,4 +1,4 @@
-"""The sides of a comparison: each phase runs in a process of its own and tells seconds, memory and results as JSON."""
+"""The sides of a comparison: each phase runs in a process of its own and prints seconds, memory and results as JSON."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def run(side: Side, source: Path) -> dict[str, Any]:
     """All phases: what a process learned in the writes must not help its reads. Their steps come together in one report."""
     for left in (side.table, *side.table.parent.glob(f"{side.table.name}-*")):
         shutil.rmtree(left, ignore_errors=True)
-    # Whoever forbids Python to keep bytecode lets every worker compile the library again.
+    # If Python may not keep bytecode, every worker compiles the library again.
     unwanted = ("SPARK_HOME", "SPARK_CONF_DIR", "PYTHONDONTWRITEBYTECODE")
     environment = {key: value for key, value in os.environ.items() if key not in unwanted}
     found_in = f"{ROOT / 'plugins'}:{ROOT}"

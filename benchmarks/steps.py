@@ -1,4 +1,4 @@
-"""What both sides report: seconds of each step, peak memory, bytes and files of the table."""
+"""The report of both sides: seconds of each step, peak memory, bytes and files of the table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was measured, as a table; and whether the sides agree."""
+"""Prints the measurements as a table, and compares the results of the sides."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def table(sides: Reports, others: Sequence[str], head: str, files: str = "data")
 
 
 def _median(runs: Sequence[Mapping[str, Any]], measure: str, step: str) -> float | None:
-    """None for what the side does not do, or does not tell, as the processor time of a whole process."""
+    """The median; None if the side lacks the step or does not measure it, such as the processor time of a whole process."""
     name = step if step in runs[0][measure] else _with_frames(step)
     return statistics.median(run[measure][name] for run in runs) if name in runs[0][measure] else None
 
@@ -62,12 +62,12 @@ def _line(label: str, cells: Sequence[str]) -> str:
 
 
 def _with_frames(step: str) -> str:
-    """What a side that has only DataFrames calls a step."""
+    """The name of a step on a side that has only DataFrames."""
     return step.replace(AS_ARROW, "")
 
 
 def same_results(reports: Reports) -> bool:
-    """Whether the queries of all sides and runs gave the same."""
+    """Says whether the queries of all sides and runs gave the same."""
     found: dict[str, list[Any]] = {}
     for run in (run for runs in reports.values() for run in runs):
         for query, result in run["results"].items():
@@ -79,7 +79,7 @@ def same_results(reports: Reports) -> bool:
 
 
 def same_rows(shape: Shape, tables: Sequence[tuple[str, pa.Table]]) -> bool:
-    """Whether all tables hold the same rows; says so. Their columns are compared by name."""
+    """Says, also in print, whether all tables hold the same rows. Their columns are compared by name."""
     order = [(name, "ascending") for name in shape.key]
     first, *others = ((name, rows.sort_by(order)) for name, rows in tables)
     for name, rows in others:

@@ -1,9 +1,9 @@
-"""Two writers at once: what it costs the second to find that both insert a key (hoodie.write.concurrency.check.new.keys).
+"""Two writers at once: the cost of the check that finds a key which both insert (hoodie.write.concurrency.check.new.keys).
 
-python -m benchmarks.bench two-writers: a table of `--rows` trips; one writer upserts 10 % updates and 2 % new rows, and before it
-commits another has committed 5 % of new rows in files of their own. What is measured is the completion of the first one's
-write, from its last file on, with the look and without it, three times each: of trips with random keys, then with keys that
-ascend, as those of orders by number or time do, and a write of 100 new keys.
+python -m benchmarks.bench two-writers: a table of `--rows` trips. One writer upserts 10 % updates and 2 % new rows. Before it
+commits, another writer commits 5 % of new rows in files of their own. The benchmark measures the completion of the first write,
+from its last file on, three times with the check and three times without. It does so for trips with random keys, for ascending
+keys, such as orders by number or time, and for a write of 100 new keys.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ def with_files(folder: Path, count: int) -> None:
 
 
 def with_instants(folder: Path, count: int) -> None:
-    """So many completed commits, a second apart; all have the metadata of the first one."""
+    """Completed commits, a second apart; all have the metadata of the first one."""
     table = HoodieTable.create(str(folder), OPTIONS, SCHEMA)
     table.write(_row("k"), "insert")
     timeline = folder / ".hoodie" / "timeline"
@@ -56,7 +56,7 @@ def _row(key: str) -> pa.Table:
 
 
 def looks(folder: Path) -> str:
-    """Three looks, told as a line."""
+    """Three looks, as one line."""
     store = SnapshotStore.open(str(folder / "store.db"), make=True)
     entry, clock = Table(name="wide", base_path=str(folder / "table")), SystemClock()
     told = []

@@ -25,7 +25,7 @@ def cluster():
 
 @pytest.fixture(scope="session")
 def s3():
-    """A real server here, where Go can build it, else moto's as elsewhere."""
+    """A real server if Go can build it here; moto's server otherwise."""
     program = versitygw.program()
     with versitygw.versitygw_server(program) if program is not None else moto_server() as running:
         yield running
@@ -33,7 +33,7 @@ def s3():
 
 @pytest.fixture(scope="session")
 def library(tmp_path_factory):
-    """What `make package` makes for `--py-files`."""
+    """The archive that `make package` makes for `--py-files`."""
     folder = tmp_path_factory.mktemp("library")
     return Path(shutil.copy(build_wheel(folder), folder / "library.zip"))
 

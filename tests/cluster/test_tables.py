@@ -34,7 +34,7 @@ def committed_files(table):
 
 
 def test_executors_have_the_library_from_the_archive(spark, library):
-    """Else these tests would show nothing of a cluster whose machines have no checkout."""
+    """Without the archive these tests would say nothing about a cluster whose machines have no checkout."""
     where = spark.sparkContext.parallelize([0, 1], 2).map(lambda _: __import__("hoodie").__file__).collect()
     assert where == [f"./{library.name}/hoodie/__init__.py"] * 2
 

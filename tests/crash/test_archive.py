@@ -45,7 +45,7 @@ def every(table):
 
 
 def stored(table):
-    """How often each completed instant stands in the archive."""
+    """Count the entries of each completed instant in the archive."""
     state = table.state()
     if isinstance(state.archive, LogArchive):
         archive = state.archive

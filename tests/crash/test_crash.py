@@ -234,7 +234,7 @@ def test_switching_off_the_metadata_table_that_dies(tmp_path, version):
         properties = load_properties(storage, clock)
         stale = bool(storage.list(".hoodie/metadata").folders)
         committed = len(reopen(storage, clock).timeline.commits) == 2
-        # No reader may be told to trust the stale table once a commit is visible that it misses.
+        # No property may let a reader trust the stale table once a commit is visible that it misses.
         assert not (committed and properties.has_metadata_table), call
         assert not (committed and stale), call
         reopen(storage, clock).write(SECOND, "upsert", SMALL_BLOOM)

@@ -1,4 +1,4 @@
-"""A doctor that is killed at any storage call while it mends: the next one ends it, and no row is lost."""
+"""A doctor that is killed at any storage call while it repairs: the next one ends the repair, and no row is lost."""
 
 from __future__ import annotations
 

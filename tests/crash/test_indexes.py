@@ -63,4 +63,4 @@ def test_an_upsert_that_dies_at_any_call(tmp_path, index, table_type, version, k
         assert table.timeline.pending == (), call
         assert uncommitted(table) == [], call
     assert BEFORE in seen
-    assert after in seen or kind == "full"  # what cannot be deleted after the commit is only told
+    assert after in seen or kind == "full"  # files that cannot be deleted after the commit are only reported

@@ -53,7 +53,7 @@ def attempts(tmp_path, prepare, action, kind):
 
 
 def settled(table, call):
-    """After one more write nothing is pending, nothing is left, nobody holds the lock."""
+    """After one more write nothing is pending, nothing is left, no process holds the lock."""
     table.write(batch([("z", "p", 9, 9)]), "upsert", OPTIONS)
     assert table.timeline.pending == (), call
     assert uncommitted(table) == [], call
@@ -147,7 +147,7 @@ def test_a_compaction(tmp_path, version, kind):
 
 @each_kind
 def test_a_rollback(tmp_path, version, kind):
-    """Of a write that failed, and one that Hudi has begun: the next write does them first."""
+    """The next write first rolls back a write that failed, and finishes a rollback that Hudi began."""
 
     def prepare(path):
         table = create(path, FakeClock(), **{"hoodie.write.table.version": version})

@@ -1,4 +1,4 @@
-"""An optimistic write that dies at any storage call, beside others that go on, and whoever comes after it."""
+"""An optimistic write that dies at any storage call, beside others that go on, and the writer that comes after it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_an_optimistic_write_that_dies_at_any_call(tmp_path, table_type, version
         completed += now == after
         writers = [instant for instant in table.timeline.pending if instant.action in ("commit", "deltacommit")]
         beats = {file.name for file in storage.list(FOLDER).files}
-        if heir == "optimistic":  # nobody knows yet that it is dead: what it has begun stays
+        if heir == "optimistic":  # no writer knows yet that it is dead: its files stay
             table.write(BESIDE, "upsert", APART)
             now = {**now, "y": ("y", 5, 5)}
             assert content(table) == now, call

@@ -1,4 +1,4 @@
-"""Processes that write one table at once, and are killed at random: what was acknowledged stands, in the order of completion."""
+"""Processes that write one table at once, and are killed at random: acknowledged rows stay, in the order of completion."""
 
 from __future__ import annotations
 

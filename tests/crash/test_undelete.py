@@ -24,7 +24,7 @@ def prepared(path, version):
 
 
 def names(storage):
-    """Of the data files of the table, and of those that were set aside."""
+    """Paths of the table's data files, and of those that were set aside."""
     files = {file.path for file in walk_files(storage, "") if file.name.endswith(".parquet")}
     aside = {path.split("/", 3)[3] for path in files if path.startswith(FOLDER)}
     return {path for path in files if not path.startswith(".hoodie")}, aside

@@ -78,7 +78,7 @@ with DAG("after_judged", schedule=[commits_asset("judged")], max_active_runs=1):
 
     look()
 """
-"""A user's own DAG: one that commits start, whoever makes them."""
+"""A user's own DAG: one that commits of any writer start."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class HomeWithOwnDags(DemoHome):
 
 @dataclass(frozen=True)
 class Demo:
-    """What `make demo` printed; its table, which other tests go on with, and a copy as it was left."""
+    """The output of `make demo`; its table, which other tests use, and a copy in its first state."""
 
     folder: Path
     exit_code: int
@@ -108,7 +108,7 @@ class Demo:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Of a module: while Playwright is open, asyncio finds its loop running."""
+    """A browser for one module: while Playwright is open, asyncio finds its loop running."""
     with chromium() as browser:
         yield browser
 
@@ -132,13 +132,13 @@ class Running:
 
     home: DemoHome
     api: AirflowApi
-    metastore_port: int  # where the table `catalogued` is synced; nobody listens there at first
-    hook: Server  # what alerts tell
+    metastore_port: int  # where the table `catalogued` is synced; at first no server listens there
+    hook: Server  # receives the alerts
     begun: dict[str, str]
     """DAGs and the runs that were begun together at the start, for tests that look at their ends."""
 
     def states(self, dag: str, run: str) -> dict[str, str]:
-        """Of a run's tasks."""
+        """The states of a run's tasks."""
         return {task["task_id"]: task["state"] for task in self.api.tasks(dag, run)}
 
     def ended(self, dag: str, run: str) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""A clean that would delete more than it may unasked: a person approves in a real Airflow, of the plan that was shown."""
+"""A clean that exceeds its delete limits: a person approves the plan that was shown, in a real Airflow."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def xcom(api: AirflowApi, table: str, run: str, key: str) -> Any:
 
 
 def failure_lines(log: str) -> list[str]:
-    """What the log says from the failure on; the block of the exception, and what Airflow says around it."""
+    """The log from the failure on: the block of the exception, and Airflow's lines around it."""
     lines = log.splitlines()
     first = next(number for number, line in enumerate(lines) if "Task failed with exception" in line)
     return lines[first:]

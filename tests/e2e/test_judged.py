@@ -1,4 +1,4 @@
-"""What the watcher sees starts DAGs in a real Airflow: commits do, whoever makes them, and objectives that are missed."""
+"""The watcher starts DAGs in a real Airflow: for commits of any writer, and for missed objectives."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_each_commit_is_one_event_and_starts_the_dag(airflow: Running, table: Ho
         time.sleep(2)
         return told(airflow)
 
-    waited(first)  # told from when the trigger began
+    waited(first)  # events begin when the trigger began
     made += [write(table, 100 + step) for step in range(5)]
     waited(lambda: made[-1] in told(airflow))
     events = told(airflow)

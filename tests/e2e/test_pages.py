@@ -1,4 +1,4 @@
-"""What people see of it in a browser."""
+"""The pages in a browser, as people see them."""
 
 from __future__ import annotations
 

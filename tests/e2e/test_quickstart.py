@@ -1,4 +1,4 @@
-"""docs/get-started/quickstart.md, step by step as it stands there."""
+"""docs/get-started/quickstart.md, step by step as it is written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`hudi-services airflow` on one's own registry: killed, begun anew, asked for twice, edited under, ended by its terminal."""
+"""`hudi-services airflow` on one's own registry: killed, started again, started twice, edited under, ended by its terminal."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from hudi_services.runtime.folders import PROJECT
 
 pytestmark = pytest.mark.e2e
 
-# ingest.schedule: the last hour's run begins at once, as nobody has to switch the DAG on.
+# ingest.schedule: the last hour's run begins at once, as DAGs are switched on from the start.
 _REGISTRY = """\
 tables:
   - name: orders
@@ -77,7 +77,7 @@ def begin(shop: Path, *arguments: str, **variables: str) -> tuple[subprocess.Pop
 
 
 def _heed_hang_ups() -> None:
-    """Whoever runs the tests may ignore them, as nohup does, and what is ignored is inherited."""
+    """Restore the default: a shell such as nohup may ignore the signal, and a child process inherits that."""
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 

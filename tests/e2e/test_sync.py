@@ -1,4 +1,4 @@
-"""Ingestions tell a Hive metastore by a DAG of its own; one that is down costs no commit and is told later."""
+"""A DAG syncs ingestions to a Hive metastore. While that is down no commit is lost, and a later run syncs them."""
 
 from __future__ import annotations
 

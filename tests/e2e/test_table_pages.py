@@ -1,4 +1,4 @@
-"""The pages of tables in a browser, with 3 and with 1,000 tables: as nobody, as viewer, as admin."""
+"""The pages of tables in a browser, with 3 and with 1,000 tables: without a login, as viewer, as admin."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AirflowHome]:
 
 @pytest.fixture
 def few(home: AirflowHome, lake: Path) -> None:
-    """A table with logs and a plan that waits, one that nobody has looked at, one that is not there, and a mistake."""
+    """A table with logs and a plan that waits, one without a snapshot, one that is not there, and a mistake."""
     registry(home, FEW, "  - {name: wrong, base_path: /lake/wrong, typ: x}\n", lake)
     watch(home)
 

@@ -100,7 +100,7 @@ def test_what_is_missing_is_named(moved):
 
 
 def test_a_source_file_that_was_replaced_by_one_of_the_same_size(moved):
-    """Its rows would stand under the keys of others."""
+    """Otherwise its rows would get the keys of other rows."""
     _, table, source = moved
     (victim, *_) = source.glob("part=p1/*.parquet")
     rows = table.read()

@@ -1,4 +1,4 @@
-"""Of the tables that Hudi wrote the doctor says what was done to them, and nothing else."""
+"""The doctor reports the damage that was done to tables of Hudi, and nothing else."""
 
 from __future__ import annotations
 

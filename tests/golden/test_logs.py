@@ -61,7 +61,7 @@ def test_a_parquet_block(golden):
 
 @pytest.mark.format("6.2f")
 def test_a_cdc_block(golden):
-    """Of the kind of an Avro block, with the images of a row as its record."""
+    """It has the fields of an Avro block, with the images of a row as its record."""
     storage, found = blocks(golden, "cow_cdc_data_before", BlockType.CDC_DATA)
     rows = pa.concat_tables([part for block in found for part in read_rows(storage, block)])
     assert rows.schema.names == ["op", "record_key", "before"]

@@ -22,7 +22,7 @@ def snapshot(table):
 @pytest.mark.format("7.2g")
 @pytest.mark.parametrize(("name", "kind"), [("event", BlockType.PARQUET_DATA), ("commit", BlockType.AVRO_DATA)])
 def test_blocks(golden, name, kind):
-    """Of some columns: the meta columns, those that were set, the ordering field."""
+    """Blocks of some columns: the meta columns, those that were set, the ordering field."""
     table = HoodieTable.open(str(golden("12merge") / name))
     logs = [log.path for file_slice in table.file_slices() for log in file_slice.log_files]
     found = [block for log in logs for block in scan_blocks(table.storage, log) if block.kind is not BlockType.DELETE]

@@ -108,7 +108,7 @@ def test_a_file_that_is_not_as_long_as_it_was_committed(table, change):
 
 
 def test_a_current_file_of_which_only_the_metadata_table_knows(table):
-    """It may be the last that knows of it: that is a loss, and nothing that is mended by forgetting it."""
+    """No other place may list the file: it is a loss, and dropping the entry is no repair."""
     table = table("cow_hive")
     name = f"lost-0_0-1-2_{table.timeline.commits[0].time}.parquet"
     tell(
@@ -278,7 +278,7 @@ def test_it_is_mended_as_any_change_does_and_kept_aside(table, damage):
 
 
 def test_only_what_two_looks_agree_on_is_told(table, monkeypatch):
-    """A writer tells the metadata table, the storage and the timeline one after the other."""
+    """A writer updates the metadata table, the storage and the timeline one after the other."""
     one, other, last = (METADATA_EXTRA.found("", "", path=name) for name in ("one", "other", "last"))
 
     def seen(*looks):

@@ -1,4 +1,4 @@
-"""Every copy-on-write table of Hudi is read right, whatever its history."""
+"""Every copy-on-write table of Hudi is read right, with any history."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ def pytest_sessionfinish() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests of 0.15.0 come last: else its session and that of 1.2.0 would be started again and again.
+    """Run tests of 0.15.0 last. Otherwise its session and that of 1.2.0 would restart again and again.
 
     With RECORD=1 only the tests that have recordings run.
     """

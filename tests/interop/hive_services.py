@@ -13,7 +13,7 @@ from pathlib import Path
 from tests.interop.peer_env import BUNDLES, HIVE, PYTHON
 from tests.support.servers import Server, free_port
 
-# What Hive's own servers open of Java 17 by their start script.
+# The start script of Hive's own servers opens these packages of Java 17.
 _OPEN = (
     "java.lang",
     "java.util",
@@ -53,7 +53,7 @@ def start_metastore(port: int | None = None) -> JavaService:
 
 
 def start_locking_metastore(classes: str, timeout_s: int) -> JavaService:
-    """A Hive 2.3 metastore that has locks, and gives those away of which it does not hear for so long.
+    """A Hive 2.3 metastore that has locks, and releases those without a heartbeat for `seconds`.
 
     `classes` is the path of the peers that Java compiled.
     """
@@ -121,7 +121,7 @@ def start_thrift_server(metastore: JavaService) -> JavaService:
         "spark.ui.enabled": "false",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": "2",
-        # Hudi's guide asks for this: else Spark takes the table for plain Parquet and reads every file version.
+        # Hudi's guide asks for this. Without it Spark mistakes the table for plain Parquet and reads every file version.
         "spark.sql.hive.convertMetastoreParquet": "false",
     }
     flags = [part for key, value in options.items() for part in ("--conf", f"{key}={value}")]
@@ -154,7 +154,7 @@ def hudi_sync_tool(metastore_port: int, base_path: object, *flags: str) -> None:
 
 
 def _hive(name: str, folder: Path, port: int, *main: object) -> JavaService:
-    """A server of Hive 4; Hudi's classes, and what its bundle takes from Spark, stand last, so that they hide none of Hive's."""
+    """A server of Hive 4. Hudi's classes, and those that its bundle takes from Spark, come last: they hide no class of Hive's."""
     opens = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPEN]
     options = ["-Xmx700m", *START_FAST, f"-Dderby.stream.error.file={folder}/derby.log", f"-Djava.io.tmpdir={folder}"]
     jars = _pyspark(PYTHON) / "jars"

@@ -147,7 +147,7 @@ def write(spark, path, kind, codec, block_size, entries, index_size):
 
 
 def bootstrap_index(spark, path):
-    """What Hudi reads from a table's bootstrap index: base path, files by partition, files by id."""
+    """Hudi's view of a table's bootstrap index: base path, files by partition, files by id."""
     jvm = spark._jvm
     conf = jvm.org.apache.hudi.hadoop.fs.HadoopFSUtils.getStorageConf(spark._jsc.hadoopConfiguration())
     client = (

@@ -111,7 +111,7 @@ def main() -> None:
             break
         try:
             answer = handle(spark, command)
-        except Exception as error:  # noqa: BLE001 - whatever Hudi raises is the answer
+        except Exception as error:  # noqa: BLE001 - any error of Hudi is the answer
             text = str(error)
             answer = {"error": text[:4000], "trace": traceback.format_exc()[-4000:]}
         print(json.dumps(answer, default=str), file=answers, flush=True)

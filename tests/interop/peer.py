@@ -64,7 +64,7 @@ class HudiPeer:
 
     @contextmanager
     def still(self) -> Iterator[None]:
-        """It stands still for the time of the block, in the middle of whatever it does."""
+        """Suspend the process for the time of the block, in the middle of its work."""
         processes = _with_children(self._process.pid)
         for each in processes:
             os.kill(each, signal.SIGSTOP)
@@ -150,7 +150,7 @@ class HFileContent:
 
 
 class PeerError(RuntimeError):
-    """What Hudi answered instead of a result."""
+    """Hudi's answer in place of a result."""
 
 
 def _with_children(process: int) -> list[int]:

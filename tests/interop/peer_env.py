@@ -55,7 +55,7 @@ def ensure() -> None:
 
 @contextmanager
 def fetched(folder: Path) -> Iterator[Path | None]:
-    """Where to fetch what is to be in `folder`, which it becomes at the end; None when it is there. One process at a time."""
+    """A folder to fetch into, which becomes `folder` at the end; None if that is there. One process at a time."""
     PEER.mkdir(exist_ok=True)
     with open(PEER / "fetching.lock", "w") as turn:
         fcntl.flock(turn, fcntl.LOCK_EX)

@@ -49,7 +49,7 @@ def main(engine: str, *tables: str) -> None:
     for name, _, place in (table.partition("=") for table in tables):
         try:
             answers[name] = sorted(map(_values, read(place)))
-        except Exception as error:  # noqa: BLE001 - whatever an engine says
+        except Exception as error:  # noqa: BLE001 - any error of an engine
             answers[name] = f"{type(error).__name__}: {error}"
     print(f"\n{json.dumps(answers)}")
 

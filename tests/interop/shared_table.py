@@ -1,4 +1,4 @@
-"""A table that Hudi's writers and ours share, and what both are told so that they do."""
+"""A table that Hudi's writers and ours share, and the options that both need for that."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def they_write(peer, table, steps, first, **more):
 
 
 def commits(table):
-    """Times of all write instants, archived and not; each stands once in the archive."""
+    """Times of all write instants, archived and not. The archive has each once."""
     state = table.state()
     archived = [i.time for i in state.archive.instants() if i.action is not Action.CLEAN]
     active = [i.time for i in state.timeline.commits]

@@ -1,4 +1,4 @@
-"""What Hudi archived is read as Hudi reads it, and incremental queries give its rows, whoever wrote the table."""
+"""We read Hudi's archive as Hudi reads it, and incremental queries give its rows, for tables of either writer."""
 
 from __future__ import annotations
 

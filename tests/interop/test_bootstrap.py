@@ -24,7 +24,7 @@ pytestmark = pytest.mark.interop
 
 
 def bootstrapped(tmp_path, regex, name="{:06d}_0", **table):
-    """Two partitions, which only the folders tell, of several files and row groups."""
+    """Two partitions, whose values are only in folder names, of several files and row groups."""
     source = tmp_path / "source"
     for number in range(3):
         put(source, f"part={number % 2}/{name.format(number)}", [f"k{number}{n}" for n in range(20)], row_group_size=7)
@@ -109,7 +109,7 @@ def test_plain_folders(tmp_path, hudi12):
 
 
 def test_types_and_folders_of_others_are_read_in_place(tmp_path, hudi12):
-    """What preflight warns of is what Hudi cannot read in the source's files; all else it can."""
+    """Preflight warns of exactly those source files that Hudi cannot read."""
     folder = tmp_path / "source" / "part=a%3Ab%2Fc"
     folder.mkdir(parents=True)
     good = {

@@ -112,7 +112,7 @@ def test_hudi_12_reads_and_writes_on(tmp_path, hudi12, hudi_rs_read, version, la
     assert "k5" not in theirs["id"].to_pylist()
     assert ours.read(columns=[*META, "id"]).num_rows == theirs.num_rows
 
-    # The peer's writer has added a metadata table: after our next write nobody may trust it.
+    # The peer's writer has added a metadata table: after our next write no reader may trust it.
     result = ours.write(table(["k6", "k71"], [40, 40], [4.0, 4.0]), "upsert")
     assert (result.rows_updated, result.rows_inserted) == (1, 1)
     assert not ours.properties.has_metadata_table

@@ -1,4 +1,4 @@
-"""The same damaged tables: Hudi's repair procedures say of them what our doctor says, and Hudi reads what our doctor mended."""
+"""The same damaged tables: Hudi's repair procedures agree with our doctor, and Hudi reads the tables that our doctor repaired."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def test_a_mended_table_is_one_that_hudi_reads_and_writes(hudi12, tmp_path):
 
 
 def test_keys_that_stand_twice(hudi12, tmp_path):
-    """repair_deduplicate: it writes the files of a partition that hold such keys anew, each key once."""
+    """repair_deduplicate writes the files of a partition that hold such keys again, each key once."""
     table, out = filled(tmp_path / "table"), tmp_path / "repaired"
     for _ in range(2):
         table.write(pa.table({"id": ["a", "n"], "part": ["p", "p"], "ts": [7, 7]}), "bulk_insert")

@@ -54,7 +54,7 @@ def options(locking_metastore, request):
 
 @pytest.fixture
 def hudis(options):
-    """What Hudi's class asks for besides, which the rest of Hudi gives it."""
+    """Options with two more that Hudi's class needs, and that the rest of Hudi gives it."""
     return {**options, "hoodie.write.lock.num_retries": "3", "hoodie.write.lock.wait_time_ms_between_retry": "100"}
 
 
@@ -190,7 +190,7 @@ def test_who_has_it_is_shown_and_taken_away(classes, options, hudis, tmp_path, c
 
 
 class Unheard:
-    """A connection whose calls of one name happen, and whose answers do not come, so many times."""
+    """A connection that makes the calls of one name, and loses their answers a number of times."""
 
     def __init__(self, monkeypatch, name, times):
         self.left, real = times, Connection.open

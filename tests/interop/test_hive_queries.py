@@ -124,8 +124,9 @@ print("FOUND" + json.dumps(found))
 
 @pytest.mark.deep("the smoke tests of Hive are those of its server, catalog, sync and locks")
 def test_spark_without_hudi(tmp_path, metastore):
-    """It reads a plain Hive entry as the Parquet files it lists: right as long as no file has a second version. Where one has,
-    the entry says where the table is."""
+    """Spark reads a plain Hive entry as the Parquet files it lists: right as long as no file has a second version.
+    If one has, the entry says where the table is.
+    """
     made = tables(tmp_path)
     for table in made.values():
         table.run(SYNC, hms(metastore, database="plain", sync_as_datasource=False))

@@ -15,7 +15,7 @@ from tests.interop.synced import entry, hms, make, make_of_plain_files, rows
 from tests.support.matrix import other_server, sample
 
 pytestmark = pytest.mark.interop
-# What servers and Hudi's tool add for themselves.
+# Servers and Hudi's tool add these for themselves.
 THEIRS = {"hudi_writer_version", "transient_lastDdlTime", "numFiles", "totalSize", "EXTERNAL"}
 OURS = {"hoodie.table.partition_extractor_class"}
 

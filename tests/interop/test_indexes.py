@@ -1,4 +1,4 @@
-"""Indexes: Hudi 1.2.0 and we write one table in turns, with the same index; no key stands twice."""
+"""Indexes: Hudi 1.2.0 and we write one table in turns, with the same index. Each key is there once."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def hudis(table, operation, **more):
     return hudi_options(table, True) | own | more
 
 
-# Of three choices of two each, every pair is among these four: each takes half a minute.
+# Three choices of two each: these four hold every pair, and each takes half a minute.
 PAIRS = [
     ("COPY_ON_WRITE", "9", True),
     ("COPY_ON_WRITE", "6", False),
@@ -54,8 +54,9 @@ PAIRS = [
     ("kind", "version", "moves"), sample([(*pair, str(moves).lower()) for *pair, moves in PAIRS], 3)
 )
 def test_global_simple_in_turns(tmp_path, hudi12, kind, version, moves):
-    """Without moves Hudi by itself writes a key twice that was deleted in a log, brought anew in another partition, and written
-    once more (the last step)."""
+    """Without moves Hudi itself stores a key twice if it was deleted in a log, inserted again in another partition, and then
+    written once more (the last step).
+    """
     options = {"hoodie.index.type": "GLOBAL_SIMPLE", "hoodie.simple.index.update.partition.path": moves}
     for first in range(2 if DEEP else 1):  # who has the odd steps
         name = {"hoodie.write.table.version": version, "hoodie.table.type": kind}
@@ -130,8 +131,9 @@ SPLITTING = RESIZING | {"hoodie.bucket.index.split.threshold": "0.000001"}
 
 @pytest.mark.parametrize(("version", "ours_first"), sample([("9", False), ("6", True)], 1))
 def test_consistent_hashing_in_turns(tmp_path, hudi12, version, ours_first):
-    """Each finds what the other has written, makes the metadata of new partitions, and goes by a ring that Hudi has split and
-    merged, while that is on the timeline and marked, and when it is neither."""
+    """Both find rows of the other, make the metadata of new partitions, and use a ring that Hudi has split and merged, while that
+    is on the timeline and marked, and when it is neither.
+    """
     table = create(tmp_path / "t", **{"hoodie.write.table.version": version, "hoodie.table.type": "MERGE_ON_READ"})
     steps = [
         ("insert", range(100), {}),

@@ -206,7 +206,7 @@ def test_floats_as_java_prints_them(tmp_path, hudi12):
         assert not found.filter(wrong).to_pylist()
 
 
-# The peer of another version takes the place of the first: its tests stand together.
+# The peer of another version replaces the first: keep its tests together.
 def test_version_6_keys_and_paths_of_every_type(tmp_path, hudi15, recorded):
     check_every_type(tmp_path, hudi15, recorded("hudi15"), "6", LAYOUTS["hive encoded"])
 

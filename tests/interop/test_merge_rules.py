@@ -29,7 +29,7 @@ MODE = "hoodie.record.merge.mode"
 
 @dataclass(frozen=True)
 class Rule:
-    """A merge rule: how Hudi's writer is told of it, and how ours is. With `hudi` None only we create tables with it."""
+    """A merge rule: Hudi's options for it, and ours. With `hudi` None only we create tables with it."""
 
     ours: dict[str, str]
     hudi: dict[str, str] | None = None

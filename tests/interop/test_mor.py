@@ -78,7 +78,7 @@ def test_hudi_15_reads_and_writes_on_version_6(tmp_path, hudi15):
 
 @pytest.mark.parametrize("version", ["9", "6"])
 def test_groups_that_began_with_a_log(tmp_path, hudi12, version):
-    """Hudi's in-memory index inserts into logs: such a group misses no base file, which its first log tells."""
+    """Hudi's in-memory index inserts into logs: such a group misses no base file, as its first log shows."""
     ours = HoodieTable.create(
         str(tmp_path / "t"),
         {

@@ -73,6 +73,6 @@ def test_several_columns_in_hive_style(tmp_path, hudi12, recorded):
     assert found[0] == ("who.id:1,who.last:L1", "place.city=c1/place.zone=1", 3)
 
 
-# The peer of another version takes the place of the first: its tests stand together.
+# The peer of another version replaces the first: keep its tests together.
 def test_version_6(tmp_path, hudi15, recorded):
     check(tmp_path, hudi15, recorded("hudi15"), "6", ("who.id",), ("place.city",), "false", "COPY_ON_WRITE")

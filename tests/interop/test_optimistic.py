@@ -28,7 +28,7 @@ def ours(*keys):
 
 
 def test_hudi_beside_our_living_writer(table, hudi12):
-    """Its commit to other groups takes nothing of ours back; its commit to our group, before ours, stands against ours."""
+    """A commit of Hudi to other groups rolls back none of our work. A commit to our group, before ours, is a conflict."""
     path = table.base_path
     one = Rival(path, ours("new")).begin()
     hudi12.write(path, batch("hudi"), hudis(table))

@@ -1,4 +1,4 @@
-"""Which of two ordering values is greater: the same writes through Hudi and through us, and ours read by Hudi."""
+"""The order of two ordering values: the same writes through Hudi and through us, and ours read by Hudi."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ NO_METADATA = {"hoodie.metadata.enable": "false"}
 
 
 def blocks(table: HoodieTable) -> list[bool]:
-    """Of all log blocks whether they are of some columns."""
+    """Says for each log block whether it holds only some columns."""
     logs = [log.path for file_slice in table.file_slices() for log in file_slice.log_files]
     return [block.is_partial for log in logs for block in scan_blocks(table.storage, log)]
 

@@ -20,7 +20,7 @@ MERGE_ON_READ = {"hoodie.datasource.write.table.type": "MERGE_ON_READ", "hoodie.
 
 
 def positioned(table):
-    """How many blocks of the table's logs tell the positions of their rows, and how many do not."""
+    """Count the log blocks of the table that hold the positions of their rows, and those that do not."""
     logs = [log.path for file_slice in table.file_slices() for log in file_slice.log_files]
     told = [Header.RECORD_POSITIONS in block.headers for log in logs for block in scan_blocks(table.storage, log)]
     return told.count(True), told.count(False)

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.interop
 
 TYPES = {"integer": "int", "long": "bigint"}
 OF_ONE_COMMIT = ("show_commit_files", "show_commit_partitions", "show_commit_write_stats")
-SAME = {  # and the columns that say something else here, as docs/reference/procedures.md tells
+SAME = {  # and the columns that differ here, as docs/reference/procedures.md says
     "show_commits": {"total_errors"},
     "show_commits_metadata": {
         "total_errors",

@@ -170,7 +170,7 @@ def test_a_restore_that_one_began_the_other_finishes(tmp_path, hudi, hudis, vers
 
 @pytest.mark.deep("Hudi alone computes it")
 def test_hudi_cannot_tidy_up_after_a_restore_of_its_own_that_had_requested_a_rollback(tmp_path, hudi12, recorded):
-    """So of one of ours neither: the restore is complete all the same, and whoever writes next ends the rollback."""
+    """Neither after a restore of ours: the restore is complete all the same, and the next writer ends the rollback."""
     path = tmp_path / "t"
     table = made_by_hudi(recorded("hudi12"), path, "9", "COPY_ON_WRITE")
     expected, saved = rows(table.read()), table.savepoint().instant
@@ -181,7 +181,7 @@ def test_hudi_cannot_tidy_up_after_a_restore_of_its_own_that_had_requested_a_rol
     file = path / stat.path
     kept = file.read_bytes()
     file.unlink()
-    (file / "not empty").mkdir(parents=True)  # a file that nobody can delete
+    (file / "not empty").mkdir(parents=True)  # a path that no process can delete as a file
     with pytest.raises(PeerError, match="HoodieRestoreException"):
         called(hudi12, table, "rollback_to_savepoint", instant_time=saved)
     shutil.rmtree(file)

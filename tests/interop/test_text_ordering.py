@@ -16,7 +16,7 @@ KEYS = [f"k{n:03}" for n in range(60)]
 
 
 class History:
-    """Random rows ordered by text of changing length, and what stands after them."""
+    """Random rows ordered by text of changing length, and the rows that remain after them."""
 
     def __init__(self) -> None:
         self._choose = random.Random(3)

@@ -32,7 +32,7 @@ MOR = {
     ),
 )
 def test_hudi_goes_on(request, tmp_path, recorded, peer, version, more):
-    """With its metadata table, which it makes anew from what it finds."""
+    """Hudi goes on with its metadata table, which it builds again from the files."""
     hudi, hudis, path = request.getfixturevalue(peer), recorded(peer), tmp_path / "t"
     options = hudi_options(version, **more)
     for step in range(5):

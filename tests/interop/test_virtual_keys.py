@@ -1,4 +1,4 @@
-"""Tables with virtual keys that Hudi and we write in turn: no meta column has a value, each makes the keys anew."""
+"""Tables with virtual keys that Hudi and we write in turn: no meta column has a value, both compute the keys again."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_in_turn_with_hudi(tmp_path, request, peer, kind, keygen, version):
             assert same(table, hudi) == before
         ours_writes_on(table, 6)
         same(table, hudi)
-    if peer == "hudi12":  # 0.15 makes tables in which the later row wins, whatever its ordering value
+    if peer == "hudi12":  # 0.15 makes tables in which the later row wins, with any ordering value
         assert rows(ours.read()) == rows(theirs.read())
 
 

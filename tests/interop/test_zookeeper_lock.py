@@ -206,7 +206,7 @@ def test_a_write_whose_session_ended_is_not_completed(port, options, tmp_path):
 
 @other_server
 def test_blockers_name_who_holds_it(options, tmp_path):
-    """Asked by another: whoever holds the lock itself is nobody's blocker."""
+    """The holder of the lock does not list itself as a blocker; another process does."""
     table = create(tmp_path / "t")
     told = []
 

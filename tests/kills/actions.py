@@ -1,4 +1,4 @@
-"""The actions of which each storage call is a point at which the process is killed, and how whoever comes next carries on."""
+"""Actions that are killed at each of their storage calls, and the steps of the next process that recovers."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ Act = Callable[[HoodieTable], object]
 
 @dataclass(frozen=True)
 class Killed:
-    """One action on one kind of table. `again` is what its user does next: nothing when the next write does it all.
+    """One action on one kind of table. `again` is the user's next step: nothing when the next write does it all.
 
-    `hudi` says what Hudi is asked to do before its next write, besides.
+    `hudi` is an extra call that Hudi makes before its next write.
     """
 
     name: str
@@ -85,7 +85,7 @@ def _overwrite(table: HoodieTable, operation: str) -> None:
 
 
 def _rewrite(table: HoodieTable, operation: str) -> None:
-    """What a user does who does not know whether the write has become visible."""
+    """Repeat the write, as a user does without knowing whether it has become visible."""
     table.write(NEW if "insert" in operation else CHANGED, "delete" if operation == "delete" else "upsert", LOGS)
 
 
@@ -189,7 +189,7 @@ def _create(table: HoodieTable, kind: str, version: str) -> None:
 
 
 def _plain_table(folder: Path) -> None:
-    """What a bootstrap takes over."""
+    """The source of a bootstrap."""
     for part, names in (("p", ["a", "b"]), ("q", ["c"])):
         put(folder / _SOURCE, f"part={part}/0.parquet", names)
 

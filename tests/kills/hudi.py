@@ -30,13 +30,13 @@ _MORE = {
         "hoodie.log.compaction.enable": "true",
         "hoodie.log.compaction.inline": "true",
         "hoodie.log.compaction.blocks.threshold": "2",
-        "hoodie.cleaner.policy.failed.writes": "LAZY",  # else it begins none anew after which there is a commit
+        "hoodie.cleaner.policy.failed.writes": "LAZY",  # without it no new clean begins while there is a later commit
     },
 }
 
 
 def hudi_can(action: Killed) -> bool:
-    """Not asked: a table that is not there yet. Of an optimistic writer it leaves the heartbeat."""
+    """Says whether Hudi is tried: not without a table, nor after an optimistic upsert, whose heartbeat it leaves."""
     return action.name not in ("create", "bootstrap", "optimistic upsert", "clustering")
 
 
@@ -76,8 +76,9 @@ def _write(hudi: HudiPeer, action: Killed, table: HoodieTable) -> None:
 
 
 def _restore(hudi: HudiPeer, table: HoodieTable, version: str) -> None:
-    """The same restore again. Where a rollback of it was requested and not begun Hudi ends it, and fails when it tidies up, also
-    after one of its own (`tests/interop/test_savepoints.py`): its next write carries that rollback out, which finds nothing."""
+    """The same restore again. If a rollback of it was requested and not begun, Hudi ends it and fails when it tidies up, even for
+    its own restores (`tests/interop/test_savepoints.py`). Its next write carries out that rollback, which finds nothing.
+    """
     saved = table.savepoints()[0].instant
     name = table.base_path.replace("/", "_").replace("-", "_").strip("_")
     options = {**_AS_IT_IS, "hoodie.write.table.version": version}

@@ -54,7 +54,7 @@ def _lines() -> list[str]:
 
 @dataclass(frozen=True)
 class Choice:
-    """Which kills are taken: each of so many `ours` and `hudis`, or those of `make test`."""
+    """The kills that are chosen: a number of `ours` and `hudis`, or those of `make test`."""
 
     ours: int = 1
     hudis: int = 3
@@ -74,7 +74,7 @@ class Choice:
 def rows(actions: Sequence[Killed], choice: Choice) -> Iterator[Row]:
     """Kill each action at each call that is chosen.
 
-    Raises AssertionError or PeerError with the kill that was not mended.
+    Raises AssertionError or PeerError with the kill that was not repaired.
     """
     os.fsync = lambda _descriptor: None  # type: ignore[assignment]
     peer_env.ensure()

@@ -43,7 +43,7 @@ class CountedStorage(LocalStorage):
         self._kill_at = at
 
     def _step(self, call: str, path: str) -> bool:
-        """Whether the process is to be killed within this call."""
+        """Record a call. Says whether the process is to be killed within it."""
         self.calls.append(KillPoint(len(self.calls) + 1, call, path))
         here = self._kill_at is not None and len(self.calls) == self._kill_at.number
         if here and not self._kill_at.within:

@@ -1,4 +1,4 @@
-"""Killing an action at its storage calls, and what must hold when somebody has carried on."""
+"""Killing an action at its storage calls, and the conditions that hold after the next process has recovered."""
 
 from __future__ import annotations
 
@@ -72,8 +72,9 @@ class Kills:
 
 
 def nothing_left(table: HoodieTable, *, temporary: bool = True) -> list[str]:
-    """What is left of a process that died: data files of no commit, pending instants, markers, locks, and, with `temporary`,
-    files that were not yet under their names."""
+    """Remains of a process that died: data files of no commit, pending instants, markers, locks, and, with `temporary`,
+    files that were not yet under their names.
+    """
     left = [*uncommitted(table), *(f"{each.action} {each.time} is pending" for each in table.timeline.pending)]
     remains = (".hoodie/.temp/", ".hoodie/.heartbeat/", ".hoodie/hoodie.properties.backup", ".hoodie/lock")
     left += [file.path for file in walk_files(table.storage, ".hoodie") if file.path.startswith(remains)]

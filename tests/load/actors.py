@@ -42,7 +42,7 @@ class Loaded:
 
     @property
     def options(self) -> dict[str, object]:
-        """Of whoever changes it."""
+        """Options for a writer of the table."""
         return {**_SHARED, **(_LEASED if self.leased else {})}
 
     def open(self) -> HoodieTable:
@@ -51,7 +51,7 @@ class Loaded:
 
 
 def rows_of(keys: Sequence[str], number: int) -> list[tuple[str, str, int, int]]:
-    """The rows of a write: its number is their value, so that a reader's rows tell which writes it sees."""
+    """The rows of a write. Their value is its number, so that a reader's rows show the writes it sees."""
     return [(key, PARTITIONS[int(key[1:]) % 2], 1, number) for key in keys]
 
 
@@ -96,7 +96,7 @@ def serve(tables: Sequence[Loaded], log: Path, seed: int) -> None:
 
 
 def read(tables: Sequence[Loaded], log: Path, seed: int) -> None:
-    """Read for ever: the value of each key, in the order in which they came, so that a key that stands twice is seen."""
+    """Read for ever: the value of each key, in the order in which they came, so that a key that comes twice is seen."""
     dice, said = random.Random(seed), Log(log)
     while True:
         loaded = dice.choice(tables)
@@ -110,7 +110,7 @@ def read(tables: Sequence[Loaded], log: Path, seed: int) -> None:
 
 
 def _told(error: HoodieError) -> dict[str, str]:
-    """What a user is told, and where it came from: a failure of the load must be understood from its output alone."""
+    """A user's error message and its origin: the output alone must explain a failure of the load."""
     return {"error": type(error).__name__, "trace": "".join(traceback.format_exception(error))}
 
 
@@ -125,6 +125,6 @@ class Log:
 
 
 def lines(folder: Path) -> Iterator[dict[str, Any]]:
-    """What all processes said."""
+    """The output lines of all processes."""
     for path in sorted(folder.iterdir()):
         yield from (json.loads(line) for line in path.read_text().splitlines(keepends=True) if line.endswith("\n"))

@@ -30,7 +30,7 @@ SHORT = {
 
 
 def write(paths, commits):
-    """One row for each commit, in tables that nobody else writes to."""
+    """One row for each commit, in tables that no other process writes to."""
     dice = random.Random(paths[0])
     tables = [HoodieTable.open(path, clock=QuickClock()) for path in paths]
     for number in range(commits):

@@ -1,4 +1,4 @@
-"""What must hold whatever happened: the history of the timeline's files says what readers may have seen, and when.
+"""Invariants that hold after any events: the history of the timeline's files gives the states that readers may see, and when.
 
 The invariants follow the TLA+ model of Hudi by J. Vanlightly (2024).
 """
@@ -26,18 +26,18 @@ Rows = dict[str, int | None]
 
 @dataclass
 class Write:
-    """One call of `HoodieTable.write`, and what its caller was told."""
+    """One call of `HoodieTable.write`, and its caller's answer."""
 
     number: int
     operation: str
     keys: tuple[str, ...]
     acknowledged: bool = False
-    unclear: bool = False  # its caller cannot know: killed, or told so
+    unclear: bool = False  # its caller cannot know: killed, or the error says so
 
 
 @dataclass(frozen=True)
 class Sight:
-    """What a reader saw, between two steps of the world."""
+    """A reader's view of the table, between two steps of the world."""
 
     begun: int
     ended: int
@@ -46,12 +46,12 @@ class Sight:
 
 @dataclass
 class Asked:
-    """What actors have asked for, and been told."""
+    """The requests of actors, and their answers."""
 
     writes: list[Write] = field(default_factory=list)
     sights: list[Sight] = field(default_factory=list)
-    rollbacks: set[Time] = field(default_factory=set)  # instants that somebody wanted to be rolled back
-    rolled_back: set[Time] = field(default_factory=set)  # and was told that they are
+    rollbacks: set[Time] = field(default_factory=set)  # instants that an actor wanted to roll back
+    rolled_back: set[Time] = field(default_factory=set)  # instants that were reported as rolled back
 
 
 @dataclass(frozen=True)
@@ -92,13 +92,13 @@ def judge(table: HoodieTable, world: World, asked: Asked, *, ordered: bool = Fal
 
 
 def commits(state: TableState) -> list[Instant]:
-    """Archived ones, too, as their active files told them; one that is still on the timeline counts once."""
+    """The table's commits, with archived ones as their active files named them. One that is still on the timeline counts once."""
     found = {i.key: i for i in (*state.archive.instants(), *state.timeline.commits)}
     return [instant for instant in found.values() if instant.action.completed_as in WRITE_ACTIONS]
 
 
 def rows_of(table: HoodieTable) -> Rows:
-    """What a reader of the table sees now."""
+    """Rows that a reader of the table sees now."""
     return {key: value for key, (_, _, value) in content(table).items()}
 
 
@@ -137,7 +137,7 @@ def _restores(state: TableState, moments: Sequence[Moment]) -> Iterator[tuple[in
 
 
 def _restored(state: TableState, moments: Sequence[Moment], shown: Sequence[_Shown]) -> Iterator[Time]:
-    """What restores took back: all that readers saw and that was complete after the commit of the savepoint, and no more."""
+    """Times that restores removed: all that readers saw and that was complete after the savepoint's commit, and no more."""
     for step, times in _restores(state, moments):
         before = sorted(
             (each for each in shown if each.meets(step - 1)),
@@ -163,7 +163,7 @@ def _number(state: TableState, instant: Instant) -> str | None:
 
 
 def _check_told(asked: Asked, shown: Sequence[_Shown], last: dict[int, _Shown], restored: set[Time]) -> None:
-    """Who was told that a write is in, or not, was told the truth; only what was asked for is taken back."""
+    """Acknowledged writes are in, refused ones are not, and only requested rollbacks happen."""
     wanted = {each.number for each in shown if each.instant.time in asked.rollbacks | restored}
     for write in asked.writes:
         there = write.number in last
@@ -190,7 +190,7 @@ def _replayed(writes: Sequence[Write], shown: Sequence[_Shown], ordered: bool) -
 
 
 def partition_of(key: str, step: int = 0) -> str:
-    """The partition that a key's rows are written to, so many steps on where keys move."""
+    """The partition that a key's rows are written to, `step` steps on where keys move."""
     return "pqr"[(int(key[1:]) + step) % 3]
 
 

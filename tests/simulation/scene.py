@@ -1,5 +1,6 @@
-"""What the actors do: every write puts a value into its rows that no other has, and its number into its commit. So what a reader
-sees tells which commits it saw (`judge`)."""
+"""The acts of the actors: every write puts a value into its rows that no other has, and its number into its commit. So a reader's
+rows name the commits it saw (`judge`).
+"""
 
 from __future__ import annotations
 
@@ -42,7 +43,7 @@ PLAIN = {**SMALL_BLOOM, "hoodie.parquet.compression.codec": "uncompressed"}
 
 @dataclass(frozen=True)
 class Plot:
-    """What a run is made of."""
+    """The settings of a run."""
 
     kind: str
     version: str
@@ -226,7 +227,7 @@ class Scene:
     def _finish(self, actor: Actor) -> None:
         """A last write repairs what was left, plans that wait are carried out; then everything is looked at."""
         actor.skew = 0.0
-        self.world.seconds += 3600  # whoever was dead is known to be
+        self.world.seconds += 3600  # any dead process is known to be dead
         if "clusterer" in self.plot.besides:
             self._end_clusterings(actor)
         self._one(actor, "upsert", KEYS[:1])
@@ -237,11 +238,11 @@ class Scene:
 
 @contextmanager
 def _one_process(world: World) -> Iterator[None]:
-    """What the processes of the world share with this one begins anew, and waits for nothing but the world."""
+    """Reset the state that the world's processes share with this one, and let it wait only for the world."""
     memory.clear()
     names = SimulatedClock(world, Actor("names", 0.0))
     with ExitStack() as patches:
-        # Names of file groups and write tokens begin anew, so that a seed always makes the same files.
+        # Names of file groups and write tokens restart, so that a seed always makes the same files.
         patches.enter_context(mock.patch.object(uuid, "uuid4", names.uuid))
         patches.enter_context(mock.patch.object(local, "_ATTEMPTS", itertools.count()))
         for module in (files, committed_files, new_keys, guard):  # what helper threads do could not be interrupted

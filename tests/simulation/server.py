@@ -38,7 +38,7 @@ class SimulatedServer:
         self._refused = 0
 
     def ask(self, work: Callable[[ServedTable], Any]) -> None:
-        """Have the server do something. Raises what it tells, SilentServerError when it says nothing."""
+        """Have the server do something. Raises its error, or SilentServerError without an answer."""
         for left in reversed(range(_TRIES)):
             try:
                 self._ask(work)
@@ -83,7 +83,7 @@ class SimulatedServer:
 
 @contextmanager
 def simulated_server(world: World) -> Iterator[None]:
-    """Whoever asks a server that runs by itself asks this one."""
+    """Send the requests for a server that runs by itself to this one."""
     server: list[SimulatedServer] = []
 
     def asked(work: Callable[[ServedTable], Any]) -> None:

@@ -1,4 +1,4 @@
-"""The simulation notices when a step of the protocol is left out: else what it finds right would say nothing."""
+"""The simulation notices when a step of the protocol is left out. Otherwise its passing would prove nothing."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_rows_written_to_clustered_groups_are_noticed(plot):
 
 
 def test_listings_that_lag_are_noticed():
-    """Of the folders with data files: the protocol takes listings to be whole, and says so (docs/contributing/reliability.md)."""
+    """Listings of folders with data files: the protocol requires them whole, and says so (docs/contributing/reliability.md)."""
     plot = replace(PLOTS["COPY_ON_WRITE-9"], chances=Chances(late=0.2))
     assert any(_fails(plot, seed) for seed in range(MOST_SEEDS))
 

@@ -1,4 +1,4 @@
-"""Many processes at one table, drawn from seeds: whatever is killed or unheard, no acknowledged row is lost, no other is seen."""
+"""Many processes at one table, drawn from seeds: despite kills and lost answers no acknowledged row is lost, no other is seen."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ PLOTS |= {
     "MERGE_ON_READ-9-served": Plot("MERGE_ON_READ", "9", options=SERVED),
     "MERGE_ON_READ-6-shared-served": Plot("MERGE_ON_READ", "6", writers=3, pause=20.0, options=SHARED | SERVED | EARLY),
 }
-# Commits that are taken back, one by one and to a savepoint; files that a clean sets aside and somebody brings back.
+# Commits that are rolled back, one by one and to a savepoint; files that a clean sets aside and a user brings back.
 PLOTS |= {f"{kind}-{version}-undone": Plot(kind, version, besides=("undoer",)) for kind, version in TABLES}
 PLOTS |= {f"{kind}-{version}-restored": Plot(kind, version, besides=("keeper",)) for kind, version in TABLES}
 PLOTS |= {
@@ -90,7 +90,7 @@ PLOTS |= {
         TABLES, (("clusterer",), ("clusterer", "undoer"), ("clusterer", "archiver"), ("clusterer",)), strict=True
     )
 }
-# Where rows are found, and where new ones go. A key of a global index moves to the partition of its last row.
+# Places of stored rows, and of new ones. A key of a global index moves to the partition of its last row.
 BUCKETS = (("hoodie.index.type", "BUCKET"), ("hoodie.bucket.index.num.buckets", "4"))
 RINGS = (*BUCKETS, ("hoodie.index.bucket.engine", "CONSISTENT_HASHING"))
 PLOTS |= {

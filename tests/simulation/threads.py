@@ -1,4 +1,4 @@
-"""Threads of a simulated process: they take turns as everybody does, stand still and die with their process."""
+"""Threads of a simulated process: they take turns with the others, pause and die with their process."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LOOK_SECONDS = 0.05
 
 @contextmanager
 def simulated_threads(world: World) -> Iterator[None]:
-    """For the time of the block the library's own threads are strands of the world, and go by its time."""
+    """For the time of the block the library's own threads are strands of the world, and use its time."""
 
     class Event:
         def __init__(self) -> None:

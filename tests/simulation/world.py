@@ -1,7 +1,6 @@
 """A world of one thread: actors, a storage in memory, and clocks. Between any two storage calls another actor may go on.
 
-Every actor is a greenlet. Who goes on, who is killed, and which answer is lost, is drawn from one seed: the same seed gives the
-same run.
+Every actor is a greenlet. One seed draws the next actor, the kills and the lost answers: the same seed gives the same run.
 """
 
 from __future__ import annotations
@@ -31,19 +30,19 @@ _MOST_STEPS = 200_000  # storage calls and waits of a run: more are a deadlock t
 
 @dataclass(frozen=True)
 class Chances:
-    """Of what may happen at a storage call, each from 0 to 1."""
+    """Chances of the events at a storage call, each from 0 to 1."""
 
     kill: float = 0.0015
     lost_answer: float = 0.002  # the call was done, its caller sees an error
     failure: float = 0.002  # the call was not done, its caller sees the same error
     clock_jump: float = 0.002  # back by up to 5 s
-    stop: float = 0.001  # the whole process stands still for up to 40 s
+    stop: float = 0.001  # the whole process pauses for up to 40 s
     late: float = 0.0  # a listing of a folder with data files is as it was up to 5 s ago
 
 
 @dataclass
 class Actor:
-    """One process. `skew` (seconds) is what its clock differs by; it stands still until `stopped` (seconds of the world)."""
+    """One process. `skew` (seconds) is the error of its clock. It pauses until `stopped` (seconds of the world)."""
 
     name: str
     skew: float
@@ -77,7 +76,7 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What lies at a path, since a second of the world."""
+    """The content of a path, since a second of the world."""
 
     data: bytes
     since: float
@@ -131,7 +130,7 @@ class World:
         return made
 
     def run(self) -> None:
-        """Until all have ended. What an actor raises ends the run. Raises AssertionError for one that never ends."""
+        """Run until all have ended. An actor's exception ends the run. Raises AssertionError for one that never ends."""
         while self._strands:
             if not self._awaited:
                 for strand in self._strands:
@@ -141,7 +140,7 @@ class World:
             self.current.runs.switch()
 
     def _drawn(self) -> Strand:
-        """Who goes on, of all that do not sleep."""
+        """Draw the next strand of all that do not sleep."""
         assert self.step < _MOST_STEPS, f"no end after {self.step} steps: {[strand.name for strand in self._strands]}"
         now = self.seconds
         ready = [s for s in self._strands if s.until <= now and s.actor.stopped <= now]
@@ -151,7 +150,7 @@ class World:
         return ready[int(self.dice.random() * len(ready))]
 
     def pause(self, seconds: float = 0.0) -> None:
-        """The turn of whoever calls ends, for at least this time. Raises Killed when its process has died."""
+        """End the caller's turn, for at least this time. Raises Killed when its process has died."""
         strand = self.current
         strand.until = self.seconds + seconds
         self._next = self._drawn()

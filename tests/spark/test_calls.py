@@ -1,4 +1,4 @@
-"""Whatever goes wrong in a call of `hoodie.spark` is a HoodieError, as in the rest of the library."""
+"""Any failure in a call of `hoodie.spark` is a HoodieError, as in the rest of the library."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The examples of the guide that use Spark work as they are written, one after the other as somebody would type them."""
+"""The examples of the guide that use Spark work as they are written, one after the other as a user would type them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Incremental reads as DataFrames: the rows of the library's own, whatever mixture of files the range meets."""
+"""Incremental reads as DataFrames: the rows of the library's own reads, for any mixture of files in the range."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An insert leaves the same rows on Spark as on threads, whatever is stored."""
+"""An insert leaves the same rows on Spark as on threads, for any stored rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two writers at once on Spark: its workers tell the driver the keys that are new, and the driver finds those of others."""
+"""Two writers at once on Spark: its workers send the driver the new keys, and the driver finds those of others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which worker task reads which slices."""
+"""Assignment of slices to the reading worker tasks."""
 
 from __future__ import annotations
 

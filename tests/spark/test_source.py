@@ -74,7 +74,7 @@ def test_options_ask_for_other_rows(spark, tmp_path, kind):
 
 
 def test_a_frame_stays_as_it_was_loaded(spark, tmp_path):
-    """Else the sides of a join would see different tables when somebody writes meanwhile."""
+    """Otherwise the sides of a join would see different tables when another writer commits in between."""
     table = two_commits(tmp_path / "t")
     frame = spark.read.format("hoodie").load(table.base_path)
     table.write(batch([("later", "p0", 1, 1)]), "upsert", SMALL_BLOOM)
@@ -111,7 +111,7 @@ def test_conditions_leave_out_what_need_not_be_read(spark, tmp_path):
 
 
 def test_conditions_of_every_type_find_the_same_rows(spark, tmp_path):
-    """What Spark compares in its own way is not asked of Arrow."""
+    """Arrow gets no comparison that Spark makes in its own way."""
     utc = datetime.UTC
     moments = [datetime.datetime(2026, 1, day, 12, tzinfo=utc) for day in (1, 2, 3)]
     rows = pa.table(

@@ -1,4 +1,4 @@
-"""What Spark SQL can do with `USING hoodie`, and what it says where it cannot."""
+"""Spark SQL with `USING hoodie`: the statements that work, and the messages of those that do not."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def carrier(spark, table):
     spark.sql(f"CREATE TABLE of_catalog USING hoodie LOCATION '{table.base_path}'")
     yield "of_catalog"
     spark.sql("DROP TABLE IF EXISTS of_catalog")
-    assert len(content(table)) > 0  # the files are nobody's to drop
+    assert len(content(table)) > 0  # the table does not own its files: a drop keeps them
 
 
 def keys(spark, query):

@@ -77,7 +77,7 @@ def db(spark, tmp_path):
 
 @pytest.fixture
 def plans(monkeypatch):
-    """What is asked of tables, in turn."""
+    """The queries that tables get, in turn."""
     asked, plan = [], spark_engine.plan_snapshot
 
     def planned(state, query):
@@ -139,7 +139,7 @@ def test_tables_and_views_of_the_session(db, spark):
 
 
 def test_rows_are_not_held_in_the_driver(db, spark, tmp_path):
-    """What a statement reads and writes stays with the workers."""
+    """The rows that a statement reads and writes stay with the workers."""
     before = HoodieTable.open(tmp_path / "t").read(columns=["id"]).num_rows
     db.sql("insert into t select cast(id + 10 as int), cast(id as string), id, id, 'big' from range(0, 20000, 1, 4)")
     assert rows(db, "select count(*), count(distinct id) from t") == [(20_000 + before, 20_000 + before)]
@@ -232,7 +232,7 @@ def test_functions_that_stand_for_a_table(db):
 
 
 def test_tables_of_a_metastore(spark, tmp_path):
-    """The pair of a merge-on-read table, one of whose names leaves out logs; changes and their sync; what is none of Hudi's."""
+    """The pair of a merge-on-read table, one of whose names leaves out logs; changes and their sync; tables of other formats."""
     metastore = MemoryMetastore(tmp_path)
     try:
         with connect(metastore.uri, spark=spark) as db:

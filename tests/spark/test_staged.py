@@ -1,4 +1,4 @@
-"""Rows that wait in files for their write: all of them come back, and nobody keeps them for ever."""
+"""Rows that wait in files for their write: all of them come back, and no file stays for ever."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What several tests use: an exact clock, a storage that fails on demand, small tables."""
+"""Helpers of several tests: an exact clock, a storage that fails on demand, small tables."""

@@ -87,7 +87,7 @@ def lsm_rows(bodies):
 
 
 def add_history(storage, folder, rows, level=0):
-    """A data file and the manifest that names it besides the older ones."""
+    """Add a data file, and a manifest that names it with the older ones."""
     name = f"{rows[0]['instantTime']}_{rows[-1]['instantTime']}_{level}.parquet"
     with storage.open_output(f"{folder}/{name}") as sink:
         pq.write_table(pa.Table.from_pylist(rows, _LSM), sink)

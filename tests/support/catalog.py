@@ -1,4 +1,4 @@
-"""A catalog in memory, which can be told to fail."""
+"""A catalog in memory that can fail on request."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def settings(cluster: Cluster, library: Path, environment: dict[str, str]) -> di
 
 
 def bare_environment() -> dict[str, str]:
-    """What a person has who opened a shell and typed the README's command: no virtual environment on the path."""
+    """The environment of a person who opened a shell and typed the README's command: no virtual environment on the path."""
     return {"PATH": "/usr/bin:/bin", "HOME": str(Path.home()), "JAVA_HOME": spark_environment()["JAVA_HOME"]}
 
 

@@ -65,11 +65,11 @@ def random_steps(seed: int, count: int, actions=ACTIONS) -> list[Step]:
 
 @dataclass
 class Model:
-    """What Hudi's rules make of a history (proven against Hudi itself by tests/interop).
+    """Hudi's rules, applied to a history (proven against Hudi itself by tests/interop).
 
-    Of a copy-on-write table only `base` is used. Of a merge-on-read one `logs` holds the entries of each key since its base
-    row was written, (ordering, value) or None for a deletion. What they add up to is held against the base row as if nothing
-    had been deleted in between. Which file groups a write put new keys into, or wrote anew for them, the model is told.
+    A copy-on-write table uses only `base`. In a merge-on-read table `logs` holds the entries of each key since its base row was
+    written, (ordering, value) or None for a deletion. Their sum is compared with the base row as if nothing had been deleted in
+    between. The test gives the model the file groups into which a write put new keys, or which it rewrote for them.
     """
 
     event_time: bool
@@ -92,7 +92,7 @@ class Model:
             self._apply(key, None if operation.startswith("delete") else row, rewritten)
 
     def waits_for(self, rows):
-        """Whether a compaction waits for a partition of these rows."""
+        """Says whether a compaction waits for a partition of these rows."""
         waiting = {PARTS[key] for plan in self.plans.values() for key in plan}
         return not waiting.isdisjoint(PARTS[row[0]] for row in rows)
 
@@ -110,7 +110,7 @@ class Model:
             self.base[key] = row
 
     def plan(self):
-        """What a compaction would take now: of the groups that have logs and are in no plan."""
+        """Keys of a compaction's plan now: of the groups that have logs and are in no plan."""
         taken = {self.groups[key] for plan in self.plans.values() for key in plan}
         return {key: len(entries) for key, entries in self.logs.items() if entries and self.groups[key] not in taken}
 
@@ -125,7 +125,7 @@ class Model:
 
     def _folded(self, entries):
         known = None
-        by_ordering = self.event_time or self.version == "6"  # Hudi 0.x orders the rows of logs whatever the mode is
+        by_ordering = self.event_time or self.version == "6"  # Hudi 0.x orders the rows of logs in every mode
         for row in entries:
             if row is None or known is None or not by_ordering or row[0] >= known[0]:
                 known = row
@@ -187,7 +187,7 @@ class History:
                     self.model.plans[instant.time] = wanted
             elif instant.action is Action.COMMIT and self.model.logged:
                 self.model.compact(instant.time)
-                # What came after the plan is now held against the new base file, also by a reader of the past.
+                # Entries after the plan are now compared with the new base file, also by a reader of the past.
                 self.past = {time: state for time, state in self.past.items() if time < instant.time}
             elif instant.action in WRITE_ACTIONS:
                 self._written(step, instant)

@@ -53,5 +53,5 @@ def serving() -> Iterator[Server]:
 
 
 def happenings(server: Server) -> list[str]:
-    """Of all messages, in their order."""
+    """The events of all messages, in their order."""
     return [each["happening"] for body in server.got for each in body["messages"]]

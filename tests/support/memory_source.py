@@ -41,7 +41,7 @@ class MemoryBatch:
 
     log: tuple[pa.Table | str, ...]
     begin: int
-    known: int  # the table took in so many
+    known: int  # number of rows the table took in
     files: int = 0
     files_skipped: int = 0
     notes: tuple[str, ...] = ()

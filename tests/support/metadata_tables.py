@@ -1,4 +1,4 @@
-"""Hudi's metadata tables, told something more: of files that are there or not, with sizes, or deleted."""
+"""Hudi's metadata tables with added entries: of files that are there or not, with sizes, or deleted."""
 
 from __future__ import annotations
 

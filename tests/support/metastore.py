@@ -55,7 +55,7 @@ class MemoryMetastore:
         self._thread.join(5)
 
     def has_connections(self, count):
-        """Whether there come to be so many, within ten seconds: it hears of the end of one a little later."""
+        """Wait up to ten seconds for `count` connections: the server learns of a closed one a little later."""
         deadline = time.monotonic() + 10
         while len(self._sockets) != count and time.monotonic() < deadline:
             time.sleep(0.01)

@@ -1,4 +1,4 @@
-"""A service that nobody has heard of: what its one entry says."""
+"""A new service, known only by its one entry."""
 
 from __future__ import annotations
 

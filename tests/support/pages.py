@@ -1,4 +1,4 @@
-"""What stands in the pages of the documentation: blocks of code, and the commands in them."""
+"""The contents of documentation pages: blocks of code, and the commands in them."""
 
 from __future__ import annotations
 

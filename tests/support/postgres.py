@@ -46,7 +46,7 @@ class PostgreSQL:
         self._server = Server("postgres", [*self._as, *command], self._port, self._folder)
 
     def stop(self, keep: bool = False) -> None:
-        """At once, whoever is connected."""
+        """Stop at once, without waiting for clients."""
         self._run("pg_ctl", "stop", "-m", "fast", "-D", self._data)
         self._server.stop(keep)
 

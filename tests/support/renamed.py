@@ -1,4 +1,4 @@
-"""One history of a table under harmless and under hostile column names: whatever columns are called, the rows are the same."""
+"""One history of a table under harmless and under hostile column names: the rows are the same under all names."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ HOSTILE = (
 
 @dataclass(frozen=True)
 class Names:
-    """What the columns of a table are called."""
+    """The names of a table's columns."""
 
     of: dict[str, str]
 

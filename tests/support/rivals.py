@@ -12,12 +12,12 @@ from hoodie.storage import LocalStorage
 from tests.support.tables import SMALL_BLOOM
 
 OCC = {**SMALL_BLOOM, "hoodie.write.concurrency.mode": "optimistic_concurrency_control"}
-WAIT_SECONDS = 120  # a Spark of Hudi's may start meanwhile
+WAIT_SECONDS = 120  # another process may start a Spark of Hudi in that time
 _LOCK = ".hoodie/lock"
 
 
 class QuickClock(SystemClock):
-    """The machine's time; whoever waits for a lock looks again at once."""
+    """The machine's time; a writer that waits for a lock looks again at once."""
 
     def sleep(self, seconds):
         super().sleep(min(seconds, 0.005))

@@ -3,7 +3,7 @@
 A file is made of cases, each below a line `=== name`. A statement ends with `;`, its rows follow it, four spaces in front,
 columns between bars; those of Hudi follow them with `  h ` in front, where they are others. `;!` ends a statement that both
 engines refuse, `;!hudi` and `;!ours` one that only Hudi or only this library refuses. A line `-- differs: why` explains
-whatever is not the same.
+every difference.
 
 `{t}` and `{s}` are names of tables, `{kind}` is cow or mor, `{std}` declares a key `id` and an ordering field `ts`; `{commit2}`
 and `{done2}` are the instant and the completion time of the second commit of `{t}`.

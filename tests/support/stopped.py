@@ -14,7 +14,7 @@ from contextlib import contextmanager
 def stopped(code: str) -> Iterator[Callable[[], str]]:
     """A Python process, stopped (SIGSTOP) when it has printed `held`, after which it reads a line.
 
-    What is yielded lets it go on, and returns the next line that it prints.
+    The block gets a function that resumes the process, and returns the next line that it prints.
     """
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     with subprocess.Popen(

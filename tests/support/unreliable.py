@@ -1,4 +1,4 @@
-"""Stands between a client of S3 and its server, and loses or makes up answers."""
+"""A proxy between a client of S3 and its server, which loses or makes up answers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
 
 # (method, path with query) -> "" to pass it on, "lose" to pass it on and hang up, "replace" to pass it on without its condition,
-# else the S3 error code of the answer
+# or the S3 error code of the answer
 Rule = Callable[[str, str], str]
 STATUS = {"ConditionalRequestConflict": 409, "PreconditionFailed": 412}
 
