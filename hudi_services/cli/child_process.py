@@ -1,7 +1,9 @@
-"""A service in a child process of the task that wants it: `python -m hudi_services.cli.child_process PARENT MEMORY SERVICE …`.
+"""A service in a child process of the task that wants it: `python -m hudi_services.cli.child_process PARENT MEMORY
+SERVICE …`.
 
-The process has a memory of its own, ends when the task does, however that dies, and prints lines that the task can tell from
-others'. It runs on threads; where `--engine auto` finds that Spark is the better choice it ends with WANTS_SPARK.
+The process has a memory of its own, ends when the task does, however that dies, and prints lines that the task can
+distinguish from others. It runs on threads; where `--engine auto` finds that Spark is the better choice it ends with
+WANTS_SPARK.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ _PR_SET_PDEATHSIG = 1  # prctl(2)
 
 
 def contain(parent: int, memory: int) -> None:
-    """Let this process die with `parent`, and take at most `memory` bytes, and a little more to tell why it failed."""
+    """Let this process die with `parent`, and take at most `memory` bytes, plus a little to report why it failed."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # it has died in between

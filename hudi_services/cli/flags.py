@@ -17,11 +17,11 @@ from hudi_services.services.entries import ENTRIES, Entries
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 """Settings of every command."""
 VERBOSE = "hudi_services.verbose"
-"""The note in a command's context that says that it was asked to tell more."""
+"""The note in a command's context that says that it was asked to log more."""
 
 
 def table_flags() -> list[click.Option]:
-    """Which table: by its path, or by its name in a registry."""
+    """The flags that choose a table: by its path, or by its name in a registry."""
     return [
         click.Option(["--target-base-path"], metavar="PATH", help="Path or URL of the table."),
         click.Option(
@@ -61,7 +61,7 @@ def verbose_flag() -> click.Option:
 def chosen_table(
     target_base_path: str | None, table: str | None, registry: str | None, entries: Entries = ENTRIES
 ) -> ChosenTable:
-    """What the table flags say. Raises click.UsageError, ConfigError or RegistryError."""
+    """The table that the flags choose. Raises click.UsageError, ConfigError or RegistryError."""
     if table is None:
         if registry is not None:
             raise click.UsageError("--registry has no effect without --table: name the table")

@@ -22,8 +22,8 @@ _log = logging.getLogger(__name__)
 
 @contextmanager
 def logs_as_json(environ: Mapping[str, str]) -> Iterator[bool]:
-    """For the block, where the variable asks for it: warnings of all, and what the library and the services tell. Yields whether
-    it does. Raises ConfigError for another format."""
+    """Log as JSON for the block, where the variable asks for it: warnings of all, and all logs of the library and the
+    services. Yields true where it does. Raises ConfigError for another format."""
     wanted = environ.get(LOG_FORMAT, "")
     if wanted not in ("", "json"):
         raise ConfigError(f"${LOG_FORMAT} names no format of logs", found=wanted, fix="set it to json, or not at all")
@@ -50,7 +50,7 @@ def log_fields(**fields: str) -> None:
 
 
 def log_done(message: str, instant: str | None) -> None:
-    """The last line of a service: what it did, and at which instant. People are told by the command itself."""
+    """Log the last line of a service: what it did, and at which instant. The command itself prints it for people."""
     if _handlers():
         log_fields(**({INSTANT: instant} if instant is not None else {}))
         _log.info("%s", message)

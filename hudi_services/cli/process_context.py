@@ -1,4 +1,4 @@
-"""What a command may expect of the process that it runs in."""
+"""The parts of its process that a command may use."""
 
 from __future__ import annotations
 

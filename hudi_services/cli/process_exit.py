@@ -16,13 +16,13 @@ class Leaving:
 
     def __init__(self) -> None:
         """Make it first: what is registered first runs last."""
-        self.code = 1  # the exit code after an error nobody expected
+        self.code = 1  # the exit code after an unexpected error
         atexit.register(self._leave)
 
     def _leave(self) -> None:
         for stream in (sys.stdout, sys.stderr):
             try:
                 stream.flush()
-            except (OSError, ValueError):  # a pipe that nobody reads any more
+            except (OSError, ValueError):  # a pipe that has no reader any more
                 self.code = self.code or 1
         os._exit(self.code)

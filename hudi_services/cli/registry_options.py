@@ -1,4 +1,5 @@
-"""What the registry says of a service of a table, as flags and options of its command: what the table's DAG passes, too."""
+"""Flags and options of a service's command from the registry's entry of its table: the ones that the table's DAG
+passes, too."""
 
 from __future__ import annotations
 
@@ -25,9 +26,9 @@ class Registered:
 
 
 def registered(entry: ServiceEntry[Any], table: Table, typed: Mapping[str, Any]) -> Registered:
-    """What the registry calls the service with; `typed` are the flags that somebody typed, by parameter name.
+    """Return what the registry calls the service with; `typed` are the flags from the command line, by parameter name.
 
-    A flag that is a field of the DAG's form, such as the first date to load, is asked for as if it stood in the form. Raises
+    A flag that is a field of the DAG's form, such as the first date to load, counts like a value of the form. Raises
     ConfigError or RegistryError for a service that the table does not have, and for what cannot be asked for.
     """
     if entry.section_of(table) is None:
@@ -54,7 +55,7 @@ def registered(entry: ServiceEntry[Any], table: Table, typed: Mapping[str, Any])
 
 
 def spark_settings(entry: ServiceEntry[Any], table: Table | None) -> Mapping[str, str]:
-    """Of the service's Spark application, as the registry has them; none for a table that no registry named."""
+    """The registry's settings of the service's Spark application; empty for a table that no registry named."""
     section = entry.section_of(table) if table is not None else None
     return section.spark if isinstance(section, SparkSection) else {}
 
@@ -81,7 +82,7 @@ def check_begun(entry: ServiceEntry[Any], table: Table) -> None:
 
 
 def check_running(entry: ServiceEntry[Any], chosen: ChosenTable) -> None:
-    """Raises TablePausedError while somebody holds the services of the table back."""
+    """Raises TablePausedError while the services of the table are paused."""
     from hoodie.clock import SystemClock
     from hoodie.storage import open_storage  # loads Arrow
     from hudi_services.runtime.pause import refuse_paused

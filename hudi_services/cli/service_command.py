@@ -162,7 +162,7 @@ def service_command(entry: ServiceEntry[Any], entries: Entries = ENTRIES) -> cli
 
 
 def _asked(question: str) -> bool:
-    """Asks whoever sits at a terminal; no, when nobody does."""
+    """Ask the user at the terminal; false without a terminal."""
     return sys.stdin.isatty() and click.confirm(question)
 
 

@@ -1,4 +1,4 @@
-"""The command `alerts`: what stands wrong with the tables, and who was told."""
+"""The command `alerts`: current troubles of the tables, and the hooks that have reports of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `restore` and `rollback` are made of: a command that explains what goes, asks, and takes it back."""
+"""The shared command of `restore` and `rollback`: it explains what goes, asks, and takes it back."""
 
 from __future__ import annotations
 

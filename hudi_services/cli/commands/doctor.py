@@ -58,7 +58,7 @@ def _doctor(
 
 
 def _fix(patients: list[Patient], seen: list[Seen], *, yes: bool, as_json: bool) -> int:
-    """One table after the other; those of which nothing can be mended are told as they are."""
+    """Fix one table after the other. Tables in which nothing can be fixed are reported as they are."""
     from hudi_services.operations.doctor import report
     from hudi_services.operations.doctor.fix import Mended, fix
 

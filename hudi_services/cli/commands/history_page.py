@@ -43,7 +43,7 @@ _TIMES = ("began", "ended", "recorded")
 
 
 def history_page(newest: pa.Table, sums: pa.Table, since: datetime, runs: int) -> Page:
-    """`newest` of so many `runs` since then, and the `sums` of all of them; null is not known."""
+    """A page with the `newest` of all `runs` since then, and the `sums` of all of them; null is not known."""
     rows = [_row(each) for each in told_rows(newest)]
     totals = [{**each, "gained": _gained(each)} for each in told_rows(sums)]
     left = runs - len(rows)
@@ -66,7 +66,7 @@ def _row(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def _gained(found: dict[str, Any]) -> str:
-    """What is known of the gain, in words."""
+    """The known gains of a run, in words."""
     freed, merged, before, after = (
         found[name] for name in ("bytes_freed", "log_bytes_merged", "files_before", "files_after")
     )

@@ -1,4 +1,4 @@
-"""The command `objectives`: which tables are not as the registry wants them, and what mends them."""
+"""The command `objectives`: tables that miss an objective of the registry, and the service that restores each."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def _resume(target_base_path: str | None, table: str | None, registry: str | Non
 
 
 def _storage(target_base_path: str | None, table: str | None, registry: str | None) -> Storage:
-    """Of a table that is there."""
+    """The storage of a table that exists."""
     from hoodie.table import HoodieTable
 
     return HoodieTable.open(chosen_table(target_base_path, table, registry).base_path).storage

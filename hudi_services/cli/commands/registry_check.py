@@ -70,7 +70,7 @@ class RoundsLine:
 
 @dataclass(frozen=True)
 class AlertsLine:
-    """The names of the hooks, of what they are told (keys of the section, and `deadline`), and what is hardly meant."""
+    """The names of the hooks, of what they report (keys of the section, and `deadline`), and what is hardly meant."""
 
     hooks: Sequence[str]
     of: Sequence[str]

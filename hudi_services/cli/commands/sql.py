@@ -89,7 +89,7 @@ def _sql(
 
 
 def _catalog(warehouse: str | None, registry: str | None, metastore: str | None, options: Mapping[str, str]) -> Catalog:
-    """What is named; the registry that a command finds by itself when nothing is."""
+    """The catalog that a flag names, or that of the registry that a command finds by itself."""
     named = {"--warehouse": warehouse, "--registry": registry, "--metastore": metastore}
     given = [flag for flag, value in named.items() if value is not None]
     if len(given) > 1:

@@ -1,4 +1,4 @@
-"""The command `timeline-server`: one that runs by itself, for the tables that it is told."""
+"""The command `timeline-server`: a server that runs by itself, for the tables given to it."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from hudi_services.runtime.result import ServiceResult
 
 @dataclass(frozen=True)
 class UndeleteTask:
-    """What `service` puts back into the table at `base_path`; `options` are the service's own."""
+    """Puts files back by `service` into the table at `base_path`; `options` are the service's own."""
 
     base_path: str
     service: Undelete

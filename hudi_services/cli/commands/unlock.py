@@ -1,4 +1,4 @@
-"""The command `unlock`: removes locks that nobody holds any more."""
+"""The command `unlock`: removes locks without a living holder."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 _log = logging.getLogger(__name__)
-_MOST = 100_000  # events that a round tells; the next one tells the others
+_MOST = 100_000  # events that a round shows; the next one shows the others
 
 
 def _watch(
@@ -50,14 +50,14 @@ def _watch(
     mistakes: tuple[Any, ...] = ()
     last = opened.last_number()
     while True:
-        began, reading = time.monotonic(), read_registry(file)  # which may be edited meanwhile
+        began, reading = time.monotonic(), read_registry(file)  # which may be edited at any time
         if reading.mistakes != mistakes:
             mistakes = reading.mistakes
             for mistake in mistakes:
                 echo(f"left out: {mistake}", err=True)
         try:
             done = watcher.round(reading)
-            last = min(last, opened.last_number())  # of a store that was emptied events are numbered anew
+            last = min(last, opened.last_number())  # a store that was emptied numbers its events from the start
             for event in opened.events(last, limit=_MOST):
                 last = event.number
                 echo(json.dumps(facts_of(event)) if as_json else _line(event))
@@ -83,7 +83,7 @@ def _told(teller: Teller, registry: Registry, *, once: bool) -> int:
         return teller.tell(registry)
     except StoreError:
         raise
-    except Exception:  # whatever is wrong with alerts: tables are followed on
+    except Exception:  # any error of alerts: tables are followed on
         if once:
             raise
         _log.exception("Alerts are tried again with the next round")
