@@ -31,7 +31,7 @@ class AirflowApi:
         self._open = urllib.request.build_opener(urllib.request.ProxyHandler({})).open
 
     def healthy(self) -> bool:
-        """Whether the scheduler and the DAG processor report in."""
+        """Return true if the scheduler and the DAG processor report in."""
         try:
             parts = self._request("GET", "/api/v2/monitor/health")
         except (OSError, ApiError):
@@ -78,13 +78,13 @@ class AirflowApi:
         return found
 
     def result(self, dag_id: str, run_id: str, task_id: str) -> dict[str, Any]:
-        """What the task returned."""
+        """The value that the task returned."""
         path = f"{_run(dag_id, run_id)}/taskInstances/{task_id}/xcomEntries/return_value"
         value: dict[str, Any] = self.get(path, deserialize="true")["value"]
         return value
 
     def question(self, dag_id: str, run_id: str, task_id: str) -> dict[str, Any]:
-        """What a task that waits for a person asks: `subject`, `body`, `options`."""
+        """The question of a task that waits for a person: `subject`, `body`, `options`."""
         found: dict[str, Any] = self.get(_question(dag_id, run_id, task_id))
         return found
 

@@ -20,7 +20,7 @@ from hudi_services.runtime.folders import DAGS, PROJECT
 from hudi_services.runtime.spark.java import spark_environment
 
 MARK = "HUDI_AIRFLOW_HOME"
-"""The environment variable by which every process of a home is known, whoever started it."""
+"""The environment variable by which every process of a home is known."""
 
 _SETTINGS = Path(__file__).parent / "settings"
 _PLUGINS = Path(__file__).parent / "plugins"
@@ -30,9 +30,9 @@ _ODD = frozenset("?#%")  # mean something else in the address of a database
 
 @dataclass(frozen=True)
 class AirflowHome:
-    """Where an Airflow keeps its database, logs and passwords; the registry it serves, and the ports it listens on.
+    """The folder of an Airflow's database, logs and passwords; the registry it serves, and the ports it listens on.
 
-    `paused` is whether a DAG that is new waits until somebody switches it on. Logs are kept for `log_days` days.
+    `paused`: a new DAG waits until a user switches it on. Logs are kept for `log_days` days.
     """
 
     folder: Path
@@ -65,7 +65,7 @@ class AirflowHome:
         return f"{self.address}/plugin/hudi"
 
     def variables(self) -> dict[str, str]:
-        """Environment variables that paths of the registry are made of, besides those of this process."""
+        """Environment variables that paths of the registry are made of, in addition to those of this process."""
         return {}
 
     def passwords(self) -> dict[str, str]:
@@ -114,7 +114,7 @@ class AirflowHome:
             "CORE__EXECUTION_API_SERVER_URL": f"http://127.0.0.1:{self.ports[1]}/execution/",
             "CORE__SIMPLE_AUTH_MANAGER_USERS": ",".join(f"{name}:{role}" for name, role in self.users.items()),
             "CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE": self.folder / "passwords.json",
-            # What waits for a lock of SQLite waits so many seconds; see settings/airflow_local_settings.py.
+            # The timeout is the wait for a lock of SQLite, in seconds; see settings/airflow_local_settings.py.
             "DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{self.database}?timeout=30",
             "API__HOST": "127.0.0.1",
             "API__PORT": self.ports[0],

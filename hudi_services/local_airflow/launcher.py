@@ -1,4 +1,4 @@
-"""Airflow left running on a registry, until somebody stops it."""
+"""Airflow left running on a registry, until it is stopped."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _Stamp = tuple[int, int, int] | None
 
 
 def chosen_ports(console: Console, port: int | None) -> tuple[int, int, int, int]:
-    """The port of the pages, `port` or 8080, and three more. In place of a taken 8080 another one is found, and told.
+    """The port of the pages, `port` or 8080, and three more. If 8080 is taken, another one is chosen and printed.
 
     Raises MachineError when `port` is taken.
     """
@@ -52,11 +52,11 @@ def serve(
     begin: Callable[[AirflowApi], None] = lambda _api: None,
     hint: str = "Each DAG has a form: Trigger runs it now, `explain` shows what it would do.",
 ) -> None:
-    """Airflow of `home` until Ctrl-C, SIGTERM or a closed terminal, on `port` or the one that `chosen_ports` finds. `begin` is
-    called once when it is up.
+    """Run Airflow of `home` until Ctrl-C, SIGTERM or a closed terminal, on `port` or the one that `chosen_ports` finds.
+    `begin` is called once when it is up.
 
-    One that runs already is told instead. Raises RegistryError for a registry that cannot be used at all or when the one that
-    runs has another, MachineError when Airflow does not start or ends by itself.
+    If one runs already, only print that. Raises RegistryError for a registry that cannot be used at all or when the one
+    that runs has another, MachineError when Airflow does not start or ends by itself.
     """
     if owner := find_owner(home.folder):
         _tell_owner(console, home, owner)
@@ -128,7 +128,7 @@ def _logins(home: AirflowHome) -> Iterator[str]:
 
 
 def _watch(console: Console, parts: Parts, reading: Reading) -> None:
-    """For ever; tells what an edit of the registry brought, and makes its new pools."""
+    """Run for ever: print what an edit of the registry brought, and make its new pools."""
     home = parts.home
     stamp = _stamp(home.registry)
     while True:

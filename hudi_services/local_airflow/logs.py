@@ -1,4 +1,4 @@
-"""Logs of tasks in the home of an embedded Airflow: kept for some days, as nobody else removes them."""
+"""Logs of tasks in the home of an embedded Airflow: kept for some days, as Airflow itself removes none."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ _DAY = 24 * 3600  # seconds
 
 
 def remove_old_logs(folder: Path, days: int) -> int:
-    """Remove the files below `folder` that nobody wrote to for `days` days, and folders that are empty then; how many files.
+    """Remove the files below `folder` that have not changed for `days` days, and folders that are empty then. Returns
+    the number of files.
 
-    Links are not followed, nor removed. What cannot be removed stays.
+    Links are not followed, nor removed. Files that cannot be removed stay.
     """
     before, removed = time.time() - days * _DAY, 0
     for place, _, names in os.walk(folder, topdown=False):

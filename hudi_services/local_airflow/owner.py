@@ -1,4 +1,4 @@
-"""Who runs the Airflow of a home: one start at a time, known by a lock that the system takes back when its holder dies."""
+"""The owner of a home's Airflow: one start at a time, known by a lock that the system takes back when its holder dies."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def check_free(folder: Path) -> None:
 
 
 def find_owner(folder: Path) -> Owner | None:
-    """Who holds the home now; None also for a home that cannot be one, which its `make` says."""
+    """The present holder of the home; None also for a home that cannot be one, which its `make` says."""
     try:
         with (folder / _LOCK).open() as lock:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)

@@ -7,7 +7,7 @@ import socket
 
 
 def free_ports() -> tuple[int, int, int, int]:
-    """Four ports that nobody listens on now."""
+    """Four ports that are free now."""
     with contextlib.ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in range(4)]
         for held in sockets:
@@ -17,7 +17,7 @@ def free_ports() -> tuple[int, int, int, int]:
 
 
 def is_free(port: int) -> bool:
-    """Whether nobody listens on the port now."""
+    """Return true if the port is free now."""
     with socket.socket() as tried:
         tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

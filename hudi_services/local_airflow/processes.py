@@ -1,4 +1,4 @@
-"""The processes of an embedded Airflow: scheduler, API server, DAG processor, triggerer, and whatever they start.
+"""The processes of an embedded Airflow: scheduler, API server, DAG processor, triggerer, and all that they start.
 
 The watcher is one of them, which fills the store that the pages show.
 """
@@ -86,9 +86,11 @@ def running(home: AirflowHome, patience: float = 180.0) -> Iterator[AirflowApi]:
 
 @contextlib.contextmanager
 def started(home: AirflowHome) -> Iterator[Parts]:
-    """Airflow's first processes, for the time of the block. At its end all of them have ended, with tasks and their Spark.
+    """Run Airflow's first processes for the time of the block. At its end all of them have ended, with tasks and their
+    Spark.
 
-    Raises AlreadyRunningError when the home has a running Airflow. What a start that was killed has left is ended first.
+    Raises AlreadyRunningError when the home has a running Airflow. Processes that a killed start has left are ended
+    first.
     """
     environment = home.environment()
     with owned(home.folder, home.address, home.registry), contextlib.ExitStack() as stack:

@@ -1,4 +1,4 @@
-"""What a registry holds, told to whoever starts Airflow on it: pure."""
+"""The summary of a registry that a user sees when Airflow starts on it: pure."""
 
 from __future__ import annotations
 

@@ -14,8 +14,8 @@ _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 def ended_by_signals() -> Iterator[None]:
     """Ctrl-C, SIGTERM and a closed terminal end the block by KeyboardInterrupt.
 
-    Once: whoever presses Ctrl-C again while processes are being stopped would leave some of them. A signal that is ignored from
-    the start, as `nohup` does with SIGHUP, stays ignored.
+    Only the first one counts: a second Ctrl-C while processes are being stopped would leave some of them. A signal that
+    is ignored from the start, as `nohup` does with SIGHUP, stays ignored.
     """
     asked = False
 
