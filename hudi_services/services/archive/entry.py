@@ -15,7 +15,8 @@ from hudi_services.entry.table import Schedule, ServiceSection, Table
 
 
 class Archive(ServiceSection):
-    """The timeline is kept short: on a schedule. Writes from here do it by themselves, unless they are told not to."""
+    """The section `archive`: keeps the timeline short, on a schedule. Writes of this project archive by themselves,
+    unless their options say no."""
 
     schedule: Schedule | None = None
 

@@ -119,7 +119,7 @@ def _done(result: BootstrapResult) -> str:
 
 
 def _decision(plan: BootstrapPlan) -> Decision[BootstrapPlan]:
-    """What a bootstrap would do, file by file, and what stands in its way."""
+    """The decision on a bootstrap: what it would do, file by file, and what prevents it."""
     read = {METADATA_ONLY: plan.key_bytes, FULL_RECORD: plan.key_bytes + plan.bytes}
     written = {METADATA_ONLY: plan.skeleton_bytes, FULL_RECORD: plan.full_bytes}
     outside = ", ".join(plan.outside) or "none"

@@ -23,8 +23,8 @@ from hudi_services.runtime.result import Gain, ServiceResult
 class CleanTask:
     """A clean of the table at `base_path`; `options` are its own.
 
-    More than a run may delete unasked it deletes only by the plan whose digest is `agreed` to; else `ask` is asked then. With
-    `only` it carries out the plan of this digest and no other.
+    A plan that deletes more than a run may without approval needs `agreed` to be its digest. If it is not, the task
+    calls `ask`. With `only` it carries out the plan of this digest and no other.
     """
 
     base_path: str
@@ -61,7 +61,7 @@ class CleanTask:
 
 
 def outlook(base_path: str, after_ingests: int) -> Outlook:
-    """A clean is due when there are so many completed writes after the last completed one."""
+    """A clean is due `after_ingests` completed writes after the last completed one."""
     timeline = HoodieTable.open(base_path).timeline
     cleans = timeline.completed(Action.CLEAN)
     last = cleans[-1].time if cleans else BEGINNING

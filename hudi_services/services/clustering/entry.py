@@ -46,10 +46,11 @@ _FIELDS = (
 
 
 class Cluster(PlannedSection):
-    """When small files are packed together: looked at on a schedule, after ingestions, or both.
+    """The section `cluster`: packs small files together, on a schedule, after ingestions, or both.
 
-    Which files, and by which columns their rows are sorted, is what the `hoodie.clustering.*` options say; `after_ingests` is
-    the number of commits that make a clustering due, where they give none. A run executes at most `max_plans` that wait.
+    The `hoodie.clustering.*` options select the files, and the columns by which their rows are sorted; `after_ingests`
+    is the number of commits that make a clustering due, where they give none. A run executes at most `max_plans` that
+    wait.
     """
 
     commits_key = MAX_COMMITS
@@ -75,7 +76,8 @@ def _outlook(base_path: str, options: Mapping[str, str]) -> Outlook:
 
 
 def _arguments(table: Table, section: Cluster, asked: Asked) -> Arguments:
-    """What the form says of a new plan goes before the table's own options; a plan that waits has its own."""
+    """The arguments of a run. Values of the form for a new plan go before the table's own options; a plan that waits
+    has its own."""
     arguments = plan_arguments(table, section, asked)
     if asked.mode == "execute":
         return arguments

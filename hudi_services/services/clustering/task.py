@@ -46,7 +46,7 @@ class ClusterTask:
     only: str | None = None
 
     def explain(self, engine: Engine) -> Decision[ClusteringPlan]:
-        """What would be scheduled now, and what waits already."""
+        """The clustering that would be scheduled now, and the plans that wait already."""
         table = HoodieTable.open(self.base_path, engine=engine)
         decision, state = self._decided(table), table.state()
         plans = []

@@ -27,10 +27,10 @@ from hudi_services.entry.table import Table
 
 
 class Compact(PlannedSection):
-    """When logs of a merge-on-read table are merged: looked at on a schedule, after ingestions, or both.
+    """The section `compact`: merges logs of a merge-on-read table, on a schedule, after ingestions, or both.
 
-    Whether a compaction is due is what the `hoodie.compact.*` options say; `after_ingests` is the number of delta commits
-    that make one due, where they give none. A run executes at most `max_plans` that wait.
+    The `hoodie.compact.*` options decide when a compaction is due; `after_ingests` is the number of delta commits that
+    make one due, where they give none. A run executes at most `max_plans` that wait.
     """
 
     commits_key = DELTA_COMMITS

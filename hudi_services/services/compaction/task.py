@@ -47,7 +47,7 @@ class CompactTask:
     only: str | None = None
 
     def explain(self, engine: Engine) -> Decision[CompactionPlan]:
-        """What would be scheduled now, and in full what waits already."""
+        """The compaction that would be scheduled now, and in full the plans that wait already."""
         table = HoodieTable.open(self.base_path, engine=engine)
         decision, state = _next_compaction(table, self.options, force=self.force), table.state()
         plans = [
@@ -153,7 +153,7 @@ def _schedule(
 def _next_compaction(
     table: HoodieTable, options: Mapping[str, object], *, force: bool = False
 ) -> Decision[CompactionPlan]:
-    """What would be scheduled now: a compaction, or else a log compaction where these are wanted."""
+    """The next plan: a compaction, or a log compaction if no compaction is due and the options enable it."""
     full = COMPACTION.decide(table.state(), own_options(options, COMPACTION.options), table.clock, force=force)
     if full.plan is not None or not resolve(options, COMPACTION_KEYS)[LOG_COMPACTION_ENABLED]:
         return full

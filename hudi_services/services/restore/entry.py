@@ -1,4 +1,4 @@
-"""The service `restore`: makes and deletes savepoints of a table, and takes it back to one, when somebody asks for it."""
+"""The service `restore`: makes and deletes savepoints of a table, and takes it back to one on request."""
 
 from __future__ import annotations
 

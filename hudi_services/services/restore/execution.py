@@ -15,7 +15,7 @@ from hudi_services.runtime.result import ServiceResult
 
 
 class TookBack(Protocol):
-    """What was done: `files_deleted` counts files."""
+    """The result of taking back: `files_deleted` counts files."""
 
     @property
     def decision(self) -> Decision[Any]: ...
@@ -25,16 +25,16 @@ class TookBack(Protocol):
 
 
 class TakesBack(Service[Any, Any], Protocol):
-    """A service that deletes what instants wrote, which nobody can bring back. Its runs end in a `TookBack`."""
+    """A service that deletes what instants wrote, for good. Its runs end in a `TookBack`."""
 
     def agreed(self, decision: Decision[Any]) -> TakesBack:
-        """The service that takes back what somebody has agreed to, and no more."""
+        """The service that takes back what was approved, and no more."""
         ...
 
 
 @dataclass(frozen=True)
 class TakeBackTask:
-    """What `service` takes back of the table at `base_path`; `options` are the service's own."""
+    """Takes the table at `base_path` back by `service`; `options` are the service's own."""
 
     base_path: str
     service: TakesBack

@@ -1,4 +1,4 @@
-"""Makes and deletes savepoints of a table, and restores it to one by a plan that somebody has agreed to."""
+"""Makes and deletes savepoints of a table, and restores it to one by an approved plan."""
 
 from __future__ import annotations
 
@@ -67,9 +67,10 @@ class DeleteSavepointTask:
 
 @dataclass(frozen=True)
 class RestoreTask:
-    """Takes the table at `base_path` back to the savepoint `instant`, by the plan whose digest is `agreed` to, and by no other.
+    """Takes the table at `base_path` back to the savepoint `instant`, by the plan whose digest is `agreed` to, and by
+    no other.
 
-    `tell` is for the lines of a plan that nobody has agreed to.
+    `tell` is for the lines of a plan that is not approved.
     """
 
     base_path: str
@@ -86,7 +87,8 @@ class RestoreTask:
         return self._task.explain(engine)
 
     def run(self, engine: Engine) -> ServiceResult:
-        """Raises DeleteCapError, with the digest, for a plan that nobody has agreed to, SavepointError when it is another one."""
+        """Raises DeleteCapError, with the digest, for a plan that is not approved, SavepointError when it is another
+        one."""
         decision = self.explain(engine)
         if decision.plan is not None and decision.digest != self.agreed:
             raise self._another(decision) if self.agreed else self._question(decision)

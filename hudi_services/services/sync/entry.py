@@ -1,4 +1,4 @@
-"""The service `sync`: a Hive metastore is told what a table holds."""
+"""The service `sync`: it registers a table's contents with a Hive metastore."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from hudi_services.entry.table import Cron, ServiceSection, Table
 
 
 class Sync(ServiceSection):
-    """The Hive metastore is told of new commits: after each ingestion and compaction, and on a schedule."""
+    """The section `sync`: registers new commits with the Hive metastore, after each ingestion and compaction, and on a
+    schedule."""
 
     schedule: Cron | None = None
 

@@ -56,7 +56,7 @@ class MarkerRequest(InstantRequest):
 
 
 class Guarded:
-    """Lets nobody in who does not know the secret: nothing of the request is read before."""
+    """Refuses requests without the secret: nothing of the request is read before."""
 
     def __init__(self, app: ASGIApp, secret: str) -> None:
         self._app = app

@@ -59,8 +59,8 @@ def web_server(tables: Mapping[str, ServedTable], secret: str) -> uvicorn.Server
 
 @contextmanager
 def listening(host: str, port: int) -> Iterator[socket.socket]:
-    """A socket at the port (0: any that is free). Where the host is no address of this machine, as in a container whose ports are
-    passed on, it listens at all of them. Raises ConfigError for a port that is taken or not allowed."""
+    """A socket at the port (0: any that is free). If the host is no address of this machine, as in a container whose
+    ports are passed on, it listens at all of them. Raises ConfigError for a port that is taken or not allowed."""
     for place in (host, ""):
         listener = socket.socket()
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

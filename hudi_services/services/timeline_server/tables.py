@@ -52,7 +52,8 @@ class ServedTable:
             return view.latest()
 
     def begin(self, instant: Time) -> None:
-        """An instant begins, perhaps anew, which has deleted its markers: they are read again at the next request.
+        """Begin an instant, perhaps for a second time, which has deleted its markers: they are read again at the next
+        request.
 
         Raises PendingInstantError.
         """

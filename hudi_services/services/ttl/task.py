@@ -19,8 +19,8 @@ from hudi_services.runtime.result import ServiceResult
 class TtlTask:
     """The TTL of the table at `base_path`; `options` are its own.
 
-    More than a run may delete unasked it drops only by the plan whose digest is `agreed` to; else `ask` is asked then. With
-    `only` it carries out the plan of this digest and no other.
+    A plan that drops more than a run may without approval needs `agreed` to be its digest. If it is not, the task calls
+    `ask`. With `only` it carries out the plan of this digest and no other.
     """
 
     base_path: str
