@@ -11,7 +11,7 @@ from hoodie_airflow.task_result import ASKS
 
 
 class ApprovalWhenAsked(ApprovalOperator):
-    """Asks where the result of the task `shows` does; else it is skipped, and with it what it would have let pass."""
+    """Asks where the result of the task `shows` does. Otherwise it is skipped, and with it what it would have let pass."""
 
     def __init__(self, *, shows: str, **kwargs: Any) -> None:
         super().__init__(**kwargs)

@@ -13,7 +13,7 @@ from hudi_services.entry.table import Table
 
 
 def table_asset(table: Table, entry: ServiceEntry[Any]) -> Asset:
-    """What a service changes: the table's rows, or something else of it, such as its old files."""
+    """The asset that a service changes: the table's rows, or something else of it, such as its old files."""
     suffix = "" if entry.dag.changes_rows else f"/{entry.name}"
     return Asset(name=f"hudi.{table.name}{suffix.replace('/', '.')}", uri=f"hudi://tables/{table.name}{suffix}")
 

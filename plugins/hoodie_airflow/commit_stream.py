@@ -25,9 +25,7 @@ _log = logging.getLogger(__name__)
 
 REACHED = "reached"
 """The key of the asset's state."""
-_AT_ONCE = (
-    16  # events on their way: so many are told again where a triggerer is killed before it hears that they are stored
-)
+_AT_ONCE = 16  # events on their way: reported again if a triggerer is killed before it hears that they are stored
 
 
 @dataclass
@@ -43,11 +41,11 @@ class Told:
 
 
 class NotTakenError(Exception):
-    """Airflow did not store the event of a commit: the trigger begins again, and tells it again."""
+    """Airflow did not store the event of a commit: the trigger begins again, and reports it again."""
 
 
 class ToldCommits(SharedStreamProducer):
-    """The commits of one table, which are told from where the state of its asset says."""
+    """The commits of one table, from the position in the state of its asset on."""
 
     def __init__(self, table: str, asset: Asset, registry: Path) -> None:
         self._table = table

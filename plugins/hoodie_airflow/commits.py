@@ -1,4 +1,4 @@
-"""Commits of a table as events of an asset, whoever makes them: `schedule=[commits_asset("orders")]` starts a DAG by them.
+"""Commits of a table by any writer as events of an asset: `schedule=[commits_asset("orders")]` starts a DAG by them.
 
 Each event's payload is what `hudi-services watch --json` prints of the commit.
 """
@@ -18,8 +18,8 @@ from hudi_services.registry.load import read_registry
 
 
 class CommitsTrigger(BaseEventTrigger):
-    """One event for each commit, in the triggerer. How far a table was told is in Airflow's state of its asset, and moves on once
-    Airflow has stored the event: a triggerer that ends at any moment misses none."""
+    """One event for each commit, in the triggerer. The position of a table is in Airflow's state of its asset, and
+    moves on once Airflow has stored the event: a triggerer that ends at any moment misses none."""
 
     def __init__(self, table: str) -> None:
         super().__init__()
@@ -29,7 +29,7 @@ class CommitsTrigger(BaseEventTrigger):
         return f"{__name__}.{type(self).__name__}", {"table": self.table}
 
     def shared_stream_key(self) -> Hashable:
-        """A stream for each table. A common one would tell whoever comes later nothing of what was told before."""
+        """A stream for each table. With a common one late subscribers would miss earlier events."""
         return (__name__, self.table)
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Deadlines of runs: Airflow looks for them, and its triggerer tells the hooks of the registry."""
+"""Deadlines of runs: Airflow looks for them, and its triggerer reports to the hooks of the registry."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ _log = logging.getLogger(__name__)
 
 
 def deadline_of(table: str, service: str, limit: timedelta | None) -> DeadlineAlert | None:
-    """Of each run of the table's service: it is late `limit` after it was queued. Runs that assets start have no other time."""
+    """The deadline of each run of the table's service: it is late `limit` after it was queued. Runs that assets start
+    have no other time."""
     if limit is None:
         return None
     told = AsyncCallback(run_is_late, kwargs={"table": table, "service": service, "limit": limit.total_seconds()})
@@ -56,8 +57,8 @@ def _in_time(run: Mapping[str, Any], limit: timedelta) -> bool:
 
 
 class RunIsDone(BaseNotifier):
-    """Ends what was told of late runs of a table's service, once one is done that was no mere plan. Called by the DAG processor,
-    with params where the run's last task is known."""
+    """Ends the alerts of late runs of a table's service, once one is done that was no mere plan. Called by the DAG
+    processor, with params where the run's last task is known."""
 
     template_fields = ()
 
@@ -77,5 +78,5 @@ def _say(table: str, service: str, text: str, *, stands: bool) -> None:
         trouble = Trouble("deadline", table, service, text, clock.now().replace(microsecond=0))
         with SnapshotStore.open(store_of(registry), make=True) as store:
             say(registry, store, trouble, clock, os.environ, stands=stands)
-    except Exception:  # noqa: BLE001 - whoever calls has others to call
+    except Exception:  # noqa: BLE001 - the caller has other callbacks
         _log.exception("Alerts are not told of a run of %s of table %s", service, table)

@@ -46,7 +46,7 @@ def doctor_dag(file: Path | None = None) -> DAG | None:
 
 
 class HudiDoctorOperator(BaseOperator):
-    """Looks at all tables of a registry. What is found is the task's XCom, the worst first, and its log as text.
+    """Looks at all tables of a registry. The findings are the task's XCom, the worst first, and its log as text.
 
     The task fails from the severity on that the registry names; it is not tried again.
     """

@@ -42,9 +42,9 @@ def only_known(context: Any, fields: Iterable[Field]) -> None:
 
 
 def asked(context: Any, mode: str = "", agreed_in: str = "", follows: str = "") -> Asked:
-    """What a run is asked for, by its form and by Airflow; `mode` is the step's. `agreed_in` is the task that has asked a
-    person, who has agreed: to no plan where it had nothing to ask. `follows` is the task that has scheduled a plan: where the run
-    is for one plan only, that one."""
+    """The request of a run, from its form and from Airflow; `mode` is the step's. `agreed_in` is the task that has
+    asked a person, who has agreed: to no plan where it had nothing to ask. `follows` is the task that has scheduled
+    a plan: where the run is for one plan only, that one."""
     run = context["dag_run"]
     interval = (run.data_interval_start, run.data_interval_end) if run.data_interval_start else None
     found = (context["ti"].xcom_pull(task_ids=agreed_in) or {}) if agreed_in else {}
@@ -71,6 +71,6 @@ def skip_planned(context: Any, follows: str) -> None:
 
 
 def wants_explanation(context: Any) -> bool:
-    """Whether the form asks for the plan only."""
+    """Return true if the form asks for the plan only."""
     found: bool = context["params"].get(OPERATION.name) == EXPLAIN
     return found

@@ -1,4 +1,4 @@
-"""A connection of Airflow to the tables of a warehouse: for `SQLExecuteQueryOperator`, and whatever else takes a hook of SQL."""
+"""A connection of Airflow to the tables of a warehouse: for `SQLExecuteQueryOperator`, and other users of a SQL hook."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The judge of the registry as a DAG: it looks which objectives are missed, and starts the services that mend them. No Spark."""
+"""The judge of the registry as a DAG: it looks which objectives are missed, and starts the services that restore them.
+No Spark."""
 
 from __future__ import annotations
 
@@ -58,7 +59,7 @@ class HudiJudgeOperator(BaseOperator):
         self.judge = judge
 
     def execute(self, context: Any) -> list[dict[str, Any]]:
-        """A table that cannot be looked at is told, and the others go on."""
+        """Judge the tables. One that cannot be looked at is reported, and the others go on."""
         # Imported here: DAG files are parsed often, and Arrow takes a while to load.
         from hoodie.clock import SystemClock
         from hudi_services.operations.objectives.rounds import rounds

@@ -1,4 +1,5 @@
-"""What a run read and wrote, for OpenLineage: asked of the operators by Airflow's provider, where that is installed."""
+"""Lineage for OpenLineage: the reads and writes of a run. Airflow's provider, where it is installed, asks the operators
+for it."""
 
 from __future__ import annotations
 

@@ -13,5 +13,5 @@ def log_fields(table: str, service: str) -> None:
 
 
 def log_instant(instant: str) -> None:
-    """What the run made, once it is known."""
+    """Add the instant that the run made, once it is known, to the log."""
     bind_contextvars(**{INSTANT: instant})

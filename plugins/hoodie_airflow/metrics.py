@@ -1,4 +1,4 @@
-"""What a run of a service took and did, as metrics of Airflow's: to StatsD or OpenTelemetry, whichever it is set up with."""
+"""Metrics of a service's run for Airflow: costs and work, to StatsD or OpenTelemetry, whichever it is set up with."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def tell_metrics(report: Report, table: str, service: str) -> None:
                 stats.timing(full, amount, tags={**tags, **more})
             else:
                 stats.incr(full, amount, tags={**tags, **more})
-    except Exception as error:  # noqa: BLE001 - whatever a client of metrics raises
+    except Exception as error:  # noqa: BLE001 - any error of a metrics client
         _log.warning("The metrics of this run are lost: %s: %s", type(error).__name__, error)
 
 
 def _metrics(report: Report) -> Iterator[tuple[str, int | float | timedelta, dict[str, str]]]:
-    """Name, amount, and tags besides those of all."""
+    """Name, amount, and tags in addition to those of all."""
     match report:
         case ServiceResult():
             yield "runs", 1, {"outcome": "done" if report.instant is not None else "nothing"}

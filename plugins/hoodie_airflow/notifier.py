@@ -1,4 +1,4 @@
-"""Airflow's callbacks tell the hooks of the registry: a task that failed, a run that is not done in time."""
+"""Airflow's callbacks report to the hooks of the registry: a task that failed, a run that is not done in time."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ _log = logging.getLogger(__name__)
 
 
 class HudiAlert(BaseNotifier):
-    """Of a task of a table's service: that it failed after its last try, or that it is well again (`failed` is False).
+    """The alert of a task of a table's service: it failed after its last try, or it is well again (`failed` is False).
 
-    For `on_failure_callback` and `on_success_callback`; own DAGs may use it, too. It tells nothing where the registry's `alerts`
-    do not say `tasks`, nor what the table's history has, which the watcher tells. Its own failures are in the log alone.
+    For `on_failure_callback` and `on_success_callback`; own DAGs may use it, too. It reports nothing where the
+    registry's `alerts` do not say `tasks`, nor what the table's history has, which the watcher reports. Its own
+    failures are in the log alone.
     """
 
     template_fields = ()
@@ -38,7 +39,7 @@ class HudiAlert(BaseNotifier):
         try:
             if not wants_explanation(context):
                 self._notify(context)
-        except Exception:  # noqa: BLE001 - a task must not fail for whom it tells
+        except Exception:  # noqa: BLE001 - a task must not fail because of its alert
             _log.exception("Alerts are not told of this task")
 
     def _notify(self, context: Any) -> None:

@@ -37,10 +37,11 @@ if TYPE_CHECKING:
 
 
 class HudiServiceOperator(SparkSubmitOperator):
-    """Runs the service `entry` on `table`: on threads, or through the table's Spark connection, as the registry's `engine` says.
+    """Runs the service `entry` on `table`: on threads, or through the table's Spark connection, as the registry's
+    `engine` says.
 
-    What the run has to do comes from its data interval and the `params` of its form. The service's result is the task's XCom
-    and the extra of the table's asset event. A run that was told something impossible fails without a retry.
+    The work of the run comes from its data interval and the `params` of its form. The service's result is the task's
+    XCom and the extra of the table's asset event. A run with an impossible request fails without a retry.
     """
 
     def __init__(
@@ -155,7 +156,7 @@ class HudiServiceOperator(SparkSubmitOperator):
         return left_report(path) or died(None, output)
 
     def _check_connection(self) -> bool:
-        """Whether Spark's driver runs in the cluster. Raises ConfigError where it cannot work."""
+        """Return true if Spark's driver runs in the cluster. Raises ConfigError where it cannot work."""
         # Without this a connection that is not there would silently mean `--master yarn`.
         try:
             connection = BaseHook.get_connection(self.table.connection)

@@ -1,7 +1,8 @@
-"""All that a service's process prints goes to a file beside the log of the task; what is for people goes to the log.
+"""The output of a service's process: all of it goes to a file beside the log of the task, and the lines for people go
+to the log.
 
-Where Airflow keeps logs elsewhere (`remote_logging`), the file may go with the machine: of a failed task its lines are then told
-in the log, too, as a group that Airflow's pages show folded.
+If Airflow keeps logs elsewhere (`remote_logging`), the file may go with the machine: the lines of a failed task are
+then in the log, too, as a group that Airflow's pages show folded.
 """
 
 from __future__ import annotations
@@ -30,11 +31,11 @@ _REPEATING = frozenset({"Executor", "TaskSetManager"})  # what a task failed wit
 
 
 def _ignored(_progress: str) -> None:
-    """Nobody shows it."""
+    """Drop the progress."""
 
 
 class Output:
-    """What a process prints. Use it as a context: the file is there from the first line on."""
+    """The output of a process. Use it as a context: the file is there from the first line on."""
 
     def __init__(self, file: Path, progressed: Callable[[str], None] = _ignored) -> None:
         """`progressed` is given how far the service is, as JSON."""
@@ -52,7 +53,7 @@ class Output:
         self._sink = None
 
     def left(self, tell: Callable[[str], None]) -> str | None:
-        """Where people find it; None when nothing was printed. Its lines are told where its file may go."""
+        """The place of the output for people; None when nothing was printed. If the file may go, its lines are logged."""
         if not self._last:
             return None
         if not logs_go_elsewhere():
@@ -106,7 +107,8 @@ class Output:
 
 
 def logs_go_elsewhere() -> bool:
-    """Whether Airflow takes logs to a place of their own: files beside them stay where the task ran, and may go with it."""
+    """Return true if Airflow takes logs to a place of their own: files beside them stay where the task ran, and may go
+    with it."""
     return bool(conf.getboolean("logging", "remote_logging", fallback=False))
 
 

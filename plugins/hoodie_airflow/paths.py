@@ -1,4 +1,4 @@
-"""Where this project's parts are on the machine of the scheduler and its workers."""
+"""Paths of this project's parts on the machine of the scheduler and its workers."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ __all__ = ["PLUGINS", "PROJECT", "SPARK_APPS", "registry_file"]
 
 
 def registry_file() -> Path:
-    """The file of the environment variable HUDI_REGISTRY, else tables.yaml of this checkout; where this is installed without
-    one, tables.yaml in Airflow's home."""
+    """The file of the environment variable HUDI_REGISTRY. The default is tables.yaml of this checkout or, without a
+    checkout, tables.yaml in Airflow's home."""
     if named := os.environ.get(REGISTRY_VARIABLE):
         return Path(named)
     checkout = PROJECT / "tables.yaml"

@@ -1,4 +1,4 @@
-"""Tasks of a table that somebody has paused: they are skipped, and say who has paused it and why."""
+"""Tasks of a paused table: they are skipped, and say who has paused it and why."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Airflow loads of this project by itself."""
+"""The plugin that Airflow loads of this project by itself."""
 
 from typing import Any, ClassVar
 

@@ -40,7 +40,8 @@ def followed(path: str, show: Callable[[str], None], every: float = _EVERY) -> I
 
 
 def shown_progress(context: Any) -> Callable[[str], None]:
-    """Takes what the service's process tells of its progress, JSON, every few seconds. No trouble with it is one of the run."""
+    """Takes the progress that the service's process reports, JSON, every few seconds. No trouble with it is one of the
+    run."""
     ti, failed = context["ti"], False
 
     def push(told: str) -> None:
@@ -48,7 +49,7 @@ def shown_progress(context: Any) -> Callable[[str], None]:
         try:
             stage = json.loads(told)
             ti.xcom_push(PROGRESS, {**stage, "at": datetime.now(UTC).isoformat()})
-        except Exception as error:  # noqa: BLE001 - whatever Airflow's API raises
+        except Exception as error:  # noqa: BLE001 - any error of Airflow's API
             if not failed:
                 _log.warning("The page of this run does not show how far it is: %s: %s", type(error).__name__, error)
             failed = True

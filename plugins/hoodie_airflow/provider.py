@@ -1,4 +1,4 @@
-"""What an installed package tells Airflow of its connections."""
+"""The description of an installed package's connections for Airflow."""
 
 from __future__ import annotations
 

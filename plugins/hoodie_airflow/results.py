@@ -26,10 +26,11 @@ def local_result() -> Iterator[str]:
 
 @contextmanager
 def shared_result(table: Table, service: str) -> Iterator[tuple[str, str]]:
-    """Paths for a driver anywhere (deploy mode cluster), in the table's folder of results: of its result, and of how far it is.
+    """Paths for a driver anywhere (deploy mode cluster), in the table's folder of results: of its result, and of how
+    far it is.
 
-    No two tries share one: the driver of a task that was killed may live on and write its own. What such drivers leave goes after
-    a week.
+    No two tries share one: the driver of a task that was killed may live on and write its own. Files that such drivers
+    leave go after a week.
     """
     folder = f"{(table.results or '').rstrip('/')}/{table.name}"
     storage = open_storage(folder)

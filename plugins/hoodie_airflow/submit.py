@@ -20,14 +20,15 @@ _CODE = re.compile(r"Error code is: (\d+)\b")
 
 
 def service_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """What spark-submit needs: Java, this interpreter, and the project's code. Raises MachineError without a Java."""
+    """The environment of spark-submit: Java, this interpreter, and the project's code. Raises MachineError without a
+    Java."""
     own = checkout_folders()
     given = [part for part in environ.get("PYTHONPATH", "").split(os.pathsep) if part and part not in own]
     return {**spark_environment(environ), "PYTHONPATH": os.pathsep.join([*own, *given])}
 
 
 def submitter_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """What spark-submit needs on this machine when the driver runs on another: nothing in it is the driver's."""
+    """The environment of spark-submit on this machine when the driver runs on another: nothing in it is the driver's."""
     own = spark_environment(environ)
     return {name: own[name] for name in ("JAVA_HOME", "PATH")}
 
@@ -36,7 +37,7 @@ def submitter_environment(environ: Mapping[str, str]) -> dict[str, str]:
 def environment(variables: Mapping[str, str]) -> Iterator[None]:
     """Environment variables of this process, and so of spark-submit, for the block.
 
-    What the Spark hook is given as environment it hands on to a driver in the cluster.
+    The Spark hook hands the environment that it is given on to a driver in the cluster.
     """
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
@@ -58,7 +59,7 @@ def noting(hook: SparkSubmitHook, shown: Callable[[Iterator[str]], Iterator[str]
 
 
 def left_report(path: str) -> Report | None:
-    """What the service has left; None when it came to nothing."""
+    """The report that the service has left; None when it left none."""
     try:
         return read_report(path)
     except (OSError, ValueError, TypeError, KeyError):

@@ -89,9 +89,9 @@ class Child:
             self._process.kill()
 
     def _died(self, code: int) -> Failure:
-        """Of a process that left no report."""
+        """The failure of a process that left no report."""
         last = core(self._output.last) or self._output.last.rpartition("\n")[2] or None
-        if code >= 0 and last is not None and _NO_MEMORY.match(last):  # it ran out of it again while it told so
+        if code >= 0 and last is not None and _NO_MEMORY.match(last):  # it ran out of it again while it said so
             return Failure(MemoryError.__name__, f"The service's process ended with code {code}", last, None, 1, True)
         if code >= 0:
             return Failure("ProcessError", f"The service's process ended with code {code}", last, None, 1, code != 2)
@@ -116,7 +116,7 @@ class Child:
 
 
 def child_environment() -> dict[str, str]:
-    """Of a process of this interpreter that runs a command of this project."""
+    """The environment of a process of this interpreter that runs a command of this project."""
     own = checkout_folders()
     given = [part for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if part and part not in own]
     return {**os.environ, "PYTHONPATH": os.pathsep.join([*own, *given])}

@@ -1,4 +1,4 @@
-"""What a task does with the report of its service: told in the log, as XComs, in the asset's event, or by how the task fails."""
+"""The end of a task by the report of its service: in the log, as XComs, in the asset's event, or by how the task fails."""
 
 from __future__ import annotations
 
@@ -34,12 +34,13 @@ _XCOM_BYTES = 48 * 1024  # bytes of JSON: they are rows of Airflow's database, a
 def told(
     report: Report, table: Table, entry: ServiceEntry[Any], context: Any, output: Output | None, asks: str = ""
 ) -> dict[str, Any] | None:
-    """The result as JSON; None for an explained plan. `output` is what the service's process printed, if it had one.
+    """Return the result as JSON; None for an explained plan. `output` is what the service's process printed, if it had
+    one.
 
-    A failure with the error `asks`, by name, is a question: its message stands in place of the result.
+    A failure with the error `asks`, by name, is a question: its message is returned in place of the result.
 
     Raises AirflowFailException for a failure that another try would only meet again, AirflowException for others, and
-    AirflowSkipException when somebody has paused the table.
+    AirflowSkipException when the table is paused.
     """
     if not (isinstance(report, Failure) and report.error in (asks, TablePausedError.__name__)):
         tell_metrics(report, table.name, entry.name)
@@ -59,7 +60,8 @@ def told(
 
 
 def failed(failure: Failure, context: Any, output: str | None = None) -> AirflowException:
-    """What the task is to raise. The XCom says the same, and becomes the task's note when its run fails (`notes`)."""
+    """The exception for the task to raise. The XCom says the same, and becomes the task's note when its run fails
+    (`failure_notes`)."""
     text = failure.block() + (f"\nFull output: {output}" if output else "")
     context["ti"].xcom_push(FAILURE, {**failure.shortened().as_dict(), "message": text, "output": output})
     return AirflowException(text) if failure.retryable else AirflowFailException(text)
@@ -94,7 +96,8 @@ def _explained(explained: Explained, context: Any) -> None:
 
 
 def bounded(values: Mapping[str, Any], many: str, name: str, needed: Sequence[str], context: Any) -> dict[str, Any]:
-    """Values for an XCom. Where they are too large the last of those in the list `many` are left out, and facts but the `needed`.
+    """Values for an XCom. If they are too large the last of those in the list `many` are left out, and facts but the
+    `needed`.
 
     All of it is then in a file that they name, or only in the log, which has it as text.
     """

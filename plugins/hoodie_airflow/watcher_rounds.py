@@ -25,8 +25,8 @@ _pause = asyncio.sleep
 
 
 class Rounds:
-    """Looks at all tables of a registry again and again, and tells the hooks of its alerts. `done` counts the rounds that came to
-    an end; hooks are told after those who wait for them, as they may be away."""
+    """Looks at all tables of a registry again and again, and reports to the hooks of its alerts. `done` counts the
+    rounds that came to an end; hooks come after those who wait for the rounds, as hooks may be away."""
 
     def __init__(self, registry: Path) -> None:
         self.done = 0
@@ -66,7 +66,7 @@ class Rounds:
                     _log.error("Left out by the watcher: %s", mistake)
                 mistakes = reading.mistakes
                 await asyncio.to_thread(self._work, self._round, reading)
-            except Exception:  # noqa: BLE001 - whoever waits would wait for ever if this ended
+            except Exception:  # noqa: BLE001 - triggers would wait for ever if this ended
                 _log.exception("The watcher could not look at its tables, and tries again in %g s", every)
             else:
                 async with self._news:
@@ -95,7 +95,7 @@ class Rounds:
         assert self._teller is not None, "a round needs a store"
         try:
             self._teller.tell(reading.registry)
-        except Exception:  # noqa: BLE001 - whatever is wrong with alerts: tables are followed on
+        except Exception:  # noqa: BLE001 - any error of alerts: tables are followed on
             _log.exception("Alerts are tried again with the next round")
 
     def _close(self) -> None:
@@ -103,7 +103,7 @@ class Rounds:
             self._leave()
 
     def _leave(self) -> None:
-        """Let another one tell, and give the store's connections back."""
+        """Let another one report, and give the store's connections back."""
         if self._teller is not None:
             with suppress(HoodieError):  # then another one waits until this one has missed its rounds
                 self._teller.leave()

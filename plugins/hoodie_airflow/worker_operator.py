@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 class HudiWorkerOperator(BaseOperator):
     """Runs the service `entry` on `table`; the result is the task's XCom, and the extra of the table's asset event.
 
-    A sync tells of commits that are on the timeline already: a failure costs none of them, and the next run that succeeds tells
-    of all. A catalog that is down is tried again; a wrong option, or a table of that name that is another, is not.
+    A sync registers commits that are on the timeline already: a failure costs none of them, and the next run that
+    succeeds registers all. A catalog that is down is tried again; a wrong option, or a table of that name that is
+    another, is not.
     """
 
     def __init__(

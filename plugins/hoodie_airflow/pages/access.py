@@ -1,5 +1,5 @@
-"""Who may see what: Airflow's own rights. Who may read one of a table's DAGs sees the table; who may pause all of them may pause
-the table."""
+"""Access by Airflow's own rights. A user who may read one of a table's DAGs sees the table; a user who may pause all of
+them may pause the table."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from hudi_services.entry.table import Table
 from hudi_services.operations.pages.fleet import dags_of, server_dags
 
 SIGNED_IN = requires_access_dag("GET")
-"""What every route asks before anything else: 401 for nobody, 403 for a user who may read no DAGs."""
+"""The first check of every route: 401 without a user, 403 for a user who may read no DAGs."""
 RESULTS = requires_access_dag("GET", DagAccessEntity.XCOM)
-"""What the tasks of the DAG in the path have left."""
+"""Results that the tasks of the DAG in the path have left."""
 RUNS = requires_access_dag("GET", DagAccessEntity.RUN)
 """Runs of that DAG, with what was asked for in their forms."""
 User = GetUserDep
 
 
 class Rights:
-    """Of one user, asked of Airflow's auth manager once for a page."""
+    """The rights of one user, asked of Airflow's auth manager once for a page."""
 
     def __init__(self, user: Any) -> None:
         self._user = user
         self.dags: set[str] = get_auth_manager().get_authorized_dag_ids(user=user, method="GET")
 
     def pauses(self, table: Table) -> bool:
-        """Whether he may pause every DAG of the table, as its pause does."""
+        """Return true if the user may pause every DAG of the table, as its pause does."""
         edited: set[str] = get_auth_manager().get_authorized_dag_ids(user=self._user, method="PUT")
         return edited.issuperset(dags_of(table))
 
@@ -38,7 +38,7 @@ class Rights:
         return not self.dags.isdisjoint(dags_of(table) | server_dags(table))
 
     def reads_results(self, table: Table) -> bool:
-        """Whether he may read what the tasks of one of the table's DAGs have left."""
+        """Return true if the user may read what the tasks of one of the table's DAGs have left."""
         return any(
             get_auth_manager().is_authorized_dag(
                 method="GET",

@@ -48,7 +48,7 @@ def pages_app() -> FastAPI:
 
 
 def card_app() -> FastAPI:
-    """The code of the card on the home page, for whoever is signed in; what it shows it asks of `/api/card`."""
+    """The code of the card on the home page, for every user who is signed in; what it shows it asks of `/api/card`."""
     app = FastAPI(dependencies=[Depends(get_user)], docs_url=None, redoc_url=None, openapi_url=None)
     app.add_api_route("/home.js", lambda: _file("home.js"))
     return app

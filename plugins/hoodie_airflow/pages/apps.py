@@ -1,4 +1,4 @@
-"""What the plugin tells Airflow of the pages. Every process of Airflow imports this, and only the API server uses it."""
+"""The plugin's entries for the pages. Every process of Airflow imports this, and only the API server uses it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ def _app() -> Any:
 
 
 async def card(scope: Any, receive: Any, send: Any) -> None:
-    """The card's code alone. Who may read no DAGs gets it, too: without it Airflow shows an error over his home page."""
+    """The card's code alone. A user who may read no DAGs gets it, too: without it Airflow shows an error over the home
+    page."""
     await _card()(scope, receive, send)
 
 

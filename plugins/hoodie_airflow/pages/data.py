@@ -55,7 +55,7 @@ def rows(name: str, user: User, as_of: Instant | None = None, partition: Partiti
 
 @routes.get("/api/tables/{name}/compare")
 def compare(name: str, user: User, first: Instant, last: Instant | None = None) -> Response:
-    """What commits say of the time between, and rows that differ, where the user may see rows."""
+    """The commits' counts of the time between, and rows that differ, where the user may see rows."""
     rights = Rights(user)
     table = table_seen(name, rights)
     refusal = _refusal(table, rights)
@@ -69,7 +69,7 @@ def compare(name: str, user: User, first: Instant, last: Instant | None = None) 
             if error.status_code not in _OF_ROWS:
                 raise
             refusal = f"The rows cannot be compared: {error.detail}"
-    # What commits say is there for tables with virtual keys, too, and where a clean removed files of then.
+    # Counts of commits exist for tables with virtual keys, too, and where a clean has removed the files.
     found = found or looked(current_registry().registry.file, table, command, user.get_name())
     hidden = bool(table.pages.hidden)
     changed = [_shown(each) for each in found.get("rows", ())]
@@ -85,7 +85,7 @@ def changes(name: str, user: User) -> Response:
 
 
 def shows_rows(table: Table, rights: Rights) -> bool:
-    """Whether the user may see rows of the table."""
+    """Return true if the user may see rows of the table."""
     return _refusal(table, rights) is None
 
 

@@ -53,7 +53,8 @@ def resume_table(registry: Registry, table: Table, user: str) -> dict[str, Any]:
 
 
 def _look_again(registry: Registry, table: Table) -> None:
-    """The watcher sees it with its next round, though nothing happened on the timeline; without a store nobody shows it."""
+    """Let the watcher look with its next round, though nothing happened on the timeline; without a store no page shows
+    the pause."""
     with suppress(StoreError):
         opened_store(registry).look_again(table.name)
 

@@ -1,4 +1,4 @@
-"""What the routes share: the registry, answers as JSON with the headers of all pages, tables that their reader may see."""
+"""Shared parts of the routes: the registry, answers as JSON with the headers of all pages, tables that a user may see."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hudi_services.entry.table import Table
 from hudi_services.registry.load import Reading, read_registry
 
 HEADERS = {
-    # Nothing is loaded from elsewhere, and nobody else's page frames these.
+    # Nothing is loaded from elsewhere, and no foreign page frames these.
     "Content-Security-Policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; frame-ancestors 'self'",
     "X-Content-Type-Options": "nosniff",
     "Cache-Control": "no-cache",
@@ -36,7 +36,7 @@ def current_registry() -> Reading:
         found = file.stat()
         stamp = found.st_mtime_ns, found.st_size, found.st_ino
     except OSError:
-        stamp = 0, 0, 0  # the reader tells what is wrong
+        stamp = 0, 0, 0  # the reader reports what is wrong
     return _read(file, stamp)
 
 

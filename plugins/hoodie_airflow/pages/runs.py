@@ -1,4 +1,4 @@
-"""What Airflow's database knows of runs, and what their tasks left there."""
+"""The runs in Airflow's database, and what their tasks left there."""
 
 from __future__ import annotations
 

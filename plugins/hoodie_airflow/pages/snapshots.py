@@ -1,4 +1,4 @@
-"""What is known of tables: Airflow's runs, and the snapshots that the watcher left in its store."""
+"""The state of tables: Airflow's runs, and the snapshots that the watcher left in its store."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _EVENTS = 1000  # of a table, the newest: what its instants wrote
 
 @dataclass(frozen=True)
 class Looked:
-    """What the store has of one table."""
+    """The store's contents for one table."""
 
     known: Known
     snapshot: Snapshot | None = None
@@ -33,7 +33,7 @@ class Looked:
 
 
 def fleet_known(registry: Registry, dags: Collection[str]) -> Known:
-    """A store that is away is told; the runs are there all the same."""
+    """The state of all tables. A store that is away is reported; the runs are there all the same."""
     ran = last_runs(dags)
     try:
         store = opened_store(registry)
@@ -66,7 +66,8 @@ def source_snapshot(registry: Registry, name: str) -> Snapshot | None:
 
 
 def _of(registry: Registry, summary: Summary) -> bool:
-    """Whether it is of the table that has this name now: until the watcher has looked its store has the one of before."""
+    """Return true if the summary is of the table that has this name now: until the watcher has looked its store has the
+    one of before."""
     entry = registry.table(summary.table)
     return entry is not None and same_table(entry.base_path, summary.base_path)
 
@@ -80,5 +81,5 @@ def opened_store(registry: Registry) -> SnapshotStore:
 
 @lru_cache(maxsize=1)
 def _opened(place: str, _file: int | None) -> SnapshotStore:
-    """One pool of connections for all requests. A SQLite file that is made anew is opened anew: the old one would go on."""
+    """One pool of connections for all requests. A new SQLite file gets a new pool: the old one would go on."""
     return SnapshotStore.open(place)

@@ -29,11 +29,11 @@ _AT_ONCE = BoundedSemaphore(2)
 
 
 def looked(registry: str, table: Table, command: Sequence[str], user: str) -> dict[str, Any]:
-    """What a command that looks at the table prints as JSON. `command` is its name and arguments, without those that name the
-    table.
+    """Return what a command that looks at the table prints as JSON. `command` is its name and arguments, without those
+    that name the table.
 
-    Raises HTTPException: 429 while two others are answered, 504 after a minute, 422 for what the command refuses, 502 where it
-    dies.
+    Raises HTTPException: 429 while two others are answered, 504 after a minute, 422 for what the command refuses, 502
+    where it dies.
     """
     _log.info("table %s: %s asks for %r", table.name, user, shlex.join(command))
     flags = ["--registry", registry, "--table", table.name, "--json"]
@@ -57,8 +57,8 @@ def looked(registry: str, table: Table, command: Sequence[str], user: str) -> di
 
 @dataclass(frozen=True)
 class _Ended:
-    """A process: its exit code, what it printed, at most a byte more than an answer may have, the end of what it told as errors,
-    and whether its time was over."""
+    """A process: its exit code, what it printed, at most a byte more than an answer may have, the end of its error
+    output, and whether its time was over."""
 
     code: int
     output: bytes
@@ -113,5 +113,5 @@ def _parsed(output: bytes) -> dict[str, Any] | None:
 
 
 def _typed(command: Sequence[str], table: Table) -> str:
-    """For somebody who copies it into a shell: a partition may be named like a command."""
+    """The command to copy into a shell: a partition may be named like a command."""
     return f"hudi-services {shlex.join(command)} --table {table.name}"
