@@ -1,1 +1,1 @@
-"""Alerts: what stands wrong with the tables of a registry is told by HTTP, once when it begins and once when it ends."""
+"""Alerts: each trouble of the tables of a registry is reported by HTTP, once when it begins and once when it ends."""

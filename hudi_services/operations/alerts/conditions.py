@@ -1,4 +1,4 @@
-"""What stands wrong with tables now, by what the watcher has seen of them: pure."""
+"""Current troubles of tables, from the watcher's snapshots of them: pure."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ Kind = Literal[
 OF_CONTENTS: tuple[Kind, ...] = ("damaged", "objective", "blocker", "consumer", "late")
 """Kinds of which nothing is known while a table cannot be read."""
 BY_AIRFLOW: tuple[Kind, ...] = ("task", "deadline")
-"""Kinds that Airflow tells, and whose end nobody else knows."""
+"""Kinds that Airflow reports; only Airflow knows their end."""
 
 
 @dataclass(frozen=True)
 class Trouble:
-    """Something wrong with a table. `what` tells it from others of its kind, `text` tells people; `since` is None where nobody
-    knows."""
+    """A trouble of a table. `what` distinguishes it from others of its kind, `text` is for people; `since` is None
+    where the begin is not known."""
 
     kind: Kind
     table: str
@@ -41,14 +41,14 @@ class Trouble:
 
 @dataclass(frozen=True)
 class Seen:
-    """What stands. `blind` are kinds and tables (None: all of them) that could not be looked at: what stood there before may
-    stand still."""
+    """Current troubles. `blind` are kinds and tables (None: all of them) that could not be looked at: troubles that
+    were there before may still be."""
 
     troubles: tuple[Trouble, ...]
     blind: frozenset[tuple[Kind, str | None]] = frozenset()
 
     def knows(self, trouble: Trouble) -> bool:
-        """Whether it was looked for."""
+        """Return true if the trouble was looked for."""
         return not {(trouble.kind, trouble.table), (trouble.kind, None)} & self.blind
 
     def __add__(self, other: Seen) -> Seen:
@@ -56,7 +56,7 @@ class Seen:
 
 
 def has_more(summary: Summary) -> bool:
-    """Whether the body of the table's snapshot can have trouble in it: it is large, and of most tables nobody needs it."""
+    """Return true if the body of the table's snapshot can have trouble in it: the body is large, and rarely needed."""
     return bool(summary.missed) or bool(summary.passed) or summary.pending > 0
 
 
@@ -97,7 +97,7 @@ def _missed(alerts: Alerts, summary: Summary, shown: Mapping[str, Any], now: dat
 
 
 def _blocked(alerts: Alerts, summary: Summary, shown: Mapping[str, Any], now: datetime) -> Iterator[Trouble]:
-    """Plans and writers that are not complete; a savepoint holds files because somebody wants it to."""
+    """Plans and writers that are not complete. A savepoint is no trouble: it holds files on purpose."""
     if alerts.blockers is None:
         return
     told = set()

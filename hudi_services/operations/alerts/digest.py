@@ -23,7 +23,7 @@ def digest_day(at: time, zone: str, now: datetime) -> date:
 
 
 def digest_values(day: date, fleet: Iterable[Summary], standing: Sequence[Trouble], now: datetime) -> dict[str, Any]:
-    """How many tables there are of each health, and all troubles that stand."""
+    """The number of tables of each health, and all current troubles."""
     tables = Counter(each.health for each in fleet)
     counted = ", ".join(f"{number} {health}" for health, number in tables.most_common()) or "none"
     lines = [f"{day}: tables: {counted}; {len(standing) or 'no'} troubles stand"]

@@ -1,4 +1,4 @@
-"""What stands now, by the watcher's store and the histories of the registry's tables."""
+"""Current troubles, by the watcher's store and the histories of the registry's tables."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from hudi_services.operations.watch.store import SnapshotStore
 from hudi_services.registry.load import Registry
 
 WINDOW = timedelta(days=7)
-"""A service whose last run failed longer ago, and that has not run since, is told no more."""
+"""A service whose last run failed longer ago, and that has not run since, is not reported any more."""
 _AT_A_SHELL = ("savepoint", "doctor", "undelete", "rollback")
-"""Whoever calls these has read that they failed, and may never call them again."""
+"""Services that a person runs at a shell: the person sees that they failed, and may never run them again."""
 _BLIND_RUNS = Seen((), frozenset({("run", None)}))
 
 _log = logging.getLogger(__name__)
@@ -44,13 +44,15 @@ def _of_tables(alerts: Alerts, store: SnapshotStore, now: datetime) -> Iterator[
 
 
 def by_tasks(alerts: Alerts, registry: Registry) -> Seen:
-    """What Airflow's callbacks tell stands until they tell its end, or the table or what asks for them is gone."""
+    """The troubles of Airflow's callbacks: they last until the callbacks report their end, or the table or its setting
+    is gone."""
     tasks = Seen((), frozenset(("task", each.name) for each in registry.tables if alerts.tasks))
     return tasks + Seen((), frozenset(("deadline", each.name) for each in registry.tables if has_deadline(each)))
 
 
 def standing_runs(alerts: Alerts, registry: Registry, now: datetime) -> Seen:
-    """By the histories that the registry names. One that cannot be read is in the log, and what was told of runs stays."""
+    """Current troubles by the histories that the registry names. One that cannot be read is in the log, and the alerts
+    of its runs stay."""
     if not alerts.runs:
         return Seen(())
     histories = {each.history.path: each.history for each in registry.tables if each.history is not None}

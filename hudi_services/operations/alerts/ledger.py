@@ -1,8 +1,8 @@
-"""Who was told what, and what is to be told: pure.
+"""The ledger of alerts: which hook has which report, and what is due: pure.
 
-A trouble is a row for each hook from when it is first seen until its end was told. The row is kept before anything is sent, so
-that what begins and ends while a hook is away is told, too; it changes after the hook has taken the message, so that a process
-that is killed in between tells once more, and never once less.
+A trouble is a row for each hook from when it is first seen until its end was reported. The row is kept before anything
+is sent, so that a trouble that begins and ends while a hook is away is reported, too; it changes after the hook has
+taken the message, so that a process that is killed in between reports once more, and never once less.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from hudi_services.operations.alerts.conditions import Seen, Trouble
 _SKEW = timedelta(minutes=1)  # between clocks of watchers
 
 Happening = Literal["began", "stands", "ended", "over"]
-"""`stands` after it was told before; `over` for what began and ended untold."""
+"""`stands` repeats a report; `over` is for what began and ended without a report."""
 
 
 @dataclass(frozen=True)
 class Told:
-    """A trouble and a hook: when it was first seen, when the hook was last told that it stands, and when it was seen to have
+    """A trouble and a hook: when it was first seen, when the hook last had a report of it, and when it was seen to have
     ended."""
 
     hook: str
@@ -34,17 +34,18 @@ class Told:
 
 @dataclass(frozen=True)
 class Message:
-    """What is to be told of a row."""
+    """A due report of a row."""
 
     happening: Happening
     told: Told
 
 
 def noticed(before: Iterable[Told], seen: Seen, hooks: Sequence[str], now: datetime) -> list[Told]:
-    """The rows with what is seen now: new troubles, others that ended. What was not looked for stays as it was; rows of hooks
-    that the registry has no more go.
+    """The rows with what is seen now: new troubles, others that ended. A row that was not looked for stays as it was;
+    rows of hooks that the registry has no more go.
 
-    A trouble that comes back begins anew, also where its end seems untold: who was killed may have told it.
+    A trouble that comes back begins again, even if its end seems unreported: a process that was killed may have
+    reported it.
     """
     standing = {trouble.key: trouble for trouble in seen.troubles}
     rows = {(each.hook, each.trouble.key): each for each in before if each.hook in hooks}
@@ -67,7 +68,7 @@ def _again(row: Told, trouble: Trouble, now: datetime) -> Told:
 
 
 def due(rows: Iterable[Told], hook: str, repeat: timedelta, now: datetime) -> list[Message]:
-    """What the hook is to be told now."""
+    """The messages that are due to the hook now."""
     return [Message(what, row) for row in rows if row.hook == hook and (what := _happening(row, repeat, now))]
 
 
@@ -81,8 +82,12 @@ def _happening(row: Told, repeat: timedelta, now: datetime) -> Happening | None:
 
 
 def delivered(messages: Iterable[Message], rows: Iterable[Told], now: datetime) -> tuple[list[Told], list[Told]]:
-    """The hook has taken them. Returns of the `rows`, as they are by now, those that change, as they are then, and those that are
-    done with. A trouble that began anew or ended while the message was on its way is told of that, too."""
+    """Return the rows that change once the hook has taken the messages, as they are then, and the rows that are done
+    with.
+
+    `rows` are as they are now. A trouble that began again or ended while the message was on its way is reported later,
+    too.
+    """
     current = {(row.hook, row.trouble.key): row for row in rows}
     kept, done = list[Told](), list[Told]()
     for message in messages:

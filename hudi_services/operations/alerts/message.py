@@ -1,4 +1,5 @@
-"""What is sent: an object of JSON. Names of tables may have anything in them, so only what people read is text."""
+"""The message that is sent: an object of JSON. Names of tables may have anything in them, so only what people read is
+text."""
 
 from __future__ import annotations
 
@@ -42,7 +43,7 @@ def values_of(messages: Sequence[Message], now: datetime) -> dict[str, Any]:
 
 
 def trial_values(now: datetime) -> dict[str, Any]:
-    """Of a message that only shows that messages arrive."""
+    """The values of a message that only shows that messages arrive."""
     return {"kind": "test", "at": now.isoformat(), "text": "hudi-services: a test, nothing is wrong"}
 
 

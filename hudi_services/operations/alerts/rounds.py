@@ -1,4 +1,4 @@
-"""Tells hooks after a round of the watcher."""
+"""Reports to hooks after a round of the watcher."""
 
 from __future__ import annotations
 
@@ -31,10 +31,11 @@ _log = logging.getLogger(__name__)
 
 @dataclass
 class Teller:
-    """The one of a watcher. `environ` has the secrets.
+    """Reports the alerts of one watcher. `environ` has the secrets.
 
-    Who has told goes on telling: where watchers took turns, each would tell by what it saw at another time, and what one has
-    ended would begin anew with the other. Another one takes over once this one leaves, or misses its rounds.
+    The watcher that has reported goes on with it. If watchers took turns, each would report by what it saw at another
+    time, and a trouble that one has ended would begin again with the other. Another one takes over once this one
+    leaves, or misses its rounds.
     """
 
     store: SnapshotStore
@@ -45,15 +46,15 @@ class Teller:
     _servers: tuple[datetime, Seen] | None = None
 
     def tell(self, registry: Registry) -> int:
-        """Tell all hooks what is due, and return how many have taken it. What a hook does not take is in the log, and due again
-        with the next round. Raises StoreError."""
+        """Report to all hooks what is due, and return how many have taken it. A message that a hook does not take is in
+        the log, and due again with the next round. Raises StoreError."""
         alerts = registry.alerts
         if alerts is None:
             return 0
         now = self.clock.now()
         kept, lasts = KeptAlerts.open(self.store), _CLAIM + 2 * timedelta(seconds=registry.watch.every)
         if not kept.claim(self._name, now, lasts):
-            self._runs = self._servers = None  # the other one may have told newer ones by the time this one takes over
+            self._runs = self._servers = None  # the other one may report newer ones before this one takes over
             return 0
         looks = (
             standing_tables(alerts, self.store, now),
@@ -68,8 +69,8 @@ class Teller:
         return self._tell(alerts, kept, seen, now) + self._sum_up(alerts, kept, seen, now)
 
     def tell_kept(self, registry: Registry) -> int:
-        """Tell what tasks have kept, and look at nothing; where a watcher tells, it is left to it. So it is while another task
-        tells, which looks again for what was kept meanwhile. Raises StoreError."""
+        """Report what tasks have kept, and look at nothing. A watcher that reports does this itself, and so does
+        another task that reports: it looks again for what was kept in the meantime. Raises StoreError."""
         alerts, now, told = registry.alerts, self.clock.now(), 0
         if alerts is None:
             return 0
@@ -83,7 +84,7 @@ class Teller:
         return told
 
     def leave(self) -> None:
-        """Let another one tell. Raises StoreError."""
+        """Let another one report. Raises StoreError."""
         KeptAlerts.open(self.store).release(self._name)
 
     def _tell(self, alerts: Alerts, kept: KeptAlerts, seen: Seen, now: datetime) -> int:
@@ -138,6 +139,6 @@ class Teller:
 
 
 def _by_airflow(kept: KeptAlerts, alerts: Alerts, now: datetime) -> set[Told]:
-    """What Airflow has told, and hooks are still to be told."""
+    """Reports of Airflow that are still due to hooks."""
     rows = [row for row in kept.rows() if row.trouble.kind in BY_AIRFLOW]
     return {each.told for hook in alerts.hooks for each in due(rows, hook.name, alerts.repeat, now)}

@@ -1,7 +1,7 @@
 """Sends to hooks by HTTP, all at once and in bounded time.
 
-An address may be a secret as a whole. So what went wrong is told in words of our own: what libraries say often has the address in
-it.
+An address may be a secret as a whole. So errors are reported in words of our own: the texts of libraries often have the
+address in them.
 """
 
 from __future__ import annotations

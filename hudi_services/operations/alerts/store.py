@@ -1,4 +1,5 @@
-"""What was told, in tables of its own beside the watcher's snapshots. They cannot be made again, so `--rebuild` leaves them."""
+"""The store of alerts, in tables of its own beside the watcher's snapshots. They cannot be made again, so `--rebuild`
+leaves them."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from hudi_services.operations.alerts.ledger import Message, Told, delivered
 from hudi_services.operations.watch.store import SnapshotStore
 
 VERSION = 1
-"""Of these tables."""
+"""The version of these tables."""
 
 _metadata = sa.MetaData()
 _about = sa.Table(
@@ -68,8 +69,8 @@ class KeptAlerts:
         return cls(store)
 
     def claim(self, teller: str, now: datetime, lasts: timedelta) -> bool:
-        """Whether this process is the one who tells now, for so long at most: two watchers may run at once. A claim
-        for more than a day is of a clock that was ahead."""
+        """Return true if this process is the one that reports now, for the time `lasts` at most: two watchers may run
+        at once. A claim for more than a day is of a clock that was ahead."""
         over = sa.or_(_about.c.until <= _text(now), _about.c.until > _text(now + _NEVER))
         free = sa.or_(_about.c.until.is_(None), over, _about.c.teller == teller)
         with self.store.writing() as connection:
@@ -77,7 +78,7 @@ class KeptAlerts:
             return connection.execute(taken).rowcount == 1
 
     def release(self, teller: str) -> None:
-        """Another one may tell."""
+        """Let another one report."""
         with self.store.writing() as connection:
             connection.execute(_about.update().where(_about.c.teller == teller).values(teller=None, until=None))
 
@@ -92,7 +93,7 @@ class KeptAlerts:
             _save(connection, rows, gone)
 
     def delivered(self, messages: Iterable[Message], now: datetime) -> None:
-        """A hook has taken these; others may have changed the rows meanwhile."""
+        """Save that a hook has taken these; others may have changed the rows since they were read."""
         with self.store.writing() as connection:
             _save(connection, *delivered(messages, _rows(connection, changing=True), now))
 

@@ -1,4 +1,4 @@
-"""What tasks of Airflow say of themselves: they keep it where the watcher keeps what it has seen, and the watcher tells it."""
+"""Alerts of Airflow's tasks: tasks keep them in the watcher's store, and the watcher reports them."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _log = logging.getLogger(__name__)
 
 
 def keep(store: SnapshotStore, alerts: Alerts, trouble: Trouble, clock: Clock, *, stands: bool) -> bool:
-    """Keep for each hook that this stands, or that it has ended, and return whether that is new. Nothing is sent. Raises
-    StoreError."""
+    """Keep for each hook that the trouble is there, or that it has ended, and return whether that is new. Nothing is
+    sent. Raises StoreError."""
     kept = KeptAlerts.open(store)
     before = [row for row in kept.rows() if row.trouble.key == trouble.key]
     names = [hook.name for hook in alerts.hooks]
@@ -47,15 +47,15 @@ def say(
     *,
     stands: bool,
 ) -> None:
-    """Keep it; where no watcher tells, tell it from here. What a hook does not take is told by the next who tells. Raises
-    StoreError."""
+    """Keep the trouble; where no watcher reports, report it from here. The next process that reports sends what a hook
+    does not take. Raises StoreError."""
     if registry.alerts is not None and keep(store, registry.alerts, trouble, clock, stands=stands):
         Teller(store, clock, environ).tell_kept(registry)
 
 
 def is_recorded(table: Table, alerts: Alerts, dag_id: str, dag_run: str, task_id: str, clock: Clock) -> bool:
-    """Whether the history of the table has a failed run by this task, which the watcher tells. Not where it cannot be
-    read: twice is better than never."""
+    """Return true if the history of the table has a failed run by this task, which the watcher reports. False where it
+    cannot be read: twice is better than never."""
     if table.history is None or not alerts.runs:
         return False
     now = clock.now()

@@ -1,4 +1,4 @@
-"""`doctor --fix`: shows what it would mend, asks, mends, and looks again."""
+"""`doctor --fix`: shows what it would fix, asks, fixes, and looks again."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from hudi_services.runtime.failures import Failure
 
 @dataclass(frozen=True)
 class Mended:
-    """A table after it was mended, or not: `done` in the past tense, `failure` when mending ended with an error, and what is
-    wrong with it by now."""
+    """A table after a fix, or without one: `done` in the past tense, `failure` when the fix ended with an error, and
+    what is wrong with the table now."""
 
     seen: Seen
     plan: dict[str, Any]
@@ -32,13 +32,13 @@ class Mended:
         return {**self.seen.as_dict(), "plan": self.plan, "mended": list(self.done), **failed}
 
     def as_text(self) -> str:
-        """What was done, and what went wrong."""
+        """The fixes that were made, and the error."""
         lines = [f"{self.seen.name}: {line}" for line in self.done]
         return "\n".join([*lines, *([self.failure.block()] if self.failure is not None else [])])
 
 
 def fix(patient: Patient, seen: Seen, show: Callable[[str], None], agree: Callable[[], bool]) -> Mended:
-    """Mend a table that was looked at, once somebody agrees. Whatever fails is told with what remains."""
+    """Fix a table that was looked at, once `agree` says so. Any failure is reported with what remains."""
     decision = decide_mending(seen.diagnosis)
     plan = decision.as_dict("doctor")
     show(decision.as_text(f"doctor {seen.name}"))

@@ -15,7 +15,7 @@ from hudi_services.registry.load import Reading
 
 
 def patients(reading: Reading, options: Mapping[str, str], *, deep: bool) -> tuple[list[Patient], list[Seen]]:
-    """Those that can be looked at; one with a mistake in its entry cannot, and is told as such."""
+    """Tables that can be looked at; one with a mistake in its entry cannot, and is reported as such."""
     mistaken = [
         (
             mistake.table or reading.registry.file,

@@ -1,4 +1,4 @@
-"""What a round found, as text and as JSON."""
+"""The findings of a round, as text and as JSON."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from hoodie.storage import open_storage
 from hudi_services.operations.history.recorder import Recorded
 
 SERVICES = ("clean", "compact", "archive")
-"""Of which the doctor asks what they would do."""
+"""The services whose plans the doctor asks for."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Patient:
     base_path: str
     options: Mapping[str, Mapping[str, object]]
     deep: bool = False  # data files are read, too
-    recorded: Recorded | None = None  # where what is mended is written down
+    recorded: Recorded | None = None  # the history that records fixes
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Seen:
 
 
 def look(patient: Patient, clock: Clock | None = None) -> Seen:
-    """One table. Whatever keeps it from being looked at is a finding."""
+    """Look at one table. An error that keeps it from being looked at is a finding."""
     try:
         diagnosis = diagnose(
             open_storage(patient.base_path), clock or SystemClock(), patient.options, data_files=patient.deep
@@ -62,7 +62,7 @@ def look(patient: Patient, clock: Clock | None = None) -> Seen:
                 error.what, error.fix or "see docs/reference/doctor-checks.md", found=error.found
             ),
         )
-    except Exception as error:  # noqa: BLE001 - whatever a storage raises, or a body of a table nobody knows
+    except Exception as error:  # noqa: BLE001 - any error of a storage, or of a body of an unknown table
         found = f"{type(error).__name__}: {error}"
         remedy = "look whether its storage answers and may be read, and try again"
         diagnosis = _only(patient, catalogue.UNREADABLE.found("the table cannot be looked at", remedy, found=found))

@@ -1,1 +1,1 @@
-"""What each run of a service cost and gained: kept in a Hudi table of its own."""
+"""The history of runs: costs and gains of each run of a service, kept in a Hudi table of its own."""

@@ -1,4 +1,4 @@
-"""How a process is told that its run leaves a record: by the registry's entry of its table, or by Airflow's task in a flag."""
+"""The flag by which a run leaves a record: from the registry's entry of its table, or from Airflow's task."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def recorded_flag(recorded: Recorded | None) -> list[str]:
 
 
 def recorded_of(text: str) -> Recorded:
-    """What the flag says. Raises ConfigError for what `recorded_flag` did not make."""
+    """The value of the flag. Raises ConfigError for what `recorded_flag` did not make."""
     try:
         values = json.loads(text)
         return Recorded(History.model_validate(values["history"]), str(values["table"]), Asker(**values["asker"]))

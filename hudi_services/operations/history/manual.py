@@ -1,4 +1,5 @@
-"""What a person does to a table at a shell, outside of the services' own commands, is in the history, too."""
+"""Records of manual changes: a person's changes at a shell, outside of the services' own commands, are in the history,
+too."""
 
 from __future__ import annotations
 

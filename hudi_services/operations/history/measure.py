@@ -1,4 +1,4 @@
-"""What this process took between two moments."""
+"""Time and memory that this process took between two moments."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hudi_services.operations.history.record import Spent
 
 @dataclass(frozen=True)
 class Executors:
-    """What they took: seconds of processors, and bytes of the Python worker that held the most at once. None is not known."""
+    """Seconds of processors, and bytes of the Python worker that held the most at once. None is not known."""
 
     cpu: float | None
     memory: int | None
@@ -28,7 +28,7 @@ class Measured:
 
     @classmethod
     def begin(cls) -> Self:
-        """Now. The peak of memory counts anew, where the kernel lets a process say so."""
+        """Begin now. The peak of memory begins again, where the kernel allows it."""
         reset_peak()
         return cls(time.monotonic(), _cpu())
 

@@ -83,7 +83,7 @@ def stored(history: History, since: datetime) -> pa.Table:
 
 
 def _waiting(history: History, now: datetime) -> pa.Table:
-    """Those that wait, and those that go on or were killed: of these is told what is known without asking their tables."""
+    """Runs that wait, and those that go on or were killed: the latter by what is known without a look at their tables."""
     records: list[Record] = []
     for each in Spool.of(history).waiting(now):
         if each.record is not None:

@@ -16,7 +16,7 @@ from hudi_services.runtime.failures import Failure
 from hudi_services.runtime.result import ServiceResult
 
 DONE, NOTHING, FAILED, KILLED, RUNNING = "done", "nothing to do", "failed", "killed", "running"
-ASKS = "asks"  # it would delete more than it may unasked, and did nothing
+ASKS = "asks"  # it would delete more than it may without approval, and did nothing
 """How a run ended. `killed`: its process is gone and has not said so; `instants` are those of its instants that are complete.
 `running` is shown, and in no row of the table."""
 
@@ -44,10 +44,10 @@ class Started:
 
 @dataclass(frozen=True)
 class Spent:
-    """What a run took. None where nobody measured it.
+    """Resources that a run took. None where they were not measured.
 
-    Seconds; `cpu_seconds` of processors, with children that have ended, or executors; `peak_memory` in bytes, of the process as a
-    whole, or of the largest Python worker of a Spark application.
+    Seconds; `cpu_seconds` of processors, with children that have ended, or executors; `peak_memory` in bytes, of the
+    process as a whole, or of the largest Python worker of a Spark application.
     """
 
     seconds: float | None = None
@@ -83,7 +83,7 @@ class Record:
 
     @classmethod
     def parse(cls, content: bytes) -> Record:
-        """What `as_json` made. Raises ValueError, TypeError or KeyError for anything else."""
+        """Parse what `as_json` made. Raises ValueError, TypeError or KeyError for anything else."""
         values = json.loads(content)
         return _checked(
             cls(**{**values, "started": parse_started(values["started"]), "spent": Spent(**values["spent"])})
@@ -107,7 +107,8 @@ def _checked(record: Record) -> Record:
 
 
 def finished(started: Started, result: ServiceResult, instants: Sequence[str], spent: Spent, ended: str) -> Record:
-    """The record of a run that came to its end; the result's instant may be one that it only planned, or told a catalog of."""
+    """The record of a run that came to its end; the result's instant may be one that it only planned, or reported to a
+    catalog."""
     counts = {name: None if name in result.uncounted else getattr(result, name) for name in COUNTS}
     record = Record(
         started,
@@ -158,7 +159,7 @@ _ENDED: tuple[tuple[str, pa.DataType], ...] = (
     ("recorded", _TIME),
 )
 COLUMNS = pa.schema([*_STARTED, *_ENDED])
-"""Of the history: key `run_id`, partitioned by `day` (of `began`, UTC), ordered by `recorded`."""
+"""The schema of the history: key `run_id`, partitioned by `day` (of `began`, UTC), ordered by `recorded`."""
 
 
 def as_rows(records: Sequence[Record], now: datetime) -> pa.Table:

@@ -1,4 +1,4 @@
-"""Which runs leave a record where."""
+"""The runs that leave a record, and where."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hudi_services.entry.table import History
 
 @dataclass(frozen=True)
 class Asker:
-    """Who asked for a run: a task of Airflow, of which `attempt` is the try. At a shell all but that is None."""
+    """The asker of a run: a task of Airflow, of which `attempt` is the try. At a shell all but that is None."""
 
     dag_id: str | None = None
     dag_run_id: str | None = None
@@ -20,7 +20,7 @@ class Asker:
 
 @dataclass(frozen=True)
 class Recorded:
-    """Which runs leave a record where: those of `table`, asked for by `asker`."""
+    """The place of a run's record: in `history`, as a run of `table`, asked for by `asker`."""
 
     history: History
     table: str

@@ -1,4 +1,4 @@
-"""A run of a service, and the record that it leaves whatever becomes of it. No trouble with the history is one of the run."""
+"""A run of a service, and the record that it leaves however it ends. No trouble with the history is one of the run."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ _log = logging.getLogger(__name__)
 
 
 class OnSpark(Protocol):
-    """What an engine of Spark tells: its application, the seconds of processors of the executors, and the bytes of the largest
-    Python worker. None where that is gone or not known."""
+    """The measures of a Spark engine: its application, the seconds of processors of the executors, and the bytes of the
+    largest Python worker. None where that is gone or not known."""
 
     @property
     def application(self) -> str: ...
@@ -46,7 +46,7 @@ class OnSpark(Protocol):
 
 
 class Recording:
-    """Of one run. `done` takes its result."""
+    """The recording of one run. `done` takes its result."""
 
     def __init__(self, recorded: Recorded, started: Started, clock: Clock, owner: LockOwner) -> None:
         self._history = recorded.history
@@ -64,7 +64,7 @@ class Recording:
         self._try("that it began", lambda spool: spool.begin(self._started, self._owner))
 
     def heard(self, instant: Instant) -> None:
-        """Of an instant of the run: of one that begins before anything of it is written."""
+        """Note an instant of the run: one that begins is noted before anything of it is written."""
         time = str(instant.time)
         if instant.is_completed:
             self._completed.append(time)
@@ -76,7 +76,7 @@ class Recording:
         self._result = result
 
     def spent_on(self, executors: Executors) -> None:
-        """Of a run on Spark."""
+        """Note the resources of a run on Spark."""
         self._executors = executors
 
     def end(self, error: BaseException | None) -> None:
@@ -145,8 +145,9 @@ def recording(
 
 @contextmanager
 def delivered(recorded: Recorded | None) -> Iterator[None]:
-    """After the block, also after one that failed, what waits in the spool goes into the table. The run is told before: it must
-    not wait for a storage that hangs, or look as if it had died where somebody ends it meanwhile."""
+    """After the block, also after one that failed, put what waits in the spool into the table. The run has reported its
+    result before: it must not wait for a storage that hangs, or look as if it had died where it is ended during the
+    delivery."""
     try:
         yield
     finally:

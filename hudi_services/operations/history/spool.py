@@ -1,8 +1,9 @@
-"""Where records wait: small files, each made whole or not at all, so that tasks that end at once need no lock.
+"""The spool, in which records wait: small files, each made whole or not at all, so that tasks that end at once need no
+lock.
 
-A run leaves `<id>.begun` before its service changes anything, `<id>.at.<instant>` before each instant of its own, and `<id>.done`
-at its end, when the others go. Whoever finds a `begun` without a `done` of a process that is gone knows that the run was killed,
-and which instants to ask the table for.
+A run leaves `<id>.begun` before its service changes anything, `<id>.at.<instant>` before each instant of its own, and
+`<id>.done` at its end, when the others go. A `begun` without a `done` of a process that is gone means that the run was
+killed; its files name the instants to ask the table for.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ _log = logging.getLogger(__name__)
 
 _BEGUN, _AT, _DONE = "begun", "at", "done"
 _GIVEN_UP = timedelta(days=1)
-"""So long a run on another machine, of whose processes nothing is known, is taken for one that goes on."""
+"""The time for which a run on another machine, of whose processes nothing is known, counts as one that goes on."""
 
 
 @dataclass(frozen=True)
 class Waiting:
-    """What the spool has of one run; `files` go when it stands in the history."""
+    """The files of one run in the spool; `files` go when the run is in the history."""
 
     record: Record | None = None
     begun: Started | None = None
@@ -84,7 +85,7 @@ class Spool:
                 place.delete(name)
 
     def waiting(self, now: datetime) -> Iterator[Waiting]:
-        """All runs of which something is here, also those that go on. A file that is none of these is left where it is."""
+        """All runs of which something is here, also those that go on. A file of another kind is left where it is."""
         found: dict[str, list[tuple[Storage, FileInfo]]] = {}
         for place in self.places:
             for file in place.list("").files:
@@ -121,7 +122,7 @@ def _waiting(files: Sequence[tuple[Storage, FileInfo]], now: datetime) -> Waitin
             elif kind == _BEGUN:
                 values = json.loads(place.read(file.path))
                 begun, dead = parse_started(values["started"]), _dead(values["owner"], file, now)
-        except FileNotFoundError:  # delivered meanwhile
+        except FileNotFoundError:  # delivered since the listing
             continue
         except (ValueError, TypeError, KeyError) as error:
             _log.warning("%s in the spool %s is no record, and stays there: %s", file.path, place.base_path, error)

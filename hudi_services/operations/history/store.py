@@ -20,7 +20,7 @@ from hudi_services.operations.history.spool import Spool, Waiting
 _APART = timedelta(seconds=20)
 """Between two commits: of tasks that end together one writes the records of all that are there, and the next run the rest."""
 _PATIENCE = timedelta(minutes=10)
-"""So long a record may wait for another's lock before that is told."""
+"""The time that a record may wait for another's lock before that is logged."""
 _LEASED = ("s3://", "s3a://", "gs://", "abfs://", "abfss://", "az://")  # where Hudi's storage-based lock works
 _CREATE = {
     "hoodie.table.name": "history",
@@ -114,7 +114,7 @@ def _killed(each: Waiting) -> Record:
 
 
 def _completed(each: Waiting) -> Sequence[str] | None:
-    """Of the instants that a run began those that are complete; None where the table cannot tell any more."""
+    """The completed ones of the instants that a run began; None where the table cannot say any more."""
     assert each.begun is not None
     if not each.instants:
         return ()

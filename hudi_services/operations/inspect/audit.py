@@ -1,4 +1,4 @@
-"""What was deleted from a table: the actions of its audit, and their files."""
+"""The audit of a table: its delete actions, and their files."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ _FILES = (
 
 
 def audit(look: Look, limit: int, since: str | None, until: str | None, instant: str | None, path: str | None) -> Page:
-    """Of actions whose instants are from `since` to `until`, the newest `limit`; with `instant` that one alone, with `path` (a
-    part of it, or a glob) those that deleted such files. With one of these two the files are shown, too.
+    """Actions whose instants are from `since` to `until`, the newest `limit`; with `instant` that one alone, with
+    `path` (a part of it, or a glob) those that deleted such files. With one of these two the files are shown, too.
 
     Raises ConfigError for what is no time (`Look.moment`), CorruptTableError for an entry that is torn.
     """

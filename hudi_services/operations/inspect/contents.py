@@ -1,4 +1,4 @@
-"""What a table is made of: partitions, file slices, files."""
+"""The contents of a table: partitions, file slices, files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""How many rows base files and logs hold: as the commits that wrote them count, else by footers. No row is read."""
+"""Numbers of rows in base files and logs: as the commits that wrote them count; if these do not, by footers. No row is
+read."""
 
 from __future__ import annotations
 
@@ -22,14 +23,15 @@ _COPIES = "LOG_COMPACT"  # an operation whose logs repeat what others of the sli
 
 @dataclass(frozen=True)
 class RowCounts:
-    """Of some file slices, by path: rows of base files, and rows and deletions in logs, to be laid over these."""
+    """Row counts of some file slices, by path: rows of base files, and rows and deletions in logs, to be laid over
+    these."""
 
     base: Mapping[str, int]
     written: Mapping[str, int]
     deleted: Mapping[str, int]
 
     def of(self, slices: Iterable[FileSlice]) -> dict[str, int]:
-        """Of some of them. A row that two commits wrote to logs counts twice there."""
+        """The counts of some of the slices. A row that two commits wrote to logs counts twice there."""
         counts: Counter[str] = Counter(rows=0, log_rows=0, log_deletions=0)
         for each in slices:
             counts["rows"] += self.base[each.base_file.path] if each.base_file is not None else 0

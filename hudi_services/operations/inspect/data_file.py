@@ -1,4 +1,4 @@
-"""One base file: its footer, and what that tells of its rows."""
+"""One base file: its footer, and the facts about its rows in it."""
 
 from __future__ import annotations
 
@@ -79,7 +79,8 @@ def _commit_times(reader: BaseFileReader) -> dict[str, int]:
 
 
 def _columns(footer: Any) -> list[dict[str, Any]]:
-    """Of each Parquet column the sums over row groups. Least and greatest are of text as it is, cut short."""
+    """One row for each Parquet column, with the sums over row groups. Least and greatest are of text as it is, cut
+    short."""
     rows: list[dict[str, Any]] = []
     for number in range(footer.num_columns):
         chunks = [footer.row_group(group).column(number) for group in range(footer.num_row_groups)]

@@ -1,4 +1,4 @@
-"""What changed in a table between two instants: told by the commits between them, and row by row where that is asked."""
+"""The changes of a table between two instants: by the counts of the commits between them, and row by row on request."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ _SIGNS = {"inserted": "+", "updated": "~", "deleted": "-"}
 
 
 def difference(look: Look, first: str, last: str | None, rows: int | None, without: Sequence[str] = ()) -> Page:
-    """From the table as of `first` to the table as of `last`, or now: what time travel shows at each.
+    """The changes from the table as of `first` to the table as of `last`, or now: what time travel shows at each.
 
-    The counts are those of the commits: a row that two of them wrote counts twice, and compactions and clusterings, which
-    move rows only, count for none. With `rows` at most so many rows are shown, found by reading keys and commit times of the
-    changed file groups, a partition at a time, without some columns of theirs; of an updated one `differs` names the columns
-    that do. The key of a row is None where a column that it is made of is left out. Raises TimeTravelError for what is no
-    instant, ConfigError for two in the wrong order and where no column is left, UnsupportedTableError for rows of a table with
-    virtual keys.
+    The counts are those of the commits: a row that two of them wrote counts twice, and compactions and clusterings,
+    which move rows only, do not count. `rows` is the most rows that are shown, found by reading keys and commit times
+    of the changed file groups, a partition at a time, `without` some of their columns; of an updated row `differs`
+    names the columns that do. The key of a row is None where a column that it is made of is left out. Raises
+    TimeTravelError for what is no instant, ConfigError for two in the wrong order and where no column is left,
+    UnsupportedTableError for rows of a table with virtual keys.
     """
     begin = moment_as_time(look.state, first)
     end = moment_as_time(look.state, last) if last is not None else None
@@ -168,7 +168,7 @@ def _rows(
 
 
 def _free_of(look: Look, without: Sequence[str], *moments: Time | None) -> bool:
-    """Whether keys are known to be made of none of these columns."""
+    """Return true if the keys are known to be made without these columns."""
     fields = {field.partition(".")[0] for field in look.state.properties.record_key_fields}
     hidden = {name for at in moments for name in kept_columns(look.state, without, at).hidden}
     unwanted = {name.partition(".")[0].lower() for name in without}
@@ -182,8 +182,8 @@ def _change(before: Row | None, after: Row | None) -> dict[str, Any]:
 
 
 def _paired(before: Sequence[Row], after: Sequence[Row]) -> Iterator[tuple[Row | None, Row | None]]:
-    """The rows of one key, each with what became of it: one pair, or several where the key stands more than once. Of those the
-    rows that are as before are left out, unless all are."""
+    """The rows of one key, each with what became of it: one pair, or several where several rows have the key. In that
+    case the rows that are as before are left out, unless all are."""
     if len(before) < 2 and len(after) < 2:
         yield from zip_longest(before, after)
         return
@@ -193,7 +193,7 @@ def _paired(before: Sequence[Row], after: Sequence[Row]) -> Iterator[tuple[Row |
 
 
 def _beyond(rows: Sequence[Row], others: Counter[str]) -> list[Row]:
-    """Of equal rows as many as there are more of than among the others."""
+    """The rows in excess of the `others`: of equal rows as many as there are more of here."""
     left, found = others.copy(), []
     for row in rows:
         if left[_text(row)]:
@@ -222,7 +222,7 @@ def _differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]
 
 
 def _was_there(look: Look, begin: Time) -> bool:
-    """Whether the table had a commit by then, archived or not."""
+    """Return true if the table had a commit at that time, archived or not."""
     try:
         resolve_as_of(look.state, begin)
     except TimeTravelError:
@@ -231,11 +231,11 @@ def _was_there(look: Look, begin: Time) -> bool:
 
 
 def _changed_keys(before: pa.Table, after: pa.Table, most: int) -> Iterator[pa.Array]:
-    """The keys that came, those that other commits wrote, and those that went: at most so many in all, of each as many as of
-    the others where there are so many."""
+    """The keys that came, those that other commits wrote, and those that went: `most` of them in all, in equal shares
+    where each kind has enough."""
     there, here = before.num_rows, after.num_rows
     both = pa.concat_tables([before, after]).append_column("sum", pa.array([1] * there + [-1] * here, pa.int64()))
-    # A key may stand more than once: how many rows of it each commit wrote tells it all.
+    # Several rows may have the same key: the number of its rows by each commit is all that matters.
     sums = both.group_by([RECORD_KEY, COMMIT_TIME], use_threads=False).aggregate([("sum", "sum")])
     keys = sums.filter(pc.not_equal(sums["sum_sum"], 0))[RECORD_KEY].unique()
     old, new = (pc.is_in(keys, value_set=each[RECORD_KEY].combine_chunks()) for each in (before, after))
@@ -246,8 +246,8 @@ def _changed_keys(before: pa.Table, after: pa.Table, most: int) -> Iterator[pa.A
 
 
 def _shares(there: Sequence[int], most: int) -> list[int]:
-    """How many of each are taken: together `most` where there are as many, and of none more than one more than of another that
-    has more."""
+    """The number of keys to take of each kind: together `most`, if there are as many. The shares of two kinds differ by
+    at most one, unless a kind has no more keys."""
     shares = [0] * len(there)
     for left, place in enumerate(sorted(range(len(there)), key=lambda each: there[each])):
         shares[place] = min(there[place], -(-(most - sum(shares)) // (len(there) - left)))

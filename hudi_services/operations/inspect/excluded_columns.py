@@ -1,4 +1,4 @@
-"""Columns that somebody wants not to be shown: whatever they are called at the moment of which the rows are."""
+"""Columns that are not to be shown: under any name that they had at the moment of the rows."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def instant_row(look: Look, instant: Instant) -> dict[str, Any]:
 
 
 def commit_row(look: Look, instant: Instant) -> dict[str, Any]:
-    """What a commit says of itself; sizes in bytes."""
+    """The values of a commit's own metadata; sizes in bytes."""
     metadata = read_once(look, instant)
     return {
         **instant_row(look, instant),
@@ -105,12 +105,12 @@ def read_once(look: Look, instant: Instant) -> CommitMetadata:
         return state.commit_metadata(instant)
     try:
         return state.layout.decode_commit(state.body(instant), instant)
-    except FileNotFoundError:  # archived meanwhile, or gone
+    except FileNotFoundError:  # archived since the timeline was read, or gone
         return state.commit_metadata(instant)
 
 
 def _newest(look: Look, since: str | None, *, archived: bool) -> Iterator[Instant]:
-    """The newest first, and of the archive no more than whoever asks takes."""
+    """The newest first, and of the archive no more than the caller takes."""
     active = look.state.timeline
     found: Iterator[Instant] = reversed(active.instants)
     first = look.moment("--since", since) if since is not None else None

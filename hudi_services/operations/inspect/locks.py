@@ -1,4 +1,4 @@
-"""Who holds the locks of a table and its plans, and which writers without a lock give signs of life."""
+"""The locks of a table and its plans with their holders, and the writers without a lock that give signs of life."""
 
 from __future__ import annotations
 
@@ -46,7 +46,8 @@ def lock_rows(look: Look) -> list[dict[str, Any]]:
 
 
 def lock_row(found: FoundLock) -> dict[str, Any]:
-    """`alive` is false when the next writer takes the lock over, true for a process of this machine that runs, else null."""
+    """A lock as values. `alive` is false when the next writer takes the lock over, true for a process of this machine
+    that runs, and null otherwise."""
     owner = found.owner
     return {
         "path": found.path,

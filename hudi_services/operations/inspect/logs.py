@@ -27,7 +27,7 @@ _BLOCKS = (
 def logs(look: Look, within: str | None, group: str | None) -> Page:
     """The blocks of the logs of current slices; with `group`, a file id, only of that one.
 
-    Raises UnsupportedTableError for a block of a kind that is not known, ConfigError for a file group that is none.
+    Raises UnsupportedTableError for a block of a kind that is not known, ConfigError for an unknown file group.
     """
     found = [each for each in look.view_of(within).slices if group is None or each.file_id == group]
     if group is not None and not found:

@@ -38,7 +38,7 @@ def verdict_rows(verdicts: Iterable[Verdict]) -> list[dict[str, Any]]:
 
 
 def in_words(row: dict[str, Any]) -> dict[str, Any]:
-    """What the columns show of a row."""
+    """The row with the texts that the columns show."""
     return {
         **row,
         "verdict": "met" if row["met"] else "MISSED",

@@ -56,7 +56,7 @@ def overview(look: Look) -> Page:
     """Reads the commits that wrote current base files, lists each partition and each folder of markers once, and asks
     the services what they would do.
 
-    What is wrong with the table is told among the rest.
+    Problems of the table are among the values.
     """
     problems: list[str] = []
     _told(problems, look.view.check)
@@ -163,20 +163,21 @@ def _services(look: Look) -> list[dict[str, Any]]:
 
 
 def _pending(look: Look, instant: Instant, problems: list[str]) -> dict[str, Any]:
-    """With how many data files its markers name: by so many it was begun. Plans that nobody carries out have none."""
+    """A pending instant. `markers` is the number of data files that its markers name: as many were begun. Plans that
+    are not carried out have no markers."""
     begun = instant.state is State.INFLIGHT and instant.action.completed_as in WRITE_ACTIONS
     markers = _told(problems, lambda: len(read_markers(look.storage, str(instant.time)))) if begun else None
     return {**instant_row(look, instant), "markers": markers}
 
 
 def _is_service(look: Look, action: Action) -> bool:
-    """Of the write actions, replacecommits are mostly clusterings."""
+    """Return true for actions of services. Replacecommits are mostly clusterings."""
     return action is Action.REPLACE_COMMIT or (action is Action.COMMIT and look.state.properties.is_merge_on_read)
 
 
 def _next(look: Look, problems: list[str]) -> tuple[dict[str, Any], list[tuple[str, Blocker]]]:
-    """What a cleaning, an archival and a compaction would do now, and why, or why not; with the options of the registry. And what
-    holds them back."""
+    """The next cleaning, archival and compaction: what they would do now, and why, or why not; with the options of the
+    registry. Also what holds them back."""
     found: dict[str, Any] = {}
     blockers: list[tuple[str, Blocker]] = []
     clean = own_options(look.options("clean"), CLEAN.options)
@@ -199,7 +200,7 @@ def _next(look: Look, problems: list[str]) -> tuple[dict[str, Any], list[tuple[s
 
 
 def _objectives(look: Look, problems: list[str]) -> list[dict[str, Any]]:
-    """Whether the table is as its entry in the registry wants it; none without an entry."""
+    """The verdicts on the table by its entry in the registry; empty without an entry."""
     facts = _told(problems, lambda: look.facts)
     return verdict_rows(judge(look.entry.objectives, facts)) if look.entry is not None and facts is not None else []
 
@@ -219,7 +220,7 @@ def _due(decision: Decision[Any]) -> dict[str, Any]:
 
 
 def _told(problems: list[str], ask: Callable[[], Any]) -> Any:
-    """What `ask` gives; None when it raises, which becomes a problem that is told once."""
+    """The result of `ask`; None when it raises, which becomes a problem that is listed once."""
     try:
         return ask()
     except HoodieError as error:
@@ -280,7 +281,7 @@ def _rows(found: dict[str, Any]) -> str:
 
 
 def next_words(name: str, each: Mapping[str, Any]) -> str:
-    """What a service would do now, and why."""
+    """The next work of a service, and why, in words."""
     verb, noun = _DOES[name]
     due = f"would {verb} {counted(each['items'], noun)}, {size(each['bytes'])}" if each["due"] else "nothing to do"
     backlog = each.get("backlog")

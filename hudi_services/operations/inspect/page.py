@@ -1,4 +1,4 @@
-"""What a look at a table found: values for programs, and how people read them."""
+"""The page of a look at a table: values for programs, and how people read them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Listing:
-    """Rows with the same fields; `empty` is said in place of none, nothing if it is empty."""
+    """Rows with the same fields; `empty` is shown if there are no rows, unless it is empty itself."""
 
     columns: Sequence[Column]
     rows: Sequence[Row]

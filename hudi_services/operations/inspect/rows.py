@@ -82,8 +82,8 @@ def _text(value: object) -> str:
 
 
 def cut(value: object, width: int) -> Any:
-    """A value as a page can show it: null, text, numbers and truth values stay what they are; bytes are hexadecimal, all else is
-    text, which is cut at so many characters."""
+    """A value as a page can show it: null, text, numbers and truth values stay what they are; bytes are hexadecimal,
+    all else is text. Text is cut at `width` characters."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, int | float):

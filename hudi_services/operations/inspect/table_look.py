@@ -1,4 +1,4 @@
-"""A table, looked at once: each folder is listed once, whatever is asked."""
+"""A table, looked at once: each folder is listed once for all questions."""
 
 from __future__ import annotations
 
@@ -45,7 +45,8 @@ class Look:
         return TableView(self.state)
 
     def view_of(self, partition: str | None) -> TableView:
-        """Of one partition, which alone is listed; None: of the whole table. Raises ConfigError for what is no partition."""
+        """The view of one partition, which alone is listed; None: of the whole table. Raises ConfigError for what is no
+        partition."""
         return self.view if partition is None else TableView(self.state, (self.partition(partition),))
 
     def partition(self, text: str) -> str:
@@ -66,7 +67,7 @@ class Look:
         return path
 
     def options(self, service: str) -> Mapping[str, str]:
-        """What the registry says of a service of the table."""
+        """The options that the registry has for a service of the table."""
         return options_of(self.entry, service) if self.entry is not None else {}
 
     @property
@@ -76,7 +77,8 @@ class Look:
 
     @cached_property
     def facts(self) -> Facts | None:
-        """What the objectives of its entry are judged by; None without any. Raises HoodieError for what cannot be read."""
+        """The facts by which the objectives of its entry are judged; None without any. Raises HoodieError for what
+        cannot be read."""
         if self.entry is None or not self.entry.objectives.any:
             return None
         return gather(self.entry, self.state, self.view, self.clock)
@@ -90,9 +92,10 @@ class Look:
         return parse_time(time, self.state.zone) if time is not None else None
 
     def moment(self, flag: str, text: str) -> Time:
-        """What the flag says: an instant; an ISO date or time, `today`, `yesterday`, in UTC; or how long ago (30m, 12h, 7d).
+        """The time that the flag names: an instant; an ISO date or time, `today`, `yesterday`, in UTC; or how long ago
+        (30m, 12h, 7d).
 
-        Raises ConfigError for what is none of these.
+        Raises ConfigError for any other text.
         """
         try:
             return moment_as_time(self.state, text if is_instant(text) else moment(text, self.now))

@@ -1,1 +1,2 @@
-"""Whether tables are as the registry wants them: facts are gathered, a pure judge says what is missed and what mends it."""
+"""Objectives of the registry's tables: facts are gathered, and a pure judge says which are missed and which service
+restores each."""

@@ -1,4 +1,4 @@
-"""What objectives are judged by."""
+"""Facts by which objectives are judged."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _POINTS = 100  # of a growth, at most
 
 @dataclass(frozen=True)
 class Growth:
-    """How an amount came to be what it is: at each of these times, the oldest first, it had grown to so much. Of what is still
-    there, so that the last is the amount of now."""
+    """The growth of an amount: at each of these times, the oldest first, it had grown to this much. Only what is still
+    there counts, so that the last is the amount of now."""
 
     points: Sequence[tuple[datetime, float]] = ()
 
@@ -45,11 +45,12 @@ class Growth:
 
 @dataclass(frozen=True)
 class Facts:
-    """Of a table at a moment, all times in UTC. `last_data` is when the last commit with data was completed; None: there is none.
+    """Facts of a table at a moment, all times in UTC. `last_data` is when the last commit with data was completed;
+    None: there is none.
 
-    `logs` in bytes, `small` in base files that are small and have another small one in their partition, `instants` of the active
-    timeline; None where nobody looked. `waits` is the completion of the oldest commit since the last clean, None also where a
-    clean would remove nothing.
+    `logs` in bytes, `small` in base files that are small and have another small one in their partition, `instants` of
+    the active timeline; None where they were not looked at. `waits` is the completion of the oldest commit since the
+    last clean, None also where a clean would remove nothing.
     """
 
     now: datetime

@@ -22,7 +22,8 @@ from hudi_services.operations.objectives.facts import Facts, Growth
 
 
 def gather(entry: Table, state: TableState, view: TableView, clock: Clock) -> Facts:
-    """What the objectives of its entry are judged by, and no more. Raises HoodieError for what cannot be read."""
+    """The facts by which the objectives of its entry are judged, and no more. Raises HoodieError for what cannot be
+    read."""
     wanted = entry.objectives
     now = clock.now()
     base = [each.base_file for each in view.slices if each.base_file is not None] if _files(wanted) else []

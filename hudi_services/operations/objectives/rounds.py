@@ -18,7 +18,8 @@ from hudi_services.operations.objectives.verdict import Verdict, judge
 
 @dataclass(frozen=True)
 class Judged:
-    """A table and its verdicts, or why it cannot be looked at; `seen`: somebody else had just looked."""
+    """A table and its verdicts, or why it cannot be looked at; `seen`: the verdicts stem from another process's recent
+    look."""
 
     table: str
     verdicts: Sequence[Verdict] = ()
@@ -27,7 +28,7 @@ class Judged:
 
 
 Seen = Callable[[Table], Facts | None]
-"""What somebody else has seen of a table a moment ago."""
+"""The facts of a table from another process's look a moment ago."""
 
 
 def _nobody(_entry: Table) -> None:
@@ -35,7 +36,7 @@ def _nobody(_entry: Table) -> None:
 
 
 def rounds(tables: Iterable[Table], at_once: int, clock: Clock, seen: Seen = _nobody) -> list[Judged]:
-    """Of those that have objectives, in their order. What was `seen` is not looked at."""
+    """Judge the tables that have objectives, in their order. A table that was `seen` is not looked at."""
     wanted = [each for each in tables if each.objectives.any]
     with ThreadPoolExecutor(at_once) as threads:
         return list(threads.map(lambda entry: _judged(entry, clock, seen), wanted))
@@ -52,6 +53,6 @@ def _judged(entry: Table, clock: Clock, seen: Seen) -> Judged:
         if entry.source is None:
             return Judged(entry.name, error=str(error))
         facts = Facts(clock.now())  # nothing was ingested yet
-    except Exception as error:  # noqa: BLE001 - whatever a storage raises: one table does not end the round
+    except Exception as error:  # noqa: BLE001 - any error of a storage: one table does not end the round
         return Judged(entry.name, error=f"{type(error).__name__}: {error}")
     return Judged(entry.name, judge(entry.objectives, facts))

@@ -1,4 +1,5 @@
-"""Which services are started because an objective is missed: the most urgent first, and none that would find nothing to do."""
+"""The services that are started because an objective is missed: the most urgent first, without those that would find
+nothing to do."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:  # it loads Arrow
 
 @dataclass(frozen=True)
 class Candidate:
-    """A service of a table that mends a missed objective; `verdict` is the most urgent of those."""
+    """A service of a table that restores a missed objective; `verdict` is the most urgent of those."""
 
     table: Table
     verdict: Verdict
@@ -38,7 +39,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Choice:
-    """Whether a candidate is started, and why."""
+    """The decision to start a candidate or not, and why."""
 
     candidate: Candidate
     started: bool
@@ -80,8 +81,8 @@ def choose(
     active: Callable[[str], bool],
     due: Callable[[Candidate], Outlook],
 ) -> list[Choice]:
-    """In their order: at most so many, and in each of the `pools` (name -> slots) no more than it has slots for beside those that
-    are `active`, by the ids of their DAGs. `due` is asked of no other."""
+    """Choose in their order: at most `most`, and in each of the `pools` (name -> slots) no more than it has slots for
+    beside those that are `active`, by the ids of their DAGs. `due` is asked of no other."""
     if quiet:
         return [Choice(each, False, "these are quiet hours") for each in found]
     busy = {each.dag for each in found if active(each.dag)}
@@ -105,7 +106,8 @@ def choose(
 def asked_ahead(
     found: Sequence[Candidate], due: Callable[[Candidate], Outlook], at_once: int
 ) -> Iterator[Callable[[Candidate], Outlook]]:
-    """The same question, which for so many candidates is asked at once: of the one that is wanted, and of those after it."""
+    """The same question, asked of `at_once` candidates at the same time: of the one that is wanted, and of those after
+    it."""
     places = {each.dag: number for number, each in enumerate(found)}
     asked: dict[int, Future[Outlook]] = {}
     with ThreadPoolExecutor(at_once) as threads:
@@ -121,7 +123,7 @@ def asked_ahead(
 
 
 def would_do(candidate: Candidate) -> Outlook:
-    """Whether the service would find something to do now, without Spark and without changing anything."""
+    """The outlook of the service: due if it would find something to do now. It needs no Spark and changes nothing."""
     from hoodie.engine import LocalEngine  # loads Arrow
 
     table = candidate.table
@@ -132,7 +134,7 @@ def would_do(candidate: Candidate) -> Outlook:
         arguments = entry.called_with(table, Asked(run_type="operator_triggered", urged=candidate.verdict.objective))
         task = entry.command.called(Call(table.base_path, arguments.options), arguments.flags)
         decision = task.explain(LocalEngine())
-    except Exception as error:  # noqa: BLE001 - whatever a storage raises: the service itself has to look
+    except Exception as error:  # noqa: BLE001 - any error of a storage: the service itself has to look
         return Outlook(True, f"what it would do could not be seen here: {error}")
     waiting = decision.facts.get("pending_plans") or decision.facts.get("backlog", {}).get("pending_plans")
     if decision.plan is None and not waiting:

@@ -16,10 +16,11 @@ MOST = 1000.0
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a table meets an objective. `value` and `limit` are in `unit`: seconds, bytes per byte, files, of all, instants.
+    """The verdict on an objective of a table. `value` and `limit` are in `unit`: seconds, bytes per byte, files, of
+    all, instants.
 
-    `value` is None where there is none yet. `since` says since when it is missed, as far as what is still there tells. `urgency`
-    is how many times the limit the value is; above 1 it is missed. `service` mends it.
+    `value` is None where there is none yet. `since` is when the objective began to be missed, as far as what is still
+    there shows. `urgency` is how many times the limit the value is; above 1 it is missed. `service` restores it.
     """
 
     objective: str
@@ -39,7 +40,8 @@ def judge(wanted: Objectives, facts: Facts) -> tuple[Verdict, ...]:
 
 
 def turns(wanted: Objectives, facts: Facts) -> datetime | None:
-    """When the first objective that is met now is missed if nothing happens; None: none is, whatever the time."""
+    """The time at which the first objective that is met now is missed if nothing happens; None: time alone makes no
+    objective missed."""
     ends = [
         since + limit
         for since, limit in ((facts.last_data, wanted.freshness), (facts.waits, wanted.clean_age))

@@ -57,7 +57,8 @@ class Fleet:
 def fleet(
     reading: Reading, may_read: Callable[[Table], bool], mistakes_too: bool, known: Known, now: datetime
 ) -> Fleet:
-    """Of a registry as it was read. Without `mistakes_too` no mistake is shown, as the file's lines may name other tables."""
+    """The fleet of a registry as it was read. Without `mistakes_too` no mistake is shown, as the file's lines may name
+    other tables."""
     tables = reading.registry.tables
     shown = tuple(row(each, known, now.date()) for each in tables if may_read(each))
     mistakes = tuple(
@@ -116,7 +117,7 @@ def server_dags(table: Table) -> frozenset[str]:
 
 
 def watched(known: Known, now: datetime, unseen: str = "No table was looked at yet") -> Iterator[State]:
-    """What is wrong with the watcher or its store; `unseen` is told where nothing was seen."""
+    """The troubles of the watcher or its store; `unseen` is the title if no table was looked at."""
     if known.trouble is not None:
         yield known.trouble
         return

@@ -29,16 +29,17 @@ GRAVEST: tuple[Standing, ...] = (
     "paused",
     "ok",
 )
-"""The gravest first. `gone`: it is absent, and was there; `failed`: the last run of a service; `asks`: one waits for somebody's
-approval; `unknown`: nobody has looked at the table yet; the others as in `Summary.health`."""
+"""The gravest first. `gone`: it is absent, and was there; `failed`: the last run of a service; `asks`: a run waits for
+an approval; `unknown`: the watcher has not looked at the table yet; the others as in `Summary.health`."""
 
 
 @dataclass(frozen=True)
 class FleetRow:
-    """A table of the registry; `running` are its services that run by themselves, `runs` the last ones, the newest first.
+    """A table of the registry; `running` are its services that run by themselves, `runs` the last ones, the newest
+    first.
 
-    `state` is the gravest of what was seen and what failed, `reasons` say why. Sizes in bytes; numbers are None where nobody has
-    looked, `urgency` also without objectives. Times as ISO in UTC.
+    `state` is the gravest of what was seen and what failed, `reasons` say why. Sizes in bytes; numbers are None without
+    a look, `urgency` also without objectives. Times as ISO in UTC.
     """
 
     name: str

@@ -1,4 +1,5 @@
-"""What a run of a DAG did: each task's result, its plan, or why it failed or was skipped, from what the tasks left in Airflow."""
+"""The page of a run of a DAG: each task's result, its plan, or why it failed or was skipped, from what the tasks left
+in Airflow."""
 
 from __future__ import annotations
 
@@ -62,7 +63,7 @@ class Amount:
 
 @dataclass(frozen=True)
 class Touched:
-    """A file or file group of a plan: why it is in it; `bytes` None where the plan does not tell."""
+    """A file or file group of a plan: why it is in it; `bytes` is None where the plan has no size."""
 
     path: str
     bytes: int | None
@@ -71,8 +72,8 @@ class Touched:
 
 @dataclass(frozen=True)
 class Progress:
-    """Of a task that runs: what it does for how many `seconds`, and how much of it is done at that time (ISO). `whole` is None
-    where nobody knows how much there is."""
+    """The progress of a task that runs: what it does for how many `seconds`, and how much of it is done at that time
+    (ISO). `whole` is None where the amount is not known."""
 
     step: str
     done: float
@@ -135,8 +136,8 @@ class RunPage:
 def run_page(
     dag: str, run: str, tasks: Iterable[Tried], now: datetime, going: Going = Going(), of: tuple[str, str] = ("", "")
 ) -> RunPage:
-    """Whatever the tasks left: a value that is none of ours is passed over, as any code may write XComs. `of` are the table and
-    the service of the DAG."""
+    """The page of what the tasks left. A value of another kind is passed over, as any code may write XComs. `of` are
+    the table and the service of the DAG."""
     in_order = sorted(tasks, key=lambda each: (each.began is None, each.began or now, each.task))
     return RunPage(now.isoformat(), dag, run, *of, tuple(map(_task, in_order)), going.goes_on, going.conf)
 
@@ -268,5 +269,5 @@ def _moment(value: object) -> str:
 
 
 def _number(value: object) -> float:
-    """Of JSON as Python reads it, which knows NaN."""
+    """A number of JSON as Python reads it, which knows NaN."""
     return value if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) else 0

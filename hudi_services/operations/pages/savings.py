@@ -1,4 +1,4 @@
-"""What services cost and gained."""
+"""Costs and gains of services."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hudi_services.operations.watch.gains import Gain
 
 DAYS = 30
-"""Of the sum on the page of all tables; that of a table shows all days that are kept."""
+"""The days in the sum on the page of all tables; the page of a table shows all days that are kept."""
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Partition:
-    """What is current in it; sizes in bytes, `bytes` with logs."""
+    """A partition and its current contents; sizes in bytes, `bytes` with logs."""
 
     path: str
     bytes: int
@@ -138,7 +138,8 @@ class Seen:
 
 
 def seen(name: str, snapshot: Snapshot, events: Iterable[Event]) -> Seen | None:
-    """None for a table of which no look succeeded. `events` are of the table: they tell what instants wrote."""
+    """The page of a snapshot; None for a table of which no look succeeded. `events` are of the table: they show what
+    instants wrote."""
     body = snapshot.body
     if not body:
         return None

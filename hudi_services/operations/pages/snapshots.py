@@ -1,4 +1,4 @@
-"""What is known of tables beside the registry: the last runs of their DAGs, and how the watcher saw them."""
+"""The state of tables beside the registry: the last runs of their DAGs, and the watcher's snapshots."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from hudi_services.services.entries import ENTRIES
 
 @dataclass(frozen=True)
 class Ran:
-    """The last run of a DAG: its `state` as Airflow knows it, or `asks` where it waits for a person; `at` is when it ended, else
-    began, else was due, with a time zone. `before` is how the one before it ended, of a run that goes on."""
+    """The last run of a DAG: its `state` as Airflow knows it, or `asks` where it waits for a person. `at` is when it
+    ended, or when it began if it has not ended, or when it was due; it has a time zone. `before` is how the one
+    before it ended, of a run that goes on."""
 
     run: str
     state: str
@@ -38,7 +39,7 @@ class Known:
 
 @dataclass(frozen=True)
 class LastRun:
-    """Of a service of the table; `at` as ISO in UTC."""
+    """The last run of a service of the table; `at` as ISO in UTC."""
 
     service: str
     dag: str
@@ -49,7 +50,7 @@ class LastRun:
 
 
 def last_runs(table: Table, ran: Mapping[str, Ran]) -> tuple[LastRun, ...]:
-    """Of each service of the table that ever ran, the newest first."""
+    """The last run of each service of the table that ever ran, the newest first."""
     found = []
     for entry in ENTRIES:
         dag = dag_id(entry.name, table.name)

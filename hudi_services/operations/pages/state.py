@@ -1,4 +1,4 @@
-"""What a page says of itself when it cannot show all."""
+"""The notices of a page that cannot show all."""
 
 from __future__ import annotations
 
@@ -19,5 +19,6 @@ class State:
 
 
 def away(error: StoreError) -> State:
-    """Of the snapshot store: the error says what was found and what to do. The registry and the runs are shown all the same."""
+    """The notice for an error of the snapshot store, which says what was found and what to do. The registry and the
+    runs are shown all the same."""
     return State("warning", error.what, "\n".join(filter(None, [error.found, error.fix])), "hudi-services watch")

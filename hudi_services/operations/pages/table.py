@@ -35,7 +35,7 @@ class Service:
 
 @dataclass(frozen=True)
 class Declared:
-    """What the registry says of the table."""
+    """The registry's declaration of the table."""
 
     name: str
     base_path: str
@@ -114,7 +114,7 @@ def table_of_dag(dag: str, tables: tuple[Table, ...]) -> Table | None:
 
 
 def of_dag(dag: str, entries: Entries = ENTRIES) -> tuple[str, str]:
-    """Table and service by the name of a DAG; empty for one that is none of ours."""
+    """Table and service by the name of a DAG; empty for a foreign DAG."""
     for entry in entries:
         prefix = dag_id(entry.name, "")
         if dag.startswith(prefix):

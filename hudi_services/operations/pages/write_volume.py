@@ -1,4 +1,4 @@
-"""What was written to a table over time: by commits that brought rows, and by services that wrote rows anew."""
+"""The write volume of a table over time: by commits that brought rows, and by services that rewrote rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from hudi_services.operations.watch.model import Event
 
-_HOURS = timedelta(hours=48)  # what fits is told by the hour
+_HOURS = timedelta(hours=48)  # a shorter time is shown by the hour
 _MOST = 90  # spans
 _ROWS = ("rows_inserted", "rows_updated", "rows_deleted")
 
@@ -17,7 +17,7 @@ _ROWS = ("rows_inserted", "rows_updated", "rows_deleted")
 @dataclass(frozen=True)
 class Span:
     """An hour or a day in UTC from `begin`, as ISO. `rows` and `bytes` are those that commits brought, `rewritten` are
-    the bytes of rows that commits and services wrote anew."""
+    the bytes of existing rows that commits and services wrote again."""
 
     begin: str
     commits: int = 0
@@ -68,7 +68,7 @@ def _with(span: Span, event: Event) -> Span:
 
 
 def _brought(facts: Mapping[str, Any], size: int) -> int:
-    """The share of its rows in the bytes of a commit: copy on write writes the other rows of a file anew with them."""
+    """The share of its rows in the bytes of a commit: copy on write rewrites the other rows of a file with them."""
     written = _number(facts.get("rows_written"))
     new = min(_number(facts.get("rows_inserted")) + _number(facts.get("rows_updated")), written)
     return round(size * new / written) if written else size

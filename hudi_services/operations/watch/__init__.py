@@ -1,4 +1,4 @@
 """The watcher: follows the timelines of all tables of a registry, and fills a store that pages and triggers read.
 
-Nobody who shows tables has to list a lake then, and whoever waits for a commit sees those of Hudi's writers, too.
+The pages then need not list a lake, and triggers that wait for a commit see those of Hudi's writers, too.
 """

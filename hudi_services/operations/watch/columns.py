@@ -1,4 +1,4 @@
-"""Which columns a table has, and when they changed, as its commits tell (format notes, section 2.6)."""
+"""The columns of a table and their changes, from its commits (format notes, section 2.6)."""
 
 from __future__ import annotations
 

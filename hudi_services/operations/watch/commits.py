@@ -1,4 +1,4 @@
-"""The commits of one table, for whoever remembers how far he was told. The store may be emptied meanwhile."""
+"""The commits of one table, for readers that remember how far they have read. The store may be emptied in between."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PAGE = 500  # events a statement
 
 @dataclass(frozen=True)
 class Reached:
-    """The event of a table that somebody was told last, and `completed`, the latest completion of all that he was told.
+    """The last event of a table that a reader has, and `completed`, the latest completion of all that it has.
 
     Number 0: there was none yet, and what was completed after `completed` is new.
     """
@@ -43,13 +43,13 @@ class Reached:
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Reached:
-        """What `as_dict` made. Raises KeyError or ValueError for anything else."""
+        """Parse what `as_dict` made. Raises KeyError or ValueError for anything else."""
         completed = datetime.fromisoformat(values["completed"])
         return cls(int(values["number"]), str(values["instant"]), str(values["action"]), completed)
 
 
 def from_now_on(store: SnapshotStore, table: str, now: datetime) -> Reached:
-    """All that the store has of a table is told; `now` where it has nothing. Raises StoreError."""
+    """The position after all that the store has of a table; `now` where it has nothing. Raises StoreError."""
     reached = Reached(0, "", "", datetime.min.replace(tzinfo=UTC))
     for event in _all(store, table, 0):
         reached = reached.after(event)
@@ -57,11 +57,11 @@ def from_now_on(store: SnapshotStore, table: str, now: datetime) -> Reached:
 
 
 def commits_after(store: SnapshotStore, table: str, reached: Reached) -> Iterator[Event]:
-    """The commits that are new to whoever was told so far, in the order in which they were seen. Restores and rollbacks are told,
-    too, as they take rows away; what only writes rows anew (compaction, clustering) is not.
+    """The commits that are new to a reader at `reached`, in the order in which they were seen. Restores and rollbacks
+    are among them, as they take rows away; actions that only rewrite rows (compaction, clustering) are not.
 
-    A store that was emptied numbers its events anew, and the one that was told last is not at its place: what was completed later
-    than all that was told is new then. Raises StoreError.
+    A store that was emptied numbers its events from the start, and the last event of the reader is not at its place.
+    All commits that were completed later than those of the reader are new in that case. Raises StoreError.
     """
     found = _all(store, table, max(reached.number - 1, 0))
     same = reached.number == 0
@@ -86,7 +86,7 @@ def facts_of(event: Event) -> dict[str, Any]:
 
 
 def _tells(event: Event) -> bool:
-    # What was there when its table was first looked at has no operation here: it is told, as it may be any.
+    # An instant from before the first look at its table has no operation here: it is reported, as it may be any.
     return event.action in _TOLD and not event.facts.get("moves_rows")
 
 

@@ -1,4 +1,4 @@
-"""What objectives are judged by, as the watcher saw it: who judges need not list again what was listed a moment ago."""
+"""Facts for objectives from the watcher's looks: the judge need not list again what was listed a moment ago."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def kept_facts(look: Look) -> Mapping[str, Any] | None:
 
 
 class SeenFacts:
-    """Of tables by their entries, as of the watcher's last round. There are none where no watcher goes round, the store is away,
-    the last look at the table failed, or the registry has changed what is wanted since."""
+    """Facts of tables by their entries, as of the watcher's last round. There are none where no watcher goes round, the
+    store is away, the last look at the table failed, or the registry has changed what is wanted since."""
 
     def __init__(self, store: SnapshotStore, every: float, now: datetime) -> None:
         """`every` are the seconds from one round of the watcher to the next."""
@@ -65,7 +65,7 @@ class SeenFacts:
 
 
 def _wanted(entry: Table) -> str:
-    """What the facts depend on besides the table, in short."""
+    """A short digest of what the facts depend on in addition to the table."""
     said = (
         entry.objectives.model_dump(mode="json"),
         options_of(entry, "clean"),

@@ -1,5 +1,5 @@
-"""What services cost and gained, by day, from the histories of a registry, in tables of their own beside the snapshots: a page of
-months of it reads no lake. They can be made again from the histories."""
+"""Costs and gains of services, by day, from the histories of a registry, in tables of their own beside the snapshots: a
+page of months of it reads no lake. They can be made again from the histories."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hudi_services.operations.history.queries import stored, sums
 from hudi_services.operations.watch.store import SnapshotStore
 
 VERSION = 1
-"""Of these tables."""
+"""The version of these tables."""
 KEPT = timedelta(days=90)
 
 _metadata = sa.MetaData()
@@ -43,8 +43,9 @@ _gains = sa.Table(
 
 @dataclass(frozen=True)
 class Gain:
-    """Of a service of a table on a day (UTC, by when its runs began): sums over its `runs`, None where no run knows it. Seconds
-    of the clock and of processors, sizes in bytes; `failed` runs were killed or failed, others found `nothing` to do."""
+    """The gain of a service of a table on a day (UTC, by when its runs began): sums over its `runs`, None where no run
+    knows it. Seconds of the clock and of processors, sizes in bytes; `failed` runs were killed or failed, others
+    found `nothing` to do."""
 
     day: str
     table: str
@@ -65,16 +66,16 @@ _FACTS = tuple(each.name for each in fields(Gain))[3:]
 
 
 def follow_gains(store: SnapshotStore, history: History, now: datetime) -> int:
-    """Bring the store up to date with a history; returns how many days were summed up anew. A storage call or two where it
-    has not changed. Raises HoodieError, OSError."""
+    """Bring the store up to date with a history; returns how many days were summed up again. A storage call or two
+    where it has not changed. Raises HoodieError, OSError."""
     with store.writing() as connection:
         _metadata.create_all(connection)
     return _follow(store, history, now)
 
 
 def gains_since(store: SnapshotStore, histories: Iterable[History], day: date, table: str | None = None) -> list[Gain]:
-    """Of all tables in these histories, or of one, by day; none where no watcher has looked at them. One that was moved is in the
-    store twice, so the registry says which ones count. Raises StoreError."""
+    """The gains of all tables in these histories, or of one, by day; none where no watcher has looked at them. A
+    history that was moved is in the store twice, so the registry says which ones count. Raises StoreError."""
     with store.reading() as connection:
         if not sa.inspect(connection).has_table(_gains.name):
             return []
@@ -124,7 +125,7 @@ def _changed(table: HoodieTable, before: str, first: date) -> date | None:
         rows = table.read_incremental(before, columns=["day"])
     except StoreError:
         raise
-    except HoodieError:  # its commits were cleaned meanwhile
+    except HoodieError:  # its commits were cleaned in between
         return first
     days = [date.fromisoformat(day) for day in rows["day"].unique().to_pylist()]
     return max(min(days), first) if days else None

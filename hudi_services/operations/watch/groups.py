@@ -13,8 +13,8 @@ _MOST = 100  # of each kind
 
 
 def groups(look: Look) -> tuple[list[dict[str, Any]], int]:
-    """Of each kind a hundred: those with the most bytes in logs, in older slices, and with the smallest base files; by path.
-    And how many are left out. Nothing is listed that the look has not listed."""
+    """A hundred file groups of each kind: those with the most bytes in logs, in older slices, and with the smallest
+    base files; by path. Also the number of those that are left out. Nothing is listed that the look has not listed."""
     newest = {each.group: each for each in look.view.slices}
     current = [(each, newest[each.group]) for each in look.view.groups if each.group in newest]
     rows = [_row(group, file_slice) for group, file_slice in current]

@@ -1,4 +1,4 @@
-"""What Prometheus may ask of the store: a gauge a fact and table, taken from the store at each scrape."""
+"""Metrics of the store for Prometheus: a gauge a fact and table, taken from the store at each scrape."""
 
 from __future__ import annotations
 
@@ -73,11 +73,12 @@ class TableCollector(Collector):
 
 
 def serve_metrics(store: SnapshotStore, place: str, *more: Collector) -> tuple[HTTPServer, str]:
-    """Answer Prometheus at `place`, a port or `host:port` of this machine, in a thread. Returns the server, and its address.
+    """Answer Prometheus at `place`, a port or `host:port` of this machine, in a thread. Returns the server, and its
+    address.
 
     `more` collect metrics beside those of the tables of the store.
 
-    Raises ConfigError for another host, since nobody is asked who he is, and for a port that is taken.
+    Raises ConfigError for another host, since metrics have no password, and for a port that is taken.
     """
     host, _, port = place.rpartition(":")
     host = host.strip("[]") or "127.0.0.1"

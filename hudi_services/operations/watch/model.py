@@ -1,4 +1,4 @@
-"""What the store has of a table: plain values, all times in UTC."""
+"""The values that the store has of a table: plain, all times in UTC."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True)
 class Summary:
-    """A table in one line. Sizes in bytes; `rows` are those of base files, None where no commit tells. `urgency` is that of the
-    most urgent objective, above 1 it is missed; `reason` says why the health is not ok, `since` since when looks fail,
-    `paused` by whom and why, also where something graver is the health. `passed` are the consumers for which services no longer
-    keep what these have not read. `verified_at` (ISO 8601) is when a table of a database server was compared with its source
-    last, at `verified_position` of the server's log."""
+    """A table in one line. Sizes in bytes; `rows` are those of base files, None where no commit has their number.
+    `urgency` is that of the most urgent objective, above 1 it is missed; `reason` says why the health is not ok,
+    `since` since when looks fail, `paused` by whom and why, also where something graver is the health. `passed` are
+    the consumers for which services no longer keep what these have not read. `verified_at` (ISO 8601) is when a
+    table of a database server was compared with its source last, at `verified_position` of the server's log."""
 
     table: str
     base_path: str

@@ -23,7 +23,7 @@ class _Going:
 
 @dataclass
 class Looks:
-    """Of one watcher, from round to round: a table whose look goes on still is not looked at once more.
+    """The looks of one watcher, from round to round: a table whose look still goes on is not looked at a second time.
 
     A round waits `patience` for a look. `look` returns how many events are new.
     """
@@ -56,7 +56,7 @@ class Looks:
         return events
 
     def slow(self, longer: timedelta) -> dict[str, datetime]:
-        """The names of tables whose look has gone on for so long, and since when."""
+        """The names of tables whose look has gone on for longer than `longer`, and since when."""
         with self._news:
             least = time.monotonic() - longer.total_seconds()
             return {name: each.since for name, each in self._going.items() if each.began <= least}
@@ -72,7 +72,7 @@ class Looks:
         events, failure = 0, None
         try:
             events = self.look(table)
-        except BaseException as error:  # noqa: BLE001 - whoever waits for the round is told
+        except BaseException as error:  # noqa: BLE001 - the round that waits raises it
             failure = error
         with self._news:
             del self._going[table.name]

@@ -14,14 +14,14 @@ from hudi_services.operations.watch.store import SnapshotStore
 from hudi_services.operations.watch.table_round import look, silent
 from hudi_services.registry.load import Reading
 
-_SILENT = timedelta(minutes=5)  # a look goes on: its table is told to be unreadable
+_SILENT = timedelta(minutes=5)  # a look goes on: its table counts as unreadable
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Round:
-    """What a round has seen: tables, new events, and tables of the store that the registry has no more."""
+    """The result of a round: tables, new events, and tables of the store that the registry has no more."""
 
     tables: int
     events: int
@@ -39,10 +39,10 @@ class Watcher:
         self._looks = Looks(lambda entry: look(entry, self.store, self.clock), self.clock)
 
     def round(self, reading: Reading) -> Round:
-        """Look at each table once. One that does not answer is told after a while, and the others go on.
+        """Look at each table once. A table that does not answer is reported after a while, and the others go on.
 
-        A table that the registry has no more is forgotten after a while, but not while there are mistakes in the registry, which
-        may be what keeps the table out. Raises StoreError.
+        A table that the registry has no more is forgotten after a while, but not while there are mistakes in the
+        registry, which may be what keeps the table out. Raises StoreError.
         """
         store, tables = self.store, reading.registry.tables
         store.found_again()
@@ -59,7 +59,7 @@ class Watcher:
 
 
 def _follow_gains(reading: Reading, store: SnapshotStore, clock: Clock) -> None:
-    """Trouble with a history is none of the tables, nor of the other histories."""
+    """Follow the gains of each history. Trouble with one affects neither the tables nor the other histories."""
     for history in reading.registry.histories:
         try:
             follow_gains(store, history, clock.now())

@@ -24,8 +24,8 @@ _STUCK = 24 * 3600  # seconds; plans wait and writers write, but not for a day
 
 
 def snapshot(name: str, base_path: str, look: Look) -> Snapshot:
-    """Lists each partition once and opens no data file whose commit is on the timeline. What is wrong with the table is told in
-    it; raises HoodieError for one that cannot be read at all."""
+    """The snapshot of a table. Lists each partition once and opens no data file whose commit is on the timeline.
+    Problems of the table are in the snapshot; raises HoodieError for a table that cannot be read at all."""
     shown = dict(overview(look).values)
     parts = partitions(look).values["partitions"]
     largest = sorted(parts, key=lambda each: each["bytes"], reverse=True)[:_PARTITIONS]

@@ -26,8 +26,8 @@ from hudi_services.operations.watch.schema import ABOUT, EVENTS, METADATA, TABLE
 _PARAMETERS = 500  # of a statement
 _KEPT = timedelta(days=90)  # of events whose instants are archived
 GRACE = timedelta(minutes=10)
-"""So long a table has to be away from the registry before it is forgotten: a file may be read while somebody writes it, and two
-watchers may have different copies of it for a while."""
+"""The time that a table has to be away from the registry before it is forgotten: a file may be read while it is
+written, and two watchers may have different copies of it for a while."""
 _READS = "hudi_reads"
 _TIMES = ("looked_at", "last_commit", "since")  # columns of a summary that are times
 
@@ -52,7 +52,7 @@ class SnapshotStore:
 
     @classmethod
     def anew(cls, url: str) -> SnapshotStore:
-        """The same, with nothing in it, whatever was there: the next round sees every table for the first time."""
+        """Open the store without any of its old contents: the next round sees every table for the first time."""
         store = cls._at(url, make=True)
         with store.writing() as connection:
             METADATA.drop_all(connection)
@@ -87,7 +87,7 @@ class SnapshotStore:
         self.engine.dispose()
 
     def found_again(self) -> None:
-        """Before a round: a store that was deleted since, or emptied, gets its tables anew. Raises as `open`."""
+        """Before a round: a store that was deleted since, or emptied, gets its tables again. Raises as `open`."""
         if self.engine.dialect.name == "sqlite":
             self.close()  # connections that are open would go on with a file that has no name any more
             with _told(self.shown):
@@ -146,7 +146,7 @@ class SnapshotStore:
             return [_event(row) for row in connection.execute(wanted)]
 
     def last_number(self) -> int:
-        """Of the newest event; 0 without any."""
+        """The number of the newest event; 0 without any."""
         with self.reading() as connection:
             return connection.execute(sa.select(sa.func.max(EVENTS.c.number))).scalar() or 0
 
@@ -164,7 +164,7 @@ class SnapshotStore:
             connection.execute(TABLES.update().where(TABLES.c.name == name).values(marks="", again_at=None))
 
     def known(self, name: str, instants: Collection[str]) -> set[Key]:
-        """Of these instants the events that are there."""
+        """The keys of the stored events of these instants."""
         with self.reading() as connection:
             return _known(connection, name, instants)
 
@@ -177,12 +177,12 @@ class SnapshotStore:
         oldest: str = "",
         before: Cursor | None = None,
     ) -> int:
-        """A look at a table, in one transaction; without `body` that of the last one stays. Returns how many events were new:
-        another watcher may have been faster. Events of instants before the `oldest` that a look could find go after 90 days: one
-        that is there still would be new again.
+        """A look at a table, in one transaction; without `body` that of the last one stays. Returns how many events
+        were new: another watcher may have been faster. Events of instants before the `oldest` that a look could find
+        go after 90 days: one that is there still would be new again.
 
-        `before` is the cursor by which was looked: where it has changed since, somebody wants another look. Nothing is saved
-        while the name is that of a table elsewhere which the registry had until a moment ago (`GRACE`).
+        `before` is the cursor of the look: where it has changed since, another look is wanted. Nothing is saved while
+        the name is that of a table elsewhere which the registry had until a moment ago (`GRACE`).
         """
         name, now = summary.table, summary.looked_at
         values = {
@@ -229,8 +229,8 @@ class SnapshotStore:
             if (each.instant, each.action) not in known
         ]
         if rows:
-            # A server gives numbers before the commit. Without this lock a greater one could be seen first, and who goes by
-            # numbers would pass over the smaller.
+            # A server gives numbers before the commit. Without this lock a reader could see a greater one first, and
+            # would pass over the smaller.
             connection.execute(sa.select(ABOUT.c.version).with_for_update())
             connection.execute(EVENTS.insert(), rows)
         return len(rows)
@@ -271,7 +271,7 @@ class SnapshotStore:
 
 
 def _gone(connection: Connection, row: Any, now: datetime) -> bool:
-    """Whether a table has been away for long enough: it is deleted then. Else it is noted since when."""
+    """Return true if a table has been away for long enough: it is deleted then. If not, note since when it is away."""
     since = _time(row.gone_at)
     if since is None or since > now:  # that clock was ahead
         connection.execute(TABLES.update().where(TABLES.c.name == row.name).values(gone_at=_text(now)))
@@ -295,7 +295,8 @@ def _known(connection: Connection, name: str, instants: Collection[str]) -> set[
 
 
 def _serialise(engine: Engine) -> None:
-    """SQLite: a transaction that is going to write says so when it begins, and waits for others then; readers wait for nobody."""
+    """SQLite: a transaction that is going to write says so when it begins, and waits for others then; readers never
+    wait."""
 
     @sa.event.listens_for(engine, "connect")
     def connect(connection: Any, _record: Any) -> None:
@@ -318,7 +319,7 @@ def _told(shown: str) -> Iterator[None]:
             found=str(error),
             fix="install it, or name another in the URL, as in postgresql+psycopg2://user@host/database",
         ) from error
-    except (SQLAlchemyError, OSError, ValueError) as error:  # the last one: a URL with a port that is none
+    except (SQLAlchemyError, OSError, ValueError) as error:  # the last one: a URL with an invalid port
         cause = getattr(error, "orig", None) or error
         raise StoreError(
             f"The snapshot store {shown} cannot be used",
@@ -335,7 +336,7 @@ def _absent(shown: str) -> StoreError:
 
 
 def _shown(url: str) -> str:
-    """Driver, host and database: passwords stand before the host, and among the parameters."""
+    """Driver, host and database: passwords are before the host, and among the parameters."""
     if "://" not in url:
         return url
     try:

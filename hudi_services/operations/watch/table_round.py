@@ -1,7 +1,7 @@
-"""One look at a table: which instants were completed since the last one, whoever completed them, and how the table is now.
+"""One look at a table: the instants that any writer completed since the last one, and the state of the table now.
 
-Instants may be archived between two looks, so no look has to be in time: where the archive has changed it is searched, from a day
-before what was followed so far, as clocks of writers differ.
+Instants may be archived between two looks, so no look has to be in time: where the archive has changed it is searched,
+from a day before what was followed so far, as clocks of writers differ.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from hudi_services.operations.watch.store import SnapshotStore
 from hudi_services.sources.cdc.mysql.equality.proof import verified_up_to
 
 _ALL = "0"
-"""The floor of a table that was not there at the last look, or had no instants: whatever comes is new."""
+"""The floor of a table that was not there at the last look, or had no instants: any instant is new."""
 WHOLE_EVERY = timedelta(minutes=10)
 """So often the files are looked at although nothing happened on the timeline: locks, pauses and objectives change without it."""
 _APART = timedelta(days=1)
@@ -48,7 +48,7 @@ def look(entry: Table, store: SnapshotStore, clock: Clock, whole_every: timedelt
         raise
     except TableNotFoundError as error:
         return _without(entry, store, cursor, clock.now(), "absent", error)
-    except Exception as error:  # noqa: BLE001 - whatever its files make of a reader: one table does not end the round
+    except Exception as error:  # noqa: BLE001 - any error that its files cause: one table does not end the round
         return _without(entry, store, cursor, clock.now(), "unreadable", error)
 
 
@@ -90,7 +90,7 @@ def _with_proof(summary: Summary, entry: Table) -> Summary:
 
 
 def _again_at(seen: Look, whole_every: timedelta) -> datetime:
-    """Earlier where an objective is missed by then, as time alone does with freshness."""
+    """The time of the next look: earlier if an objective is missed sooner, as time alone does with freshness."""
     latest = seen.now + whole_every
     try:
         turn = turns(seen.entry.objectives, seen.facts) if seen.entry is not None and seen.facts is not None else None
@@ -102,7 +102,8 @@ def _again_at(seen: Look, whole_every: timedelta) -> datetime:
 def _without(
     entry: Table, store: SnapshotStore, cursor: Cursor | None, now: datetime, health: Health, error: Exception
 ) -> int:
-    """What was seen of it before stays. Of a table that was not there all instants are new once it is."""
+    """Note that the table cannot be seen. Facts of the last look stay. If the table was not there, all its instants are
+    new once it is."""
     last = store.table(entry.name)
     before = last.summary if last is not None and cursor is not None else None
     same = before is not None and (before.health == health or (_failing(before) and before.was_there))
@@ -130,7 +131,7 @@ def _failing(summary: Summary) -> bool:
 
 
 def _follows(cursor: Cursor | None) -> bool:
-    """What was there at the first look of all is not fresh."""
+    """Return true after the first look of all: what was there at that one is not fresh."""
     return cursor is not None and cursor.floor != ""
 
 
