@@ -29,7 +29,7 @@ def say(text: str) -> None:
 
 
 def say_progress(stage: Stage, seconds: float) -> None:
-    """How far a stage is after `seconds`, as JSON."""
+    """Print the progress of a stage after `seconds`, as JSON."""
     echo(f"{PROGRESS}{json.dumps({**asdict(stage), 'seconds': round(seconds, 1)})}")
     sys.stdout.flush()
 

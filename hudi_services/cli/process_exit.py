@@ -1,4 +1,4 @@
-"""How a process of ours ends: its threads are not taken down with the interpreter."""
+"""The end of a process of ours: its threads are not taken down with the interpreter."""
 
 from __future__ import annotations
 

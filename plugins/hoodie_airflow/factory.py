@@ -45,7 +45,8 @@ def _read(service: str, file: Path | None, entries: Entries) -> Reading:
 
 
 def _schedule(table: Table, trigger: Trigger, entries: Entries) -> Any:
-    """By time, by what services or any programs did to the table or to others, by both, or one run after the other."""
+    """The schedule: by time, by what services or any programs did to the table or to others, by both, or one run after
+    the other."""
     # A plain cron schedule would give runs without an interval in Airflow 3: nothing to load by.
     timetable = CronDataIntervalTimetable(trigger.cron, timezone="UTC") if trigger.cron else None
     if trigger.continuous:

@@ -1,7 +1,7 @@
-"""Why a task failed, as its note: where people see it without opening a log.
+"""Notes of failed tasks: people see why a task failed without opening a log.
 
-A task cannot write its own note. The scheduler can, when it finds that a run has failed: it takes the XCom in which the task left
-its failure.
+A task cannot write its own note. The scheduler can, when it finds that a run has failed: it takes the XCom in which the
+task left its failure.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _MOST = 1000  # characters of a note
 
 @hookimpl
 def on_dag_run_failed(dag_run: DagRun, msg: str) -> None:
-    """In the scheduler, within its transaction. A person's note stays."""
+    """Write the notes, in the scheduler, within its transaction. A person's note stays."""
     if not dag_run.dag_id.startswith(f"{DAG_PREFIX}_"):
         return
     from airflow.models.xcom import XComModel

@@ -24,9 +24,9 @@ def form(fields: Iterable[Field]) -> dict[str, Param]:
 
 
 OBJECTIVE = "objective"
-"""In the conf of a run that an objective began: which one is missed."""
+"""The key of the missed objective in the conf of a run that an objective began."""
 DIGEST = "digest"
-"""In the result of a task that stopped to ask: of the plan that a person may agree to."""
+"""The key in the result of a task that stopped to ask: the digest of the plan that a person may agree to."""
 
 
 def only_known(context: Any, fields: Iterable[Field]) -> None:

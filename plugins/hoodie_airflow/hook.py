@@ -31,7 +31,7 @@ class HoodieHook(DbApiHook):
 
     @property
     def sqlalchemy_url(self) -> URL:
-        """For SQLAlchemy, by the dialect `hoodie`."""
+        """The URL for SQLAlchemy, by the dialect `hoodie`."""
         warehouse, database, options = self._parts()
         query = options if database is None else {**options, "database": database}
         return URL.create(HoodieDialect.name, database=warehouse, query=query)

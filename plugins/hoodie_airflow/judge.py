@@ -113,7 +113,8 @@ class HudiJudgeOperator(BaseOperator):
         ]
 
     def _seen(self, registry: Registry, now: datetime) -> Callable[[Table], Facts | None]:
-        """As the watcher saw them; where its store cannot be reached from here, the tables themselves are looked at."""
+        """The facts as the watcher saw them; where its store cannot be reached from here, the tables themselves are
+        looked at."""
         from hudi_services.operations.watch.facts import SeenFacts
         from hudi_services.operations.watch.location import store_of
         from hudi_services.operations.watch.store import SnapshotStore

@@ -85,7 +85,7 @@ def _facets(table: Table, instant: str) -> dict[str, Any]:
 
 
 def _columns(table: Table) -> list[tuple[str, str]]:
-    """Those of the table as it is now; none where it cannot be read from here, which costs no run."""
+    """The columns of the table as it is now; none where it cannot be read from here, which costs no run."""
     # Imported here: DAG files are parsed often, and Arrow takes a while to load.
     from hoodie import HoodieTable
     from hoodie.errors import HoodieError

@@ -8,7 +8,7 @@ from hudi_services.cli.json_logs import INSTANT, SERVICE, TABLE
 
 
 def log_fields(table: str, service: str) -> None:
-    """For all that this task logs from now on."""
+    """Add table and service to all that this task logs from now on."""
     bind_contextvars(**{TABLE: table, SERVICE: service})
 
 

@@ -80,7 +80,7 @@ class Output:
             yield text
 
     def shown(self, lines: Iterable[str]) -> Iterator[str]:
-        """Those of the lines that people read, all of them written down."""
+        """The lines that people read; all lines are written down."""
         for line in self.kept(lines):
             if line.startswith(MARK):
                 yield line.removeprefix(MARK)

@@ -1,4 +1,4 @@
-"""How far a task is, where the page of its run finds it: an XCom of the task that runs."""
+"""Progress of a task for the page of its run: an XCom of the task that runs."""
 
 from __future__ import annotations
 

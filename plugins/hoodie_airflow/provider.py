@@ -4,7 +4,8 @@ from __future__ import annotations
 
 
 def provider_info() -> dict[str, object]:
-    """As Airflow's `provider_info.schema.json` has it; the entry point `apache_airflow_provider` names it."""
+    """The provider's description as Airflow's `provider_info.schema.json` has it; the entry point
+    `apache_airflow_provider` names it."""
     return {
         "package-name": "hudi-table-services",
         "name": "Hudi table services",

@@ -67,7 +67,7 @@ def left_report(path: str) -> Report | None:
 
 
 def died(error: AirflowException | None, output: Output) -> Failure:
-    """Why there is no report: by the last words of the process."""
+    """The failure of a service without a report: by the last words of the process."""
     code = _CODE.search(str(error))
     if error is None:
         what = "The service ended well but left no result that can be read"

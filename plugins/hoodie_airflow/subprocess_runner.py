@@ -38,8 +38,8 @@ class Child:
         self._process: subprocess.Popen[str] | None = None
 
     def run(self, arguments: Sequence[str], result_path: str, *, may_leave: bool) -> Report | None:
-        """How it ended; None when Spark is to do it, which only a run that `may_leave` it says: the work is not small, this
-        machine cannot look at the table, or its memory is not enough."""
+        """Run the service, and return how it ended; None when Spark is to do it, which only a run that `may_leave` it
+        says: the work is not small, this machine cannot look at the table, or its memory is not enough."""
         engine = "auto" if may_leave else "local"
         flags = [
             "--engine",

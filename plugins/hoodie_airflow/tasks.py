@@ -55,7 +55,7 @@ def _task(table: Table, step: Step, entries: Entries) -> BaseOperator:
 
 
 def _service_task(table: Table, step: Run, entries: Entries) -> BaseOperator:
-    """By spark-submit, or in the worker when the service needs no Spark."""
+    """The operator of a service: by spark-submit, or in the worker when the service needs no Spark."""
     entry = entry_named(step.service, entries)
     if entry.command.application is None:
         operator: type[HudiWorkerOperator | HudiServiceOperator] = HudiWorkerOperator

@@ -56,7 +56,7 @@ def _row(table: TableStatus) -> dict[str, Any]:
 
 
 def _proofs(tables: Sequence[TableStatus]) -> list[dict[str, str]]:
-    """How far each table was verified, empty where it was not, or where that cannot be read."""
+    """The point up to which each table was verified, empty where it was not, or where that cannot be read."""
     from hudi_services.sources.cdc.mysql.equality.proof import verified_up_to
 
     def proof(table: TableStatus) -> dict[str, str]:
@@ -95,7 +95,7 @@ def _facts(status: ServerStatus) -> Iterator[tuple[str, str]]:
 
 
 def log_words(log: LogLeft) -> str:
-    """How long the server keeps what is needed of its log, in words."""
+    """The time for which the server keeps what is needed of its log, in words."""
     if log.without:
         return f"the log has no {log.position}, which a table needs. After a failover the next run finds another place"
     if log.seconds is None:

@@ -40,7 +40,7 @@ def _history(
 
 
 def _registered(table: str | None, registry: str | None) -> list[History]:
-    """Those of the registry, or of one of its tables. Raises ConfigError where there is none."""
+    """The histories of the registry, or of one of its tables. Raises ConfigError where there is none."""
     if table is not None:
         entry = chosen_table(None, table, registry).entry
         found = [entry.history] if entry is not None and entry.history is not None else []

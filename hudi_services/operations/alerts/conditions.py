@@ -61,7 +61,7 @@ def has_more(summary: Summary) -> bool:
 
 
 def of_table(alerts: Alerts, summary: Summary, body: Mapping[str, Any], now: datetime) -> Seen:
-    """By the table's last snapshot; `body` may be empty where `has_more` says so."""
+    """Troubles of a table by its last snapshot; `body` may be empty where `has_more` says so."""
     if summary.health in ("unreadable", "absent"):
         # One that is not there yet may have been there when the store was another.
         kinds = OF_CONTENTS if summary.health == "unreadable" or summary.was_there else (*OF_CONTENTS, "unreadable")

@@ -29,8 +29,8 @@ _log = logging.getLogger(__name__)
 
 
 def standing_tables(alerts: Alerts, store: SnapshotStore, now: datetime) -> Seen:
-    """By the last snapshots. One query, and one more for each table that misses something or has pending instants. Raises
-    StoreError."""
+    """Troubles of all tables by their last snapshots. One query, and one more for each table that misses something or
+    has pending instants. Raises StoreError."""
     return joined(_of_tables(alerts, store, now))
 
 

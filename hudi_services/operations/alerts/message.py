@@ -48,7 +48,7 @@ def trial_values(now: datetime) -> dict[str, Any]:
 
 
 def one_line(text: str) -> str:
-    """Without breaks, and not too long."""
+    """The text without line breaks, and not too long."""
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())[:_CHARACTERS]
 
 

@@ -16,14 +16,14 @@ from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_attempt,
 from hudi_services.entry.alerts import VARIABLE, Hook, wrong_address
 
 SECONDS = 20.0
-"""For a hook in all, with further tries."""
+"""The time for one hook, with all its tries."""
 _TRIES = 3
 _BUSY = (429, 502, 503, 504)
 _AGAIN = wait_random_exponential(multiplier=0.2, max=2)  # seconds
 
 
 class _NotSentError(Exception):
-    """Why, in words that may be shown."""
+    """The reason why a message was not sent, in words that may be shown."""
 
 
 class _BusyError(_NotSentError):
@@ -33,7 +33,8 @@ class _BusyError(_NotSentError):
 def send_all(
     bodies: Sequence[tuple[Hook, bytes]], environ: Mapping[str, str], seconds: float = SECONDS
 ) -> list[str | None]:
-    """In their order, why a hook has not taken its body; None where it has. It never raises for a hook."""
+    """Send the bodies. Returns, in their order, why a hook has not taken its body; None where it has. It never raises
+    for a hook."""
     for name in ("httpx", "httpcore"):  # their lines have addresses in them
         logging.getLogger(name).setLevel(logging.WARNING)
     loop = asyncio.new_event_loop()

@@ -27,7 +27,7 @@ class Mended:
     failure: Failure | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """For programs."""
+        """The fix as values for programs."""
         failed = {"failure": self.failure.as_dict()} if self.failure is not None else {}
         return {**self.seen.as_dict(), "plan": self.plan, "mended": list(self.done), **failed}
 

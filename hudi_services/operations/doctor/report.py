@@ -21,12 +21,13 @@ def exit_code(seen: Sequence[Seen]) -> int:
 
 
 def as_dict(seen: Sequence[Seen]) -> dict[str, Any]:
-    """For programs."""
+    """The findings as values for programs."""
     return {"exit_code": exit_code(seen), "tables": [each.as_dict() for each in seen]}
 
 
 def as_findings(seen: Sequence[Seen]) -> dict[str, Any]:
-    """For programs that cannot take all: counts, and one list of findings with their tables, the worst first."""
+    """The findings for programs that cannot take all: counts, and one list of findings with their tables, the worst
+    first."""
     findings = [
         {"table": each.name, **finding.as_dict()}
         for severity in reversed(Severity)

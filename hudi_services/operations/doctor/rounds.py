@@ -41,7 +41,7 @@ class Seen:
     diagnosis: Diagnosis
 
     def as_dict(self) -> dict[str, Any]:
-        """For programs."""
+        """The diagnosis as values for programs."""
         return {"name": self.name, **self.diagnosis.as_dict()}
 
 

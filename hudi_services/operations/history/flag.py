@@ -13,11 +13,11 @@ from hudi_services.operations.history.recorder import Asker, Recorded
 
 _NAME = "--recorded"
 RECORDED = click.Option([_NAME], hidden=True)
-"""For Airflow, which names tables by their paths."""
+"""The hidden flag for Airflow, which names tables by their paths."""
 
 
 def recorded_table(entry: Table | None, asker: Asker | None = None) -> Recorded | None:
-    """None where the registry names no history for the table, or no registry named the table."""
+    """The place of the record; None where the registry names no history for the table, or no registry named the table."""
     if entry is None or entry.history is None:
         return None
     return Recorded(entry.history, entry.name, asker or Asker())

@@ -14,7 +14,7 @@ _inside: list[int] = []  # the level before, once for each thread in the block
 
 @contextmanager
 def warnings_only() -> Iterator[None]:
-    """For the block the library's log has warnings and errors only. Several threads may be in one at a time."""
+    """Limit the library's log to warnings and errors for the block. Several threads may be in one at a time."""
     with _lock:
         _inside.append(_inside[0] if _inside else _library.level)
         _library.setLevel(max(_library.getEffectiveLevel(), logging.WARNING))

@@ -49,8 +49,8 @@ def runs(
 
 
 def sums(found: pa.Table, by: Sequence[str] = ("table_name", "service")) -> pa.Table:
-    """By these columns: `runs`, how many of these `failed` (or were killed) and had `nothing` to do, and sums of
-    what they cost and gained; null where no run knows it."""
+    """One row for each value of these columns: `runs`, the number of these that `failed` (or were killed) and that had
+    `nothing` to do, and sums of what they cost and gained; null where no run knows it."""
     outcome = found["outcome"]
     bad = pc.is_in(outcome, pa.array([FAILED, KILLED]))
     counted = found.append_column("failed", pc.cast(bad, pa.int64()))

@@ -91,7 +91,7 @@ class Record:
 
 
 def parse_started(values: dict[str, Any]) -> Started:
-    """From what `asdict` made. Raises ValueError, TypeError or KeyError for anything else."""
+    """Parse what `asdict` made. Raises ValueError, TypeError or KeyError for anything else."""
     return _checked(Record(Started(**{**values, "asker": Asker(**values["asker"])}), KILLED)).started
 
 

@@ -101,7 +101,7 @@ class _Appenders:
         return named or (later and instant.action.completed_as is Action.DELTA_COMMIT)
 
     def archived(self, look: Look) -> Iterator[Instant]:
-        """Those that are not on the active timeline any more."""
+        """The instants that are not on the active timeline any more."""
         oldest = min(self.times, default=None)
         if oldest is None or look.state.timeline.covers(oldest):
             return

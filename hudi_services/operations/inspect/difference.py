@@ -306,5 +306,5 @@ def _shown(value: Any) -> str:
 
 
 def _json(row: Mapping[str, Any] | None) -> Any:
-    """With dates, decimals and the like as text, and so the floats that JSON does not have."""
+    """The row as JSON: dates, decimals and the like are text, and so are the floats that JSON does not have."""
     return None if row is None else json.loads(json.dumps(row, default=str), parse_constant=str)

@@ -72,7 +72,7 @@ def _batches(task: ReadSlice, plan: ReadPlan) -> Iterator[pa.Table]:
 
 
 def json_value(value: object, width: int) -> Any:
-    """As `cut`; but lists, structs and maps that are not cut stay what they are."""
+    """The value as by `cut`; but lists, structs and maps that are not cut stay what they are."""
     is_whole = isinstance(value, list | dict) and len(_text(value)) <= width
     return json.loads(_text(value)) if is_whole else cut(value, width)
 

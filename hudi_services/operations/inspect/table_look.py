@@ -87,7 +87,7 @@ class Look:
         return parse_time(instant.time, self.state.zone)
 
     def completed(self, instant: Instant) -> datetime | None:
-        """None of a pending instant; of table version 6 when its file was written."""
+        """The time of completion: None for a pending instant, in table version 6 the time when its file was written."""
         time = instant.completion_time
         return parse_time(time, self.state.zone) if time is not None else None
 
@@ -111,7 +111,7 @@ class Look:
 
 
 def locking_of(entry: Table | None) -> Locking:
-    """By what the registry says that writers of a table exclude each other. Raises ConfigError."""
+    """The lock settings by which writers of a table exclude each other, from the registry. Raises ConfigError."""
     given = entry.common if entry is not None else {}
     return Locking.of(resolve(select_keys(given, LOCK_KEYS), LOCK_KEYS))
 

@@ -20,7 +20,7 @@ class Growth:
 
     @classmethod
     def of(cls, parts: Iterable[tuple[datetime, float]]) -> Growth:
-        """From when each part came, and how much it is; thinned to a hundred points."""
+        """The growth from when each part came, and how much it is; thinned to a hundred points."""
         ordered = sorted(parts)
         whole = list(zip((at for at, _ in ordered), accumulate(amount for _, amount in ordered), strict=True))
         step = -(-len(whole) // _POINTS) or 1

@@ -45,8 +45,8 @@ def _files(wanted: Objectives) -> bool:
 
 
 def _last_data(state: TableState) -> datetime | None:
-    """When a commit was completed last that did not only move rows or change columns; of the archive no more is read than that
-    takes."""
+    """The completion of the last commit that did not only move rows or change columns; of the archive no more is read
+    than that takes."""
     active = sorted(state.timeline.commits, key=lambda each: _moment(state, each), reverse=True)
     old = (each for each in state.archive.newest() if each.is_completed and each.action.completed_as in WRITE_ACTIONS)
     for instant in chain(active, old):

@@ -46,7 +46,7 @@ class Choice:
     reason: str
 
     def as_dict(self) -> dict[str, Any]:
-        """For programs."""
+        """The choice as values for programs."""
         verdict = self.candidate.verdict
         return {
             "table": self.candidate.table.name,

@@ -198,7 +198,7 @@ def _explained(left: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _exactly(left: Mapping[str, Any], count: int, size: float) -> dict[str, Any]:
-    """By which a run can be asked for this plan and no other, and what it would do."""
+    """The digest and the work of the plan, by which a run can be asked for this plan and no other."""
     service, digest = _text(left.get("service")), _text(left.get("digest"))
     if service not in _EXACT or not _DIGEST.fullmatch(digest) or not count:
         return {}
@@ -227,7 +227,7 @@ def _done(left: Mapping[str, Any]) -> dict[str, Any]:
 
 
 _READ = {FAILURE: _failed, PAUSED: _paused, PLAN: _explained, RESULT: _done}
-"""In this order: a task that failed may have left a result of an earlier try."""
+"""The readers of results, in this order: a task that failed may have left a result of an earlier try."""
 
 
 def _amounts(left: Any, known: Mapping[str, Unit]) -> Iterator[Amount]:

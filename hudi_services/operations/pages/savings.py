@@ -13,8 +13,8 @@ DAYS = 30
 
 @dataclass(frozen=True)
 class Gained:
-    """In the last `days`, of all tables that the user sees: bytes that cleans freed and bytes of logs that were merged, and how
-    many seconds of processors all services took, as far as that was measured."""
+    """The gains in the last `days`, of all tables that the user sees: bytes that cleans freed and bytes of logs that
+    were merged, and how many seconds of processors all services took, as far as that was measured."""
 
     days: int
     runs: int
@@ -25,7 +25,7 @@ class Gained:
 
 
 def gained(gains: Iterable[Gain], tables: Collection[str]) -> Gained | None:
-    """None without a run."""
+    """The sum of the gains; None without a run."""
     ours = [each for each in gains if each.table in tables]
     if not ours:
         return None

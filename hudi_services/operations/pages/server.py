@@ -104,7 +104,8 @@ class StateFolder:
 
 @dataclass(frozen=True)
 class Verified:
-    """How many tables were equal to the server's when they were compared last, since when at least, and how many differed."""
+    """The verification of a server's tables: how many were equal when they were compared last, since when at least, and
+    how many differed."""
 
     equal: int
     since: str

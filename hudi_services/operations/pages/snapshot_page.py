@@ -1,4 +1,4 @@
-"""How the watcher saw a table, as its page shows it. Numbers are those of `hudi-services show table`, which the snapshot has."""
+"""The page of a table as the watcher saw it. Numbers are those of `hudi-services show table`, which the snapshot has."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hudi_services.operations.watch.model import Event, Snapshot
 
 _COMMAND = re.compile(r"`(hudi-services [^`]+)`")
 _CARRIED_OUT = {"compaction": "compact", "logcompaction": "compact", "clustering": "cluster", "clean": "clean"}
-"""By action of a pending plan the service whose next run carries it out."""
+"""The service whose next run carries out a pending plan, by its action."""
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ _ROWS = ("rows_inserted", "rows_updated", "rows_deleted")
 
 @dataclass(frozen=True)
 class StreamError:
-    """Why a run of the stream's DAG failed, or tries again. `at` as ISO in UTC."""
+    """The reason why a run of the stream's DAG failed, or tries again. `at` as ISO in UTC."""
 
     dag: str
     run: str
@@ -75,7 +75,8 @@ def follows(
 
 
 def _rate(events: Iterable[Event]) -> float | None:
-    """None where the watcher has seen no batch. An event of an instant that was there at its first look says nothing of rows."""
+    """The rate of rows; None where the watcher has seen no batch. An event of an instant that was there at its first
+    look says nothing of rows."""
     batches = (each.facts for each in events if each.facts.get("operation") and not each.facts.get("moves_rows"))
     rows, seconds = 0, 0.0
     for facts in islice(batches, _BATCHES):

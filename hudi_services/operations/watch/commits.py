@@ -29,11 +29,11 @@ class Reached:
     completed: datetime
 
     def after(self, event: Event) -> Reached:
-        """With one event more."""
+        """The position with one event more."""
         return Reached(event.number, event.instant, event.action, max(self.completed, event.completed))
 
     def as_dict(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """The position as JSON has it."""
         return {
             "number": self.number,
             "instant": self.instant,

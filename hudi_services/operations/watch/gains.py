@@ -113,7 +113,7 @@ def _follow(store: SnapshotStore, history: History, now: datetime) -> int:
 
 
 def _until(store: SnapshotStore, history: History) -> str:
-    """How far it was followed; empty for one that has to be read as a whole."""
+    """The moment up to which the history was followed; empty for one that has to be read as a whole."""
     with store.reading() as connection:
         row = connection.execute(sa.select(_followed).where(_followed.c.history == history.path)).first()
     return row.until if row is not None and row.version == VERSION else ""

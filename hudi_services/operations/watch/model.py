@@ -8,8 +8,9 @@ from datetime import datetime
 from typing import Any, Literal
 
 Health = Literal["ok", "paused", "missed", "blocked", "damaged", "unreadable", "absent"]
-"""From harmless to grave: `missed` an objective, `blocked` a service by something that does not go away by itself, `damaged` what
-`hudi-services show table` calls a problem, `unreadable` when the last look failed, `absent` where there is no table yet."""
+"""Healths from harmless to grave: `missed` an objective, `blocked` a service by something that does not go away by
+itself, `damaged` what `hudi-services show table` calls a problem, `unreadable` when the last look failed, `absent`
+where there is no table yet."""
 
 Key = tuple[str, str]
 """Instant and action: what names a completed instant of a table."""
@@ -79,10 +80,10 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class Cursor:
-    """How far a table was followed. All instants before `floor` that are ever going to be completed are events already; it is
-    empty for a table that could not be read yet. `marks` is a digest of the timeline at the last look, `archive` says what was
-    archived then, `again_at` when the files are to be looked at again
-    though nothing happens."""
+    """The point up to which a table was followed. All instants before `floor` that are ever going to be completed are
+    events already; it is empty for a table that could not be read yet. `marks` is a digest of the timeline at the
+    last look, `archive` says what was archived then, `again_at` when the files are to be looked at again though
+    nothing happens."""
 
     floor: str
     marks: str = ""

@@ -129,8 +129,8 @@ class SnapshotStore:
         return Snapshot(_summary(json.loads(row.summary)), json.loads(row.body) if row.body is not None else {})
 
     def events(self, after: int = 0, *, table: str | None = None, fresh: bool = True, limit: int = 1000) -> list[Event]:
-        """In the order in which they were seen, those with greater numbers than `after`; with `fresh` only what was completed
-        since a table was first looked at."""
+        """The events in the order in which they were seen, those with greater numbers than `after`; with `fresh` only
+        what was completed since a table was first looked at."""
         wanted = sa.select(EVENTS).where(EVENTS.c.number > after)
         if table is not None:
             wanted = wanted.where(EVENTS.c.name == table)
@@ -151,7 +151,7 @@ class SnapshotStore:
             return connection.execute(sa.select(sa.func.max(EVENTS.c.number))).scalar() or 0
 
     def cursor(self, name: str, base_path: str) -> Cursor | None:
-        """How far a table was followed; None: it was never looked at, or lies elsewhere now."""
+        """The point up to which a table was followed; None: it was never looked at, or lies elsewhere now."""
         with self.reading() as connection:
             row = connection.execute(sa.select(TABLES).where(TABLES.c.name == name)).first()
         if row is None or not same_table(row.base_path, base_path):
@@ -241,7 +241,7 @@ class SnapshotStore:
             connection.execute(ABOUT.update().values(round_at=_text(at)))
 
     def rounded_at(self) -> datetime | None:
-        """When all tables were looked at last: long ago, no watcher runs."""
+        """The time of the last look at all tables: if it is long ago, no watcher runs."""
         with self.reading() as connection:
             return _time(connection.execute(sa.select(ABOUT.c.round_at)).scalar())
 

@@ -30,9 +30,10 @@ from hudi_services.sources.cdc.mysql.equality.proof import verified_up_to
 _ALL = "0"
 """The floor of a table that was not there at the last look, or had no instants: any instant is new."""
 WHOLE_EVERY = timedelta(minutes=10)
-"""So often the files are looked at although nothing happened on the timeline: locks, pauses and objectives change without it."""
+"""The time after which the files are looked at although nothing happened on the timeline: locks, pauses and objectives
+change without it."""
 _APART = timedelta(days=1)
-"""So far a writer's clock may be behind that of another one whose commit was seen already."""
+"""The time that a writer's clock may be behind that of another one whose commit was seen already."""
 
 
 def look(entry: Table, store: SnapshotStore, clock: Clock, whole_every: timedelta = WHOLE_EVERY) -> int:
@@ -147,7 +148,7 @@ def _new(entry: Table, store: SnapshotStore, cursor: Cursor | None, seen: Look, 
 
 
 def _archive_stamp(seen: Look) -> str:
-    """In short; empty where nothing is archived."""
+    """A short stamp of the archive; empty where nothing is archived."""
     stamp = seen.state.archive.stamp()
     return hashlib.sha256(stamp.encode()).hexdigest() if stamp else ""
 

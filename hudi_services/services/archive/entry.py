@@ -53,7 +53,8 @@ def _steps(table: Table, section: Archive) -> tuple[Step, ...]:
 
 
 def _arguments(table: Table, section: Archive, asked: Asked) -> Arguments:
-    """How far back the table's cleaner and compactions look holds here, too; the form's number goes before the table's own."""
+    """The arguments of a run. The retention of the table's cleaner and compactions holds here, too; the form's number
+    goes before the table's own."""
     options = with_retention(table, section.hoodie)
     commits = asked.params.get("commits")
     if commits is not None:

@@ -33,7 +33,8 @@ _FROM_TABLE = "as in the registry"
 
 
 class Clean(SparkSection):
-    """When old file versions are removed: on a schedule, after a number of commits since the last clean, or both."""
+    """The section `clean`: removes old file versions, on a schedule, after a number of commits since the last clean, or
+    both."""
 
     schedule: Schedule | None = None
     after_ingests: Annotated[int, Limit(ge=1)] | None = None

@@ -26,7 +26,7 @@ def _task(call: Call) -> Task:
 
 
 def _trigger(table: Table, section: Sync) -> Trigger:
-    """In a DAG of its own: a catalog that is down must not hold up the next ingestion."""
+    """The trigger of a DAG of its own: a catalog that is down must not hold up the next ingestion."""
     compactions = ("compact",) if table.type == "MERGE_ON_READ" else ()
     return Trigger(section.schedule, after=("ingest", *compactions))
 

@@ -24,7 +24,7 @@ _APPROVAL = (
 
 
 class Ttl(ServiceSection):
-    """When old partitions are dropped: on a schedule. Its `hoodie` says which (`hoodie.partition.ttl.*`)."""
+    """The section `ttl`: drops old partitions, on a schedule. Its `hoodie` says which (`hoodie.partition.ttl.*`)."""
 
     schedule: Cron | None = None
 

@@ -36,7 +36,7 @@ routes = APIRouter()
 
 
 def pages_app() -> FastAPI:
-    """Without the pages of documentation that FastAPI adds: they would ask for no access."""
+    """The app without the pages of documentation that FastAPI adds: they would ask for no access."""
     app = FastAPI(
         dependencies=[Depends(SIGNED_IN), Depends(refuse_others)], docs_url=None, redoc_url=None, openapi_url=None
     )
@@ -151,7 +151,8 @@ def _of_table(found: Table | None, user: Any, otherwise: str) -> Response:
 
 
 async def _wrong_request(_request: Request, error: Exception) -> Response:
-    """Without what was sent, as FastAPI has it: that may be a number which JSON does not know."""
+    """The answer to a wrong request. It leaves out what was sent, which FastAPI adds: that may be a number which JSON
+    does not know."""
     assert isinstance(error, RequestValidationError)
     found = [{"loc": each["loc"], "msg": each["msg"].removeprefix("Value error, ")} for each in error.errors()]
     return as_json({"detail": found}, 422)

@@ -90,7 +90,7 @@ def shows_rows(table: Table, rights: Rights) -> bool:
 
 
 def _refusal(table: Table, rights: Rights) -> str | None:
-    """Why the user may see no rows; None when he may."""
+    """The reason why the user may see no rows; None for a user who may."""
     if not table.pages.rows:
         return f"Rows are shown where the registry says `pages: {{rows: true}}`, and it does not of table {table.name}."
     if not rights.reads_results(table):

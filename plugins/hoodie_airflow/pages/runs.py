@@ -48,7 +48,8 @@ def tried(dag_id: str, run_id: str) -> list[Tried]:
 
 
 def _plain(value: Any) -> Any:
-    """As JSON has it: Airflow's own way makes objects of what names a class, which fails for one that is not allowed."""
+    """The value as JSON has it: Airflow's own way makes objects of what names a class, which fails for one that is not
+    allowed."""
     if not isinstance(value, str):
         return value
     try:
@@ -82,8 +83,8 @@ def last_failure(dag_id: str) -> StreamError | None:
 
 
 def last_runs(dags: Collection[str]) -> dict[str, Ran]:
-    """By DAG the run that began last, also for days of the past, and when it ended, or began. Runs that only explain a plan are
-    passed over. `dags` that never ran are left out."""
+    """The last run of each DAG: the one that began last, also for days of the past, and when it ended, or began. Runs
+    that only explain a plan are passed over. `dags` that never ran are left out."""
     found: dict[str, Ran] = {}
     with create_session() as session:
         waits = select(TaskInstance.dag_id, TaskInstance.run_id).where(TaskInstance.state == _ASKS)
