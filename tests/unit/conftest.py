@@ -1,4 +1,4 @@
-"""What all tests of the services share."""
+"""Helpers of all tests of the services."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options: every key is checked, whatever name it goes by."""
+"""Options: every key is checked, under any of its names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a doctor finds on tables that were damaged in one way each, and that it finds nothing else."""
+"""Findings of a doctor on tables that were damaged in one way each. It finds nothing more."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def test_a_file_that_its_commit_does_not_name(tmp_path, version):
 
 
 def test_logs_named_as_in_version_6_go_by_their_blocks(tmp_path):
-    """A table that was upgraded may have some: they bear the instant of their slice, whoever wrote them."""
+    """An upgraded table may have such logs of any writer: they bear the instant of their slice."""
     table = filled(tmp_path, "9", "MERGE_ON_READ", commits=1)
     table.write(batch([("a", "p", 7, 7)]), "upsert", LOGS)
     [log] = [file for each in table.file_slices() for file in each.log_files]
@@ -289,7 +289,7 @@ def test_files_of_an_empty_commit_without_its_other_states_are_nobodys_orphans(t
 
 @pytest.mark.parametrize("appears", [False, True])
 def test_what_changes_while_it_is_looked_at_is_not_told(tmp_path, appears):
-    """A file of nobody that goes, as one who begins it takes it back; a missing one that comes."""
+    """An unlisted file that goes, as when its writer takes it back; a missing one that comes."""
     table = filled(tmp_path)
     file = tmp_path / (newest(table).path if appears else "part=p/aaaa-0_0-1-2_29990101000000000.parquet")
     content = file.read_bytes() if appears else b""

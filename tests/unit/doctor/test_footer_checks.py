@@ -1,4 +1,4 @@
-"""What only data files tell: torn ones, others than their commit wrote, keys that stand twice."""
+"""Faults that only data files show: torn ones, others than their commit wrote, keys that come twice."""
 
 from __future__ import annotations
 

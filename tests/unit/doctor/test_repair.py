@@ -1,4 +1,4 @@
-"""What is found is mended, copies are kept, and rows stay as they were."""
+"""The doctor repairs its findings, keeps copies, and leaves rows as they were."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def orphan(table, path, body=b"orphan"):
 
 
 def mended(table):
-    """Mends all; what is left afterwards."""
+    """Repair all. Returns the findings that remain."""
     before, diagnosis = content(table), table.diagnose()
     told = table.mend(diagnosis)
     assert content(table) == before

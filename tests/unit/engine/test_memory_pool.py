@@ -1,4 +1,4 @@
-"""Which of Arrow's memory pools is in use once tasks have run: a program of its own each, as it is one for all of a process."""
+"""Arrow's memory pool once tasks have run: a program of its own each, as all of a process has one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Airflow with a home folder of its own, set before anything imports it: it makes files where it is told to live."""
+"""Airflow with a home folder of its own, set before anything imports it: it makes files in that folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The watcher of the triggerer tells hooks after its rounds, beside the command and never twice."""
+"""The triggerer's watcher calls hooks after its rounds, beside the command and never twice."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ async def rounds(registry: Path, count: int) -> None:
     try:
         for done in range(count):
             await asyncio.wait_for(running.after(done), 10)
-        await asyncio.sleep(0.1)  # hooks are told after those who wait
+        await asyncio.sleep(0.1)  # hooks are called after the waiters
     finally:
         await looking.leave(running)
 

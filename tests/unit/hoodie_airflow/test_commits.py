@@ -26,7 +26,7 @@ NAME = "hudi.orders.commits"
 
 
 class Airflow:
-    """What lasts when a triggerer ends: the events that were stored, and the state of the asset."""
+    """The state that outlasts a triggerer: the events that were stored, and the state of the asset."""
 
     def __init__(self, registry: Path) -> None:
         self.registry = registry
@@ -127,7 +127,7 @@ def begun(airflow):
 
 
 def settled(airflow, done):
-    """All is told and remembered."""
+    """Every commit is reported and remembered."""
     return lambda: len(airflow.events) >= len(done) and airflow.state["reached"]["instant"] == done[-1]
 
 
@@ -213,7 +213,7 @@ def test_a_store_that_is_away_is_told_and_tried_again(airflow, table, tmp_path, 
     begun(airflow)
     place = tmp_path / ".watch" / "snapshots.db"
     kept = place.read_bytes()
-    for file in place.parent.glob("snapshots.db*"):  # whoever still holds them writes into what has no name any more
+    for file in place.parent.glob("snapshots.db*"):  # any process that still holds them writes into unlinked files
         file.unlink()
     place.write_text("no database" * 1000)
     done = [write(table, 2)]

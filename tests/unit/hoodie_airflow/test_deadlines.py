@@ -1,4 +1,4 @@
-"""A run that is not done in time is told by Airflow's triggerer, and its end by the run that is done."""
+"""Airflow's triggerer reports a run that is not done in time; the run itself reports its end."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def the_dag(file: Path, service: str) -> Any:
 
 
 def late(file: Path, state: str = "running", ended: str | None = None) -> None:
-    """What Airflow's triggerer does: the function and its arguments by what the DAG says, the run as the scheduler has it."""
+    """Act as Airflow's triggerer: call the function with the arguments of the DAG, and the run as the scheduler has it."""
     (alert,) = the_dag(file, "clean").deadline
     said = {"dag_run_id": "manual__1", "dag_id": "hudi_clean__orders", "state": state, "end_date": ended}
     said |= {"queued_at": "2026-03-01T06:00:00Z", "run_after": "2026-03-01T06:00:00Z"}

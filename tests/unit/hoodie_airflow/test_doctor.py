@@ -55,7 +55,7 @@ def test_only_a_registry_that_asks_for_it_has_the_dag(tmp_path: Path) -> None:
 def test_healthy_and_warned(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     filled(tmp_path / "a")
     file = registry(tmp_path, "a b")
-    result, xcoms = looked(file)  # nobody has made b yet
+    result, xcoms = looked(file)  # table b does not exist yet
     assert (result["exit_code"], result["tables"], result["healthy"]) == (1, 2, 1)
     assert [(each["table"], each["check"], each["severity"]) for each in result["findings"]] == [
         ("b", "no-table", "warning")

@@ -46,7 +46,7 @@ def load() -> dict[str, Any]:
 
 
 def mistakes() -> str:
-    """What Airflow shows among its import errors."""
+    """Airflow's import errors."""
     ((file, text),) = bag().import_errors.items()
     assert file.endswith("hudi_registry.py")
     return str(text)

@@ -1,4 +1,4 @@
-"""What people see of a failure: the exception is the block, the log has no stack traces, the rest is in a file."""
+"""A failure as people see it: the exception is the block, the log has no stack traces, the rest is in a file."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def registry(tmp_path: Path) -> Path:
 
 
 def judged(file: Path, *active: str, **judge: Any) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """What is to be started, and the XCom `choices`."""
+    """The runs to start, and the XCom `choices`."""
     run = context()
     run["ti"] = Counted()
     run["ti"].active = active

@@ -1,4 +1,4 @@
-"""What Airflow's provider of OpenLineage is told of runs."""
+"""The events of runs for Airflow's provider of OpenLineage."""
 
 from __future__ import annotations
 

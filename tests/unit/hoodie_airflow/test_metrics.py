@@ -1,4 +1,4 @@
-"""What a run took and did as metrics of Airflow's: by name and tags, to a collector of OpenTelemetry, never at the run's cost."""
+"""A run's cost and work as Airflow's metrics: by name and tags, to a collector of OpenTelemetry, never at the run's cost."""
 
 from __future__ import annotations
 

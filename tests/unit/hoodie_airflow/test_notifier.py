@@ -1,4 +1,4 @@
-"""Tasks tell that they failed and are well again: once, by the watcher where there is one, and never what it tells itself."""
+"""Tasks, or the watcher where there is one, report once that a task failed and is well again. The watcher omits its own."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_nothing_is_told_of_plans_that_are_explained_nor_without_the_key(told: T
 
 @pytest.mark.parametrize("first", [True, False])
 def test_what_changes_while_it_is_told_is_told_too(told: Told, monkeypatch: pytest.MonkeyPatch, first: bool) -> None:
-    """A task ends well, or fails again, while the hook is told the opposite."""
+    """A task ends well, or fails again, while the hook gets the opposite."""
     send, meanwhile = rounds.send_all, [first]
     if not first:
         ends(failed=True)

@@ -1,4 +1,4 @@
-"""What the operator tells spark-submit, and what it does with the answer; spark-submit itself is not run."""
+"""The arguments of spark-submit by the operator, and its use of the answer; spark-submit itself is not run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which merge rules a table's properties stand for, and which properties a new table gets (format notes, section 7.1)."""
+"""The merge rules that a table's properties give, and the properties of a new table (format notes, section 7.1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`hoodie.properties` on storage: whole or from the backup, whatever an update died at."""
+"""`hoodie.properties` on storage: whole or from the backup, after an update that died at any call."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def test_the_merge_mode_follows_the_ordering_field(options, mode, version):
     properties = made(**options, **version)
     assert properties.merge_mode == mode
     assert properties.ordering_fields == (("ts",) if options else ())
-    # version 6 chooses within a batch by its precombine field, whatever the mode
+    # version 6 chooses within a batch by its precombine field, in every mode
     chooses = options and (version or mode == "EVENT_TIME_ORDERING")
     assert properties.precombine_fields == (("ts",) if chooses else ())
 

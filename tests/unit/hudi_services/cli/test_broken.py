@@ -1,4 +1,4 @@
-"""What the command line says to tables that are broken."""
+"""Messages of the command line about broken tables."""
 
 from __future__ import annotations
 

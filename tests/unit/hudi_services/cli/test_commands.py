@@ -1,4 +1,4 @@
-"""What holds for every command: help with examples, JSON, the version, completion, close names."""
+"""Common features of all commands: help with examples, JSON, the version, completion, close names."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def test_a_compaction_that_is_due_goes_before(logged):
 
 
 def test_bounded_runs(logged, capsys):
-    """Several plans that wait are executed so many at a time."""
+    """A run executes at most `--max-plans` of the plans that wait."""
     table = HoodieTable.open(str(logged), engine=LocalEngine(1))
     table.schedule(COMPACTION, force=True)
     table.write(batch([("z", "z", 1, 1)]), "upsert", SMALL_BLOOM)

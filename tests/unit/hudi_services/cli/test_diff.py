@@ -27,7 +27,7 @@ ODD = pa.schema(
 
 @pytest.fixture(params=["COPY_ON_WRITE", "MERGE_ON_READ"])
 def table(request, tmp_path):
-    """Three commits: a and b; b anew and c in another partition; a deleted."""
+    """Three commits: a and b; b again and c in another partition; a deleted."""
     made = create(tmp_path / "trips", **{"hoodie.table.type": request.param})
     made.write(batch([("a", "p", 1, 1), ("b", "p", 1, 1)]), "upsert", SMALL_BLOOM)
     made.write(batch([("b", "p", 2, 7), ("c", "q", 2, 2)]), "upsert", SMALL_BLOOM)

@@ -1,4 +1,4 @@
-"""Which engine a run gets, and what its progress looks like."""
+"""The engine of a run, and its progress."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ from tests.support.tables import OPTIONS, SMALL_BLOOM, batch, create
 
 
 def look(capsys, path, *what, code=DONE):
-    """What a look prints: text, and the values of the same as JSON."""
+    """The output of a look: text, and its values as JSON."""
     shown = []
     for more in ([], ["--json"]):
         assert main(["show", *what, f"--target-base-path={path}", *more]) == code

@@ -1,4 +1,4 @@
-"""What the demo prints of its runs."""
+"""The demo's report of its runs."""
 
 from __future__ import annotations
 

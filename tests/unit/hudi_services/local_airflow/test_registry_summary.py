@@ -1,4 +1,4 @@
-"""What is told of a registry when Airflow starts on it."""
+"""The summary of a registry when Airflow starts on it."""
 
 from __future__ import annotations
 

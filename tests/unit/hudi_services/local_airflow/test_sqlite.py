@@ -24,7 +24,7 @@ engine = settings.engine
 def say(word): print(word, flush=True)
 def hear(word): assert sys.stdin.readline().strip() == word
 """
-# What Airflow does when it makes a backfill: a savepoint, in it a look, then rows.
+# Airflow's statements for a backfill: a savepoint, in it a look, then rows.
 BACKFILL = """
 with settings.Session() as session:
     with session.begin_nested():

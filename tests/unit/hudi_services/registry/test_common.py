@@ -1,4 +1,4 @@
-"""What a table's entry says of its lock and of other writers holds for whatever changes the table."""
+"""A table's entry for its lock and other writers holds for everything that changes the table."""
 
 from __future__ import annotations
 

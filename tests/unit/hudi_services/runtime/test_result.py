@@ -1,4 +1,4 @@
-"""A service's result on its way to whoever started it."""
+"""A service's result on its way to its caller."""
 
 from __future__ import annotations
 

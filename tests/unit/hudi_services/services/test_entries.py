@@ -208,7 +208,7 @@ def test_entries_load_neither_arrow_nor_spark_nor_airflow() -> None:
 
 @pytest.mark.process
 def test_help_and_completion_load_no_arrow() -> None:
-    """They answer while somebody types."""
+    """Both answer while a user types."""
     code = "import sys, hudi_services.cli.program\nslow = {'pyarrow', 'numpy', 'rich'} & set(sys.modules)\nassert not slow, slow"
     done = subprocess.run([sys.executable, "-c", code], cwd=PROJECT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""Which tables `hudi-services sql` sees: those of a registry, by their names, or of a warehouse."""
+"""The tables of `hudi-services sql`: those of a registry, by their names, or of a warehouse."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the docs say of choosing and reading files: each example of the registry is run as it is written."""
+"""The docs about choosing and reading files: each example of the registry is run as it is written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All key generators from the registry: the columns that they need have the declared types, whatever the files suggest."""
+"""All key generators from the registry: the columns that they need have the declared types, even against the files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a feed's declaration may say, and how the command is told it."""
+"""The declaration of a feed, and the command's arguments for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`hudi-services alerts`: what stands, and who was not told."""
+"""`hudi-services alerts`: open troubles, and hooks that did not get them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands wrong, by snapshots and by the runs of services."""
+"""Open troubles, by snapshots and by the runs of services."""
 
 from __future__ import annotations
 

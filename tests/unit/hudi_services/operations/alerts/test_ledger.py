@@ -1,4 +1,4 @@
-"""No trouble stays untold, none is told twice within the interval, and a process that is killed tells once more at most."""
+"""Every trouble is sent, never twice within the interval; a process that is killed sends it once more at most."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ STEPS = st.lists(
 @given(STEPS)
 def test_any_course_of_troubles_is_told(steps):
     rows, now = {}, START
-    stood: dict[str, datetime] = {}  # by trouble, when the hook was last told that it stands
+    stood: dict[str, datetime] = {}  # by trouble, when the hook last got it as open
     untold: set[str] = set()
     killed, twice = 0, 0
     was: set[str] = set()
@@ -52,7 +52,7 @@ def test_any_course_of_troubles_is_told(steps):
         untold |= keys - was
         # a blind look neither ends nor begins what stood before
         was = keys | {key for key in was if blind and key in {each.key for each in TROUBLES if each.table == "a"}}
-        stood = {key: at for key, at in stood.items() if key in was}  # it may begin anew
+        stood = {key: at for key, at in stood.items() if key in was}  # it may open again
         found = noticed(rows.values(), seen, ["ops"], now)
         rows = {each.trouble.key: each for each in found}
         messages = due(found, "ops", REPEAT, now)

@@ -1,4 +1,4 @@
-"""What is due is sent to real HTTP servers: once, in bounded time, nowhere else, and without a word of a secret."""
+"""Due alerts go to real HTTP servers: once, in bounded time, nowhere else, and without a word of a secret."""
 
 from __future__ import annotations
 

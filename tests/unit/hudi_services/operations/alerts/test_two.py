@@ -1,4 +1,4 @@
-"""Two watchers of one store: one tells, whatever each of them saw when."""
+"""Two watchers of one store: only one sends an alert, in any order of their looks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What services tell of their gain is what became of the table's files."""
+"""The gain that services report agrees with the change of the table's files."""
 
 from __future__ import annotations
 

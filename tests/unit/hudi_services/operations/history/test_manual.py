@@ -1,4 +1,4 @@
-"""What people do to a table at a shell is in its history: savepoints, and what the doctor mends."""
+"""The history of a table has changes by people at a shell: savepoints, and repairs of the doctor."""
 
 from __future__ import annotations
 

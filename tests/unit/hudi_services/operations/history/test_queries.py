@@ -1,4 +1,4 @@
-"""What a history answers: the newest runs and sums, from the table and from the spool, each run once."""
+"""Answers of a history: the newest runs and sums, from the table and from the spool, each run once."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_what_waits_and_what_goes_on_is_shown_once(history, monkeypatch):
     asker = Asker("dag", "run", "task")
     ran(history, "orders", "clean", asker=asker)
     monkeypatch.setattr(store, "_APART", timedelta(hours=1))
-    ran(history, "orders", "clean", instant=None, asker=asker)  # the same try, told anew: it is not delivered yet
+    ran(history, "orders", "clean", instant=None, asker=asker)  # the same try, reported again: it is not delivered yet
     ran(history, "orders", "ingest")
     with recording(Recorded(history, "orders"), "compact", "/lake", "local") as run:
         found = runs(history, LONG_AGO, datetime.now(UTC)).to_pylist()

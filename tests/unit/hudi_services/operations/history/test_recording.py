@@ -1,4 +1,4 @@
-"""Each run of a service leaves one record in the history, whatever becomes of it, and none twice."""
+"""Each run of a service leaves exactly one record in the history, with any outcome."""
 
 from __future__ import annotations
 

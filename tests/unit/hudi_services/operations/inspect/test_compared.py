@@ -1,4 +1,4 @@
-"""What changed between any two instants, and rows as of each, are what whole reads at both say."""
+"""Changes between any two instants, and rows as of each: compared with whole reads at both."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def sampled(look: Look, time: str | None) -> Rows:
 
 
 def happens(table: HoodieTable, step: str, entries: list[Any]) -> None:
-    """Whatever the table refuses is refused here, too."""
+    """Run a step. A step that the table refuses is refused here, too."""
     try:
         match step:
             case "compact":

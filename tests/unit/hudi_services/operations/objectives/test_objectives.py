@@ -74,7 +74,7 @@ def test_a_compaction_is_no_new_data_and_leaves_no_logs(tmp_path):
 
 @pytest.mark.parametrize("version", ["6", "9"])
 def test_what_began_first_and_was_completed_last_is_the_last_commit(tmp_path, capsys, version):
-    """A long write beside a short one: `freshness` goes by completion."""
+    """A long write beside a short one: `freshness` uses completion times."""
     clock = FakeClock()
     table = create(tmp_path / "orders", clock, **{"hoodie.write.table.version": version})
     table.write(batch([("1", "p", 1, 1)]), "insert", SMALL_BLOOM)

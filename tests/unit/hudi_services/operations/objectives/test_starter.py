@@ -1,4 +1,4 @@
-"""Which services missed objectives start: the most urgent, within pools, never in quiet hours, and never for nothing."""
+"""Services that missed objectives start: the most urgent, within pools, never in quiet hours, and never for nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Facts are judged: met or not, since when, how far off, and what mends it."""
+"""Verdicts on facts: met or not, since when, how far off, and which service restores the objective."""
 
 from __future__ import annotations
 

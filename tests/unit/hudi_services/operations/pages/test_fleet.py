@@ -1,4 +1,4 @@
-"""What the page of all tables says."""
+"""Texts of the page of all tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the page of a run says of each task."""
+"""The page of a run: its texts about each task."""
 
 from __future__ import annotations
 

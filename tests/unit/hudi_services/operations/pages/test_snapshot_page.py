@@ -1,4 +1,4 @@
-"""What the page of a table says of how it was seen: the numbers of `hudi-services show`."""
+"""Snapshot numbers on the page of a table: those of `hudi-services show`."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_instants_say_what_they_wrote(table: HoodieTable, store: SnapshotStore) 
 
 def test_what_events_tell_of_older_instants_is_shown(table: HoodieTable, store: SnapshotStore) -> None:
     snapshot(table, store)
-    for step in range(10, 17):  # more than the overview tells of
+    for step in range(10, 17):  # more than the overview shows
         table.write(batch([("a", "p", step, step)]), "upsert", SMALL_BLOOM)
     assert [each.rows for each in page(table, store).instants if each.state == "completed"][:7] == [1] * 7
 

@@ -1,4 +1,4 @@
-"""What the page of one table says."""
+"""Contents of the page of one table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was written over time: nothing is lost between the spans, and what services wrote anew is told apart."""
+"""Written bytes over time: nothing is lost between the spans, and rows that services rewrote are apart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When columns of a watched table changed, told by the commit that did it."""
+"""Changes of a watched table's columns, with the commit that made them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whoever remembers how far he was told gets each commit once, also when the store was emptied in between."""
+"""A reader that remembers its position gets each commit once, even if the store was emptied in between."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What objectives are judged by, as the watcher saw it: the same verdicts without a look, or none at all."""
+"""Facts for objectives, as the watcher saw them: they lead to the verdicts of a look, or to no verdict."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What services gained, as the watcher sums it up: that of the whole history, however it came to be."""
+"""The watcher's sum of the gains of services: that of the whole history, in any order of its records."""
 
 from __future__ import annotations
 

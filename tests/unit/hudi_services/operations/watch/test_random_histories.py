@@ -1,5 +1,6 @@
-"""Random histories of a table and of whoever watches it, killed at any statement: each instant that stands at the end was told
-once, and nothing was told that never was."""
+"""Random histories of a table and of its watcher, which is killed at any statement: each instant that remains at the end was
+reported once, and no other was.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +66,7 @@ def test_no_instant_is_missed_or_told_twice(tmp_path, seed):
 
 
 def hear(place, last, told):
-    """What is new in the store; returns the number of the last event."""
+    """Append the new events of the store; returns the number of the last event."""
     for each in SnapshotStore.open(place).events(last, limit=10_000):
         told.append((each.instant, each.action))
         last = each.number
@@ -73,7 +74,7 @@ def hear(place, last, told):
 
 
 def completed(table):
-    """All instants that stand, archived ones too."""
+    """All instants that remain, archived ones too."""
     state = HoodieTable.open(table.base_path, clock=table.clock).state()
     found = (*state.timeline.instants, *state.archive.instants())
     return {(str(each.time), str(each.action)) for each in found if each.is_completed}

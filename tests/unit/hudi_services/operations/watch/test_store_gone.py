@@ -1,4 +1,4 @@
-"""A store that goes while a watcher runs is made anew by its next round, and never written to unseen."""
+"""If a store goes while a watcher runs, the next round makes it again; no round writes to an unlinked store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables are followed: each completed instant is an event once, whoever completed it and whatever is archived in between."""
+"""Tables are followed: each completed instant of any writer is an event once, even if instants are archived in between."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which Java is taken, and that the packaged one really runs Spark's launcher flags."""
+"""The choice of Java; the packaged one really runs Spark's launcher flags."""
 
 from __future__ import annotations
 

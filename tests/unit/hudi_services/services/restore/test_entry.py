@@ -1,4 +1,4 @@
-"""The service `restore` of Airflow: savepoints, and a restore by the plan that somebody has agreed to, and by no other."""
+"""The service `restore` of Airflow: savepoints, and a restore by the plan that a person approved, and by no other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the server answers: timeline, file slices, markers; and to requests that nobody should send."""
+"""Answers of the server: timeline, file slices, markers; and to requests that no client should send."""
 
 from __future__ import annotations
 

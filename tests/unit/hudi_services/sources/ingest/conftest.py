@@ -69,7 +69,7 @@ class Feed:
 
     @property
     def quarantined(self):
-        """What the quarantine holds: (file, reason, row or text) of each row."""
+        """Contents of the quarantine: (file, reason, row or text) of each row."""
         lines = [line for path in sorted(self.quarantine.rglob("*.jsonl")) for line in path.read_text().splitlines()]
         return [
             (entry["file"], entry["reason"], entry.get("row", entry.get("text"))) for entry in map(json.loads, lines)

@@ -1,4 +1,4 @@
-"""Each row that was read is told: written, a duplicate, without effect, filtered or quarantined. The table says the same."""
+"""The counts have each row that was read: written, a duplicate, without effect, filtered or quarantined. The table agrees."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def add_up(result: ServiceResult) -> None:
 
 
 def model(stored: dict[str, list[int]], operation: str, rows: list[tuple[str, int, int]]) -> dict[str, int]:
-    """What a load of good rows does to a copy-on-write table, `stored` as the ordering values of each key's rows."""
+    """The effect of a load of good rows on a copy-on-write table, `stored` as the ordering values of each key's rows."""
     counts = dict.fromkeys(("inserted", "updated", "deleted", "duplicate", "idle"), 0)
     if operation in ("insert", "bulk_insert"):
         for key, ts, _ in rows:

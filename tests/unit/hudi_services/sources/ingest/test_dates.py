@@ -1,4 +1,4 @@
-"""Which dates a run loads."""
+"""The dates that a run loads."""
 
 from __future__ import annotations
 

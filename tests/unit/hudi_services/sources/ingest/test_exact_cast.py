@@ -1,4 +1,4 @@
-"""Casts never change a value: what another type cannot hold is told."""
+"""Casts never change a value: values that another type cannot hold are reported."""
 
 from __future__ import annotations
 

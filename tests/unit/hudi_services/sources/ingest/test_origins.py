@@ -1,4 +1,4 @@
-"""Where a row that was refused is from: the line or row of its file, whichever step refuses it."""
+"""The origin of a refused row: the line or row of its file, for each step that may refuse it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A first load that fails leaves a table that holds nobody to its options."""
+"""A first load that fails leaves a table that binds no later load to its options."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def ids(of: Table) -> set[int]:
 
 
 def run(of: Table, asked: Asked) -> bool:
-    """A run as its DAG does it. Whether it got past the gate, to Spark."""
+    """Run as its DAG does. Says whether the run got past the gate, to Spark."""
     if not gate(of).look(asked).due:
         return False
     assert main(["ingest", *INGEST.called_with(of, asked).as_flags(of.base_path)]) == 0

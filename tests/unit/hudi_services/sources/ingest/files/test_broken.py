@@ -1,4 +1,4 @@
-"""Files that cannot be read, by policy: nothing is loaded, or they are left out and told in every run."""
+"""Files that cannot be read, by policy: nothing is loaded, or every run skips them and reports that."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_a_broken_file_is_left_out_and_told_in_every_run(feed, caplog, file_form
     assert f"left out: {name}: cannot be read: " in plan.as_text("ingest")
     assert [each["path"] for each in plan.as_dict("ingest")["left_out"]] == [name]
     with pytest.raises(SourceError, match=f"{name} cannot be read"):
-        feed.run(file_format)  # whoever does not skip it finds it again
+        feed.run(file_format)  # a run that does not skip it finds it again
 
 
 def test_it_is_not_read_again_until_it_changes(feed, monkeypatch):

@@ -1,4 +1,4 @@
-"""Every source file is loaded exactly once, whatever dies in between."""
+"""Every source file is loaded exactly once, after a kill at any point."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which files of a folder are loaded, and in what order: patterns, minimal age."""
+"""Choice and order of a folder's files for a load: patterns, minimal age."""
 
 from __future__ import annotations
 

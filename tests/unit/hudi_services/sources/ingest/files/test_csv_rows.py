@@ -92,7 +92,7 @@ def test_whatever_a_csv_writer_wrote_is_read(rows, block, ends, last):
 
 @given(body=st.text(alphabet='ab,"\n', max_size=40), block=st.integers(1, 20))
 def test_every_line_is_in_a_row_or_rejected(body, block):
-    """Whatever the quotes: no text of the file is in neither."""
+    """All text of the file is in a row or rejected, with any quotes."""
     read, rejected = read_all(f"k,m\n{body}".encode(), block)
     told = "".join(rejected) + "".join(cell or "" for row in read for cell in row)
     for letter in "ab":

@@ -1,4 +1,4 @@
-"""Types of CSV columns that nobody declared: careful, and the same however the files are cut."""
+"""Types of undeclared CSV columns: careful, and the same for any cut of the files."""
 
 from __future__ import annotations
 

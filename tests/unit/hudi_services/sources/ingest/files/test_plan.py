@@ -1,4 +1,4 @@
-"""Which files a run loads: pure."""
+"""Choice of the files for a run: pure."""
 
 from __future__ import annotations
 

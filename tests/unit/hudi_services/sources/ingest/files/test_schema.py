@@ -338,7 +338,7 @@ def land_values(feed, file_format, values, name="1"):
 
 
 def change(feed, name, how):
-    """What happens to a file between the look at its columns and the reading of its rows."""
+    """Change a file between the look at its columns and the reading of its rows."""
     path = feed.source / name
     if how == "gone":
         path.unlink()

@@ -1,4 +1,4 @@
-"""What docs/how-to/shape-rows.md says, run as it is written."""
+"""The examples of docs/how-to/shape-rows.md run as they are written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Times as they are written, as timestamps; what is no time stands alone."""
+"""Texts of times become timestamps; a text that is no time affects no other row."""
 
 from __future__ import annotations
 

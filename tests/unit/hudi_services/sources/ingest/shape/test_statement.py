@@ -1,4 +1,4 @@
-"""What SQL a source may have: what looks at one row at a time, and gives the same again."""
+"""The SQL that a source may have: it uses one row at a time, and gives the same again."""
 
 from __future__ import annotations
 
