@@ -1,4 +1,4 @@
-"""The commands of docs/how-to/own-airflow.md for an Airflow that exists already, as they stand there."""
+"""The commands of docs/how-to/own-airflow.md for an Airflow that exists already, as they are written."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def _without_type(thing: object) -> set[str]:
 
 
 def _overrides(name: str) -> bool:
-    """Whether a method is a protocol's, where its words are."""
+    """Says whether a method belongs to a protocol, which documents it."""
     owner, _, member = name.rpartition(".")
     protocol = hoodie.engine.Engine if owner.endswith("Engine") else hoodie.engine.Split
     return owner.startswith(("hoodie.engine.", "hoodie.spark.")) and bool(inspect.getdoc(vars(protocol).get(member)))

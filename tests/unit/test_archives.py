@@ -35,7 +35,7 @@ def wheel(tmp_path_factory) -> Path:
 
 
 def python(path: str, *arguments: str, **variables: str) -> str:
-    """What a Python without this checkout prints."""
+    """The output of a Python without this checkout."""
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": path, **variables}
     run = subprocess.run(
         [sys.executable, *arguments], cwd="/", env=environment, capture_output=True, text=True, check=False

@@ -1,4 +1,4 @@
-"""What CONTRIBUTING.md names is there: paths, make targets, suites, layers."""
+"""Everything that CONTRIBUTING.md names is there: paths, make targets, suites, layers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SPANS = re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", TEXT, flags=re.M |
 
 
 def paths() -> set[str]:
-    """Links, and whatever looks like a path in code: it has a slash or the ending of a file."""
+    """Links, and all code that looks like a path: it has a slash or the ending of a file."""
     words = [word for text in (*SPANS, *CODE) for word in text.split()]
     looks = {
         word

@@ -1,4 +1,4 @@
-"""What consoles and notebooks show of a table and of what was done with it."""
+"""The display of a table and of results in consoles and notebooks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever goes wrong in a call of the library is a HoodieError, also what nobody would ever pass."""
+"""Any failure in a call of the library is a HoodieError, even with arguments that make no sense."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.support.tables import OPTIONS, batch, content, create
 
 
 class Hostile:
-    """Fails whatever is done with it, but for being shown."""
+    """Fails in every use, except when it is shown."""
 
     def __len__(self):
         raise RuntimeError("len")

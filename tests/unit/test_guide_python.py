@@ -28,7 +28,7 @@ BLOCKS = [
 
 @pytest.fixture
 def lake(tmp_path):
-    """Where the examples' paths lead, with the table of which they are."""
+    """The folder that the examples' paths lead to, with their table."""
     options = {
         "hoodie.table.name": "orders",
         "hoodie.table.recordkey.fields": "order_id",

@@ -48,7 +48,7 @@ def test_the_program_says_its_version(program):
 
 
 def test_every_command_has_its_help(program):
-    """In one process: each would load Python anew."""
+    """In one process: each would load Python again."""
     code = (
         "import click\nfrom hudi_services.cli.program import cli, main\n"
         "def walk(group, path):\n"
@@ -117,7 +117,7 @@ def test_hive_sync_names_its_extra(program, tmp_path):
 
 
 def test_bash_completes_it(program, tmp_path):
-    """As somebody has typed `hudi-services cle` and presses the tab key."""
+    """Complete a command, as when a user has typed `hudi-services cle` and presses the tab key."""
     script = program("completion", "bash").stdout
     typed = 'PATH="$1:$PATH"; COMP_WORDS=(hudi-services cle); COMP_CWORD=1; _hudi_services_completion hudi-services\n'
     typed += 'echo "${COMPREPLY[@]}"'

@@ -1,4 +1,4 @@
-"""What a plain `import hoodie` gives, and what it does not load."""
+"""The names that a plain `import hoodie` gives, and the modules that it does not load."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What messages tell people to do can be done: every command, flag, option and make target that a `fix=` names exists."""
+"""The remedies in messages work: every command, flag, option and make target that a `fix=` names exists."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PROCEDURES = {"run_clustering"}  # Hudi's, in Spark SQL
 
 
 def _texts() -> Iterator[tuple[str, str]]:
-    """Where a remedy stands, and the words of it that are in the code; what is filled in is `{}`."""
+    """The place of each remedy, and its words in the code; a computed part is `{}`."""
     for path in SOURCES:
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.keyword) and node.arg == "fix":
@@ -54,7 +54,7 @@ def _flags(command: click.Command) -> set[str]:
 
 
 def _is_code(name: str) -> bool:
-    """Whether it is a module of the library, or something in one."""
+    """Says whether it is a module of the library, or something in one."""
     try:
         resolve_name(name)
     except (ImportError, AttributeError):
@@ -63,7 +63,7 @@ def _is_code(name: str) -> bool:
 
 
 def _exists(steps: list[str]) -> bool:
-    """Whether the words after `hudi-services` begin with a command, and with one of its own where it is a group."""
+    """Says whether the words after `hudi-services` begin with a command, and with one of its own where it is a group."""
     command: click.Command | None = cli
     while isinstance(command, click.Group):
         command = command.commands.get(steps.pop(0)) if steps else None

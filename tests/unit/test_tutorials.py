@@ -1,4 +1,4 @@
-"""The tutorials, step by step as they stand there: their commands and their Python run, and show what the page says."""
+"""The tutorials, step by step as they are written: their commands and their Python run, and show what the page says."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def bash(text):
 
 
 def check_shown(wanted, shown):
-    """Each line of a page, `…` for whatever, is a line of what was shown, in this order."""
+    """Each line of a page, `…` for any text, is a line of the output, in this order."""
     lines = iter(shown.splitlines())
     for line in wanted.splitlines():
         pattern = re.compile(r"\s*".join(".*".join(map(re.escape, part.split("…"))) for part in line.split()))

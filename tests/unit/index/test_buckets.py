@@ -1,4 +1,4 @@
-"""The bucket of a key: what Hudi 1.2.0 computes (`BucketIdentifier`), and file ids that tell it."""
+"""The bucket of a key, as Hudi 1.2.0 computes it (`BucketIdentifier`), and the file ids that contain it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where incoming keys live: file groups, and rows of base files."""
+"""The places of incoming keys: file groups, and rows of base files."""
 
 from __future__ import annotations
 

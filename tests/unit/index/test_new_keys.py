@@ -23,7 +23,7 @@ def keys(texts):
 
 
 class Footer:
-    """What a file says of its keys, as a writer in Java does: it orders texts by their UTF-16."""
+    """The footer of a file with its keys, as a writer in Java makes it: it orders texts by their UTF-16."""
 
     def __init__(self, texts, bloom=True):
         ordered = sorted(texts, key=lambda text: text.encode("utf-16-be"))

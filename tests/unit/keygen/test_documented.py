@@ -1,4 +1,4 @@
-"""The examples of Hudi's documentation work as they stand there, with the results of Hudi's code (tests/interop holds them)."""
+"""The examples of Hudi's documentation work as they are written, with the results of Hudi's code (tests/interop holds them)."""
 
 from __future__ import annotations
 

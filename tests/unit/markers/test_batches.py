@@ -119,7 +119,7 @@ def test_one_that_failed_may_be_asked_for_again(tmp_path):
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_two_processes_at_the_same_files(tmp_path, threads):
-    """As one that was stopped while its plan was begun anew: neither takes the other's markers away."""
+    """Neither takes the other's markers away, as when one was stopped and another began its plan again."""
     storage = LocalStorage(str(tmp_path))
     batching = Batching(1, threads)
     with (
@@ -145,7 +145,7 @@ def test_another_process_that_changes_the_files_all_the_time(tmp_path):
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_markers_that_were_deleted_are_known_no_more(tmp_path, threads):
-    """As by who begins the instant anew: what is asked for then stands on the storage, beside the type that Hudi goes by."""
+    """When a writer begins the instant again, new markers are on the storage, beside the type that Hudi uses."""
     storage = LocalStorage(str(tmp_path))
     with MarkerBatches(storage, TIME, Batching(1, threads)) as batches:
         for number in range(1, 4):

@@ -1,4 +1,4 @@
-"""What a marker says, and which text is none."""
+"""The contents of a marker, and texts that are no marker."""
 
 from __future__ import annotations
 

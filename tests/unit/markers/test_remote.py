@@ -161,7 +161,7 @@ def test_a_write_without_the_web_server_says_what_to_install(tmp_path, monkeypat
 
 
 class Refusing(LocalStorage):
-    """A disk that takes nothing more as soon as there are markers on it, until it is told to."""
+    """A disk that refuses markers with the error `refused`, while one is set."""
 
     refused = None
 
@@ -227,7 +227,7 @@ def test_a_server_that_may_not_write_where_its_tasks_may(storage, quick, caplog)
 
 @pytest.mark.parametrize("secret", ["", "two\nlines", "schlüssel", "snow ☃", " kw77", "a\0b"])
 def test_a_secret_that_cannot_travel(tmp_path, secret, monkeypatch):
-    """It is told before anything is written, and not shown."""
+    """The error comes before anything is written, and does not show it."""
     table = create(tmp_path / "t")
     apart = {"hoodie.embed.timeline.server": "false", "hoodie.filesystem.view.remote.host": "127.0.0.1"}
     monkeypatch.setattr(os, "environ", {**os.environ, "HUDI_TIMELINE_SERVER_SECRET": secret})

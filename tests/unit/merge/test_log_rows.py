@@ -36,10 +36,10 @@ STORED = st.dictionaries(KEYS, ORDERINGS)
 
 
 def applied(stored: dict[str, int], entries: list[Entry], event_time: bool) -> dict[str, tuple[int, int]]:
-    """Key -> (ordering value, number of the row that stands; -1: the stored one), one entry after the other.
+    """Key -> (ordering value, number of the row that wins; -1: the stored one), one entry after the other.
 
-    Deletions with an ordering value are remembered: a late row does not bring the key back. What the logs add up to is then
-    held against the stored row.
+    Deletions with an ordering value are remembered: a late row does not bring the key back. The sum of the logs is then
+    compared with the stored row.
     """
     logs: dict[str, tuple[int | None, int, bool]] = {}
     for number, entry in enumerate(entries):

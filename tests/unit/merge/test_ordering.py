@@ -64,7 +64,7 @@ def test_a_later_field_decides_between_equals_only(new, old, wins):
 
 
 def standing(table):
-    """Places of the rows that stand."""
+    """Places of the rows that remain."""
     return table[SEQUENCE].to_pylist()
 
 

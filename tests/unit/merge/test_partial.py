@@ -39,7 +39,7 @@ STORED = st.dictionaries(KEYS, st.tuples(st.integers(1, 3), st.sampled_from([1, 
 
 
 def filled(high: Row, low: Row, partial: PartialUpdate) -> Row:
-    """What stands of two rows of which `high` wins."""
+    """The row that remains of two, when `high` wins."""
     if high.delete is not False or low.delete is not False:
         return high
     for name in ("a", "b") if partial.marker else ("ts", "low", "a", "b"):
@@ -116,7 +116,7 @@ PARTIALS = {
 @example(stored={}, rows=[Row("a", 3, 1, None, "x"), Row("a", 1, 1, "x", None), Row("a", 2, 1, "y", None)], cut=0)
 @given(stored=STORED, rows=st.lists(ROWS, max_size=10), cut=st.integers(0, 10))
 def test_logs_and_base_as_one_by_one(partial, ordering, stored, rows, cut) -> None:
-    """Whether the rows of logs are reduced at once or on the way."""
+    """The result is the same when the rows of logs are reduced at once and on the way."""
     base = [Row(key, *values) for key, values in stored.items()]
     first = newest_per_key(incoming(rows).slice(0, cut), ordering, partial)
     logs = newest_per_key(pa.concat_tables([first, incoming(rows).slice(cut)]), ordering, partial)
@@ -205,7 +205,7 @@ def test_rows_that_only_fill_count_as_updates() -> None:
 
 
 def test_rows_that_a_write_fills_are_stamped_by_it() -> None:
-    """Else an incremental read from before the write would pass over the change."""
+    """Otherwise an incremental read from before the write would pass over the change."""
 
     def stamped(rows: pa.Table, time: str) -> pa.Table:
         return rows.append_column(COMMIT_TIME, pa.repeat(time, rows.num_rows)).append_column(

@@ -19,7 +19,7 @@ TIMES = SECONDS | st.builds(str.__add__, SECONDS, st.sampled_from(["000", "500",
 
 
 def order(text):
-    """What text means: older times are the end of their second, those of bootstraps are no dates."""
+    """The moment that a text means: older times are the end of their second, those of bootstraps are no dates."""
     padded = text + "999" if len(text) == 14 and not text.startswith("0000") else text
     return padded, len(text)
 
@@ -29,7 +29,7 @@ def order(text):
 @example("20240101000000", "20240101000000500")
 @example("20240101000000", "20240101000000")
 def test_the_order_is_that_of_padded_text_and_total(one, other):
-    """Of two names for one moment the shorter is less."""
+    """The shorter of two names for one moment is less."""
     before = order(one) < order(other)
     for a, b in ((Time.of(one), Time.of(other)), (Time(one), Time.of(other)), (Time.of(one), Time(other))):
         assert (a < b) is (b > a) is before

@@ -50,7 +50,7 @@ def test_a_log_that_was_complete_after_a_compaction_began_stays_with_it(tmp_path
     table = create(tmp_path / "t", FakeClock(), **MOR)
     write(table, [("a", "p", 1, 1), ("b", "p", 1, 1)], "insert")
     write(table, [("a", "p", 2, 2)])
-    # What a writer of Hudi's non-blocking concurrency does: it writes elsewhere while the table is compacted.
+    # A writer of Hudi's non-blocking concurrency does so: it writes elsewhere while the table is compacted.
     shutil.copytree(tmp_path / "t", tmp_path / "copy")
     slow = write(HoodieTable.open(str(tmp_path / "copy"), clock=table.clock), [("b", "p", 3, 3)])
     table.schedule(COMPACTION, force=True)

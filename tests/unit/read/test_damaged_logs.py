@@ -1,4 +1,4 @@
-"""Whatever is damaged in a log: a read passes over it or names the file."""
+"""A read passes over any damage in a log, or names the file."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ LARGE = {
 def test_ten_times_the_budget_in_fixed_memory(tmp_path):
     """80 MB of log rows with a budget of 8 MB: the process grows by a part of what holding them takes.
 
-    Besides the budget it holds a block of a log and a row group, which are kept small here.
+    In addition to the budget it holds a block of a log and a row group, which are kept small here.
     """
     import numpy as np
 

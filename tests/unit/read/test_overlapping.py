@@ -22,7 +22,7 @@ OPTIONS = {**SMALL_BLOOM, "hoodie.parquet.small.file.limit": 0}
 def overlapping(path, version, kind, seed):
     """A table, and its writes: (requested, completed, partition, rows that it wrote, keys that it deleted).
 
-    Writes of one partition follow each other, those of several overlap: the timeline is told later completions.
+    Writes of one partition follow each other, those of several overlap: the timeline gets later completions.
     """
     chance, clock = random.Random(seed), FakeClock()
     table = create(path, clock, **{"hoodie.table.type": kind, "hoodie.write.table.version": version})

@@ -111,7 +111,7 @@ def test_written_on_and_compacted(history):
 
 
 def test_logs_are_not_compacted_into_one(history, monkeypatch):
-    """One block could not tell which rows have which columns. What another planner wants is passed over."""
+    """One block could not show which rows have which columns. A plan of another writer is passed over."""
     table, _, expected = history
     assert table.schedule(LOG_COMPACTION, TWO) is None
     with monkeypatch.context() as patched:

@@ -68,7 +68,7 @@ def test_a_snapshot_of_the_past_has_the_columns_of_its_time(table):
 
 
 def test_the_range_is_told_apart_from_a_filter_of_its_rows(table):
-    """An engine that knows the range may say it in its own words; with a filter besides it may not."""
+    """An engine that knows the range may say it in its own words, but not together with a filter."""
     state = table.state()
     since = table.timeline.commits[0].completion_time
     assert plan_read(state, Query(kind=Incremental(since))).written.commits == (table.timeline.commits[1].time,)

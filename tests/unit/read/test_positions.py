@@ -1,4 +1,4 @@
-"""Rows of logs find those of the base file by number where all logs tell it; else by key. The result is the same."""
+"""Rows of logs find those of the base file by number if all logs have numbers, by key otherwise. The result is the same."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def test_an_added_column_and_nothing_else(tmp_path):
 
 
 def test_merged_logs_tell_none(tmp_path):
-    """A log compaction keeps one row of a key: of a key that stands twice in the base file that would hide one row too few."""
+    """A log compaction keeps one row of a key. If the base file has the key twice, that would hide one row too few."""
     table = made(tmp_path / "t")
     expected = content(table)
     assert table.schedule(LOG_COMPACTION, {"hoodie.log.compaction.blocks.threshold": 2})

@@ -1,4 +1,4 @@
-"""Which folders a filter leaves out, by their names alone: no table is there."""
+"""Folders that a filter leaves out, by their names alone: no table is there."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def choices(schema, condition, **options):
 def test_folders_that_others_named():
     schema = pa.schema([("part", pa.int32()), ("id", pa.string())])
     fields = {"hoodie.table.partition.fields": "part"}
-    # Zeros before a number, as folders of a bootstrapped table have; hive style that no property tells; no number at all.
+    # Zeros before a number, as folders of a bootstrapped table have; hive style that no property names; no number at all.
     paths = ["01", "2", "part=1", "part=3", "one", "__HIVE_DEFAULT_PARTITION__", "default", "1/2"]
     assert choices(schema, part == 1, **fields).partitions(paths) == ["01", "part=1", "one", "1/2"]
     assert choices(schema, part.is_null(), **fields).partitions(paths) == [

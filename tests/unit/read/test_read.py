@@ -67,7 +67,7 @@ def test_row_groups_are_left_out_by_their_statistics(table):
 @pytest.mark.parametrize("by_position", [True, False])
 @pytest.mark.parametrize("mode", ["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"])
 def test_a_filter_over_logs(tmp_path, monkeypatch, mode, by_position):
-    """Of row groups without rows for the filter only what decides whether a row of the logs stands is read."""
+    """A row group without rows for the filter is read only if it decides whether a row of the logs remains."""
     options = {"hoodie.table.type": "MERGE_ON_READ", "hoodie.record.merge.mode": mode}
     small = {**SMALL_BLOOM, "hoodie.parquet.small.file.limit": 0, "hoodie.parquet.block.size": 100_000}
     table = create(tmp_path / "t", FakeClock(), LocalEngine(1), **options)

@@ -33,7 +33,7 @@ class Overtaken(LocalStorage):
 
 @pytest.fixture
 def table(tmp_path):
-    """The second of two delta commits is not complete; its log stands beside that of the first."""
+    """The second of two delta commits is not complete; its log is beside that of the first."""
     made = create(
         tmp_path / "t",
         **{"hoodie.table.type": "MERGE_ON_READ", "hoodie.write.table.version": "6"},

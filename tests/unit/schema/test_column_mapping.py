@@ -1,4 +1,4 @@
-"""What an older file calls the columns of now."""
+"""Names in an older file of the columns of now."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_without_a_history_names_are_names():
 
 
 def test_a_column_that_no_history_knows_is_found_by_its_name():
-    """One that Hudi added without the option. Where the name was another column's, it is not that."""
+    """A column that Hudi added without the option. A name that was another column's does not lead to it."""
     wider = SCHEMA.append(pa.field("more", pa.int32()))
     columns = StoredColumns.of(wider, (NUMBERED,))
     assert not columns.in_file("20260101000000000").changes

@@ -31,7 +31,7 @@ def test_rows_of_the_schema_stay(table):
 
 
 def _disguised(kind):
-    """A type that holds the same values, but is none of a table's own."""
+    """A type that holds the same values, but that no table has."""
     if pa.types.is_struct(kind):
         return pa.struct([field.with_type(_disguised(field.type)) for field in reversed(kind.fields)])
     if pa.types.is_map(kind):

@@ -1,4 +1,4 @@
-"""What a table made from an Arrow schema holds, and what it cannot."""
+"""A table made from an Arrow schema: its columns, and the types that it refuses."""
 
 import pyarrow as pa
 import pytest

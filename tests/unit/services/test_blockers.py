@@ -1,4 +1,4 @@
-"""What holds cleans and compactions back is told, with age, owner and a remedy that works; of a healthy table nothing is."""
+"""Blockers of cleans and compactions are reported, with age, owner and a remedy that works; a healthy table has no report."""
 
 from __future__ import annotations
 

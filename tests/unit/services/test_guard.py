@@ -1,4 +1,4 @@
-"""What a run may delete unasked: caps of files, bytes and of the table's share, before any plan is written."""
+"""Limits of deletes without approval: caps of files, bytes and of the table's share, before any plan is written."""
 
 import dataclasses
 import json
@@ -105,7 +105,7 @@ RETAIN_ONE = {"hoodie.clean.commits.retained": 1, "hoodie.delete.max.files": 2}
 
 @pytest.fixture
 def asked(table):
-    """A table whose clean has asked whether it may delete 7 files, where 2 may go unasked; and the digest of that plan."""
+    """A table whose clean asks whether it may delete 7 files, where 2 need no approval; and the digest of that plan."""
     for step in range(4):
         upsert(table, ("a", "p", step, step), ("b", "q", step, step))
     for step in range(4, 6):

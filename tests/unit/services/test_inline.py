@@ -1,4 +1,4 @@
-"""Services that a write's options ask for: they follow the commit, which stays whatever they do."""
+"""Services that a write's options ask for: they follow the commit, which stays even if they fail."""
 
 from __future__ import annotations
 
@@ -302,7 +302,7 @@ def test_what_cannot_be_is_refused_before_the_write(tmp_path, options, said):
 
 
 def test_the_options_of_a_hudi_quickstart(tmp_path, caplog):
-    """What people give to the data source, as it stands in Hudi's documentation."""
+    """Options that people give to the data source, as in Hudi's documentation."""
     table = create(tmp_path / "t")
     options = {
         "hoodie.table.name": "trips",

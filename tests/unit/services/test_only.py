@@ -1,4 +1,4 @@
-"""A service that is asked for one plan carries out that one and no other, whatever happens to the table meanwhile."""
+"""A service that is asked for one plan carries out that one and no other, even if the table changes in between."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A service that nobody has heard of is explained, scheduled and run by its value alone."""
+"""A service of a test is explained, scheduled and run by its value alone."""
 
 from __future__ import annotations
 

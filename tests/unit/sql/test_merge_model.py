@@ -38,7 +38,7 @@ CLAUSES = st.lists(
 
 
 def merged(target, source, clauses):
-    """What the table holds then; None where a row of it is changed twice, or a key comes twice."""
+    """The rows after the merge; None where it changes a row twice, or a key comes twice."""
     result, acted = dict(target), []
     for key, value in source:
         kind = "matched" if key in target else "not matched"

@@ -1,4 +1,4 @@
-"""What statements do to tables of a warehouse."""
+"""Effects of statements on tables of a warehouse."""
 
 from __future__ import annotations
 

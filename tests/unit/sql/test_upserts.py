@@ -1,4 +1,4 @@
-"""Which merges are written without reading the table, and that nothing comes out otherwise."""
+"""Merges that are written without reading the table; the result is the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which values statements store, and what queries make of them, as Spark does."""
+"""Values that statements store, and their results in queries, as in Spark."""
 
 from __future__ import annotations
 

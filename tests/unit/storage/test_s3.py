@@ -1,4 +1,4 @@
-"""What S3 alone can do to a file: races, lost answers, listings that are remembered, buckets that are not there."""
+"""Effects that only S3 has on a file: races, lost answers, listings that are remembered, buckets that are not there."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_answers_to_a_race(s3, code):
 
 @pytest.mark.parametrize("how", ["create", "output"])
 def test_a_file_whose_answer_was_lost_is_ones_own(s3, how):
-    """The client asks again by itself, and is told that the file is there."""
+    """The client asks again by itself, and learns that the file is there."""
     answers = Answers("PUT", "/f", "lose")
     with storage_behind(s3, answers) as storage:
         if how == "create":
@@ -217,7 +217,7 @@ def test_no_credentials(monkeypatch, tmp_path):
 
 
 def test_a_replacement_whose_answer_was_lost_is_ones_own(s3):
-    """The client asks again by itself, and is told that the object has changed."""
+    """The client asks again by itself, and learns that the object has changed."""
     with storage_behind(s3, answers := Answers("PUT", "/lock", "lose", times=0)) as storage:
         storage.create("lock", b"old")
         answers.left = 1

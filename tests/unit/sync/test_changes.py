@@ -85,7 +85,7 @@ def test_a_first_sync_lists_each_partition_once(table):
 
 
 def test_the_emptied_folder_of_a_removed_partition_is_not_listed_again(table):
-    """When the commit that removed it is archived, nothing but the folder tells of it."""
+    """When the commit that removed it is archived, only the folder is left to show it."""
     table.storage.create("part=old/.hoodie_partition_metadata", b"commitTime=1\npartitionDepth=1\n")
     catalog = MemoryCatalog()
     run_sync(table.state(), {}, catalog)

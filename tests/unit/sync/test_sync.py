@@ -1,4 +1,4 @@
-"""A sync makes the catalog equal to the table, whatever was there before, and refuses what it must not change."""
+"""A sync makes the catalog equal to the table, from any earlier state, and refuses what it must not change."""
 
 from __future__ import annotations
 

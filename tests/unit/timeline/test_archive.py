@@ -169,7 +169,7 @@ def test_damage_of_an_archive_log_is_named(table, damage):
 @pytest.mark.parametrize("table", ["6"], indirect=True)
 @pytest.mark.parametrize("deleted", [0, 1, 3])
 def test_merged_archive_logs(table, deleted):
-    """A merge that died before its first deletion does not count; after it the merged file does, and entries stand twice."""
+    """A merge that died before its first deletion does not count; after it the merged file does, and entries come twice."""
     files = sorted(name for name in history_files(table) if name.startswith(".commits_"))
     folder = table.state().layout.archive_folder
     whole = b"".join(table.storage.read(f"{folder}/{name}") for name in files)

@@ -1,4 +1,4 @@
-"""What differs between the timeline layouts: names, paths, logs, archives."""
+"""The differences of the timeline layouts: names, paths, logs, archives."""
 
 from __future__ import annotations
 

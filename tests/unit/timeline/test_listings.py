@@ -11,7 +11,7 @@ from tests.support.tables import SMALL_BLOOM, batch, create
 
 
 def test_a_listing_of_several_pages_is_made_again_when_its_oldest_commit_is_gone(tmp_path, monkeypatch):
-    """Else the commits that were deleted between two pages would be missing in the middle, and with them their rows."""
+    """Otherwise commits that were deleted between two pages would be missing in the middle, and with them their rows."""
     table = create(tmp_path / "t", FakeClock())
     for number in range(6):
         table.write(batch([(f"k{number}", "p", 1, number)]), "insert", SMALL_BLOOM)
@@ -41,7 +41,7 @@ def test_a_listing_of_several_pages_is_made_again_when_its_oldest_commit_is_gone
 
 
 def test_a_local_listing_asks_for_the_newest_file_first(tmp_path, monkeypatch):
-    """An archiver deletes the oldest first: when one is gone by then, so are all before it."""
+    """An archiver deletes the oldest first: if the newest is gone when it is asked for, so are all before it."""
     for number in range(5):
         (tmp_path / f"{number}.commit").write_text("x")
     asked = []
@@ -53,7 +53,7 @@ def test_a_local_listing_asks_for_the_newest_file_first(tmp_path, monkeypatch):
 
         def stat(self):
             asked.append(self.name)
-            if len(asked) == 2:  # an archiver deletes three of them meanwhile
+            if len(asked) == 2:  # an archiver deletes three of them in between
                 for number in range(3):
                     (tmp_path / f"{number}.commit").unlink()
             return os.stat(self.path)

@@ -69,7 +69,7 @@ def zone(monkeypatch):
 @pytest.mark.parametrize("version", ["9", "6"])
 @pytest.mark.parametrize("zones", [ZONES, ZONES[::-1]], ids=["back", "forth"])
 def test_writers_in_other_time_zones_find_their_conflicts(tmp_path, zone, zones, version):
-    """Who comes later may be hours behind in local times: instants stay in order, and no clock says who was first."""
+    """A later writer may be hours behind in local times: instants stay in order, and no clock decides the first."""
     options = {"hoodie.table.timeline.timezone": "LOCAL", "hoodie.write.table.version": version}
     zone(zones[0])
     table = create(tmp_path, QuickClock(), **options)

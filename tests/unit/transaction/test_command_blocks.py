@@ -149,7 +149,7 @@ def test_a_rollback_that_another_began_is_carried_out_by_its_plan(tmp_path, name
 
 @pytest.mark.parametrize("noted", [True, False])
 def test_a_log_that_has_blocks_of_others_since_it_was_planned_is_not_deleted(tmp_path, noted):
-    """A writer that appends went on with it, after whoever planned the rollback had died; or the plan is wrong."""
+    """A writer went on to append to it, after the planner of the rollback had died; or the plan is wrong."""
     table, time, log = unfinished(tmp_path / "t")
     if not noted:
         table.storage.delete_folder(f".hoodie/.temp/{time}")

@@ -47,7 +47,7 @@ def upsert(keys, options):
 @pytest.mark.parametrize("theirs", TYPES)
 @pytest.mark.parametrize("ours", [*TYPES, "server"])
 def test_the_later_writer_gives_up_before_it_has_written(table, theirs, ours):
-    """Whatever the types of their markers; the other, and a write of other groups, go on."""
+    """The types of their markers do not matter; the other, and a write of other groups, go on."""
     first = Rival(table.base_path, upsert([("a", "p", 2, 2)], {**EARLY, **markers(theirs)}), written=True).begin()
     before = data_files(table)
     engine = OtherProcesses(2) if ours == "server" else None
@@ -98,7 +98,7 @@ def test_tried_again_when_the_other_is_done(table, kind):
 
 @pytest.mark.parametrize("kind", TYPES)
 def test_markers_of_the_dead_are_passed_over(table, kind):
-    """Of a Hudi writer that was killed, say: its heartbeat has expired, or it has none."""
+    """A Hudi writer that was killed, for instance: its heartbeat has expired, or it has no heartbeat."""
     (path,) = (file.path for file in walk_files(table.storage, "part=p") if is_data_file(file.name))
     DirectMarkers(table.storage, OLD).create(path, MarkerType.MERGE)
     shared(table.base_path).write(batch([("a", "p", 2, 2)]), "upsert", {**EARLY, **markers(kind)})

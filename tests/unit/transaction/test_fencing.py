@@ -105,7 +105,7 @@ def test_a_task_whose_unfinished_file_is_deleted_is_told_why(tmp_path, rolled_ba
 
 
 class Repeating(LocalEngine):
-    """Does what it is told, and can do it once more: as a cluster does with an attempt that it took for lost."""
+    """Runs a task, and can run it once more, as a cluster does with an attempt that it believed lost."""
 
     def __init__(self):
         super().__init__(1)

@@ -1,4 +1,4 @@
-"""Whatever a metadata file names, nothing but what it may name is deleted, and nothing is written outside of the table."""
+"""The names in any metadata file: only files that it may name are deleted, and nothing is written outside of the table."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ LISTS = st.lists(HOSTILE, max_size=3)
 
 @pytest.fixture(scope="module", params=["9", "6"])
 def origin(request, tmp_path_factory):
-    """A table with logs beside a folder that is none of its business."""
+    """A table with logs beside a folder that does not belong to it."""
     folder = tmp_path_factory.mktemp("origin")
     options = {"hoodie.table.type": "MERGE_ON_READ", "hoodie.write.table.version": request.param}
     table = create(folder / "t", FakeClock(), **options)
@@ -375,7 +375,7 @@ def test_the_plan_of_a_restore(origin, tmp_path, undone, savepoint):
 @example("part=p", "part=p", ["../../keep/hoodie.properties", "/etc/passwd"])
 @example("", "", [".hoodie/hoodie.properties"])
 def test_the_body_of_a_savepoint(origin, tmp_path, partition, named, files):
-    """It names what stays: nothing goes by it, and nothing of what it names is opened."""
+    """It names files to keep: nothing uses it to delete, and none of the files is opened."""
     attacked = Attacked(origin, tmp_path)
     state = attacked.table.state()
     commit = state.timeline.commits[0].time

@@ -1,4 +1,4 @@
-"""The last step of a change: done is done, whatever the answer was, and nothing that comes after it makes it look undone."""
+"""The last step of a change: done is done, with any answer, and nothing that comes after it makes it look undone."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LOST = TimeoutError("the answer was lost")
 
 
 class Failing(LocalStorage):
-    """Fails where it is told to: `when(verb, path)` gives an error and whether the call is done before it is raised."""
+    """Fails on request: `when(verb, path)` gives an error and whether the call is done before it is raised."""
 
     def __init__(self, base_path, when):
         super().__init__(base_path)

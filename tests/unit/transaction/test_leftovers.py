@@ -1,4 +1,4 @@
-"""What killed processes leave is removed by the next writer; what a living one uses is not."""
+"""The next writer removes the files of killed processes, and keeps those that a living one uses."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_what_a_living_process_writes_stays(table):
 
 
 def test_markers_of_completed_and_of_forgotten_instants_go_with_the_next_write(table):
-    """Of a completed one with the files of attempts that were lost, of one that was rolled back with what its tasks left."""
+    """Markers of a completed one with the files of lost attempts, and of one that was rolled back with its tasks' files."""
     write(table, "b")
     (commit, done) = table.timeline.commits
     for time in (commit.time, "20260601000000000"):
@@ -107,7 +107,7 @@ def test_markers_of_completed_and_of_forgotten_instants_go_with_the_next_write(t
 
 @pytest.mark.parametrize("version", ["6", "9"])
 def test_a_log_that_a_writer_finished_after_it_was_rolled_back(tmp_path, version):
-    """Its own look came to no answer; what else is in its log is told by its blocks where the name does not tell."""
+    """Its own look gave no answer. The blocks in its log show the writers that the name does not show."""
     options = {"hoodie.table.type": "MERGE_ON_READ", "hoodie.write.table.version": version}
     table = create(tmp_path / "t", FakeClock(), **options)
     table.write(batch([("a", "p", 1, 1)]), "insert", SMALL_BLOOM)
@@ -119,7 +119,7 @@ def test_a_log_that_a_writer_finished_after_it_was_rolled_back(tmp_path, version
     table.run(Rollback(gone.time))
     assert table.storage.info(logs[gone.time]) is None
     table.storage.create(logs[gone.time], data)
-    for path in logs.values():  # the other one is of a commit, whoever names it
+    for path in logs.values():  # the other log belongs to a commit, even if a marker names it
         DirectMarkers(table.storage, gone.time).create(path, MarkerType.APPEND)
     write(table)
     assert table.storage.info(logs[gone.time]) is None

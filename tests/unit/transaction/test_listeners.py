@@ -1,4 +1,4 @@
-"""Who follows a change hears of its own instants: before anything of them is written, and once readers see them."""
+"""A listener of a change hears of its own instants: before anything of them is written, and once readers see them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.support.tables import SMALL_BLOOM, batch, create
 
 
 def seen(table: HoodieTable):
-    """What is heard: the action, whether it is complete, and whether the table shows it by then."""
+    """Events of the listener: the action, whether it is complete, and whether the table shows it at that moment."""
     heard = []
 
     def listener(instant):

@@ -47,7 +47,7 @@ def uncommitted(table):
 
 
 def at_rest(table):
-    """Nothing is pending, nothing is left of who lost, nobody holds anything."""
+    """Nothing is pending, the loser left no files, and no lock is held."""
     assert table.timeline.pending == ()
     assert uncommitted(table) == set()
     assert table.storage.info(".hoodie/lock") is None
@@ -233,7 +233,7 @@ def test_services_after_an_optimistic_write(path):
 @pytest.mark.parametrize("written", [False, True])
 @pytest.mark.parametrize("execute", [False, True])
 def test_a_compaction_planned_under_a_writer(path, version, execute, written):
-    """Logs of version 8 and newer count on top of whatever base file is there by then; those of version 6 would be hidden."""
+    """Logs of version 8 and newer count on top of any base file that is there at the commit; version 6 would hide its logs."""
     table = shared(path)
     table.write(batch([("a", "p", 2, 2)]), "upsert", APART)
     writer = Rival(path, write([("a", "p", 3, 3)]), written=written).begin()
@@ -300,7 +300,7 @@ def test_a_writer_that_was_stopped_for_long_does_not_commit(path):
 
 
 def test_a_writer_that_was_taken_for_dead_does_not_commit(path):
-    """Another has rolled it back: it finds its instant gone, whatever it believes of its own heartbeat."""
+    """Another has rolled it back: it finds its instant gone, even if its own heartbeat looks valid."""
     one = Rival(path, write([("a", "p", 2, 2)])).begin()
     table = shared(path)
     (beat,) = table.storage.list(FOLDER).files
@@ -330,7 +330,7 @@ def test_a_heartbeat_goes_on_while_the_write_does(path):
 
 @pytest.mark.parametrize("path", [MOR], indirect=True)
 def test_a_file_that_another_takes_away_is_a_conflict(path, monkeypatch):
-    """A log of version 6 that was listed, and whose writer has lost since: whoever was reading it goes out from anew."""
+    """The writer of a listed log of version 6 has lost since: a reader of the log starts again."""
     table = shared(path)
     run = Pipeline.run
     taken = []

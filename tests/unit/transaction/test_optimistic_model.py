@@ -55,7 +55,7 @@ def test_the_table_is_the_replay_of_the_acknowledged_writes(tmp_path, seed):
     def guarded(writer):
         try:
             work(writer)
-        except BaseException as error:  # noqa: BLE001 - told by the test's thread
+        except BaseException as error:  # noqa: BLE001 - the test's thread reports it
             failures.append(error)
 
     threads = [threading.Thread(target=guarded, args=(writer,)) for writer in range(3)]

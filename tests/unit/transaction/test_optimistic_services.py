@@ -1,4 +1,4 @@
-"""An optimistic writer beside what others do to its file groups meanwhile: plans, rewrites, restores, savepoints."""
+"""An optimistic writer beside other work on its file groups: plans, rewrites, restores, savepoints."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def test_a_log_compaction_that_is_planned_meanwhile(path, execute):
 
 @pytest.mark.parametrize("written", [False, True])
 def test_a_restore_meanwhile(path, written):
-    """Whatever began before it loses, also where it touches no file of what was taken back."""
+    """Any write that began before it loses, even if it touches no file that the restore removed."""
     table = shared(path)
     saved = table.savepoint().instant
     table.write(batch([("c", "r", 2, 2)]), "upsert", APART)
@@ -194,7 +194,7 @@ def test_after_a_restore_a_write_is_planned_again(path, written):
 
 
 def test_a_writer_that_is_taken_for_dead_while_it_writes_plans_again(path):
-    """Its process was stopped for long, its heartbeat ran out, and somebody took its instant back."""
+    """Its process was stopped for long, its heartbeat ran out, and another writer rolled its instant back."""
     table = shared(path)
     writer = begun(path, ("a", "p", 3, 3), **{"hoodie.write.num.retries.on.conflict.failures": 1})
     (pending,) = table.timeline.pending
@@ -298,8 +298,9 @@ def test_a_delete_in_a_bucket_that_another_makes(tmp_path, version, kind):
 
 @pytest.mark.parametrize("call", ["list", "open_input"])
 def test_the_file_of_an_inserted_key_is_rewritten_and_cleaned_while_it_is_looked_for(path, call):
-    """Of the state that the writer looks at the file is gone, and what has taken its place adds no key. (A cleaner of Hudi's that
-    keeps versions of files does not wait for writers.)"""
+    """The file is gone from the writer's state, and its replacement adds no key. (A cleaner of Hudi's that keeps versions of
+    files does not wait for writers.)
+    """
     writer = begun(path, ("n", "p", 2, 2))
     table = shared(path)
     table.write(batch([("n", "p", 3, 3), ("m", "p", 3, 3)]), "upsert", APART)

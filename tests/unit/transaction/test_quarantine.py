@@ -1,4 +1,4 @@
-"""What is moved aside is kept: each content, whatever its size and time, also after kills and beside others."""
+"""Every content that is moved aside is kept, with any size and time, also after kills and beside others."""
 
 from __future__ import annotations
 

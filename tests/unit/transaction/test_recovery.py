@@ -1,4 +1,4 @@
-"""What a run put in order before it did its own work is told: in the log, in the result's message and as JSON."""
+"""Repairs of a run before its own work are reported: in the log, in the result's message and as JSON."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def killed_with_the_lock(path) -> int:
 
 
 def begun(table) -> str:
-    """A commit that somebody began and did not complete."""
+    """A commit that another writer began and did not complete."""
     state = table.state()
     requested = instants.request(state, new_time(state, SystemClock()), Action.COMMIT)
     return str(instants.start(state, requested).time)

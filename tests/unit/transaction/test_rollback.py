@@ -58,7 +58,7 @@ def test_a_compaction_whose_attempt_is_rolled_back_is_still_planned(table):
 
 
 def test_a_living_overwrite_is_not_rolled_back_and_a_dead_one_is(table):
-    """Of version 6 its request is empty, or a record without the plan of a clustering."""
+    """In version 6 its request is empty, or a record without the plan of a clustering."""
     clock = table.clock
     clock.time = clock.time.replace(year=2040)  # after the heartbeat, which has this machine's time
     instants.start(table.state(), instants.request(table.state(), LATER, Action.REPLACE_COMMIT))
@@ -77,7 +77,7 @@ def test_a_living_overwrite_is_not_rolled_back_and_a_dead_one_is(table):
 @pytest.mark.parametrize("name", ["a-0", "a/0"], ids=["a plan", "a plan that no service may carry out"])
 @pytest.mark.parametrize("torn", [False, True], ids=["whole", "torn"])
 def test_what_may_be_the_plan_of_a_clustering_is_not_rolled_back(tmp_path, name, torn):
-    """Of version 6 it stands in a replacecommit, which other operations request too."""
+    """In version 6 the plan is in a replacecommit, which other operations request too."""
     made = create(tmp_path / "t", FakeClock(), **{"hoodie.write.table.version": "6"})
     groups = [{"slices": [{"partitionPath": "part=q", "fileId": name}]}]
     plan = avro_file.encode("HoodieRequestedReplaceMetadata", {"clusteringPlan": {"inputGroups": groups}})

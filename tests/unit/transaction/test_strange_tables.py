@@ -1,4 +1,4 @@
-"""Things that no writer makes, and that stand in a table nevertheless: told by name, never a traceback of Python's."""
+"""Things in a table that no writer makes: errors name them, never a traceback of Python's."""
 
 from __future__ import annotations
 

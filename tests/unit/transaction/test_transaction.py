@@ -26,7 +26,7 @@ OTHER = FILE.replace("11111111-1", "22222222-2")
 
 
 class Journal(LocalStorage):
-    """Notes what is created and deleted, and can be told to do something, or to fail, before a path is created."""
+    """Records created and deleted paths. On request it runs a function, or fails, before a path is created."""
 
     def __init__(self, base_path):
         super().__init__(base_path)
@@ -201,7 +201,7 @@ class TestExecution:
                 written = other.open(Action.COMMIT)
                 other.commit(change(written, put(storage, written, OTHER)))
             new = put(storage, plan, attempt=1)
-            with storage.open_output(FILE.format(2, plan.time)) as sink:  # by a task that no marker tells of any more
+            with storage.open_output(FILE.format(2, plan.time)) as sink:  # by a task without a marker
                 sink.write(b"late")
             tx.commit(change(instant, new))
         assert dict(active(storage, clock)) == {plan.time: True, written.time: True}

@@ -1,4 +1,4 @@
-"""What a process remembers of bodies."""
+"""A process's cache of commit bodies."""
 
 from __future__ import annotations
 

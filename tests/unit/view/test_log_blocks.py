@@ -1,4 +1,4 @@
-"""Which blocks of a slice's logs count, and in which order."""
+"""The blocks of a slice's logs that count, and their order."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_blocks_of_an_instant_that_is_not_committed_are_skipped(table):
 
 @pytest.mark.format("6.2g", "6.5d")
 def test_a_command_block_drops_the_blocks_of_its_target(table):
-    """Hudi's rollback of version 6; the block may stand in another file than what it takes back."""
+    """Hudi's rollback of version 6; the block may be in another file than its target."""
     commits = times(table)
     headers = {Header.INSTANT_TIME: "x", Header.TARGET_INSTANT_TIME: commits[2], Header.COMMAND_BLOCK_TYPE: "0"}
     append_log(table, (BlockType.COMMAND, headers, b""))

@@ -126,7 +126,7 @@ def newest(table, partition="part=p"):
 
 
 def test_any_file_of_the_slice_is_missed_by_reads_and_writes(history):
-    """Else b would be back, and the next upsert would build on that."""
+    """Otherwise b would be back, and the next upsert would build on that."""
     table = history
     whole = content(table)
     assert whole == {"a": ("p", 3, 3), "c": ("q", 1, 1)}
@@ -306,7 +306,7 @@ def test_a_torn_commit_says_nothing_of_files(history, caplog):
 
 
 def test_another_table_at_the_same_place(tmp_path):
-    """What the process remembers is of the files that are there."""
+    """The process remembers only files that are there."""
     for value in (1, 2):
         table = create(tmp_path / "t", FakeClock())
         table.write(batch([("a", "p", value, value)]), "upsert", NO_SMALL_FILES)

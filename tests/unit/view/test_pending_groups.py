@@ -1,4 +1,4 @@
-"""Which groups pending services hold, and what it costs to ask."""
+"""The groups that pending services hold, and the cost of the question."""
 
 from __future__ import annotations
 

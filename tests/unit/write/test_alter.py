@@ -62,7 +62,7 @@ def test_a_renamed_column_keeps_its_values(table):
 
 
 def test_a_dropped_name_used_again_is_null(table):
-    """Of the same type, in one commit or two, after a rewrite and in filters."""
+    """It is null with the same type, in one commit or two, after a rewrite and in filters."""
     table.alter([DropColumn("value")])
     upsert(table, "a")
     table.alter([AddColumn("value", pa.int64())])
@@ -134,7 +134,7 @@ def test_widened_values_and_filters(tmp_path, kind, old, new, given, wanted):
     table.write(pa.table(data).slice(1, 1), "upsert", SMALL_BLOOM)
     table.alter([WidenColumn("v", new)])
     for step in range(2):
-        if step:  # the files are written anew
+        if step:  # the files are written again
             again = {"id": ["b"], "part": ["p"], "ts": [2], "v": pa.array(wanted[1:2], new)}
             table.write(pa.table(again), "upsert", SMALL_BLOOM)
         found = table.read()

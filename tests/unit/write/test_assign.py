@@ -1,4 +1,4 @@
-"""Which files a write touches: the plan alone."""
+"""The files that a write touches: the plan alone."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def everything(table):
 
 
 def resize(table, instant, *, partition="part=p", keep=False):
-    """What a resizing leaves in the metadata: other file groups, but for the last one if that is to `keep` its own."""
+    """Write the metadata of a resizing: other file groups, but for the last one if that is to `keep` its own."""
     nodes = json.loads((files(table, partition) / "00000000000000.hashing_meta").read_bytes())
     nodes |= {"instant": instant, "seqNo": 1}
     for number, node in enumerate(nodes["nodes"]):
@@ -110,7 +110,7 @@ def test_overwrites_are_refused(tmp_path, table):
 
 
 def test_a_partition_that_another_writer_has_dropped_takes_no_rows(table, monkeypatch):
-    """Hudi does so, and its next upsert goes to file groups that nobody reads."""
+    """Hudi accepts rows there, and its next upsert goes to file groups that no reader sees."""
     monkeypatch.setattr("hoodie.write.drop.refuse_replacing", lambda state: None)
     table.delete_partitions(["part=p"])
     with pytest.raises(UnsupportedTableError, match="was replaced"):

@@ -1,4 +1,4 @@
-"""What a commit says besides what its files hold."""
+"""Contents of a commit that its files do not have."""
 
 from __future__ import annotations
 

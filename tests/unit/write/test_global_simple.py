@@ -1,4 +1,4 @@
-"""`hoodie.index.type=GLOBAL_SIMPLE`: a key stands once in the table, and moves with its row; as measured with Hudi 1.2.0."""
+"""`hoodie.index.type=GLOBAL_SIMPLE`: a key is there once in the table, and moves with its row; as measured with Hudi 1.2.0."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever the columns of a table are called, its rows are those of the same table with harmless names."""
+"""A table's rows are the same with any column names as with harmless ones."""
 
 from __future__ import annotations
 

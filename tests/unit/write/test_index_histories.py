@@ -35,7 +35,7 @@ ACTIONS = ("upsert", "upsert", "upsert", "delete", "insert", "clean", "schedule"
 
 
 class Model:
-    """key -> (partition, value) where keys are global, else (key, partition) -> (partition, value)."""
+    """key -> (partition, value) where keys are global, (key, partition) -> (partition, value) otherwise."""
 
     def __init__(self, index):
         self.rows, self.anywhere, self.moves = {}, index.startswith("GLOBAL") or index == "stays", index != "stays"
@@ -53,7 +53,7 @@ class Model:
                 self.rows[name] = (self.rows[name][0] if stays else part, value)
 
     def fresh(self, rows):
-        """Of rows to insert those whose keys are nowhere, once each: what is stored would be there twice."""
+        """Rows to insert with new keys, once each: a stored one would be there twice."""
         wanted = {self.name(key, part): (key, part, value) for key, part, value in rows}
         return [row for name, row in wanted.items() if name not in self.rows]
 

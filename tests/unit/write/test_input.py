@@ -1,4 +1,4 @@
-"""What may be written: everything that speaks Arrow's C stream, in pieces, and nothing of it is lost in silence."""
+"""Input of a write: everything that speaks Arrow's C stream, in pieces, and nothing of it is lost in silence."""
 
 from __future__ import annotations
 
@@ -342,7 +342,7 @@ print(written, (after - before) // 1024)
 @pytest.mark.process
 @pytest.mark.parametrize(("operation", "most"), [("bulk_insert", 550), ("upsert", 250)])
 def test_a_long_stream_is_never_whole_in_memory(tmp_path, operation, most):
-    """Two million rows, 816 MB. Of an upsert only what becomes of its input before the write begins."""
+    """Two million rows, 816 MB. For an upsert only the input before the write begins."""
     done = subprocess.run(
         [sys.executable, "-c", LONG, str(tmp_path / "t"), operation], capture_output=True, text=True, check=True
     )

@@ -1,4 +1,4 @@
-"""`insert` adds rows, whatever is stored: what it leaves does not depend on the sizes of files."""
+"""`insert` adds rows to any stored ones: its result does not depend on the sizes of files."""
 
 from __future__ import annotations
 
@@ -78,8 +78,8 @@ def test_a_file_that_grows_keeps_its_rows_and_their_commit(tmp_path):
     ]
 
 
-# What Hudi 1.2.0 leaves (tests/interop/test_inserts.py): of each key of a small file the row of the greatest ordering value, or
-# the last; with marks of deletions these remove what is stored.
+# Hudi 1.2.0 leaves (tests/interop/test_inserts.py) the row of the greatest ordering value for each key of a small file, or the
+# last; with marks of deletions these remove what is stored.
 @pytest.mark.parametrize("virtual", [False, True], ids=["keys", "virtual"])
 @pytest.mark.parametrize(("mode", "expected"), [("EVENT", [10, 20, 2]), ("COMMIT", [5, 20, 1])])
 @pytest.mark.parametrize("kind", KINDS)

@@ -1,4 +1,4 @@
-"""Tables by every key generator are written, found again and updated; keys that nobody gave are made."""
+"""Tables by every key generator are written, found again and updated; keys are made for rows without any."""
 
 from __future__ import annotations
 

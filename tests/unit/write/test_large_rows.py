@@ -35,7 +35,7 @@ def test_rows_larger_than_a_row_group(tmp_path, kind, operation):
 
 
 def test_a_batch_of_a_base_file_has_a_bounded_size(tmp_path, monkeypatch):
-    """Else merging copies gigabytes, and a text column of Arrow cannot have more than two."""
+    """Otherwise merging copies gigabytes, and a text column of Arrow cannot have more than two."""
     monkeypatch.setattr(base_file, "BATCH_BYTES", 100_000)
     keys = [f"k{number:03d}" for number in range(100)]
     table = create(tmp_path / "t", engine=LocalEngine(1))

@@ -294,7 +294,7 @@ def test_it_is_planned_again_after_a_conflict(path):
 
 
 def test_a_compaction_that_completes_meanwhile_is_no_conflict(tmp_path, version):
-    """It changes no row, and the group that it wrote anew is replaced all the same."""
+    """It changes no row, and the group that it rewrote is replaced all the same."""
     made(tmp_path / "t", version, "MERGE_ON_READ", QuickClock())
     table = shared(tmp_path / "t")
     table.schedule(COMPACTION, OCC, force=True)

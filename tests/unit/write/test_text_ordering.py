@@ -1,4 +1,4 @@
-"""Where an ordering field is text, logs have Avro blocks: in Parquet blocks Hudi misreads it (tests/interop shows both)."""
+"""Logs have Avro blocks if an ordering field is text: in Parquet blocks Hudi misreads it (tests/interop shows both)."""
 
 from __future__ import annotations
 

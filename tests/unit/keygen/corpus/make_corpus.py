@@ -248,7 +248,7 @@ def texts() -> Iterator[dict]:
 
 
 def refused_options() -> Iterator[dict]:
-    """What Hudi refuses too, and what only we refuse."""
+    """Options that Hudi refuses too, and those that only we refuse."""
     text = {"timestamp.type": "DATE_STRING", "input.dateformat": "yyyy-MM-dd", "output.dateformat": "yyyy"}
     value = ["2020-01-01"]
     for wrong in (

@@ -44,7 +44,7 @@ def content(table):
 
 @pytest.fixture(params=["local", "memory"])
 def root(request, tmp_path):
-    """Where source and table are; what a test puts below tmp_path/source goes to an object store by `upload`."""
+    """Places of source and table. A test puts files below tmp_path/source, and `upload` sends them to an object store."""
     if request.param == "local":
         yield str(tmp_path)
         return
@@ -152,7 +152,7 @@ def _tear(file, column):
 
 
 def test_torn_pages_are_found_before_or_named_after(tmp_path):
-    """Of the keys before anything is written; of columns that nobody reads for a bootstrap by the validation."""
+    """Torn key pages are found before anything is written; those of columns that no bootstrap reads, by the validation."""
     source = tmp_path / "source"
     put(source, "part=p/good.parquet", ["a"])
     put(source, "part=p/x.parquet", ["b", "c"])

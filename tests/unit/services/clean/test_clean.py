@@ -352,7 +352,7 @@ def test_a_user_without_a_name_cleans_too(table, monkeypatch, missing):
 
 
 def test_the_audit_of_a_clean(table):
-    """The timeline tells which files a clean removed, how many bytes, and who ran it."""
+    """The timeline has the files that a clean removed, their bytes, and the user that ran it."""
     for step in range(3):
         upsert(table, ("a", "p", step, step))
     result = table.run(CLEAN, {"hoodie.clean.commits.retained": 1}).results[0]

@@ -16,7 +16,7 @@ HOUR = 3600
 
 
 class Stopped(LocalStorage):
-    """The process stands still before, or after, it has made the file that ends in `at`; meanwhile `other` works."""
+    """The process stops before, or after, it has made the file that ends in `at`; in the meantime `other` works."""
 
     at, other, after = "", None, True
 
@@ -56,7 +56,7 @@ def test_it_deletes_nothing_that_another_has_made_current_meanwhile(table, clock
             with pytest.raises(PendingInstantError, match="run `hudi-services clean`, which finishes it"):
                 other.run(Rollback(last), LEASE)
         for file in other.storage.list(".hoodie/timeline" if table.version > 6 else ".hoodie").files:
-            if ".clean." in file.name:  # as a person does who is told that it stands in the way
+            if ".clean." in file.name:  # as a person does who learns that it blocks
                 other.storage.delete(file.path)
         other.run(Rollback(last), LEASE)
 

@@ -1,4 +1,4 @@
-"""What --explain tells of the bytes that a filter will read, held against tables that were clustered."""
+"""The bytes that a filter will read according to --explain, compared with tables that were clustered."""
 
 from __future__ import annotations
 

@@ -223,7 +223,7 @@ def test_nothing_due_waits_for_no_lock(table):
 
 
 def test_what_a_killed_attempt_had_not_finished_is_deleted(table):
-    """Such files are in no listing: the markers tell of them."""
+    """Such files are in no listing: only the markers name them."""
     update(table, "a")
     time = table.schedule(COMPACTION, force=True)
     path = f"part=p/00000000-0000-0000-0000-000000000000-0_0-1-1_{time}.parquet"

@@ -1,4 +1,4 @@
-"""Restores: what goes, what comes back, what readers see meanwhile, and what stands in the way."""
+"""Restores: the files that go and that come back, the readers' view in the meantime, and the blockers."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_all_that_came_after_the_savepoint_goes(table):
 
 def test_a_table_goes_on_after_a_restore_and_an_incremental_read_sees_what_is_new(table):
     change(table)
-    """Its consumers are not told what went; what comes is later than any position they may have."""
+    """Its consumers do not hear of removed rows; new ones are later than any position they may have."""
     old = position(table)
     table.run(Restore(saved(table)))
     last = position(table)

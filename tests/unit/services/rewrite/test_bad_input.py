@@ -1,4 +1,4 @@
-"""What a compaction finds broken: each is named, nothing is lost, and there is a way out."""
+"""Broken input of a compaction: each is named, nothing is lost, and there is a way out."""
 
 from __future__ import annotations
 
@@ -267,7 +267,7 @@ def test_mixed_schemas(table, kind):
 
 @BOTH
 def test_a_null_ordering_value(table, kind):
-    """It is lower than any other: such a row loses, whatever comes last."""
+    """It is lower than any other: such a row loses in any order."""
     rewrite(
         table,
         logs(table)[-1],

@@ -90,7 +90,7 @@ def test_a_commit_that_a_clean_may_have_touched_can_have_none(tmp_path, version,
 
 
 def test_the_cleaner_keeps_the_files_of_a_savepoint_and_takes_them_once_it_is_deleted(table):
-    """Also in partitions that nobody has written since: only the savepoint kept their files."""
+    """They are kept also in partitions without later writes: only the savepoint kept their files."""
     saved = table.timeline.commits[-1].time
     expected = content(table)
     kept = set(table.savepoint().paths)

@@ -1,4 +1,4 @@
-"""Partitions that have outlived their time: which they are, and what happens to what is written meanwhile."""
+"""Partitions that have outlived their time: their choice, and the fate of rows that are written in between."""
 
 from __future__ import annotations
 
@@ -81,14 +81,14 @@ def test_days_count_from_the_creation(table):
 
 
 def test_a_plan_is_another_when_rows_change_and_bytes_do_not(tmp_path):
-    """Whoever agreed to drop the partition has not seen what was written since."""
+    """The person who agreed to drop the partition has not seen the rows that were written since."""
     clock = FakeClock()
     table = create(tmp_path / "t", clock)
     table.write(batch([("1", "a", 1, 1)]), "insert", APART)
     clock.time += timedelta(days=30)
 
     def explained(size):
-        """With a base file of so many bytes, which it has no more afterwards."""
+        """Explain with a base file of `size` bytes, which has its own size again afterwards."""
         [path] = [Path(table.base_path, path) for each in table.file_slices() for path in each.paths]
         real = path.stat().st_size
         os.truncate(path, size)
@@ -147,7 +147,7 @@ def test_more_than_a_run_may_asks(table):
 
 
 def test_a_partition_that_was_written_meanwhile_stays(table, monkeypatch):
-    """What was decided without the lock is decided again under it."""
+    """A decision without the lock is made again under it."""
     decide, written = Ttl.decide, []
 
     def slowly(self, state, options, clock):

@@ -125,7 +125,7 @@ def body(stat: str = "{}", operation: str = '"UPSERT"', extra: str = "{}", compa
 @pytest.mark.parametrize("name", ["numWrites", "numInserts", "numUpdateWrites", "numDeletes", "fileSizeInBytes"])
 @pytest.mark.parametrize("value", ["NaN", "Infinity", "1e999", "9" * 400, str(2**63), '"7"', "[1]", "1.5", "true"])
 def test_what_is_no_count_is_refused(name, value):
-    """It would be summed up, shown and told on."""
+    """Otherwise it would be summed up, shown and passed on."""
     with pytest.raises(CorruptTableError, match=r"here.*is not a count"):
         decode_commit_json(body(f'{{"{name}": {value}}}'), "here")
 

@@ -1,4 +1,4 @@
-"""Who has lost the lock completes nothing, and takes nothing of its next holder back."""
+"""A writer that has lost the lock completes nothing, and leaves the work of the next holder."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def table(tmp_path):
 
 
 def taken_by_another(table):
-    """Somebody breaks the lock, and another writer begins under its own."""
+    """Break the lock as another user does, and let another writer begin under its own."""
     table.storage.delete(LOCK)
     table.storage.create(LOCK, b"another's")
     state = table.state()

@@ -1,4 +1,4 @@
-"""One writer at a time: the lock shows its owner, outlives nobody that is certainly dead, and is broken only by hand."""
+"""One writer at a time: the lock shows its owner, is free once that is certainly dead, and is otherwise broken only by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a metastore says of its times; the rest is tested beside a real one (tests/interop/test_hive_lock.py)."""
+"""Times in a metastore's answers; the rest is tested with a real one (tests/interop/test_hive_lock.py)."""
 
 from __future__ import annotations
 

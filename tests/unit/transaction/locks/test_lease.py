@@ -41,7 +41,7 @@ def lock_file(storage):
 
 
 def by_hudi(storage, clock, seconds, expired=False):
-    """The lock of a writer of Hudi's, valid for so many seconds more."""
+    """The lock of a writer of Hudi's, valid for `seconds` more."""
     until = int((clock.time.timestamp() + seconds) * 1000)
     storage.create(TABLE_LOCK, (HUDIS % (str(expired).lower(), until)).encode())
 
@@ -265,7 +265,7 @@ def test_a_lock_that_was_never_renewed_is_not_certain(storage):
 
 
 def test_killed_at_any_call_the_lock_is_free_for_the_next_in_time(tmp_path):
-    """Taking, renewing and giving back, each killed before and after the call; nobody is shut out for longer than it is valid."""
+    """Taking, renewing and giving back, each killed before and after the call: no writer waits past the lock's time."""
     for half in (False, True):
         for fail_at in range(1, 50):
             path, clock = tmp_path / f"{half}{fail_at}", FakeClock()

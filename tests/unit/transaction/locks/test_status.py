@@ -1,4 +1,4 @@
-"""The locks of a table as people see them, and how they remove one that somebody has left."""
+"""The locks of a table as people see them, and how they remove one that a process has left."""
 
 from __future__ import annotations
 

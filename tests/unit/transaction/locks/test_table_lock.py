@@ -1,4 +1,4 @@
-"""Which provider locks, and that writers of one table have the same one."""
+"""The choice of the lock provider; writers of one table have the same one."""
 
 from __future__ import annotations
 

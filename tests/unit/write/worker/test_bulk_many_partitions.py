@@ -1,4 +1,4 @@
-"""A bulk insert that meets more partitions than it may have files open: one file each, whatever order they come in."""
+"""A bulk insert that meets more partitions than it may have files open: one file each, in any order."""
 
 from __future__ import annotations
 
