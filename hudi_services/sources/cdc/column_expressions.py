@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from hoodie.errors import SchemaConflictError
 from hoodie.model.changes import AFTER, BEFORE
 
-KEY = "hudi_services.sources.cdc.added_columns"
+KEY = "hudi_services.cdc.added_columns"
 """The extra metadata of commits that holds `AddedColumns.text`."""
 
 

@@ -16,7 +16,7 @@ from hoodie.model.changes import AFTER, BEFORE
 
 Mask = Literal["mask", "hash", "drop"]
 MASKED = "***"
-KEY = "hudi_services.sources.cdc.masks"
+KEY = "hudi_services.cdc.masks"
 """The extra metadata of commits that holds `Masks.text`."""
 
 

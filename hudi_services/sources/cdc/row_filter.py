@@ -13,7 +13,7 @@ from hoodie.errors import ArgumentError, ConfigError
 from hoodie.model.changes import AFTER, BEFORE
 from hoodie.read.filters.text import parse_filter
 
-KEY = "hudi_services.sources.cdc.filter"
+KEY = "hudi_services.cdc.filter"
 """The extra metadata of commits that holds the condition."""
 
 

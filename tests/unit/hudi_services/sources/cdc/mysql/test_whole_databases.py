@@ -118,7 +118,8 @@ def test_the_dag_of_a_server_says_which_tables_of_rules_changed(shop, tmp_path):
     rules(f"database: {name}, base_path: '{tmp_path}/lake/{{table}}'", tables=f"[{entry}]")
     run = context()
     HudiDatabaseOperator(task_id="sync", server="shop", file=str(tmp_path / "tables.yaml")).execute(run)
-    assert sorted(asset.name for _, asset, _ in run["outlet_events"].added) == ["hudi.b", f"hudi.shop.{name}.a"]
+    names = sorted(asset.name for _, asset, _ in run["outlet_events"].added)
+    assert names == ["hudi.b", "hudi.database.shop.cuts", f"hudi.shop.{name}.a"]
 
 
 def test_a_table_of_a_rule_is_loaded_and_verified_by_its_name(server, shop, tmp_path):
