@@ -11,11 +11,12 @@ from collections import Counter
 from hoodie import CLEAN, COMPACTION, HoodieTable
 from tests.kills.recovery import nothing_left
 from tests.load.actors import DEAD_AFTER_SECONDS, Loaded, lines, read, rows_of, serve, write
+from tests.support.matrix import DEEP
 from tests.support.random_writes import WRITER, all_commits
 from tests.support.rivals import QuickClock
 from tests.support.tables import OPTIONS, batch, content
 
-SECONDS = float(os.environ.get("SECONDS") or 40)
+SECONDS = float(os.environ.get("SECONDS") or (40 if DEEP else 20))
 # Errors that a process may see when it meets others. A reader may meet a clean.
 TOLD = {"WriteConflictError", "LockHeldError", "LockLostError", "PendingInstantError", "MissingFileError"}
 ACTORS = [write] * 8 + [serve] * 2 + [read] * 2

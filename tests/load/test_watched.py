@@ -1,4 +1,4 @@
-"""1,000 commits of 20 tables, and watchers that are killed at random: each commit is an event, once."""
+"""400 commits of 20 tables, 1,000 in the deep run, and watchers that are killed at random: each commit is an event, once."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from hoodie.clock import SystemClock
 from hudi_services.operations.watch.rounds import Watcher
 from hudi_services.operations.watch.store import SnapshotStore
 from hudi_services.registry.load import read_registry
+from tests.support.matrix import DEEP
 from tests.support.rivals import QuickClock
 from tests.support.tables import OPTIONS, SMALL_BLOOM, batch
 
-TABLES, COMMITS, WRITERS, WATCHERS = 20, 1000, 2, 2
+TABLES, COMMITS, WRITERS, WATCHERS = 20, 1000 if DEEP else 400, 2, 2
 KINDS = [(kind, version) for kind in ("COPY_ON_WRITE", "MERGE_ON_READ") for version in ("9", "6")]
 # Short timelines: much is archived between two looks.
 SHORT = {

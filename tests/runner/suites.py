@@ -11,8 +11,8 @@ class Suite:
     arguments: tuple[str, ...]
     """They are passed to pytest."""
     lane: int = 1
-    """Suites of a lane run one after the other, beside those of the other lane. The first lane begins with the suite of one
-    worker: those of two fill both cores alone. The second one has suites that often wait for programs."""
+    """Suites of a lane run one after the other, beside those of the other lane. The second lane has suites that often wait for
+    programs, then some of one process, which take what Hudi's tests leave of the cores while they wait. It ends first."""
     second_try: bool = False
     """Tests that failed run once more. For suites that start many programs, whose second try is printed by name."""
 
@@ -21,13 +21,13 @@ SIDE_BY_SIDE = ("-n", "2")
 SUITES = (
     Suite("spark", ("tests/spark",)),
     Suite("unit", (*SIDE_BY_SIDE, "tests/unit")),
-    Suite("crash", (*SIDE_BY_SIDE, "tests/crash")),
-    Suite("simulate", (*SIDE_BY_SIDE, "tests/simulation")),
-    Suite("golden", (*SIDE_BY_SIDE, "tests/golden")),
     Suite("interop", (*SIDE_BY_SIDE, "--dist", "loadscope", "--no-loadscope-reorder", "tests/interop")),
     Suite("cluster", ("tests/cluster",), lane=2, second_try=True),
     Suite("load", ("-s", "tests/load"), lane=2),
     Suite("e2e", ("tests/e2e",), lane=2, second_try=True),
+    Suite("crash", ("tests/crash",), lane=2),
+    Suite("simulate", ("tests/simulation",), lane=2),
+    Suite("golden", ("tests/golden",), lane=2),
 )
 
 
