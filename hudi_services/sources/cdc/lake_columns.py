@@ -50,22 +50,21 @@ class LakeColumns:
 
     def compare(self, load: Mapping[str, str], base_path: str) -> None:
         """Raise ConfigError where the extra metadata of a commit says another way: stored rows would have other values."""
-        masked, added = load.get(masks.KEY, ""), load.get(column_expressions.KEY, "")
-        if masked != self.masks.text:
-            raise ConfigError(
-                f"The columns of {base_path} are masked in another way than this load would",
-                found=f"{masked or 'no masks'} in the table, {self.masks.text or 'no masks'} here",
-                fix="use the masks and the hash_key of the table, or load into another path",
-            )
-        if load.get(row_filter.KEY, "") != self.filter.text:
-            raise ConfigError(
-                f"The rows of {base_path} are filtered in another way than this load would",
-                found=f"{load.get(row_filter.KEY) or 'no filter'} in the table, {self.filter.text or 'no filter'} here",
-                fix="use the filter of the table, or load into another path",
-            )
-        if added != self.added.text:
-            raise ConfigError(
-                f"The columns that are added to {base_path} are computed in another way than this load would",
-                found=f"{added or 'no added columns'} in the table, {self.added.text or 'no added columns'} here",
-                fix="use the expressions of the table, or load into another path",
-            )
+        ways = (
+            (masks.KEY, f"columns of {base_path} are masked", "masks", "masks and the hash_key"),
+            (row_filter.KEY, f"rows of {base_path} are filtered", "filter", "filter"),
+            (
+                column_expressions.KEY,
+                f"columns that are added to {base_path} are computed",
+                "added columns",
+                "expressions",
+            ),
+        )
+        for key, what, noun, remedy in ways:
+            stored, given = load.get(key, ""), self.texts.get(key, "")
+            if stored != given:
+                raise ConfigError(
+                    f"The {what} in another way than this load would",
+                    found=f"{stored or f'no {noun}'} in the table, {given or f'no {noun}'} here",
+                    fix=f"use the {remedy} of the table, or load into another path",
+                )
