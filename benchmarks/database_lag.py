@@ -48,7 +48,7 @@ _TRANSACTION = (
     "DELETE FROM bench.t{table} WHERE id BETWEEN {first} - 10 AND {first} - 1",
     "COMMIT",
 )
-_EVENTS = 100  # of a transaction: 50 inserts, 40 updates, 10 deletes
+_EVENTS = 100  # row events of a transaction: 50 inserts, 40 updates, 10 deletes
 
 
 def _write(server: MariaDB, tables: int, rows: int, rate: int, seconds: float, answer: Connection) -> None:

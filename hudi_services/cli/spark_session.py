@@ -10,7 +10,7 @@ from hoodie.errors import ConfigError, missing_extra
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_OLD_MASTERS = ("yarn-client", "yarn-cluster")  # of Spark before 2.0
+_OLD_MASTERS = ("yarn-client", "yarn-cluster")  # masters of Spark before 2.0
 
 
 def spark_session(

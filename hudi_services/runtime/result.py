@@ -72,16 +72,14 @@ class ServiceResult:
     rows_quarantined: int = 0
     files_read: int = 0
     files_skipped: int = 0  # that cannot be read, by the feed's policy
-    columns_left_out: Sequence[str] = ()  # of a load, and fields, dotted: no row has a value that shows their type
+    columns_left_out: Sequence[str] = ()  # columns and dotted fields of a load without a value that shows their type
     bytes_read: int = 0
     files_written: int = 0
     bytes_written: int = 0
     files_deleted: int = 0
     bytes_deleted: int = 0
     seconds: float = 0.0
-    lag_seconds: float | None = (
-        None  # of a stream: how long the first commit of its source that is not taken in has waited
-    )
+    lag_seconds: float | None = None  # seconds that the first commit of a stream's source has waited
     blockers: Sequence[Mapping[str, Any]] = ()  # what held the service back: see hoodie.services.blockers.Blocker
     recovered: Sequence[str] = ()  # what killed or failed processes had left, and was put in order
     services: Sequence[ServiceOutcome] = ()  # that ran after the commit

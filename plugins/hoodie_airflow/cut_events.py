@@ -16,7 +16,7 @@ _FIRST = 100
 """Cuts that get an event where no cut has one yet, at most."""
 _RECENT = 200
 """Events that are compared with the cuts."""
-_TARGETS_BYTES = 48 * 1024  # of JSON: an event is a row of Airflow's database
+_TARGETS_BYTES = 48 * 1024  # bytes of JSON: an event is a row of Airflow's database
 
 
 def add_cut_events(server: str, cuts: Iterable[Cut], context: Any) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-_COLUMNS = 2000  # of a schema, at most
+_COLUMNS = 2000  # columns of a schema, at most
 _TELLS_CATALOGS = "sync"  # it writes to a catalog, and not to the table
 
 

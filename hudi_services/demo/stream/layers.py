@@ -66,8 +66,8 @@ PAID_ORDERS = Layer(
             ("amount", pa.int64()),  # cents
             ("paid", pa.int64()),  # cents
             ("paid_at", pa.timestamp("us", "UTC")),
-            ("minute", pa.string()),  # of paid_at, as 2026-11-26 01:07
-            ("landed_at", pa.timestamp("us", "UTC")),  # of the later one of both events
+            ("minute", pa.string()),  # minute of paid_at, as 2026-11-26 01:07
+            ("landed_at", pa.timestamp("us", "UTC")),  # time of the later of both events
         ]
     ),
     {"hoodie.table.ordering.fields": "version"},

@@ -12,8 +12,8 @@ from typing import Any
 from hudi_services.entry.alerts import Hook
 from hudi_services.operations.alerts.ledger import Message
 
-_LINES = 30  # of a text
-_CHARACTERS = 300  # of a line
+_LINES = 30  # lines of a text
+_CHARACTERS = 300  # characters of a line
 _ORDER = ("began", "over", "stands", "ended")
 _WORDS = {"began": "began", "over": "began and ended", "stands": "still", "ended": "ended"}
 

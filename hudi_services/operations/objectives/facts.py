@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import accumulate
 from typing import Any
 
-_POINTS = 100  # of a growth, at most
+_POINTS = 100  # points of a growth, at most
 
 
 @dataclass(frozen=True)

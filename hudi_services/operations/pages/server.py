@@ -30,7 +30,7 @@ from hudi_services.sources.databases.status import (
 from hudi_services.sources.databases.table_verifications import TableVerification
 
 _DAY = 86_400.0
-_SHARE = 4  # of the retention: a log that is kept for less is named
+_SHARE = 4  # parts of the retention: a log that is kept for less than one is named
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from hudi_services.operations.inspect.table_look import Look
 from hudi_services.operations.objectives.facts import Facts
 from hudi_services.operations.watch.store import SnapshotStore
 
-_OLD = timedelta(minutes=2)  # of the last round: a timeline that changed since then was not seen
+_OLD = timedelta(minutes=2)  # age of the last round: later changes of a timeline were not seen
 _ROUNDS = 3  # missed, where they are further apart than that
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from hoodie.model.files import FileGroup, FileSlice
 from hudi_services.operations.inspect.table_look import Look
 
-_MOST = 100  # of each kind
+_MOST = 100  # file groups of each kind
 
 
 def groups(look: Look) -> tuple[list[dict[str, Any]], int]:

@@ -23,8 +23,8 @@ from hoodie.model.place import same_table
 from hudi_services.operations.watch.model import Cursor, Event, Key, Snapshot, Summary
 from hudi_services.operations.watch.schema import ABOUT, EVENTS, METADATA, TABLES, VERSION
 
-_PARAMETERS = 500  # of a statement
-_KEPT = timedelta(days=90)  # of events whose instants are archived
+_PARAMETERS = 500  # parameters of a statement
+_KEPT = timedelta(days=90)  # age of events whose instants are archived
 GRACE = timedelta(minutes=10)
 """The time that a table has to be away from the registry before it is forgotten: a file may be read while it is
 written, and two watchers may have different copies of it for a while."""

@@ -78,7 +78,7 @@ def change_range(state: TableState, query: ChangeQuery) -> ChangeRange:
     for commit in completed_after(state, after):
         if until is not None and time_in_range(state, commit) > until:
             break
-        body = state.commit_metadata(commit)  # of an archived one it is not kept
+        body = state.commit_metadata(commit)  # the body of an archived commit is not kept
         if not body.moves_rows:
             changing.append(commit)
             partitions |= body.partitions

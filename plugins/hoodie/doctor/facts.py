@@ -69,7 +69,7 @@ class Facts:
     locks: Sequence[FoundLock]
     metadata: MetadataListing | HoodieError | None
     global_index: bool  # writers have the option to find a key in any partition
-    decisions: Mapping[str, Decision[Any] | HoodieError]  # of services, by their names
+    decisions: Mapping[str, Decision[Any] | HoodieError]  # decisions of services, by their names
     bare_key: str | None  # see `hoodie.index.complex_keys.bare_key`
 
     @cached_property

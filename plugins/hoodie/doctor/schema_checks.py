@@ -116,5 +116,5 @@ def _sample(field: pa.Field, footer: pq.FileMetaData) -> tuple[pa.Array, int]:
             values += [found.statistics.min, found.statistics.max]
     try:
         return pa.array(values, field.type), nulls
-    except (pa.ArrowException, TypeError, ValueError):  # of a type whose statistics Arrow gives in another
+    except (pa.ArrowException, TypeError, ValueError):  # Arrow gives the statistics of some types in another one
         return empty, nulls

@@ -25,7 +25,7 @@ from hoodie.storage.base import Storage, closing_input
 LANCE = ".lance"
 _GROUP_ROWS = 1 << 17  # rows that are read together: Lance has no row groups
 _EXPANSION = 4  # decoded bytes for each byte of a file
-_ERRORS = (pa.ArrowException, OSError, RuntimeError, ValueError)  # of Lance, for a file that it cannot read
+_ERRORS = (pa.ArrowException, OSError, RuntimeError, ValueError)  # errors of Lance, for a file that it cannot read
 
 
 class LanceReader(BaseFileReader):

@@ -11,7 +11,7 @@ import pyarrow as pa
 _CHUNK = 1 << 16  # rows, and
 _BYTES = 1 << 22  # bytes of texts of one length at a time: the arrays of one round stay small
 _P1, _P2, _P3, _P4, _P5 = (np.uint32(prime) for prime in (2654435761, 2246822519, 3266489917, 668265263, 374761393))
-_LANES = (606290984, 2246822519, 0, 1640531535)  # of seed 0: p1 + p2, p2, 0, -p1
+_LANES = (606290984, 2246822519, 0, 1640531535)  # lanes of seed 0: p1 + p2, p2, 0, -p1
 
 
 def xxhash32(texts: pa.ChunkedArray) -> np.ndarray:

@@ -23,7 +23,7 @@ class BucketIndex:
 
     homes: Homes
     partitions: tuple[str, ...]  # all of the incoming rows
-    numbers: tuple[int, ...]  # of each slice, among the homes
+    numbers: tuple[int, ...]  # number of each slice, among the homes
 
     def stored_keys(self, state: TableState, slices: Sequence[FileSlice], parallelism: int) -> Sequence[object]:
         return ()

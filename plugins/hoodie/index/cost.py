@@ -17,7 +17,7 @@ class IndexCost:
     index: str
     seconds: float
     slices: int  # in the partitions that the index has to look at
-    near: int  # of them in the partitions of the rows
+    near: int  # file groups in the partitions of the rows
     read: int  # whose keys were read
     bytes: int  # size of their files
     by_range: int  # base files that the ranges of their keys left out

@@ -19,10 +19,10 @@ _COMPARED = 1 << 16  # rows that are copied at a time to compare them
 class Difference:
     """Numbers of rows, those of a pair in the same place."""
 
-    deleted: Places  # of the rows before
+    deleted: Places  # places of the rows before
     updated_before: Places
     updated_after: Places
-    inserted: Places  # of the rows after
+    inserted: Places  # places of the rows after
 
 
 def difference(before: pa.Table, after: pa.Table, key: str) -> Difference:

@@ -84,7 +84,7 @@ def _widen(table: pa.DataType, incoming: pa.DataType, path: str) -> pa.DataType:
         return table if _WIDTHS[table] >= _WIDTHS[incoming] else incoming
     if pa.types.is_decimal(table) and pa.types.is_decimal(incoming) and table.scale >= incoming.scale:
         more = table.scale == incoming.scale and incoming.precision > table.precision
-        return incoming if more else table  # of a smaller scale each value is looked at when it is written
+        return incoming if more else table  # a smaller scale: each value is checked when it is written
     if pa.types.is_timestamp(table) and pa.types.is_timestamp(incoming) and bool(table.tz) == bool(incoming.tz):
         return table
     if pa.types.is_fixed_size_binary(table) and pa.types.is_binary(incoming):

@@ -11,7 +11,7 @@ from hoodie.errors import UnsupportedTableError
 from hoodie.model.meta_columns import META_COLUMNS
 from hoodie.schema.internal import ARRAY, KINDS, MAP, RECORD, Column, InternalSchema, decimal_digits
 
-_WHOLE_DIGITS = {"int": 10, "long": 20}  # of which Hudi asks a decimal that is to hold them
+_WHOLE_DIGITS = {"int": 10, "long": 20}  # digits that Hudi asks of a decimal that holds them
 _WIDER = {
     "int": frozenset({"long", "float", "double", "string"}),
     "long": frozenset({"float", "double", "string"}),

@@ -33,7 +33,7 @@ R = TypeVar("R")
 Pair = tuple[int, bytes]
 
 _MIB = 1 << 20
-_NANOS = 1e9  # of a second
+_NANOS = 1e9  # nanoseconds of a second
 _UNKNOWN_SIZE = 1 << 50  # Spark's guess for a plan without statistics is near 2**63
 
 

@@ -196,7 +196,7 @@ class _Clause:
     by_source: bool
     condition: exp.Expression | None
     deletes: bool
-    values: Mapping[str, exp.Expression]  # of the columns that get one
+    values: Mapping[str, exp.Expression]  # expressions of the columns that get one
 
     @classmethod
     def of(cls, when: exp.When, target: Target, alias: str, source: pa.Schema) -> _Clause:

@@ -117,7 +117,7 @@ _UNITS = {
 _TEXTS = (exp.DType.TEXT, exp.DType.VARCHAR)
 _TIMES = (exp.DType.TIMESTAMP, exp.DType.TIMESTAMPTZ, exp.DType.TIMESTAMPLTZ, exp.DType.TIMESTAMPNTZ)
 _BINARY = (exp.DType.BINARY, exp.DType.VARBINARY)
-_DIGITS = 38  # of the longest decimal
+_DIGITS = 38  # digits of the longest decimal
 _INTEGERS = (exp.DType.TINYINT, exp.DType.SMALLINT, exp.DType.INT, exp.DType.BIGINT)
 
 
@@ -159,7 +159,7 @@ def duckdb_text(tree: exp.Expression) -> str:
             node.set("unit", exp.Literal.string(_UNITS[node.unit.name.upper()]))
         elif isinstance(node, exp.DateTrunc):
             _cut_date(node)
-        elif isinstance(node, exp.StrToUnix):  # of a time, too
+        elif isinstance(node, exp.StrToUnix):  # also of a time
             node.replace(_call(_SECONDS, node.this, _pattern(node)))
         elif isinstance(node, exp.Cast) and node.to.this in _TIMES and not node.this.is_string:
             time = node.copy() if value is None else checked(value, node)

@@ -21,7 +21,7 @@ _SHORT = {
     "hoodie.table.ordering.fields": "orderingFields",
 }
 _BY_CLAUSES = ("hoodie.table.name", "hoodie.table.type", "hoodie.table.partition.fields", "hoodie.database.name")
-_SQL_DEFAULTS = {"hoodie.datasource.write.hive_style_partitioning": "true"}  # of CREATE TABLE with partitions
+_SQL_DEFAULTS = {"hoodie.datasource.write.hive_style_partitioning": "true"}  # defaults of CREATE TABLE with partitions
 
 
 def table_properties(entry: Entry, table: HoodieTable) -> dict[str, str]:

@@ -55,7 +55,7 @@ class TableFunction:
 @dataclass(frozen=True)
 class _Function:
     usage: str
-    counts: range  # of arguments
+    counts: range  # numbers of arguments
     run: Callable[[TableFunction, HoodieTable], Source]
 
 

@@ -81,7 +81,7 @@ class EarlyDetection:
 
     storage: Storage
     clock: Clock
-    instant: Time  # of the write that looks
+    instant: Time  # time of the write that looks
     done: frozenset[Time]  # what was complete, or a plan, when the write began
     looking: Looking
 

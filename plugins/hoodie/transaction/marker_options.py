@@ -37,7 +37,7 @@ class MarkerOptions:
     """In batches, which a server takes where tasks are in other processes, or an empty file each; who deletes them."""
 
     batching: Batching | None = None
-    port: int = 0  # of a server in this process
+    port: int = 0  # port of a server in this process
     apart: tuple[str, int] | None = None  # host and port of one that runs by itself
     delete_threads: int = DELETE_PARALLELISM.default or 1
     looking: Looking | None = None  # how conflicts are looked for by markers; None: not at all

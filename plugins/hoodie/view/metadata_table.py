@@ -88,7 +88,7 @@ def _told(storage: Storage, state: TableState, pending: Collection[Time]) -> pa.
         with ThreadPoolExecutor(_READERS) as pool:
             read = pool.map(lambda block: _block(storage, block), blocks)
             for block, entries in zip(blocks, read, strict=True):
-                if block.kind is BlockType.DELETE:  # of whole records
+                if block.kind is BlockType.DELETE:  # deletions of whole records
                     tables = [t.filter(pc.invert(pc.is_in(t["partition"], entries["partition"]))) for t in tables]
                 else:
                     tables.append(entries)

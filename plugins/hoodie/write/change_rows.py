@@ -50,7 +50,7 @@ class ChangeRows:
 
     op: str
     order: tuple[str, ...]
-    deletes_first: bool  # of changes with one place in the order, as in a commit of a feed
+    deletes_first: bool  # among changes with one place in the order, as in a commit of a feed
     images: bool  # the rows have `before` and `after`
     complete: bool  # deletes have all columns of their row
     data: pa.Schema  # columns to store

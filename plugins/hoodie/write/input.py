@@ -156,7 +156,7 @@ def _read(rows: Any, reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
         except StopIteration:
             return
         except HoodieError:
-            raise  # of rows that this project reads, such as those of a database
+            raise  # raised by rows that this project reads, such as those of a database
         except Exception as error:
             raise _failed(rows, error) from error
         count = max(1, batch.num_rows * _BATCH_BYTES // max(1, batch.nbytes))

@@ -28,7 +28,7 @@ _HEADERS = {
 
 def add_login(app: FastAPI) -> None:
     """Redirect browsers that ask for the page without a valid login. Scripts get the status and JSON."""
-    app.add_route("/login", _login)  # of Starlette: the application's dependencies do not ask for access here
+    app.add_route("/login", _login)  # a route of Starlette, so the application's dependencies do not ask for access
     app.add_exception_handler(HTTPException, _answered)
 
 

@@ -20,7 +20,7 @@ from hudi_services.operations.watch.model import Event, Snapshot, Summary
 from hudi_services.operations.watch.store import SnapshotStore
 from hudi_services.registry.load import Registry
 
-_EVENTS = 1000  # of a table, the newest: what its instants wrote
+_EVENTS = 1000  # the newest events of a table: what its instants wrote
 
 
 @dataclass(frozen=True)

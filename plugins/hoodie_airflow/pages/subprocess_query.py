@@ -24,7 +24,7 @@ _log = logging.getLogger(__name__)
 
 SECONDS = 60.0
 MEMORY = 2 << 30  # bytes
-_BYTES = 4 << 20  # of an answer
+_BYTES = 4 << 20  # bytes of an answer
 _AT_ONCE = BoundedSemaphore(2)
 
 

@@ -25,9 +25,9 @@ _SESSION = (
     " /*!50708 , max_execution_time = 0 */",
 )
 _ACCESS_DENIED = (1044, 1045, 1698)
-_TOO_MANY = (1040, 1203, 1226)  # of the server, of each user, of this user
+_TOO_MANY = (1040, 1203, 1226)  # limits of the server, of each user, of this user
 _ENDED = (
-    *(0, 2002, 2003, 2006, 2013, 2055),  # of the driver: no connection, refused, gone, lost
+    *(0, 2002, 2003, 2006, 2013, 2055),  # errors of the driver: no connection, refused, gone, lost
     *(1053, 1927, 3169, 4031, 1317),  # the server shuts down, the session or its query was killed, or waited too long
     *(1152, 1158, 1159, 1160, 1161, 1184),  # packets did not get through
 )

@@ -13,7 +13,7 @@ import pyarrow as pa
 from hudi_services.sources.cdc.mysql.position import LogPosition
 
 _MEMORY = 64 << 20  # bytes of a table's changes that stay in memory
-_ROWS = 100_000  # of the tables in which changes are handed out
+_ROWS = 100_000  # rows of a table of changes
 
 
 @dataclass(frozen=True)

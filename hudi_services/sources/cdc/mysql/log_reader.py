@@ -23,7 +23,7 @@ from hudi_services.sources.cdc.mysql.target_batch import TargetBatch
 if TYPE_CHECKING:
     from pymysql.connections import Connection
 
-_BYTES = 512 << 20  # of changes that wait, of all tables
+_BYTES = 512 << 20  # bytes of changes that wait, for all tables
 Park = Callable[[Route, HoodieError], None]
 """Takes a route that cannot go on. It raises where the others must not either."""
 

@@ -41,8 +41,8 @@ from hudi_services.sources.cdc.row_filter import EVERY_ROW, RowFilter
 from hudi_services.sources.positions import find_position, newest_load
 
 _CHANGES = ChangeColumns("op", ("number",), complete=True)
-_STAGE_BYTES = 128 << 20  # of rows between the stages of a write that stay in memory
-_TASK_BYTES = 32 << 20  # of changes that a task tags in memory
+_STAGE_BYTES = 128 << 20  # bytes of rows between the stages of a write that stay in memory
+_TASK_BYTES = 32 << 20  # bytes of changes that a task tags in memory
 _TASKS = operation_named("upsert").parallelism
 Parts = Callable[[], Iterator[pa.Table]]
 """Function: reads changes. Those of a commit may be read twice."""

@@ -25,7 +25,7 @@ from hudi_services.sources.ingest.kafka.rows import applied, image_columns
 from hudi_services.sources.ingest.kafka.statements import stopped
 from hudi_services.sources.ingest.source import Delivered, Reject, SourceSplit
 
-_BYTES = 256  # of a message, until it is read
+_BYTES = 256  # bytes of a message, until one is read
 _MANY = 100_000  # messages, none of which can be read
 Read = Callable[[Sequence[Range]], Ordered]
 """Reads ranges; the result has a place for each of their partitions."""
@@ -80,7 +80,7 @@ class TopicBatch:
     (`is_kept` of their number) a commit moves the position.
     """
 
-    name: str  # of the source, for messages
+    name: str  # name of the source, for messages
     format: MessageFormat
     ranges: tuple[Range, ...]
     after: TopicPosition

@@ -27,7 +27,7 @@ from hoodie.view.access import TableAccess
 _INSTANTS = 500  # that are archived at once, under one lock
 # At least one in 20 of the instants listed under a lock goes into the archive; a backlog would otherwise mostly be listed.
 _SHARE = 20
-_BYTES = 32 * 1024 * 1024  # of their files, which are held in memory
+_BYTES = 32 * 1024 * 1024  # bytes of their files, which are held in memory
 
 _Files = dict[tuple[Time, Action], list[Instant]]
 """All files that the active timeline has of an instant, ascending by state."""

@@ -117,7 +117,7 @@ class SortOrder:
         """For each of the ordered `bounds` how many of the rows with these keys come before it."""
         if not bounds.num_rows:
             return pa.array([], pa.int64())
-        order = self.indices(pa.concat_tables([bounds, keys]))  # of what is equal a bound comes first
+        order = self.indices(pa.concat_tables([bounds, keys]))  # a bound comes before keys that are equal to it
         places = pc.indices_nonzero(pc.less(order, bounds.num_rows)).cast(pa.int64())
         return pc.subtract(places, pa.array(range(bounds.num_rows), pa.int64()))
 

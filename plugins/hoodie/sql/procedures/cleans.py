@@ -27,7 +27,7 @@ from hoodie.timeline.codecs.clean import decode_clean_plan
 from hoodie.transaction.guard import relative_path
 
 _ARCHIVED = Parameter("showArchived", FLAG, default=False)
-_VERSION = 2  # of clean plans and results
+_VERSION = 2  # version of clean plans and results
 _AFTER_COMMITS = "NUM_COMMITS"
 
 

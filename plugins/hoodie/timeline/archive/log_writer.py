@@ -21,7 +21,7 @@ from hoodie.timeline.codecs.commit import load_json
 from hoodie.timeline.instant import Action, Instant, State
 
 _SCHEMA = "HoodieArchivedMetaEntry"
-_VERSION = 3  # of the content of a data block
+_VERSION = 3  # version of the content of a data block
 _NOTHING_YET = {"partitionToWriteStats": {}, "extraMetadata": {"ROLLING_STAT": ""}, "operationType": "UNKNOWN"}
 
 

@@ -54,7 +54,7 @@ class LsmArchiveWriter:
         path = self._manifests.path(file.name)
         try:
             create_own(self._storage, path, data)
-        except FileExistsError:  # of an archiver that was killed before it had a manifest
+        except FileExistsError:  # left by an archiver that was killed before it had a manifest
             drop(self._storage, path)
             create_own(self._storage, path, data)
         self._manifests.replace(manifest, (*manifest.files, file))

@@ -27,7 +27,7 @@ from hoodie.transaction.locks.status import FoundLock
 _log = logging.getLogger(__name__)
 
 IMPLICIT_KEY = "lock_key"
-_SEED = -625288518  # of Hudi's hashes
+_SEED = -625288518  # seed of Hudi's hashes
 _NODE = "-lock-"  # before the number of a node in the queue
 _SHOWN = 200  # characters of what a node holds
 _CERTAIN = 0.1  # the share of the session's time that was asked for: the server may have granted less

@@ -21,7 +21,7 @@ class EventSpool:
         self._events: list[Event] = []
         self._bytes = 0
         self._file: IO[bytes] | None = None
-        self._offsets: list[int] = []  # of events in the file
+        self._offsets: list[int] = []  # places of events in the file
 
     def __len__(self) -> int:
         return len(self._events) + len(self._offsets)

@@ -220,7 +220,7 @@ def _session(status: Body) -> tuple[int, int]:
             mode = status.number(8)
         elif code == _CHARSETS:
             collation = status.number(2)
-            status.take(4)  # of the connection and the server
+            status.take(4)  # ids of the connection and the server
         elif code == _CATALOG:
             status.take(status.number(1))
         elif code in (_FLAGS, _AUTO_INCREMENT):

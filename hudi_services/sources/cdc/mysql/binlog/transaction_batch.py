@@ -13,7 +13,7 @@ from hudi_services.sources.cdc.mysql.binlog.events import Event, Kind
 from hudi_services.sources.cdc.mysql.binlog.table_map import table_name
 from hudi_services.sources.cdc.mysql.position import LogPosition
 
-_BYTES = 16 << 20  # of events in a batch: a thousand tables have a few rows each in a smaller one
+_BYTES = 16 << 20  # bytes of a batch: in a smaller one a thousand tables have a few rows each
 _PIECE = 16 << 20  # bytes of events of a long transaction that are decoded at once
 
 

@@ -20,7 +20,7 @@ from hudi_services.sources.cdc.mysql.equality.row_difference import RowDifferenc
 from hudi_services.sources.cdc.mysql.equality.spool import PARTS, Spool, spooled
 from hudi_services.sources.cdc.mysql.snapshot import Snapshot
 
-_BATCH_BYTES = 64 << 20  # of rows whose bytes are computed at a time
+_BATCH_BYTES = 64 << 20  # bytes of rows that are compared at a time
 _LISTED = 16_384  # chunks of a condition: of more the server reads all rows
 
 
