@@ -17,7 +17,7 @@ from tests.words.rules import Hit, address, hits, semicolons
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("benchmarks", "dags", "docs", "hudi_services", "plugins", "spark_apps", "tests")
-PAGES = ("README.md", "CONTRIBUTING.md")
+PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "CODE_OF_CONDUCT.md", "SECURITY.md")
 # By `make cli-docs`, from help texts, which are checked.
 GENERATED = {"docs/reference/cli.md", "docs/reference/procedures.md"}
 # Pages that say "you": what to do, step by step.
