@@ -20,12 +20,15 @@ from hudi_services.demo.home import DemoHome
 from hudi_services.demo.land import land
 from hudi_services.local_airflow.api import AirflowApi
 from hudi_services.local_airflow.dags import wait_for_dags
+from hudi_services.local_airflow.home import AirflowHome
 from hudi_services.local_airflow.processes import running
 from hudi_services.runtime.folders import DAGS, PROJECT
 from tests.e2e import catalog, failing
 from tests.e2e.catalog import Outage
 from tests.support.browser import chromium
 from tests.support.hooks import Server, serving
+from tests.support.page_lake import FEW, MANY, registry, watch, write_lake
+from tests.support.page_server import page_server
 from tests.support.servers import free_port
 
 # A driver that lives for seconds: the second compiler of the JVM and a parallel collector cost more than they save.
@@ -213,3 +216,25 @@ def outage(airflow: Running) -> Iterator[Outage]:
     """The metastore is down at first. A test of the first module asks for it: others run until the second try of the sync."""
     with catalog.outage(airflow) as outage:
         yield outage
+
+
+@pytest.fixture(scope="session")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AirflowHome]:
+    """An API server by itself, for the pages of tables."""
+    folder = tmp_path_factory.mktemp("pages")
+    with page_server(folder, folder / "tables.yaml", [*FEW, *MANY]) as home:
+        yield home
+
+
+@pytest.fixture(scope="session")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    lake = tmp_path_factory.mktemp("lake")
+    write_lake(lake)
+    return lake
+
+
+@pytest.fixture
+def few(home: AirflowHome, lake: Path) -> None:
+    """A table with logs and a plan that waits, one without a snapshot, one that is not there, and a mistake."""
+    registry(home, FEW, "  - {name: wrong, base_path: /lake/wrong, typ: x}\n", lake)
+    watch(home)

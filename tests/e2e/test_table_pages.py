@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
@@ -11,66 +10,22 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, FrameLocator, Page, Route, expect
 
 from benchmarks.pages import PAINTED
-from hoodie import COMPACTION, HoodieTable
+from hoodie import HoodieTable
 from hoodie.clock import SystemClock
 from hoodie.storage import LocalStorage
 from hudi_services.local_airflow.home import AirflowHome
-from hudi_services.operations.watch.location import store_of
-from hudi_services.operations.watch.store import SnapshotStore
-from hudi_services.operations.watch.table_round import look
-from hudi_services.registry.load import read_registry
 from hudi_services.runtime.pause import resume
 from tests.support.browser import signed_in, started_runs
 from tests.support.matrix import diagonal
 from tests.support.page_bodies import run_body, server_body
-from tests.support.page_server import fill_store, page_server
-from tests.support.tables import SMALL_BLOOM, batch, create
+from tests.support.page_lake import MANY, MARKUP, registry, watch
+from tests.support.page_server import fill_store
+from tests.support.tables import SMALL_BLOOM, batch
 
 pytestmark = pytest.mark.e2e
 
-MANY = [f"t{number:04}" for number in range(1000)]
-FEW = ["orders", "visits", "gone"]
-MARKUP = "<img src=x onerror=window.hurt=1>"
 NEW = "<b onclick=hurt()>new</b>"
 SLOW = 3000.0  # ms; on a quiet machine a tenth of it (benchmarks/pages.py)
-
-
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AirflowHome]:
-    folder = tmp_path_factory.mktemp("pages")
-    with page_server(folder, folder / "tables.yaml", [*FEW, *MANY]) as home:
-        yield home
-
-
-@pytest.fixture
-def few(home: AirflowHome, lake: Path) -> None:
-    """A table with logs and a plan that waits, one without a snapshot, one that is not there, and a mistake."""
-    registry(home, FEW, "  - {name: wrong, base_path: /lake/wrong, typ: x}\n", lake)
-    watch(home)
-
-
-def watch(home: AirflowHome) -> None:
-    reading = read_registry(home.registry)
-    store = SnapshotStore.open(store_of(reading.registry), make=True)
-    for entry in reading.registry.tables:
-        if entry.name != "visits":
-            look(entry, store, SystemClock())
-
-
-@pytest.fixture(scope="module")
-def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    lake = tmp_path_factory.mktemp("lake")
-    table = create(lake / "orders", **{"hoodie.table.type": "MERGE_ON_READ"})
-    for step in (1, 2):
-        table.write(batch([("a", "p", step, step)]), "upsert", SMALL_BLOOM)
-    table.schedule(COMPACTION, {"hoodie.compact.inline.max.delta.commits": 1})
-    return lake
-
-
-def registry(home: AirflowHome, names: list[str], more: str = "", lake: Path = Path("/lake")) -> None:
-    clean = "clean: {schedule: 0 4 * * *}"
-    lines = [f'  - {{name: {name}, base_path: {lake}/{name}, description: "{MARKUP}", {clean}}}\n' for name in names]
-    home.registry.write_text("pages: {rows: true}\ntables:\n" + "".join(lines) + more)
 
 
 def frame(page: Page) -> FrameLocator:
@@ -103,12 +58,16 @@ def test_the_pages_are_walked(browser: Browser, home: AirflowHome, few: None, us
         expect(tables.get_by_role("row", name="visits")).to_contain_text("not looked at yet")
         tables.get_by_role("link", name="orders").click()
         expect(frame(page).get_by_role("heading", name="orders")).to_be_visible()
+        waits = frame(page).get_by_role("region", name="Pending work and blockers")
+        expect(waits.get_by_text("hudi-services compact --table orders")).to_be_visible()
+        expect(frame(page).get_by_text(MARKUP)).to_be_visible()
+        tabs = frame(page).get_by_role("navigation", name="parts of the table")
+        tabs.get_by_role("link", name="Timeline").click()
         expect(frame(page).get_by_role("img", name="Timeline of 3 instants")).to_be_visible()
         expect(frame(page).locator("svg.timeline rect.requested")).to_have_count(1)
-        waits = frame(page).get_by_role("region", name="What waits, and what holds it back")
-        expect(waits.get_by_text("hudi-services compact --table orders")).to_be_visible()
+        tabs.get_by_role("link", name="Files").click()
         expect(frame(page).get_by_role("rowheader", name="part=p")).to_be_visible()
-        expect(frame(page).get_by_text(MARKUP)).to_be_visible()
+        tabs.get_by_role("link", name="Runs").click()
         frame(page).get_by_role("link", name="hudi_clean__orders").click()
         page.wait_for_url("**/dags/hudi_clean__orders")
         page.goto(f"{home.address}/hudi/#/table/nothing")
@@ -119,11 +78,11 @@ def test_the_pages_are_walked(browser: Browser, home: AirflowHome, few: None, us
 
 def test_a_table_is_paused_on_its_page_by_who_may(browser: Browser, home: AirflowHome, few: None, lake: Path) -> None:
     with signed_in(browser, home, "viewer") as page:
-        page.goto(f"{home.address}/hudi/#/table/orders")
-        expect(page.get_by_role("region", name="Services")).to_be_visible()
+        page.goto(f"{home.address}/hudi/#/table/orders/settings")
+        expect(page.get_by_role("region", name="Registry entry")).to_be_visible()
         expect(page.get_by_role("region", name="Pause")).to_have_count(0)
     with signed_in(browser, home, "admin") as page:
-        page.goto(f"{home.address}/hudi/#/table/orders")
+        page.goto(f"{home.address}/hudi/#/table/orders/settings")
         asked = page.get_by_role("region", name="Pause")
         asked.get_by_label("reason").fill(MARKUP)
         page.keyboard.press("Enter")
@@ -145,13 +104,14 @@ def test_what_was_written_and_where_it_lies_is_drawn(
     table.write(batch([("b", part, 1, 1) for part in (MARKUP, "q")]), "upsert", SMALL_BLOOM)
     watch(home)
     with signed_in(browser, home, "viewer") as page:
-        page.goto(f"{home.address}/hudi/#/table/orders")
+        page.goto(f"{home.address}/hudi/#/table/orders/timeline")
         written = page.get_by_role("region", name="Written over time")
         expect(written.get_by_role("img", name="Bytes written over time")).to_be_visible()
         expect(written).to_contain_text("write amplification 1.0")
         written.get_by_text("As a table").click()
         expect(written.locator("tbody tr")).to_have_count(1)
         expect(written.locator("tbody tr")).to_contain_text("12")  # commits and rows
+        page.get_by_role("link", name="Files").click()
         places = page.get_by_role("region", name="Partitions")
         expect(places.get_by_role("img", name="3 partitions by size, listed below")).to_be_visible()
         places.get_by_label("Shade").select_option(label="bytes in logs")
@@ -235,6 +195,11 @@ def test_screen_readers_and_narrow_windows_can_use_the_pages(
         for address in (
             "",
             "#/table/orders",
+            "#/table/orders/timeline",
+            "#/table/orders/files",
+            "#/table/orders/data",
+            "#/table/orders/runs",
+            "#/table/orders/settings",
             "#/run/hudi_clean__orders/manual__1",
             "#/compare/orders/0/now",
             "#/server/shop",
@@ -288,7 +253,7 @@ def test_a_server_of_1100_tables_is_searched_and_its_parked_tables_resumed(
 
 def test_a_span_of_the_timeline_is_chosen_by_mouse_and_keys(browser: Browser, home: AirflowHome, few: None) -> None:
     with signed_in(browser, home, "viewer") as page:
-        page.goto(f"{home.address}/hudi/#/table/orders")
+        page.goto(f"{home.address}/hudi/#/table/orders/timeline")
         drawn = page.get_by_role("region", name="Timeline")
         picture, status = drawn.locator("svg.timeline"), drawn.get_by_role("status").first
         whole = status.inner_text()
@@ -308,7 +273,7 @@ def test_a_span_of_the_timeline_is_chosen_by_mouse_and_keys(browser: Browser, ho
         page.keyboard.press("ArrowLeft")
         page.keyboard.press("Escape")
         expect(status).to_have_text(whole)
-        drawn.get_by_role("button", name="Closer").click()
+        drawn.get_by_role("button", name="Zoom in").click()
         expect(status).not_to_have_text(whole)
 
 
@@ -325,7 +290,7 @@ def test_a_bootstrap_does_not_stretch_the_timeline(browser: Browser, home: Airfl
 
     with signed_in(browser, home, "viewer") as page:
         page.route("**/hudi/api/tables/orders", bootstrapped)
-        page.goto(f"{home.address}/hudi/#/table/orders")
+        page.goto(f"{home.address}/hudi/#/table/orders/timeline")
         drawn = page.get_by_role("region", name="Timeline")
         expect(drawn.locator("tbody")).to_contain_text("00000000000001")
         expect(drawn.get_by_role("status").first).not_to_contain_text("1970")
@@ -378,7 +343,7 @@ def test_rows_are_shown_and_two_instants_compared(browser: Browser, home: Airflo
     table.write(batch([(NEW, "p", 9, 9)]), "upsert", SMALL_BLOOM)
     watch(home)
     with signed_in(browser, home, "viewer") as page:
-        page.goto(f"{home.address}/hudi/#/table/orders")
+        page.goto(f"{home.address}/hudi/#/table/orders/data")
         shown = page.get_by_role("region", name="Rows", exact=True)
         shown.get_by_role("button", name="Show rows").click()
         expect(shown.get_by_role("cell", name=NEW, exact=True)).to_be_visible(timeout=30_000)

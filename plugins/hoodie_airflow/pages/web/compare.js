@@ -1,4 +1,4 @@
-// What changed in a table between two instants: by partition, by commit, and rows that differ.
+// The changes of a table between two instants: by partition, by commit, and rows that differ.
 
 import { h, scrolling } from "./dom.js";
 import { compared, listing } from "./listing.js";
@@ -9,7 +9,7 @@ const SIGNS = { inserted: "+ inserted", updated: "~ updated", deleted: "− dele
 const right = (text) => h("td", { class: "right" }, text);
 const number = (key, title, shown = count) => ({ key, title, down: true, right: true, by: (row) => row[key], cell: (row) => right(row[key] ? shown(row[key]) : "") });
 
-/** Rows of a commit; a service that wrote rows anew brought none. */
+/** Rows of a commit. A service that rewrote rows brought no rows. */
 const brought = (key, title) => ({ ...number(key, title), by: (row) => (row.moves_rows ? 0 : row[key]), cell: (row) => right(row[key] && !row.moves_rows ? count(row[key]) : "") });
 
 /** The nodes of the page. */
@@ -18,12 +18,12 @@ export async function compare(ask, [, name, first, last]) {
   const found = await ask(`api/tables/${name}/compare?${asked}`);
   return [
     h("nav", { "aria-label": "path" }, h("a", { href: `#/table/${name}` }, decodeURIComponent(name))),
-    h("h1", {}, "What changed"),
+    h("h1", {}, `Changes of ${decodeURIComponent(name)}`),
     h("p", { class: "quiet" }, `after ${found.after}, until ${found.until ?? "now"}: ${counted(found.commits.length, "commit")}, +${count(found.rows_inserted)} ~${count(found.rows_updated)} `
       + `−${count(found.rows_deleted)} rows as they count them, ${counted(found.file_groups, "file group")} written, ${count(found.file_groups_replaced)} replaced`),
     section("By partition", partitions(found)),
     section("Commits", commits(found)),
-    section("Rows", found.rows_refused ? [h("p", { class: "quiet told" }, found.rows_refused)] : rows(found)),
+    section("Rows", found.rows_refused ? [h("p", { class: "quiet lines" }, found.rows_refused)] : rows(found)),
   ];
 }
 
@@ -75,11 +75,11 @@ function rows(found) {
       h("td", { class: "changes" }, values(row, found.hidden)))))))];
 }
 
-/** Of an update what differs, as the server found before it cut long values; else all. */
+/** The columns of an update that differ, which the server compared before it cut long values; otherwise all columns. */
 function values(row, hidden) {
   const [before, after] = [row.before ?? {}, row.after ?? {}];
   if (row.change !== "updated") return Object.entries(row.after ?? before).map(([name, found]) => h("div", {}, `${name}: `, value(found)));
   return row.differs.length
     ? row.differs.map((name) => h("div", {}, `${name}: `, value(before[name]), " → ", value(after[name])))
-    : hidden ? "written again; nothing that is shown differs" : "the same values, written again";
+    : hidden ? "written again; no column that is shown differs" : "the same values, written again";
 }

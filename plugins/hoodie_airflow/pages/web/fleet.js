@@ -7,7 +7,7 @@ import { ago, count, counted, size } from "./words.js";
 
 const STATES = {
   gone: ["✕", "is gone", "bad"], unreadable: ["✕", "cannot be read", "bad"], damaged: ["✕", "damaged", "bad"], failed: ["✕", "a run failed", "bad"], asks: ["◆", "waits for approval", "warn"],
-  blocked: ["◆", "held back", "warn"], missed: ["▲", "misses objectives", "warn"], absent: ["○", "not there yet", "soft"],
+  blocked: ["◆", "blocked", "warn"], missed: ["▲", "misses objectives", "warn"], absent: ["○", "not there yet", "soft"],
   unknown: ["○", "not looked at yet", "soft"], paused: ["◼", "paused", "warn"], ok: ["●", "fine", "good"],
 }; // the gravest first
 const RANKS = Object.keys(STATES);
@@ -27,7 +27,7 @@ const columns = (now) => [
   { key: "log_bytes", title: "Logs", down: true, right: true, by: (row) => row.log_bytes, cell: (row) => right(row.log_bytes ? size(row.log_bytes) : "") },
   { key: "pending", title: "Pending", down: true, right: true, by: (row) => row.pending, cell: (row) => right(row.pending ? count(row.pending) : "") },
   { key: "runs", title: "Last runs", down: true, by: (row) => row.runs[0]?.at ?? null, cell: (row) => h("td", { class: "runs" }, runs(row.runs, now)) },
-  { key: "running", title: "Runs by itself", by: (row) => row.running.join(), cell: (row) => h("td", { class: "runs" }, row.running.join(", ") || "nothing") },
+  { key: "running", title: "Scheduled services", by: (row) => row.running.join(), cell: (row) => h("td", { class: "runs" }, row.running.join(", ") || "none") },
 ];
 
 const times = (urgency) => (urgency === null ? "" : `${urgency >= 10 ? count(Math.round(urgency)) : urgency.toFixed(1)}\u00a0×`);
@@ -37,9 +37,12 @@ export function state(row) {
   const [mark, words, colour] = STATES[row.state];
   return [
     h("span", { class: colour }, h("span", { "aria-hidden": "true" }, `${mark} `), words),
-    row.reasons.map((reason) => h("div", { class: "about" }, reason)),
+    row.reasons.map((reason) => h("div", { class: "about" }, brief(reason))),
   ];
 }
+
+/** The first statement of a message, without its details and its fix. */
+export const brief = (text) => text.split(/\n|\. (?=Found: |To do: )/, 1)[0];
 
 /** Each with a link to what it did; those that did not succeed say how they ended. */
 export function runs(found, now) {

@@ -13,7 +13,7 @@ const CHOICES = [
   ["bytes of older versions", (row) => row.older_bytes, size],
 ];
 
-/** The nodes: a choice of what is shown, and the map. The listing of partitions stands below it. */
+/** The nodes: a choice of what is shown, and the map. The listing of partitions follows it. */
 export function heat(partitions) {
   const rows = [...partitions].sort((one, other) => (one.path < other.path ? -1 : 1));
   const place = scrolling("map of partitions", [], "drawn");

@@ -1,14 +1,14 @@
-// The card on Airflow's home page. Whatever goes wrong it shows nothing: an error here would stand over everybody's home page.
+// The card on Airflow's home page. After any error it shows nothing: an error here would cover the home page of every user.
 
 const NAME = "Hudi tables";
 const WORDS = {
-  unreadable: "cannot be read", damaged: "damaged", failed: "with a failed run", blocked: "held back", missed: "with missed objectives",
+  unreadable: "cannot be read", damaged: "damaged", failed: "with a failed run", blocked: "blocked", missed: "with missed objectives",
   absent: "not there yet", unknown: "not looked at yet", paused: "paused", ok: "fine",
 };
 const FRAME = { border: "1px solid color-mix(in srgb, currentColor 25%, transparent)", borderRadius: "6px", padding: "12px 16px", margin: "12px 0" };
 const LINK = { textDecoration: "underline" };
 
-/** What is shown of an answer; null for one that says nothing. */
+/** The card's nodes for an answer; null for an empty one. */
 function shown(h, found) {
   const counts = Object.entries(WORDS).filter(([state]) => Number.isInteger(found?.states?.[state]) && found.states[state] > 0);
   if (!counts.length) return null;
@@ -17,7 +17,7 @@ function shown(h, found) {
     h("h2", { style: { fontWeight: 600 } }, h("a", { style: LINK, href: "plugin/hudi" }, NAME)),
     h("p", null, counts.map(([state, words]) => `${found.states[state]} ${words}`).join(" · ")),
     gravest.length ? h("ul", { style: { paddingLeft: "1.2em" } }, ...gravest.map((each) =>
-      h("li", { key: String(each?.name) }, h("a", { style: LINK, href: `hudi/#/table/${encodeURIComponent(String(each?.name))}` }, String(each?.name)), each?.reason ? `: ${String(each.reason)}` : null))) : null);
+      h("li", { key: String(each?.name) }, h("a", { style: LINK, href: `plugin/hudi/hudi/#/table/${encodeURIComponent(String(each?.name))}` }, String(each?.name)), each?.reason ? `: ${String(each.reason)}` : null))) : null);
 }
 
 function Card() {

@@ -13,7 +13,7 @@ export function listing({ rows, noun, columns, order, like, texts, filter, place
   const chosen = { text: "", only: "", page: 0, ...order };
   const head = h("tr", {});
   const body = h("tbody", {});
-  const told = h("p", { class: "quiet", role: "status" });
+  const shown = h("p", { class: "quiet", role: "status" });
   const place = h("span", {});
   const back = h("button", { type: "button", click: () => turn(-1) }, "Previous");
   const on = h("button", { type: "button", click: () => turn(1) }, "Next");
@@ -43,7 +43,7 @@ export function listing({ rows, noun, columns, order, like, texts, filter, place
     const seen = found.slice(chosen.page * size, (chosen.page + 1) * size);
     head.replaceChildren(...columns.map((column) => header(column, chosen, reorder)));
     body.replaceChildren(...seen.map((row) => h("tr", {}, columns.map((column) => column.cell(row)))));
-    told.textContent = found.length === rows.length
+    shown.textContent = found.length === rows.length
       ? counted(rows.length, noun)
       : `${count(found.length)} of ${counted(rows.length, noun)}`;
     place.textContent = `page ${chosen.page + 1} of ${pages}`;
@@ -64,7 +64,7 @@ export function listing({ rows, noun, columns, order, like, texts, filter, place
   return [
     h("div", { class: "tools", role: "search", "aria-label": `search in ${noun}s` },
       h("label", {}, "Search", search), only ? h("label", {}, filter.title, only) : null),
-    told,
+    shown,
     scrolling(`list of ${noun}s`,
       h("table", {}, h("caption", { class: "hidden" }, `${noun}s`), h("thead", {}, head), body)),
     pager,

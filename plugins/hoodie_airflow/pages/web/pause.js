@@ -1,8 +1,8 @@
-// Holding the services of a table back, and letting them run again.
+// Pauses a table's services, and resumes them.
 
 import { h } from "./dom.js";
 
-/** A form with a reason where the table is not paused, else a button that ends it. */
+/** A form with a reason, or a button that ends the pause of a paused table. */
 export function pause(found, tell) {
   const path = `api/tables/${found.declared.name}/pause`;
   const said = h("p", { role: "status" });
@@ -25,14 +25,14 @@ export function pause(found, tell) {
 
 function pausing() {
   return h("form", { class: "asks" },
-    h("p", { class: "quiet" }, "No service of this platform runs on a paused table; whoever else writes to it goes on."),
+    h("p", { class: "quiet" }, "No service of this platform runs on a paused table. Other writers are not affected."),
     h("label", {}, "reason ", h("input", { name: "reason", required: true, maxlength: 1000, size: 60 })),
-    h("label", {}, "until (UTC; empty: until somebody ends it) ", h("input", { name: "until", type: "datetime-local" })),
+    h("label", {}, "until (UTC; empty: until a user resumes it) ", h("input", { name: "until", type: "datetime-local" })),
     h("button", {}, "Pause the table"));
 }
 
 function resuming(held) {
-  return h("form", { class: "asks" }, h("p", {}, held.text), h("button", {}, "Let its services run again"));
+  return h("form", { class: "asks" }, h("p", {}, held.text), h("button", {}, "Resume its services"));
 }
 
 function wanted(form) {
@@ -41,11 +41,11 @@ function wanted(form) {
 }
 
 function paused({ paused: made }) {
-  return `Paused by ${made.by}: ${made.reason}. The watcher's next round shows it to everybody.`;
+  return `Paused by ${made.by}: ${made.reason}. The pages show it after the watcher's next round.`;
 }
 
 function resumed({ resumed: ended }) {
   return ended
-    ? `The pause by ${ended.by} (${ended.reason}) has ended: services run again. The watcher's next round shows it to everybody.`
-    : "It was not paused any more.";
+    ? `The pause by ${ended.by} (${ended.reason}) has ended: services run again. The pages show it after the watcher's next round.`
+    : "The table was no longer paused.";
 }

@@ -1,4 +1,4 @@
-// What a run of a DAG did, task by task.
+// A run of a DAG, task by task.
 
 import { h } from "./dom.js";
 import { compared, listing } from "./listing.js";
@@ -14,7 +14,7 @@ const SHOWN = { count, bytes: size, seconds: (value) => `${value.toFixed(1)} s` 
 const WORDS = { seconds: "worked for", "cpu seconds": "processor time" };
 const EVERY = 3000; // ms between looks at a run that goes on
 
-/** The nodes of the page. While the run goes on what has changed is drawn anew, and nothing else: nobody loses his place. */
+/** The nodes of the page. While the run goes on, only the tasks that changed are drawn again: readers keep their place. */
 export async function run(ask, [, dag, name], tell) {
   const path = `api/runs/${dag}/${name}`;
   const place = h("div", {});
@@ -29,7 +29,7 @@ export async function run(ask, [, dag, name], tell) {
       drawn.set(task.task, { text, node });
       return node;
     });
-    const waits = found.tasks.length ? [] : [h("p", { class: "quiet" }, "It has not begun yet.")];
+    const waits = found.tasks.length ? [] : [h("p", { class: "quiet" }, "The run has not begun yet.")];
     const wanted = [...waits, ...nodes];
     if (wanted.length !== place.childNodes.length || wanted.some((node, at) => node !== place.childNodes[at])) place.replaceChildren(...wanted);
     if (found.goes_on) setTimeout(again, EVERY);
@@ -58,7 +58,7 @@ export async function run(ask, [, dag, name], tell) {
 /** The page of a run, or of a task of it, in Airflow itself. */
 const airflow = (found, task) => `../dags/${encodeURIComponent(found.dag)}/runs/${encodeURIComponent(found.run)}${task ? `/tasks/${encodeURIComponent(task)}` : ""}`;
 
-/** What the run was asked for in its form. */
+/** The values of the run's form. */
 function asked(conf) {
   const pairs = Object.entries(conf);
   if (!pairs.length) return "";
@@ -69,12 +69,12 @@ function one(task, found, tell) {
   const [mark, words, colour] = OUTCOMES[task.outcome];
   const took = task.began && task.ended ? `took ${span((Date.parse(task.ended) - Date.parse(task.began)) / 1000)}` : null;
   const waits = task.state === "awaiting_input";
-  const facts = [waits ? "waits for somebody's approval" : task.state, moment(task.began), took, task.tries > 1 ? `try ${task.tries}` : null, words].filter(Boolean).join(" · ");
+  const facts = [waits ? "waits for approval" : task.state, moment(task.began), took, task.tries > 1 ? `try ${task.tries}` : null, words].filter(Boolean).join(" · ");
   return h("section", { "aria-label": task.task },
     h("h2", {}, h("span", { class: colour, "aria-hidden": "true" }, `${mark} `), task.task),
     h("p", { class: "quiet" }, facts, " · ", h("a", { href: airflow(found, task.task.replace(/\[\d+\]$/, "")), click: inAirflow }, waits ? "approve or reject" : "in Airflow")),
     task.progress.map(progressed),
-    task.message ? h("p", { class: "told" }, task.message) : null,
+    task.message ? h("p", { class: "lines" }, task.message) : null,
     task.instant ? h("p", {}, "instant ", h("code", {}, task.instant)) : null,
     h("dl", { class: "facts" }, task.amounts.map((amount) =>
       h("div", {}, h("dt", {}, WORDS[amount.name] ?? amount.name), h("dd", {}, SHOWN[amount.unit](amount.value))))),
@@ -82,7 +82,7 @@ function one(task, found, tell) {
     task.files.length ? plan(task, found, tell) : null);
 }
 
-/** The same form, with the plan's digest: whatever else is due by then is refused. */
+/** The same form, with the plan's digest: any other plan is refused. */
 function exactly(task, found, tell) {
   const conf = { ...found.conf, operation: "execute", plan: task.digest };
   return h("p", {}, starter(tell, "Run exactly this plan", found.dag, conf, `It would ${task.would}, by plan ${task.digest}.`));

@@ -1,5 +1,6 @@
-// A sample of rows, as of an instant or now, and the choice of two instants to compare: read when somebody asks.
+// A sample of rows, as of an instant or now, and the choice of two instants to compare: read on request.
 
+import { go } from "./address.js";
 import { h, scrolling } from "./dom.js";
 import { counted, moment } from "./words.js";
 
@@ -49,7 +50,7 @@ function rows(answer) {
     h("tbody", {}, answer.rows.map((row) => h("tr", {}, row.map((each) => h("td", {}, value(each))))))));
 }
 
-/** Null is told from an empty text. */
+/** Null and an empty text look different. */
 export function value(found) {
   if (found === null || found === undefined) return h("span", { class: "soft" }, "null");
   if (found === "") return h("span", { class: "soft" }, "(empty)");
@@ -66,7 +67,7 @@ export function choosing(found) {
   const form = h("form", { class: "asks" }, h("label", {}, "after", first), h("label", {}, "until", last), h("button", { type: "submit" }, "Compare"));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    location.hash = `#/compare/${encodeURIComponent(found.declared.name)}/${first.value}/${last.value || "now"}`;
+    go(`#/compare/${encodeURIComponent(found.declared.name)}/${first.value}/${last.value || "now"}`);
   });
   return [form];
 }

@@ -1,4 +1,4 @@
-// What services gained, by day: bytes that cleans freed and bytes of logs that were merged; and what that cost, by service.
+// Gains of services by day: bytes that cleans freed, bytes of logs that were merged. Costs by service.
 
 import { bars } from "./wrote.js";
 import { h, scrolling } from "./dom.js";

@@ -1,5 +1,6 @@
 // Runs of DAGs that are started from a page, by Airflow's own API: its rights hold.
 
+import { go } from "./address.js";
 import { h } from "./dom.js";
 
 const API = "../api/v2/dags/";
@@ -14,8 +15,8 @@ export function starter(tell, words, dag, conf, sure = null) {
   const place = h("span", { class: "starter" }, first, said);
 
   function ask() {
-    const yes = h("button", { type: "button", click: () => begin(yes) }, "Start it");
-    const no = h("button", { type: "button", click: () => { place.replaceChildren(first, said); first.focus(); } }, "Leave it");
+    const yes = h("button", { type: "button", click: () => begin(yes) }, "Start");
+    const no = h("button", { type: "button", click: () => { place.replaceChildren(first, said); first.focus(); } }, "Cancel");
     place.replaceChildren(h("strong", {}, sure), yes, no, said);
     yes.focus();
   }
@@ -24,7 +25,7 @@ export function starter(tell, words, dag, conf, sure = null) {
     button.disabled = true;
     said.textContent = " starting …";
     try {
-      location.hash = await start(tell, dag, conf);
+      go(await start(tell, dag, conf));
     } catch (error) {
       said.textContent = ` ${error.message}`;
       button.disabled = false;
@@ -34,11 +35,11 @@ export function starter(tell, words, dag, conf, sure = null) {
   return place;
 }
 
-/** The address of the page of a new run. A DAG that is switched off is told: its run would wait for ever. */
+/** The address of the page of a new run. A DAG that is switched off is an error: its run would wait for ever. */
 async function start(tell, dag, conf) {
   const path = `${API}${encodeURIComponent(dag)}`;
   const found = await tell("GET", path);
-  if (found.is_paused) throw new Error(`The DAG ${dag} is switched off in Airflow: a run would wait until somebody switches it on.`);
+  if (found.is_paused) throw new Error(`The DAG ${dag} is switched off in Airflow: a run would wait until a user switches the DAG on.`);
   const run = await tell("POST", `${path}/dagRuns`, { logical_date: null, conf });
   return `#/run/${encodeURIComponent(dag)}/${encodeURIComponent(run.dag_run_id)}`;
 }

@@ -24,22 +24,22 @@ export function timeline(instants, now) {
   const last = Date.parse(now);
   const first = instants.reduce((least, each) => Math.min(least, began(each) || least), last - 60_000);
   const place = scrolling("picture of the timeline", [], "drawn");
-  const told = h("span", { class: "quiet", role: "status" });
+  const chosen = h("span", { class: "quiet", role: "status" });
   let range = [first, last];
   let picked = null; // where dragging began, and the rectangle over it
 
   const choice = h("select", { change: () => show(choice.value ? [last - Number(choice.value) * 1000, last] : [first, last], choice.value) },
     SPANS.filter(([, seconds]) => seconds === null || last - first > seconds * 1000).map(([words, seconds]) => h("option", { value: seconds ?? "" }, words)),
     h("option", { value: "own", hidden: true }, "as chosen"));
-  const buttons = [["Earlier", () => move(-0.5)], ["Later", () => move(0.5)], ["Closer", () => zoom(0.5)], ["Wider", () => zoom(2)]]
+  const buttons = [["Earlier", () => move(-0.5)], ["Later", () => move(0.5)], ["Zoom in", () => zoom(0.5)], ["Zoom out", () => zoom(2)]]
     .map(([words, act]) => h("button", { type: "button", click: act }, words));
 
   /** Never beyond what there is, nor closer than a second. */
-  function show([from, to], chosen = "own") {
+  function show([from, to], span = "own") {
     const wide = Math.min(Math.max(to - from, 1000), last - first);
     const begin = Math.min(Math.max(from, first), last - wide);
     range = [begin, begin + wide];
-    choice.value = wide === last - first ? "" : chosen;
+    choice.value = wide === last - first ? "" : span;
     draw();
   }
 
@@ -62,7 +62,7 @@ export function timeline(instants, now) {
     node.addEventListener("dblclick", () => show([first, last]));
     place.replaceChildren(node);
     if (focused) node.focus();
-    told.textContent = `${moment(new Date(range[0]).toISOString())} to ${moment(new Date(range[1]).toISOString())}`;
+    chosen.textContent = `${moment(new Date(range[0]).toISOString())} to ${moment(new Date(range[1]).toISOString())}`;
   }
 
   function pressed(event) {
@@ -114,7 +114,7 @@ export function timeline(instants, now) {
   const legend = [["completed", "completed"], ["inflight", "in flight"], ["requested", "requested"]].map(([state, words]) =>
     h("span", { class: "legend" }, s("svg", { width: 14, height: 12, "aria-hidden": "true" },
       s("rect", { x: 1, y: 1, width: 12, height: 10, rx: 2, class: `bar ${state}` })), ` ${words}`));
-  return [h("div", { class: "tools" }, h("label", {}, "The last", choice), buttons, legend, told), place];
+  return [h("div", { class: "tools" }, h("label", {}, "The last", choice), buttons, legend, chosen), place];
 }
 
 function picture(instants, from, end, now) {
@@ -147,10 +147,10 @@ function bars(instants, top, x, end) {
   const open = (bar) => Number(bar.state !== "completed");
   return [...drawn.values()].sort((one, other) => open(other) - open(one)).map((bar) =>
     s("rect", { x: bar.left, y: top + 5, width: bar.wide, height: LANE - 10, rx: 2, class: `bar ${bar.state}` },
-      s("title", {}, bar.all.slice(0, 8).map(told).join("\n") + (bar.all.length > 8 ? `\nand ${bar.all.length - 8} more` : ""))));
+      s("title", {}, bar.all.slice(0, 8).map(described).join("\n") + (bar.all.length > 8 ? `\nand ${bar.all.length - 8} more` : ""))));
 }
 
-function told(each) {
+function described(each) {
   const took = each.completed ? `took ${span((Date.parse(each.completed) - began(each)) / 1000)}` : each.state;
   return [`${each.action} ${each.instant}`, moment(Date.parse(each.began) ? each.began : each.completed), took, each.operation, each.rows === null ? null : `${count(each.rows)} rows`, each.bytes === null ? null : size(each.bytes)].filter(Boolean).join(", ");
 }

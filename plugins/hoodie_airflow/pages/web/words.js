@@ -42,3 +42,11 @@ export function ago(iso, now) {
   const seconds = between(iso, now);
   return h("time", { datetime: iso, title: moment(iso) }, seconds < 0 ? `in ${span(-seconds)}` : `${span(seconds)} ago`);
 }
+
+/** The value or limit of an objective. */
+export function amount(value, unit) {
+  if (value === null) return "nothing yet";
+  if (unit === "seconds") return span(value);
+  if (unit === "of all") return `${Math.round(value * 100)} % of all`;
+  return unit === "bytes per byte" ? value.toPrecision(3) : count(Math.round(value));
+}

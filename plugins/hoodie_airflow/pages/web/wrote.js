@@ -1,4 +1,4 @@
-// What was written over time: bytes of rows that commits brought, on top of them those of rows that were written anew.
+// Bytes written over time: those of rows that commits added, and above them those of rows that were rewritten.
 
 import { h, s, scrolling } from "./dom.js";
 import { count, size } from "./words.js";
@@ -16,12 +16,12 @@ export function wrote({ unit, spans }) {
   const shown = (each) => (unit === "day" ? each.begin.slice(0, 10) : each.begin.slice(0, 16).replace("T", " "));
   const amplified = brought ? `, write amplification ${((brought + rewritten) / brought).toFixed(1)}` : "";
   return [
-    h("p", {}, `Commits brought rows of ${size(brought)}; they and services wrote ${size(rewritten)} of other rows anew${amplified}. A bar is ${unit === "day" ? "a day" : "an hour"} in UTC.`),
-    bars(spans, [["completed", "brought by commits", (each) => each.bytes], ["rewritten", "of other rows, written anew", (each) => each.rewritten]], shown,
-      (each) => `${shown(each)}: ${count(each.commits)} commits, ${count(each.rows)} rows, ${size(each.bytes)}; written anew ${size(each.rewritten)}`,
+    h("p", {}, `Commits added rows of ${size(brought)}. ${size(rewritten)} of existing rows were rewritten${amplified}. A bar is ${unit === "day" ? "a day" : "an hour"} in UTC.`),
+    bars(spans, [["completed", "added by commits", (each) => each.bytes], ["rewritten", "existing rows, rewritten", (each) => each.rewritten]], shown,
+      (each) => `${shown(each)}: ${count(each.commits)} commits, ${count(each.rows)} rows, ${size(each.bytes)}; rewritten ${size(each.rewritten)}`,
       "Bytes written over time, listed below"),
     h("details", {}, h("summary", {}, "As a table"), scrolling("written over time", h("table", {}, h("caption", { class: "hidden" }, "written over time"),
-      h("thead", {}, h("tr", {}, [unit, "commits", "rows", "brought", "written anew"].map((title, at) => h("th", { scope: "col", class: at ? "right" : null }, title)))),
+      h("thead", {}, h("tr", {}, [unit, "commits", "rows", "added", "rewritten"].map((title, at) => h("th", { scope: "col", class: at ? "right" : null }, title)))),
       h("tbody", {}, spans.filter((each) => each.commits || each.rewritten).map((each) => h("tr", {},
         h("th", { scope: "row" }, shown(each)), [count(each.commits), count(each.rows), size(each.bytes), size(each.rewritten)]
           .map((text) => h("td", { class: "right" }, text)))))))),
@@ -35,16 +35,16 @@ function legend(state, words) {
 
 /**
  * Bars of one or two amounts each, with a legend. `kinds` are [class, words, amount(each)], from the ground up; `shown(each)` is
- * the name of a bar, `told(each)` what it says when it is pointed at.
+ * the name of a bar, `about(each)` its text under the pointer.
  */
-export function bars(spans, kinds, shown, told, label) {
+export function bars(spans, kinds, shown, about, label) {
   return [
     h("p", { class: "tools" }, kinds.map(([state, words]) => legend(state, words))),
-    scrolling(label, picture(spans, kinds, shown, told, label), "drawn"),
+    scrolling(label, picture(spans, kinds, shown, about, label), "drawn"),
   ];
 }
 
-function picture(spans, kinds, shown, told, label) {
+function picture(spans, kinds, shown, about, label) {
   const whole = (each) => kinds.reduce((sum, [, , amount]) => sum + amount(each), 0);
   const most = Math.max(...spans.map(whole), 1);
   const wide = (WIDTH - LEFT) / spans.length;
@@ -63,7 +63,7 @@ function picture(spans, kinds, shown, told, label) {
         return height > 0 && s("rect", { x: left + Math.min(wide * 0.1, 4), y: top, width: Math.max(Math.min(wide * 0.8, 60), 1), height, class: `bar ${state}` });
       };
       return s("g", {},
-        s("title", {}, told(each)),
+        s("title", {}, about(each)),
         kinds.map(bar),
         place % every === 0 && s("text", { x: left, y: HEIGHT + 16, class: "soft" }, shown(each).slice(5)));
     }));

@@ -1,0 +1,30 @@
+// The rows of a table: its columns, samples, and changes.
+
+import { changes } from "./changes.js";
+import { h } from "./dom.js";
+import { plain, section } from "./parts.js";
+import { choosing, sample } from "./sample.js";
+import { ago, counted } from "./words.js";
+
+export function data(found, ask) {
+  const { seen, now } = found;
+  if (!seen) return [h("p", { class: "quiet" }, "The watcher has not read this table yet.")];
+  return [
+    section("Columns", schema(seen, now)),
+    found.shows_rows ? section("Rows", sample(found, ask)) : null,
+    section("Changes by commit", changes(found, ask)),
+    section("Compare two instants", choosing(found)),
+  ];
+}
+
+function schema(found, now) {
+  if (!found.columns.length) return null;
+  return [
+    found.changed.length
+      ? plain("changes of columns", ["since", "instant", "change"], found.changed.map((each) => [
+        ago(each.completed, now), each.instant, each.changes.map((line) => h("div", {}, line))]))
+      : h("p", { class: "quiet" }, "They have not changed since the watcher first looked."),
+    h("details", {}, h("summary", {}, counted(found.columns.length, "column")),
+      plain("columns", ["column", "type"], found.columns.map((each) => [each.name, each.type]))),
+  ];
+}
