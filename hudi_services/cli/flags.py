@@ -18,6 +18,8 @@ CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 """Settings of every command."""
 VERBOSE = "hudi_services.verbose"
 """The note in a command's context that says that it was asked to log more."""
+WIDE = "hudi_services.wide"
+"""The note in a command's context that says that its tables may be wider than the terminal."""
 
 
 def table_flags() -> list[click.Option]:
@@ -45,6 +47,17 @@ def registry_flag() -> click.Option:
 
 def json_flag(what: str = "Print it as JSON.") -> click.Option:
     return click.Option(["--json", "as_json"], is_flag=True, help=what)
+
+
+def wide_flag() -> click.Option:
+    """The flag of commands that print tables."""
+    return click.Option(
+        ["--wide"],
+        is_flag=True,
+        expose_value=False,
+        callback=lambda context, _option, wanted: context.meta.update({WIDE: wanted}),
+        help="Print all columns of a table, also where they are wider than the terminal.",
+    )
 
 
 def verbose_flag() -> click.Option:

@@ -1,113 +1,74 @@
-"""Prints a page: as JSON, as tables of rich on a terminal, as plain text elsewhere."""
+"""Prints a page: as JSON, or as text that fits the width of the terminal."""
 
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from rich.box import SIMPLE_HEAD
-from rich.console import Console, Group
-from rich.table import Table
-from rich.text import Text
+import click
 
 from hoodie.display import printable
-from hudi_services.operations.inspect.page import Bars, Column, Facts, Lines, Listing, Page, Part
-from hudi_services.runtime.terminal import echo
+from hudi_services.cli.flags import WIDE
+from hudi_services.operations.inspect.page import Bars, Facts, Lines, Listing, Page, Part
+from hudi_services.runtime.terminal import echo, echo_lines, line_width
+from hudi_services.runtime.text_table import Line, TextColumn, fact_lines, table_lines, text_lines
 
-_BAR = 40  # characters of the longest bar
+_BAR, _SHORTEST = 40, 5  # characters of the longest bar
 
 
 def print_page(page: Page, *, as_json: bool) -> int:
-    """Returns the exit code."""
+    """Print the page in the width of the terminal, or with the flag --wide in the width it takes. Returns the exit code."""
     if as_json:
         echo(json.dumps(page.values, indent=2))
-    elif sys.stdout.isatty():
-        _print_rich(page)
     else:
-        echo("\n".join(_plain(page)))
+        context = click.get_current_context(silent=True)
+        is_wide = context is not None and bool(context.meta.get(WIDE))
+        echo_lines(page_lines(page, None if is_wide else line_width()))
     return 1 if page.problems else 0
 
 
-def _plain(page: Page) -> Iterator[str]:
+def page_lines(page: Page, width: int | None) -> Iterator[Line]:
+    """The lines of the page, none longer than `width` cells. None: a line for each row."""
     for number, part in enumerate(page.parts):
         if number:
-            yield ""
+            yield Line("")
         if part.title:
-            yield part.title
-        match part:
-            case Facts():
-                width = max((len(name) for name, _ in part.lines), default=0)
-                yield from (f"{name:<{width}}  {value}".rstrip() for name, value in part.lines)
-            case Listing():
-                yield from _columns(part)
-            case Bars():
-                yield from _bars(part)
-            case Lines():
-                yield from part.lines
+            yield from text_lines(printable(part.title), width, "bold")
+        yield from _part_lines(part, width)
 
 
-def _columns(part: Listing) -> Iterator[str]:
-    if not part.rows:
-        yield from [part.empty] if part.empty else []
-        return
-    headers = [printable(column.header, cell=True) for column in part.columns]
-    cells = [headers, *_cells(part.columns, part)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    for line in cells:
-        texts = (
-            cell.rjust(width) if column.right else cell.ljust(width)
-            for cell, width, column in zip(line, widths, part.columns, strict=True)
-        )
-        yield "  ".join(texts).rstrip()
+def _part_lines(part: Part, width: int | None) -> Iterator[Line]:
+    match part:
+        case Facts():
+            yield from fact_lines([(printable(name), printable(value)) for name, value in part.lines], width)
+        case Listing() if part.rows:
+            yield from table_lines(_columns(part), _rows(part), width)
+        case Listing():
+            yield from text_lines(printable(part.empty), width, "dim") if part.empty else ()
+        case Bars():
+            yield from _bars(part, width)
+        case Lines():
+            for line in part.lines:
+                yield from text_lines(printable(line), width, "bold red" if part.alarming else "")
 
 
-def _cells(columns: Sequence[Column], part: Listing) -> Iterator[list[str]]:
-    for row in part.rows:
-        yield [printable(column.words(row[column.field]), cell=True) for column in columns]
+def _columns(part: Listing) -> list[TextColumn]:
+    return [
+        TextColumn(printable(column.header, cell=True), column.right, column.rank, column.wraps)
+        for column in part.columns
+    ]
 
 
-def _bars(part: Bars) -> Iterator[str]:
+def _rows(part: Listing) -> list[list[str]]:
+    return [[printable(column.words(row[column.field]), cell=True) for column in part.columns] for row in part.rows]
+
+
+def _bars(part: Bars, width: int | None) -> Iterator[Line]:
     most = max((number for _, number, _ in part.bars), default=0) or 1
     labels = max((len(label) for label, _, _ in part.bars), default=0)
     counts = max((len(f"{number:,}") for _, number, _ in part.bars), default=0)
+    ends = max((len(words) for _, _, words in part.bars), default=0)
+    longest = _BAR if width is None else max(_SHORTEST, min(_BAR, width - labels - counts - ends - 6))
     for label, number, words in part.bars:
-        bar = "█" * -(-number * _BAR // most)
-        yield f"{label:>{labels}}  {number:>{counts},}  {bar:<{_BAR}}  {words}".rstrip()
-
-
-def _print_rich(page: Page) -> None:
-    Console().print(Group(*(_rich(part, last=part is page.parts[-1]) for part in page.parts)))
-
-
-def _rich(part: Part, *, last: bool) -> Group:
-    title = [Text(part.title, style="bold")] if part.title else []
-    return Group(*title, _body(part), *([] if last or isinstance(part, Listing) else [Text()]))
-
-
-def _body(part: Part) -> Table | Text:
-    match part:
-        case Facts():
-            table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-            table.add_column(style="dim")
-            table.add_column(overflow="fold")
-            for name, value in part.lines:
-                table.add_row(_text(name), _text(value))
-            return table
-        case Listing() if part.rows:
-            table = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
-            for column in part.columns:
-                table.add_column(_text(column.header), justify="right" if column.right else "left", overflow="fold")
-            for cells in _cells(part.columns, part):
-                table.add_row(*map(Text, cells))
-            return table
-        case Listing():
-            return Text(part.empty, style="dim")
-        case Bars():
-            return _text("\n".join(_bars(part)))
-        case Lines():
-            return _text("\n".join(part.lines), style="bold red" if part.alarming else "")
-
-
-def _text(text: str, style: str = "") -> Text:
-    return Text(printable(text), style=style)
+        bar = "█" * -(-number * longest // most)
+        yield Line(f"{label:>{labels}}  {number:>{counts},}  {bar:<{longest}}  {words}".rstrip())

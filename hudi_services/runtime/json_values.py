@@ -8,6 +8,11 @@ from contextlib import suppress
 import pyarrow as pa
 
 
+def is_number(kind: pa.DataType) -> bool:
+    """Return true for types whose values people compare by their digits: integers, floats and decimals."""
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+
+
 def told_rows(rows: pa.Table) -> list[dict[str, object]]:
     """Rows by column, each value as `told` has it."""
     columns = [told_values(column) for column in rows.columns]

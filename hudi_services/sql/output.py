@@ -5,24 +5,21 @@ from __future__ import annotations
 import base64
 import json
 import math
-import sys
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from hoodie.display import printable
 from hoodie.sql import Result
 from hoodie.sql.result import python_rows
-from hudi_services.runtime.terminal import echo
+from hudi_services.runtime.json_values import is_number
+from hudi_services.runtime.terminal import echo, echo_lines, line_width
+from hudi_services.runtime.text_table import TextColumn, table_lines, vertical_lines
 
 _ROWS = 1_000
 """Rows that are printed for people."""
-_WIDE = 10_000  # characters a line if the output goes to no terminal
 
 
 def print_json(result: Result) -> None:
@@ -57,19 +54,29 @@ def plain(value: Any, kind: pa.DataType) -> Any:
     return value
 
 
-def _word(value: Any) -> str:
-    return "NULL" if value is None else str(value)
+def word(value: Any, kind: pa.DataType) -> str:
+    """A value of this type for people: arrays, maps and structs as JSON, bytes as hexadecimal digits."""
+    if value is None:
+        return "NULL"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, bytes):
+        return value.hex()
+    return json.dumps(plain(value, kind), ensure_ascii=False) if pa.types.is_nested(kind) else str(value)
 
 
-def print_table(result: Result) -> None:
-    """The first rows in columns, and how many there are."""
-    told = Table()
-    for name in result.table.column_names:
-        told.add_column(Text(printable(name)))
-    rows = result.table.slice(0, _ROWS)
-    for row in python_rows(rows):
-        told.add_row(*(Text(printable(_word(value))) for value in row))
-    wide = None if sys.stdout.isatty() else _WIDE
-    Console(width=wide).print(told)
+def print_table(result: Result, *, vertical: bool = False, wide: bool = False) -> None:
+    """The first rows in columns, and how many there are. Rows that are wider than the terminal go down the page, unless they may
+    be `wide`, and with `vertical` all do."""
+    schema, width = result.table.schema, None if wide else line_width()
+    columns = [TextColumn(printable(field.name, cell=True), is_number(field.type), rank=0) for field in schema]
+    rows = [
+        [printable(word(value, kind), cell=True) for value, kind in zip(row, schema.types, strict=True)]
+        for row in python_rows(result.table.slice(0, _ROWS))
+    ]
+    if vertical:
+        echo_lines(vertical_lines([column.header for column in columns], rows, width))
+    else:
+        echo_lines(table_lines(columns, rows, width))
     if len(result) > _ROWS:
-        echo(f"{_ROWS} of {len(result):,} rows; --json prints all", err=True)
+        echo(f"{_ROWS:,} of {len(result):,} rows; --json prints all", err=True)

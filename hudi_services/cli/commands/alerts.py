@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hoodie.errors import ConfigError
-from hudi_services.cli.flags import CONTEXT, json_flag, registry_flag, verbose_flag, with_examples
+from hudi_services.cli.flags import CONTEXT, json_flag, registry_flag, verbose_flag, wide_flag, with_examples
 from hudi_services.registry.load import Reading, read_registry
 from hudi_services.registry.lookup import registry_file
 from hudi_services.registry.mistakes import as_error
@@ -95,8 +95,8 @@ def _standing(reading: Reading, alerts: Alerts, store: str | None) -> Page:
         Column("table", "table"),
         Column("kind", "kind"),
         Column("since", "since (UTC)", moment),
-        Column("untold", "not yet told"),
-        Column("text", "what"),
+        Column("untold", "not yet told", rank=2),
+        Column("text", "what", rank=0, wraps=True),
     )
     shown = [
         {
@@ -133,6 +133,7 @@ alerts = click.Command(
         ),
         click.Option(["--test"], is_flag=True, help="Send a test message to each hook instead."),
         json_flag(),
+        wide_flag(),
         verbose_flag(),
     ],
     help="What stands wrong with the tables of the registry by its section `alerts`, as the watcher has seen it, and who was "

@@ -12,7 +12,7 @@ from hudi_services.cli.commands.cdc_plan import plan
 from hudi_services.cli.commands.cdc_status import status
 from hudi_services.cli.commands.cdc_sync import sync
 from hudi_services.cli.commands.cdc_table import load, resync, verify
-from hudi_services.cli.flags import CONTEXT, json_flag, registry_flag, verbose_flag, with_examples
+from hudi_services.cli.flags import CONTEXT, json_flag, registry_flag, verbose_flag, wide_flag, with_examples
 from hudi_services.entry.server import DatabaseServer
 from hudi_services.registry.database_server import database_server
 from hudi_services.registry.load import read_registry
@@ -39,7 +39,11 @@ def _check(server: str, registry: str | None, as_json: bool) -> int:
     rows = [asdict(requirement) for requirement in checked]
     missing = [requirement.name for requirement in checked if requirement.state == "missing"]
     fixes = [f"{requirement.name}: {requirement.fix}" for requirement in checked if requirement.state != "ok"]
-    columns = (Column("state", "", _MARKS.__getitem__), Column("name", "requirement"), Column("found", "found"))
+    columns = (
+        Column("state", "", _MARKS.__getitem__),
+        Column("name", "requirement", rank=0),
+        Column("found", "found", rank=0, wraps=True),
+    )
     parts: list[Part] = [Listing(columns, rows, f"{server}, {facts.variables.get('version', '')}")]
     if fixes:
         parts.append(Lines(fixes, "what fixes it", alarming=bool(missing)))
@@ -76,7 +80,7 @@ cdc = click.Group(
         click.Command(
             "check",
             callback=_check,
-            params=[click.Argument(["server"]), registry_flag(), json_flag(), verbose_flag()],
+            params=[click.Argument(["server"]), registry_flag(), json_flag(), wide_flag(), verbose_flag()],
             help="Check whether the changes of a database server can be read. Lists each requirement, what the server has, "
             "and the statement that fixes it. It changes nothing.\n\nExit code 1: a requirement is missing.",
             epilog=with_examples(("hudi-services cdc check shop --registry tables.yaml",)),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hudi_services.cli.commands.cdc_declaration import declaration, pipeline_flag
-from hudi_services.cli.flags import CONTEXT, json_flag, registry_flag, verbose_flag, with_examples
+from hudi_services.cli.flags import CONTEXT, json_flag, registry_flag, verbose_flag, wide_flag, with_examples
 
 if TYPE_CHECKING:
     from hudi_services.sources.cdc.cuts import Cut
@@ -24,7 +24,7 @@ def _cuts(server: str, registry: str | None, pipeline: str | None, as_json: bool
         Column("cut", "cut", right=True),
         Column("time", "server's time"),
         Column("position", "position"),
-        Column("gtid", "GTID"),
+        Column("gtid", "GTID", rank=3),
         Column("tables", "tables", right=True),
         Column("behind", "behind", lambda names: f"{len(names):,}", right=True),
     )
@@ -46,7 +46,7 @@ def _row(cut: Cut) -> dict[str, Any]:
 cuts = click.Command(
     "cuts",
     callback=_cuts,
-    params=[click.Argument(["server"]), registry_flag(), pipeline_flag(), json_flag(), verbose_flag()],
+    params=[click.Argument(["server"]), registry_flag(), pipeline_flag(), json_flag(), wide_flag(), verbose_flag()],
     help="List the cuts of a server that are kept, the newest first. At a cut all its tables have all changes up to one place of "
     "the server's log. It asks the lake only, not the server.",
     epilog=with_examples(("hudi-services cdc cuts shop --registry tables.yaml",)),

@@ -10,7 +10,7 @@ import click
 from hoodie.errors import ConfigError
 from hoodie.times import span
 from hudi_services.cli.commands.cdc_declaration import declaration, pipeline_flag
-from hudi_services.cli.flags import CONTEXT, json_flag, registry_flag, verbose_flag, with_examples
+from hudi_services.cli.flags import CONTEXT, json_flag, registry_flag, verbose_flag, wide_flag, with_examples
 from hudi_services.operations.inspect.text import size
 from hudi_services.registry.mistakes import as_error
 
@@ -42,7 +42,7 @@ def _plan(server: str, registry: str | None, pipeline: str | None, accept: bool,
     ]
     columns = (
         Column("source", "table"),
-        Column("base_path", "Hudi table"),
+        Column("base_path", "Hudi table", rank=2),
         Column("state", "state"),
         Column("key", "key"),
         Column("rows", "rows", right=True),
@@ -90,6 +90,7 @@ plan = click.Command(
             "they are.",
         ),
         json_flag(),
+        wide_flag(),
         verbose_flag(),
     ],
     help="Print which tables of a server go into which Hudi tables by the rules of the registry, which are refused and why, and "

@@ -16,7 +16,7 @@ from hoodie.times import span
 from hudi_services.cli.commands.cdc_declaration import declaration, pipeline_flag
 from hudi_services.cli.commands.cdc_sync import tables_behind
 from hudi_services.cli.commands.topic_status import topic_page
-from hudi_services.cli.flags import CONTEXT, json_flag, registry_flag, verbose_flag, with_examples
+from hudi_services.cli.flags import CONTEXT, json_flag, registry_flag, verbose_flag, wide_flag, with_examples
 from hudi_services.entry.server import KafkaServer
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def _status(server: str, registry: str | None, pipeline: str | None, as_json: bo
         Column("state", "state"),
         Column("instant", "last commit"),
         Column("lag", "lag", span, right=True),
-        Column("verified_at", "verified"),
+        Column("verified_at", "verified", rank=2),
     )
     parts: list[Part] = [Facts(list(_facts(status)), server), Listing(columns, rows)]
     problems = tables_behind(rows, parts)
@@ -108,7 +108,7 @@ def log_words(log: LogLeft) -> str:
 status = click.Command(
     "status",
     callback=_status,
-    params=[click.Argument(["server"]), registry_flag(), pipeline_flag(), json_flag(), verbose_flag()],
+    params=[click.Argument(["server"]), registry_flag(), pipeline_flag(), json_flag(), wide_flag(), verbose_flag()],
     help="Print how far the tables of a server are, how long it keeps the log that they need, and why some are behind. It asks "
     "the lake only, not the server.\n\nFor a server of Kafka it prints how many messages of its topics the tables lack, and asks "
     "the brokers for that.\n\nExit code 1: a table is behind by an error.",

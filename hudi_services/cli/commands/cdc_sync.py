@@ -15,7 +15,7 @@ from hoodie.display import counted
 from hoodie.errors import HoodieError
 from hoodie.times import span
 from hudi_services.cli.commands.cdc_declaration import declaration, pipeline_flag
-from hudi_services.cli.flags import CONTEXT, json_flag, registry_flag, verbose_flag, with_examples
+from hudi_services.cli.flags import CONTEXT, json_flag, registry_flag, verbose_flag, wide_flag, with_examples
 from hudi_services.runtime.terminal import echo
 
 if TYPE_CHECKING:
@@ -135,6 +135,7 @@ sync = click.Command(
             help="With --follow: the time between the begins of two runs.",
         ),
         json_flag("Print the result as JSON, with --follow a line for each table that changed."),
+        wide_flag(),
         verbose_flag(),
     ],
     help="Bring all tables that the registry loads from a server up to date: new ones by a snapshot, then all by one pass over "

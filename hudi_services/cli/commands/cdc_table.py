@@ -12,7 +12,7 @@ import click
 from click.core import ParameterSource
 
 from hoodie.display import counted
-from hudi_services.cli.flags import CONTEXT, json_flag, registry_flag, verbose_flag, with_examples
+from hudi_services.cli.flags import CONTEXT, json_flag, registry_flag, verbose_flag, wide_flag, with_examples
 from hudi_services.cli.properties import merged_options
 from hudi_services.entry.source import StatementPolicies
 from hudi_services.registry.database_server import database_server
@@ -138,7 +138,11 @@ def _print(report: EqualityReport, *, as_json: bool) -> int:
     verdict = "repaired" if report.written and report.differing else "equal" if report.is_equal else "NOT EQUAL"
     parts: list[Part] = [Facts(facts, verdict)]
     if report.examples:
-        columns = (Column("kind", "", _KINDS.__getitem__), Column("key", "key"), Column("columns", "columns"))
+        columns = (
+            Column("kind", "", _KINDS.__getitem__),
+            Column("key", "key", rank=0),
+            Column("columns", "columns", wraps=True),
+        )
         rows = [
             {"kind": example.kind, "key": plain(example.key), "columns": _columns(example)}
             for example in report.examples
@@ -196,6 +200,7 @@ def _command(name: str, callback: Any, flags: Sequence[click.Parameter], help: s
                 "part of the key. Repeatable. Say the same in each run.",
             ),
             json_flag(),
+            wide_flag(),
             verbose_flag(),
         ],
         help=help,

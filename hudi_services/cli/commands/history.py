@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 import click
 
 from hoodie.errors import ConfigError
-from hudi_services.cli.flags import CONTEXT, chosen_table, json_flag, registry_flag, verbose_flag, with_examples
+from hudi_services.cli.flags import (
+    CONTEXT,
+    chosen_table,
+    json_flag,
+    registry_flag,
+    verbose_flag,
+    wide_flag,
+    with_examples,
+)
 from hudi_services.entry.table import History
 from hudi_services.registry.load import read_registry
 from hudi_services.registry.lookup import registry_file
@@ -91,6 +99,7 @@ history = click.Command(
         click.Option(["--path"], metavar="PATH", help="The history at this path or URL, in place of the registry's."),
         registry_flag(),
         json_flag(),
+        wide_flag(),
         verbose_flag(),
     ],
     help="The last runs of services, and by table and service what all of them since a time cost and gained. The registry says "

@@ -5,7 +5,15 @@ from __future__ import annotations
 import click
 
 from hoodie.errors import ConfigError
-from hudi_services.cli.flags import CONTEXT, chosen_table, json_flag, registry_flag, verbose_flag, with_examples
+from hudi_services.cli.flags import (
+    CONTEXT,
+    chosen_table,
+    json_flag,
+    registry_flag,
+    verbose_flag,
+    wide_flag,
+    with_examples,
+)
 from hudi_services.registry.load import read_registry
 from hudi_services.registry.lookup import registry_file
 from hudi_services.registry.mistakes import as_error
@@ -65,6 +73,7 @@ objectives = click.Command(
             help="How many tables are looked at at the same time.",
         ),
         json_flag(),
+        wide_flag(),
         verbose_flag(),
     ],
     help="Whether the tables of the registry meet its objectives, since when not, and which service mends that; the most urgent "

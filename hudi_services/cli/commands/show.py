@@ -7,7 +7,15 @@ from typing import Any
 
 import click
 
-from hudi_services.cli.flags import CONTEXT, chosen_table, json_flag, table_flags, verbose_flag, with_examples
+from hudi_services.cli.flags import (
+    CONTEXT,
+    chosen_table,
+    json_flag,
+    table_flags,
+    verbose_flag,
+    wide_flag,
+    with_examples,
+)
 from hudi_services.operations.inspect.page import Page
 
 _LIMIT = click.Option(
@@ -55,7 +63,7 @@ def _looks(
     return click.Command(
         name,
         callback=command,
-        params=[*params, *table_flags(), json_flag(), verbose_flag()],
+        params=[*params, *table_flags(), json_flag(), wide_flag(), verbose_flag()],
         help=help,
         epilog=with_examples((example,)),
         context_settings=CONTEXT,

@@ -15,19 +15,19 @@ from hudi_services.operations.inspect.text import count, moment, size
 _ACTIONS = (
     Column("instant", "instant"),
     Column("action", "action"),
-    Column("planned", "planned (UTC)", moment),
+    Column("planned", "planned (UTC)", moment, rank=2),
     Column("finished", "finished (UTC)", lambda iso: moment(iso) or "not finished"),
     Column("files", "files", count, right=True),
     Column("bytes", "size", size, right=True),
-    Column("by", "by"),
-    Column("why", "why"),
+    Column("by", "by", rank=2, wraps=True),
+    Column("why", "why", wraps=True),
 )
 _FILES = (
     Column("instant", "instant"),
     Column("action", "action"),
-    Column("path", "file"),
+    Column("path", "file", rank=0),
     Column("bytes", "size", size, right=True),
-    Column("reason", "why"),
+    Column("reason", "why", wraps=True),
 )
 
 

@@ -25,16 +25,16 @@ from hudi_services.runtime.json_values import told_rows
 _COUNTED = {"inserted": INSERT, "updated": UPDATE, "deleted": DELETE}
 _COMMITS = (
     Column("instant", "instant"),
-    Column("completed", "completed"),
+    Column("completed", "completed", rank=2),
     *(Column(name, name, count, right=True) for name in _COUNTED),
 )
-_NEWEST = (*_COMMITS, Column("bytes", "to read", size, right=True), Column("reason", "not counted"))
+_NEWEST = (*_COMMITS, Column("bytes", "to read", size, right=True, rank=2), Column("reason", "not counted"))
 _CHANGES = (
     Column("op", "op"),
-    Column("completed", "completed"),
-    Column("key", "key"),
-    Column("before", "before"),
-    Column("after", "after"),
+    Column("completed", "completed", rank=2),
+    Column("key", "key", rank=0),
+    Column("before", "before", rank=0),
+    Column("after", "after", rank=0),
 )
 
 

@@ -19,10 +19,10 @@ CONSUMERS = (
     Column("position", "position", lambda position: position or "earliest"),
     Column("commits_behind", "commits behind", right=True),
     Column("seconds_behind", "behind", span, right=True),
-    Column("held_until", "held until (UTC)", moment),
-    Column("passed", "passed", lambda passed: "yes" if passed else ""),
-    Column("age", "committed", lambda age: f"{span(age)} ago", right=True),
-    Column("committed_by", "by"),
+    Column("held_until", "held until (UTC)", moment, rank=2),
+    Column("passed", "passed", lambda passed: "yes" if passed else "", rank=2),
+    Column("age", "committed", lambda age: f"{span(age)} ago", right=True, rank=2),
+    Column("committed_by", "by", rank=3),
 )
 _HOLDING = ("clean", "archive")  # services that keep what consumers have not read
 

@@ -15,34 +15,34 @@ from hudi_services.operations.inspect.text import count, partition, size
 _PARTITION = Column("partition", "partition", partition)
 _ROWS = (
     Column("rows", "rows in base files", count, right=True),
-    Column("log_rows", "in logs", count, right=True),
-    Column("log_deletions", "deletions in logs", count, right=True),
+    Column("log_rows", "in logs", count, right=True, rank=2),
+    Column("log_deletions", "deletions in logs", count, right=True, rank=3),
 )
 _PARTITIONS = (
     _PARTITION,
     Column("file_groups", "file groups", count, right=True),
     *_ROWS,
     Column("bytes", "size", size, right=True),
-    Column("log_files", "logs", count, right=True),
-    Column("log_bytes", "size of logs", size, right=True),
-    Column("older_bytes", "older versions", size, right=True),
-    Column("last_instant", "last written"),
+    Column("log_files", "logs", count, right=True, rank=2),
+    Column("log_bytes", "size of logs", size, right=True, rank=2),
+    Column("older_bytes", "older versions", size, right=True, rank=3),
+    Column("last_instant", "last written", rank=2),
 )
 _SLICES = (
     _PARTITION,
-    Column("file_group", "file group"),
-    Column("base_instant", "since"),
+    Column("file_group", "file group", rank=0),
+    Column("base_instant", "since", rank=4),
     *_ROWS,
     Column("base_bytes", "base file", size, right=True),
-    Column("log_files", "logs", count, right=True),
-    Column("log_bytes", "size of logs", size, right=True),
-    Column("current", "current", lambda current: "yes" if current else "no"),
+    Column("log_files", "logs", count, right=True, rank=2),
+    Column("log_bytes", "size of logs", size, right=True, rank=2),
+    Column("current", "current", lambda current: "yes" if current else "no", rank=2),
 )
 _FILES = (
     Column("kind", "kind"),
     Column("instant", "instant"),
     Column("bytes", "size", size, right=True),
-    Column("path", "path"),
+    Column("path", "path", rank=0),
 )
 
 

@@ -18,12 +18,12 @@ _COLUMNS = (
     Column("column", "column"),
     Column("type", "type"),
     Column("bytes", "size", size, right=True),
-    Column("uncompressed_bytes", "uncompressed", size, right=True),
-    Column("compression", "compression"),
-    Column("encodings", "encodings", ", ".join),
-    Column("nulls", "nulls", count, right=True),
-    Column("minimum", "least"),
-    Column("maximum", "greatest"),
+    Column("uncompressed_bytes", "uncompressed", size, right=True, rank=3),
+    Column("compression", "compression", rank=3),
+    Column("encodings", "encodings", ", ".join, rank=4),
+    Column("nulls", "nulls", count, right=True, rank=2),
+    Column("minimum", "least", rank=2),
+    Column("maximum", "greatest", rank=2),
 )
 
 

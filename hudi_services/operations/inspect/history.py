@@ -15,22 +15,22 @@ from hudi_services.operations.inspect.table_look import Look
 from hudi_services.operations.inspect.text import count, moment, size
 
 _TIMES = (
-    Column("began", "began (UTC)", moment),
+    Column("began", "began (UTC)", moment, rank=2),
     Column("completed", "completed (UTC)", moment),
-    Column("seconds", "took", span, right=True),
+    Column("seconds", "took", span, right=True, rank=2),
 )
 _INSTANTS = (Column("instant", "instant"), Column("action", "action"), Column("state", "state"), *_TIMES)
 COMMITS = (
     Column("instant", "instant"),
     Column("operation", "operation"),
     *_TIMES[1:],
-    Column("partitions", "partitions", count, right=True),
-    Column("files", "files", count, right=True),
+    Column("partitions", "partitions", count, right=True, rank=3),
+    Column("files", "files", count, right=True, rank=3),
     Column("rows_inserted", "inserted", count, right=True),
     Column("rows_updated", "updated", count, right=True),
     Column("rows_deleted", "deleted", count, right=True),
-    Column("rows_written", "rows written", count, right=True),
-    Column("bytes_written", "size", size, right=True),
+    Column("rows_written", "rows written", count, right=True, rank=3),
+    Column("bytes_written", "size", size, right=True, rank=2),
 )
 
 

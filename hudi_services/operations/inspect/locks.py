@@ -22,9 +22,9 @@ def _left(seconds: float | None) -> str:
 
 LOCKS = (
     Column("path", "lock"),
-    Column("kind", "kind"),
+    Column("kind", "kind", rank=2),
     Column("purpose", "for"),
-    Column("holder", "holder"),
+    Column("holder", "holder", wraps=True),
     Column("age", "age", span, right=True),
     Column("expires_in", "runs out", _left),
     Column("alive", "holder", lambda alive: {True: "is alive", False: "is gone"}.get(alive, "not known")),

@@ -17,10 +17,10 @@ _BLOCKS = (
     Column("offset", "at byte", count, right=True),
     Column("kind", "kind"),
     Column("instant", "instant"),
-    Column("bytes", "size", size, right=True),
+    Column("bytes", "size", size, right=True, rank=2),
     Column("counts", "counts", lambda counts: "yes" if counts else "no"),
-    Column("says", "says"),
-    Column("path", "log"),
+    Column("says", "says", wraps=True),
+    Column("path", "log", rank=0),
 )
 
 

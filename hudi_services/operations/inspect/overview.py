@@ -41,7 +41,7 @@ _SERVICES = (
     Column("instant", "last instant"),
     Column("completed", "completed (UTC)", moment),
     Column("age", "when", ago, right=True),
-    Column("times", "on the timeline", count, right=True),
+    Column("times", "on the timeline", count, right=True, rank=2),
 )
 _PENDING = (
     Column("instant", "instant"),

@@ -13,12 +13,18 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a listing: the field of its rows, its header, and the words for a value."""
+    """A column of a listing: the field of its rows, its header, and the words for a value.
+
+    In a narrow terminal columns of the highest `rank` are left out first, of equal ranks the rightmost. The first column
+    and those of rank 0 stay. `wraps`: the words are sentences, which may take several lines.
+    """
 
     field: str
     header: str
     words: Callable[[Any], str] = plain
     right: bool = False
+    rank: int = 1
+    wraps: bool = False
 
 
 @dataclass(frozen=True)

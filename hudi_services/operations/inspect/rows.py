@@ -16,7 +16,7 @@ from hoodie.storage.base import Storage
 from hudi_services.operations.inspect.excluded_columns import kept_columns
 from hudi_services.operations.inspect.page import Column, Facts, Listing, Page
 from hudi_services.operations.inspect.table_look import Look
-from hudi_services.runtime.json_values import told_values
+from hudi_services.runtime.json_values import is_number, told_values
 
 
 def rows(look: Look, limit: int, as_of: str | None, within: str | None, without: Sequence[str], width: int) -> Page:
@@ -47,7 +47,7 @@ def rows(look: Look, limit: int, as_of: str | None, within: str | None, without:
         [
             Facts([("as of", moment or "now")]),
             Listing(
-                [Column(name, name) for name in names],
+                [Column(each.name, each.name, right=is_number(each.type), rank=0) for each in found.schema],
                 [dict(zip(names, (cut(value, width) for value in line), strict=True)) for line in lines],
                 empty="none",
             ),

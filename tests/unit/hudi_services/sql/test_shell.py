@@ -97,10 +97,10 @@ def test_a_session(said):
     told = said(
         MADE + ";", "insert into t", "values ('a', 1), ('b', 2);", "select sum(total) as s from t;", "\\d", "\\d t"
     )
-    assert re.search(r"┃ s +┃\n.*\n│ 3 +│", told)
+    assert re.search(r"\ns\n3\n", told)
     assert "total" in told
     assert "bigint" in told
-    assert re.search(r"│ default *│ t +│", told)
+    assert re.search(r"default +t +false", told)
 
 
 def test_it_goes_on_after_mistakes(said):
@@ -114,7 +114,7 @@ def test_what_follows_a_failed_statement_on_its_line_is_not_run(said):
     said(MADE + ";", "insert into t values ('a', 1);")
     told = said("select * from nothing; delete from t;", "select count(*) as n from t;", "exit")
     assert "The rest of the line was not run." in told
-    assert re.search(r"│ 1 +│", told), "no row was deleted"
+    assert re.search(r"^n\n1$", told, re.MULTILINE), "no row was deleted"
     assert "deleted" not in told
 
 
