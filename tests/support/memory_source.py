@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from hoodie.display import counted
 from hoodie.errors import CorruptTableError
-from hoodie.services.decision import Item, Items
+from hoodie.services.stages import Item, Items
 from hudi_services.sources.ingest.source import Delivered
 
 KEY = "tests.memory.offset"

@@ -13,7 +13,8 @@ from hoodie.config import own_options
 from hoodie.config.groups import CLEAN_OPTIONS
 from hoodie.config.keys.clean import POLICY
 from hoodie.engine import Engine
-from hoodie.services.decision import Decision, Item, Items
+from hoodie.services.decision import Decision
+from hoodie.services.stages import Item, Items
 from hudi_services.entry.call import Call
 from hudi_services.entry.dag import OPERATION, Arguments, Asked, Field, Outlook, Run, Step, Trigger, WhenDue
 from hudi_services.entry.service import Command, Dag, KeyPath, Section, ServiceEntry

@@ -19,7 +19,8 @@ from hoodie.services.bootstrap import (
     run_bootstrap,
     validate_bootstrap,
 )
-from hoodie.services.decision import Decision, Item, Items
+from hoodie.services.decision import Decision
+from hoodie.services.stages import Item, Items
 from hoodie.storage import walk_files
 from hudi_services.entry.size_estimate import Work
 from hudi_services.runtime.result import ServiceResult

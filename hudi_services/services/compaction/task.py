@@ -18,6 +18,7 @@ from hoodie.services.decision import Decision
 from hoodie.services.log_compaction.service import LOG_COMPACTION
 from hoodie.services.rewrite.run import CompactionResult
 from hoodie.services.service import carried_out, execute_waiting, schedule, waiting
+from hoodie.services.stages import causes_of
 from hoodie.table import HoodieTable
 from hoodie.timeline import Instant
 from hoodie.view import TableView, compaction_plan
@@ -164,4 +165,4 @@ def _both(full: Decision[CompactionPlan], logs: Decision[CompactionPlan]) -> Dec
     """Each instant that holds them back once."""
     told = {blocker.instant for blocker in full.blockers}
     blockers = (*full.blockers, *(blocker for blocker in logs.blockers if blocker.instant not in told))
-    return replace(logs, reason=f"{full.reason}; of logs only: {logs.reason}", blockers=blockers)
+    return replace(logs, why=(*causes_of(full.why), f"of logs only: {logs.reason}"), blockers=blockers)

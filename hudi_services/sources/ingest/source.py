@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from hoodie.config.operations import Operation
 from hoodie.engine import Engine
-from hoodie.services.decision import Items
+from hoodie.services.stages import Items
 from hoodie.write.plan import WritePlan
 from hudi_services.sources.ingest.locations import Places
 from hudi_services.sources.positions import Position, Since

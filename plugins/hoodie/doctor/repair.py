@@ -23,7 +23,8 @@ from hoodie.errors import UnsafeDeleteError
 from hoodie.model.names import METADATA_TABLE
 from hoodie.model.time import Time
 from hoodie.services.clean.execute import finish_cleans
-from hoodie.services.decision import Decision, Item, Items
+from hoodie.services.decision import Decision
+from hoodie.services.stages import Item, Items
 from hoodie.storage import ListingCache, Storage, walk_files
 from hoodie.timeline import Action
 from hoodie.timeline.layouts.names import parse_name

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from itertools import islice
 from typing import Any, Generic, TypeVar
@@ -12,6 +12,8 @@ from hoodie.display import Shown, Shows, counted
 from hoodie.errors import PlanChangedError
 from hoodie.services.blockers import Blocker, with_blockers
 from hoodie.services.guard import Caps, Deletion, weighed
+from hoodie.services.stage_text import reason_text
+from hoodie.services.stages import Item, Items, Measure, Reason, measures_of
 
 P = TypeVar("P", covariant=True)
 
@@ -19,48 +21,9 @@ _DIGEST = 12  # characters
 _SHOWN = 200  # lines of items: a plan of millions must not flood a terminal; JSON has all
 
 
-@dataclass(frozen=True)
-class Item:
-    """A file or file group of a plan: where, size in bytes, why; `facts` are more of it, for programs. `parts` are what it
-    consists of, where the path does not say so."""
-
-    path: str
-    bytes: int
-    reason: str | None = None
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    parts: Sequence[str] = ()
-
-
-def _itself(item: Item) -> Item:
-    return item
-
-
-@dataclass(frozen=True)
-class Items:
-    """Items that a plan touches, in order. `verb` is the action on them, `noun` the name of one; `bytes` is their sum. `how` has
-    more of the plan, such as the columns that rows are sorted by.
-
-    `planned` are what the plan holds, and `item` describes one of them when it is printed: a plan of millions is not written out
-    a second time for those who only carry it out.
-    """
-
-    verb: str
-    planned: Sequence[Any]
-    bytes: int
-    noun: str = "file"
-    item: Callable[[Any], Item] = _itself
-    how: str = ""
-
-    def __len__(self) -> int:
-        return len(self.planned)
-
-    def __iter__(self) -> Iterator[Item]:
-        return map(self.item, self.planned)
-
-
 @dataclass(frozen=True, repr=False)
 class Decision(Shows, Generic[P]):
-    """Plan of a service and its reason; `plan` is None when there is nothing to do.
+    """Plan of a service, and why it is that; `plan` is None when there is nothing to do.
 
     `facts` are what was looked at, for programs. People read `before` and `after`, lines around those of the items; where a
     service has no words of its own (`before` is None) each fact is a line. A plan that touches no files says in `would` what it
@@ -68,7 +31,7 @@ class Decision(Shows, Generic[P]):
     """
 
     plan: P | None
-    reason: str
+    why: Reason
     facts: Mapping[str, Any] = field(default_factory=dict)
     items: Items | None = None
     before: Sequence[str] | None = None
@@ -76,6 +39,16 @@ class Decision(Shows, Generic[P]):
     would: str = ""
     deletion: Deletion | None = None
     blockers: Sequence[Blocker] = ()
+
+    @property
+    def reason(self) -> str:
+        """Why, in one line."""
+        return reason_text(self.why)
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The values that were compared with a limit, those of caps that the plan is past among them."""
+        return (*measures_of(self.why), *(self.deletion.over if self.deletion is not None else ()))
 
     def allowed(self, service: str, table: str, *, agreed: str | None) -> P | None:
         """The plan, for the run that executes it.
@@ -149,7 +122,9 @@ class Decision(Shows, Generic[P]):
         if self.items is not None:
             fields |= {"bytes": self.items.bytes, "files": [_as_dict(item) for item in self.items]}
         if self.deletion is not None:
-            fields |= {"over_caps": list(self.deletion.over)}
+            fields |= {"over_caps": list(self.deletion.over_texts)}
+        if self.measures:
+            fields |= {"measures": [{**asdict(measure), "reached": measure.reached} for measure in self.measures]}
         if self.items is not None and self.plan is not None:
             fields |= {"verb": self.items.verb, "noun": self.items.noun, "digest": self.digest}
         if self.blockers:
@@ -182,7 +157,7 @@ class Decision(Shows, Generic[P]):
         if self.deletion is not None and self.deletion.over:
             yield (
                 f"past what a run may delete without approval, so it stops unless it is given --yes {self.digest}: "
-                f"{'; '.join(self.deletion.over)}"
+                f"{'; '.join(self.deletion.over_texts)}"
             )
 
     def _named(self) -> Iterator[str]:

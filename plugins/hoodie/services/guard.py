@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from hoodie.config.key import Options
 from hoodie.config.keys import delete as keys
 from hoodie.errors import DeleteCapError
+from hoodie.services.stage_text import cap_texts
+from hoodie.services.stages import Measure
 
 _FEW = 1_000  # files: a share says little about a small table
 
@@ -33,13 +35,18 @@ class Caps:
 
 @dataclass(frozen=True)
 class Deletion:
-    """The data files that a plan deletes: how many, their bytes, the bytes of all data files of the table; `over` says which caps
-    that is past, one line a cap."""
+    """The data files that a plan deletes: how many, their bytes, the bytes of all data files of the table; `over` are the caps
+    that they are past."""
 
     files: int
     bytes: int
     of_bytes: int
-    over: tuple[str, ...]
+    over: tuple[Measure, ...]
+
+    @property
+    def over_texts(self) -> tuple[str, ...]:
+        """A line a cap that they are past."""
+        return tuple(cap_texts(self.over, self.of_bytes))
 
     def check(self, service: str, table: str, digest: str, agreed: str | None) -> None:
         """Check the plan of this digest before it is written; `agreed` is the digest of the plan that a user has approved, if
@@ -52,7 +59,7 @@ class Deletion:
         another = f", and the plan is another one than {agreed}, which was agreed to" if agreed else ""
         raise DeleteCapError(
             f"The {service} of table {table} would delete more than a run may unasked{another}",
-            found="; ".join(self.over),
+            found="; ".join(self.over_texts),
             fix=f"look at the plan with `hudi-services {service} --explain`; if it is meant, run it with `--yes {digest}`. "
             "Nothing was changed",
             digest=digest,
@@ -70,14 +77,13 @@ def weighed(files: int, size: int, seen: int, caps: Caps, whole: Callable[[], in
     return Deletion(files, size, of_bytes, tuple(_over(files, size, of_bytes, caps)))
 
 
-def _over(files: int, size: int, of_bytes: int, caps: Caps) -> Iterator[str]:
+def _over(files: int, size: int, of_bytes: int, caps: Caps) -> Iterator[Measure]:
     if files > caps.files:
-        yield f"{files:,} files, where {keys.MAX_FILES.name} is {caps.files:,}"
+        yield Measure(files, caps.files, "file", keys.MAX_FILES.name)
     if size > caps.bytes:
-        yield f"{size:,} bytes, where {keys.MAX_BYTES.name} is {caps.bytes:,}"
+        yield Measure(size, caps.bytes, "byte", keys.MAX_BYTES.name)
     if files >= caps.share_from and _share(size, of_bytes) > caps.share:
-        share = f"{_share(size, of_bytes):.1%} of the table's {of_bytes:,} bytes"
-        yield f"{share}, where {keys.MAX_SHARE.name} is {caps.share:.1%}"
+        yield Measure(_share(size, of_bytes), caps.share, "share", keys.MAX_SHARE.name)
 
 
 def _share(size: int, of_bytes: int) -> float:

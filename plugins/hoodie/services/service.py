@@ -135,7 +135,7 @@ def schedule(
             return None, decision
         died = _died_meanwhile(tx.state, access.clock, sharing)
         if died is not None:
-            held = replace(decision, plan=None, reason=f"what {died}, whose writer has died, left goes first")
+            held = replace(decision, plan=None, why=f"what {died}, whose writer has died, left goes first")
             held.only(service.name, access.storage.base_path, only)
             return None, held
         return tx.request(tx.state.layout.requested_as(service.action), service.encode(decision.plan)), decision

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from hoodie.services.decision import Decision, Item, Items
+from hoodie.services.decision import Decision
+from hoodie.services.guard import Deletion
+from hoodie.services.stages import Item, Items, Measure, Trigger
 
 
 def test_a_long_plan_does_not_flood_the_terminal():
@@ -37,3 +39,16 @@ def test_a_plan_without_files_says_what_it_does_instead():
     plan = Decision(None, "why", {"actions": []}, before=(), would="would make 0 changes to the catalog")
     assert plan.as_text("sync") == "sync: why\nwould make 0 changes to the catalog; nothing was changed"
     assert plan.as_dict("sync") == {"service": "sync", "reason": "why", "actions": []}
+
+
+def test_what_was_measured_is_for_programs_beside_its_limit():
+    commits = Measure(3, 4, "commit", "hoodie.max.commits")
+    deletion = Deletion(2, 10, 100, (Measure(2, 1, "file", "hoodie.max.files"),))
+    plan = Decision(None, ("first", Trigger((commits,), "clean")), deletion=deletion)
+    assert plan.reason == "first; 3 commits (of 4, hoodie.max.commits) since the last clean"
+    assert plan.as_dict("clean")["measures"] == [
+        {"value": 3, "limit": 4, "unit": "commit", "option": "hoodie.max.commits", "reached": False},
+        {"value": 2, "limit": 1, "unit": "file", "option": "hoodie.max.files", "reached": True},
+    ]
+    assert plan.as_dict("clean")["over_caps"] == ["2 files, where hoodie.max.files is 1"]
+    assert "measures" not in Decision(None, "why").as_dict("clean")

@@ -12,10 +12,11 @@ from hoodie.config.key import resolve
 from hoodie.config.keys.delete import DELETE_KEYS
 from hoodie.errors import DeleteCapError
 from hoodie.services.clean.service import Clean
-from hoodie.services.decision import Decision, Item, Items
+from hoodie.services.decision import Decision
 from hoodie.services.guard import Caps, weighed
 from hoodie.services.restore.service import Restore
 from hoodie.services.rollback.service import Rollback
+from hoodie.services.stages import Item, Items
 from hoodie.storage.base import walk_files
 from hoodie.transaction.approvals import FOLDER as ASKED
 from hudi_services.cli.program import main
@@ -49,7 +50,7 @@ def files_of(table):
      (3, 600, 1000, []), (0, 0, 0, []), (11, 1200, 1300, ["11 files", "1,200 bytes", "92.3% of"])],
 )  # fmt: skip
 def test_caps(files, size, seen, over):
-    found = weighed(files, size, seen, CAPS, lambda: seen).over
+    found = weighed(files, size, seen, CAPS, lambda: seen).over_texts
     assert [line.startswith(begun) for line, begun in zip(found, over, strict=True)] == [True] * len(over)
 
 

@@ -11,9 +11,10 @@ from hoodie import COMPACTION, HoodieTable
 from hoodie.config.groups import OptionGroup
 from hoodie.config.key import ConfigKey, integer, resolve
 from hoodie.errors import ConfigError, PendingInstantError
-from hoodie.services.decision import Decision, Item, Items
+from hoodie.services.decision import Decision
 from hoodie.services.inline import InlineServices, at_once, scheduled, scheduled_and_executed
 from hoodie.services.service import Scheduled, Service
+from hoodie.services.stages import Item, Items
 from hoodie.timeline import Action
 from hoodie.view import TableView
 from tests.support.clock import FakeClock

@@ -19,7 +19,7 @@ from hoodie.read.execute import ReadSlice
 from hoodie.read.incremental import time_in_range
 from hoodie.read.plan import ReadPlan, plan_read
 from hoodie.read.query import Incremental, Query, Snapshot
-from hoodie.services.decision import Item, Items
+from hoodie.services.stages import Item, Items
 from hoodie.timeline import Instant
 from hoodie.view import TableState
 from hoodie.write.plan import WritePlan

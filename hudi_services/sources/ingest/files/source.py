@@ -15,7 +15,7 @@ from hoodie.display import counted
 from hoodie.engine import Engine
 from hoodie.errors import ConfigError, CorruptTableError
 from hoodie.model.place import identity
-from hoodie.services.decision import Item, Items
+from hoodie.services.stages import Item, Items
 from hoodie.storage import open_storage
 from hoodie.write.plan import WritePlan
 from hudi_services.entry.feed.model import Feed

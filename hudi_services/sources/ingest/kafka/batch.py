@@ -14,7 +14,7 @@ from hoodie.display import counted
 from hoodie.engine import Engine
 from hoodie.errors import SourceError
 from hoodie.model.changes import AFTER, BEFORE, OP
-from hoodie.services.decision import Item, Items
+from hoodie.services.stages import Item, Items
 from hoodie.write.plan import WritePlan
 from hudi_services.sources.cdc.messages.contract import MessageFormat, Statement
 from hudi_services.sources.ingest.changes.rows import DELETED

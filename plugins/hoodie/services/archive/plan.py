@@ -11,7 +11,6 @@ from hoodie.config.key import Options, resolve
 from hoodie.config.keys import archive as keys
 from hoodie.config.keys.consumer import RETENTION_HOURS
 from hoodie.config.options import Given
-from hoodie.display import counted
 from hoodie.errors import ConfigError
 from hoodie.model.names import METADATA_TABLE
 from hoodie.model.time import BEGINNING, Time
@@ -19,7 +18,8 @@ from hoodie.services.archive.leftovers import LEFTOVERS, Partitions
 from hoodie.services.archive.retention import Hold, archivable, holds, kept_at_least
 from hoodie.services.blockers import Blocker, blockers_of
 from hoodie.services.blockers import Hold as Holding
-from hoodie.services.decision import Decision, Item, Items
+from hoodie.services.decision import Decision
+from hoodie.services.stages import Cause, Item, Items, Measure, Reason, TimelineLength
 from hoodie.timeline import Action, Instant, Timeline
 from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.view import TableState
@@ -65,7 +65,7 @@ def decide_archive(
     apart = state.layout.cleans_archived_apart
     others = [len(timeline.completed(action)) for action in (Action.CLEAN, Action.ROLLBACK)] if apart else []
     if max([len(timeline.commits), *others]) <= allowed:
-        return _nothing(state, f"{_commits(state)} on the timeline, and it is archived from {allowed + 1} on")
+        return _nothing(state, TimelineLength(_commits(state, allowed + 1, keys.MAX_COMMITS.name), "archived from"))
     consumers = claims(state, clock.now(), options[RETENTION_HOURS])
     found = [*holds(timeline, options, state.properties.is_merge_on_read, _last_clean(state)), *_metadata_table(state)]
     found += _consumers(consumers, timeline)
@@ -78,15 +78,15 @@ def decide_archive(
             found += [hold for hold in leftovers(state, instants, partitions) if hold not in found]
             instants = archivable(timeline, found, kept, allowed, cleans_apart=apart)[:most]
     first = min(found, key=lambda hold: hold.since, default=None)
-    reason = f"{_commits(state)} on the timeline, and the last {kept} stay"
+    why: list[Cause] = [TimelineLength(_commits(state, kept, keys.MIN_COMMITS.name), "stay")]
     if first is not None and first.since < _since(state, kept):
-        reason += f"; held back: {first.why}"
+        why.append(f"held back: {first.why}")
     if instants:
         stays = next((commit.time for commit in timeline.commits if commit not in instants), None)
-        reason = "; ".join([reason, *consumers.passed_before(stays)])
+        why += consumers.passed_before(stays)
     blockers = _blockers((hold for hold in found if hold.since < _since(state, kept)), state, clock)
     plan = ArchivePlan(instants) if instants else None
-    return replace(_decision(state, plan, reason, first), blockers=blockers)
+    return replace(_decision(state, plan, tuple(why), first), blockers=blockers)
 
 
 def _blockers(found_holds: Iterable[Hold], state: TableState, clock: Clock) -> tuple[Blocker, ...]:
@@ -153,18 +153,18 @@ def _metadata_table(state: TableState) -> Iterator[Hold]:
             yield Hold(since, f"Hudi's metadata table was last compacted at {last}", every=True)
 
 
-def _commits(state: TableState) -> str:
-    return counted(len(state.timeline.commits), "commit")
+def _commits(state: TableState, limit: int, option: str) -> Measure:
+    return Measure(len(state.timeline.commits), limit, "commit", option)
 
 
-def _nothing(state: TableState, reason: str, hold: Hold | None = None) -> Decision[ArchivePlan]:
-    return _decision(state, None, reason, hold)
+def _nothing(state: TableState, why: Reason, hold: Hold | None = None) -> Decision[ArchivePlan]:
+    return _decision(state, None, why, hold)
 
 
-def _decision(state: TableState, plan: ArchivePlan | None, reason: str, hold: Hold | None) -> Decision[ArchivePlan]:
+def _decision(state: TableState, plan: ArchivePlan | None, why: Reason, hold: Hold | None) -> Decision[ArchivePlan]:
     return Decision(
         plan,
-        reason,
+        why,
         {
             "commits_on_timeline": len(state.timeline.commits),
             "held_back_by": str(hold.instant) if hold and hold.instant else None,

@@ -42,8 +42,9 @@ from hoodie.services.clean.retention import (
     superseded,
     unseen_by,
 )
-from hoodie.services.decision import Decision, Item, Items
+from hoodie.services.decision import Decision
 from hoodie.services.guard import Caps, Deletion, weighed
+from hoodie.services.stages import Cause, Item, Items, Measure, Reason, Trigger
 from hoodie.timeline import Action, Instant
 from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.locks import Locking
@@ -70,20 +71,20 @@ def decide_clean(state: TableState, given: Given, clock: Clock) -> Decision[Clea
     last_commit = state.timeline.last_commit
     if last_commit is None:
         return _nothing("the table has no commits")
-    due, since = _due(state, options)
-    if not due:
-        return _nothing(since)
+    since = _since_clean(state, options)
+    if since is not None and not since.reached:
+        return _nothing(Trigger((since,), "clean"))
     policy = options[keys.POLICY]
     retention = _with_consumers(_retention(state, options, clock), state, options, clock)
-    decision, held = _nothing(retention.reason), list[Hold]()
+    decision, held = _nothing(retention.why), list[Hold]()
     if not retention.everything and (policy == KEEP_VERSIONS or retention.earliest is not None):
         saved = savepoints(state)
-        partitions, reason = _partitions(state, options, retention, last_clean(state), saved)
+        partitions, why = _partitions(state, options, retention, last_clean(state), saved)
         view = TableView(state, partitions)
         decision, held = (
-            _plan(view, options, retention, reason, last_commit, saved, _until(options, clock))
+            _plan(view, options, retention, (*why, *retention.why), last_commit, saved, _until(options, clock))
             if view.files
-            else (_nothing(reason), [])
+            else (_nothing(why), [])
         )
     over = [aside for aside in asides(state.storage) if aside.over(clock.now())]
     decision = replace(decision, after=(*decision.after, *map(_purges, over)))
@@ -95,19 +96,15 @@ def decide_clean(state: TableState, given: Given, clock: Clock) -> Decision[Clea
     )
 
 
-def _due(state: TableState, options: Options) -> tuple[bool, str]:
-    """Return whether as many commits as the option asks for were completed since the last clean, and the reason. Without the
-    option a clean is always due."""
+def _since_clean(state: TableState, options: Options) -> Measure | None:
+    """The commits that were completed since the last clean, beside those that the option asks for. None without the option, and
+    without a clean: then one is always due."""
     cleans = state.timeline.completed(Action.CLEAN)
     if not options.given(keys.TRIGGER_COMMITS) or not cleans:
-        return True, ""
+        return None
     last = cleans[-1].completion_time or cleans[-1].time
     since = sum((commit.completion_time or commit.time) > last for commit in state.timeline.commits)
-    required = options[keys.TRIGGER_COMMITS]
-    return (
-        since >= required,
-        f"{counted(since, 'commit')} (of {required}, {keys.TRIGGER_COMMITS.name}) since the last clean",
-    )
+    return Measure(since, options[keys.TRIGGER_COMMITS], "commit", keys.TRIGGER_COMMITS.name)
 
 
 def last_clean(state: TableState) -> CleanResult | None:
@@ -122,7 +119,9 @@ def _retention(state: TableState, options: Options, clock: Clock) -> Retention:
         # Replaced groups have no newer versions; they keep the grace that versions would have given them.
         versions = options[keys.FILE_VERSIONS_RETAINED]
         grace = earliest_by_commits(state.timeline, versions)
-        return Retention(grace.earliest, are_retained(f"{counted(versions, 'version')} of each file group", versions))
+        return Retention(
+            grace.earliest, (are_retained(f"{counted(versions, 'version')} of each file group", versions),)
+        )
     if policy == KEEP_COMMITS:
         return earliest_by_commits(state.timeline, options[keys.COMMITS_RETAINED])
     return earliest_by_hours(state.timeline, options[keys.HOURS_RETAINED], clock.now(), state.zone)
@@ -136,8 +135,7 @@ def _with_consumers(retention: Retention, state: TableState, options: Options, c
     consumers = claims(state, clock.now(), options[RETENTION_HOURS])
     earliest = retention.earliest.time if retention.earliest is not None and not versions else None
     passed = consumers.passed_before(earliest)
-    reason = "; ".join([retention.reason, *passed])
-    return replace(retention, reason=reason).kept_for(consumers.slowest)
+    return replace(retention, why=(*retention.why, *passed)).kept_for(consumers.slowest)
 
 
 def _partitions(
@@ -146,21 +144,21 @@ def _partitions(
     retention: Retention,
     last: CleanResult | None,
     saved: Sequence[Savepoint],
-) -> tuple[list[str] | None, str]:
+) -> tuple[list[str] | None, tuple[Cause, ...]]:
     """The partitions to look at, and why: all (None), or those in which something may have become removable since the last
     clean."""
     if not options[keys.INCREMENTAL]:
-        return None, "incremental planning is off: every partition is looked at"
+        return None, ("incremental planning is off: every partition is looked at",)
     if last is None:
-        return None, "first clean on this timeline: every partition is looked at"
+        return None, ("first clean on this timeline: every partition is looked at",)
     versions = options[keys.POLICY] == KEEP_VERSIONS
     watermark = last.last_completed if versions else last.earliest_to_retain
     unread = Time.of(last.extra.get(CONSUMER_FROM, "")) if versions else BEGINNING
     if not watermark or not state.timeline.covers(min(watermark, unread or watermark)):
-        return None, "the last clean's watermark was archived: every partition is looked at"
+        return None, ("the last clean's watermark was archived: every partition is looked at",)
     gone = set(filter(None, last.extra.get(SAVEPOINTS, "").split(","))) - {savepoint.instant for savepoint in saved}
     if gone:
-        return None, f"savepoint {min(gone)} was deleted: every partition is looked at"
+        return None, (f"savepoint {min(gone)} was deleted: every partition is looked at",)
     changed: list[Instant] = []
     for instant in state.timeline.commits:
         time = instant.time
@@ -173,19 +171,17 @@ def _partitions(
     if versions and retention.earliest is not None:  # groups that were replaced earlier and whose grace ends now
         changed.extend(i for i in state.timeline.completed(Action.REPLACE_COMMIT) if i.time < retention.earliest.time)
     if not changed:
-        return [], f"nothing became removable since the last clean ({last.start}); {retention.reason}"
+        return [], (f"nothing became removable since the last clean ({last.start})", *retention.why)
     partitions = sorted(set().union(*(state.commit_metadata(instant).partitions for instant in changed)))
-    return (
-        partitions,
-        f"{counted(len(changed), 'commit')} since the last clean ({last.start}) changed {counted(len(partitions), 'partition')}",
-    )
+    commits = f"{counted(len(changed), 'commit')} since the last clean ({last.start})"
+    return partitions, (f"{commits} changed {counted(len(partitions), 'partition')}",)
 
 
 def _plan(
     view: TableView,
     options: Options,
     retention: Retention,
-    reason: str,
+    why: Reason,
     last_commit: Instant,
     saved: Sequence[Savepoint],
     until: str | None,
@@ -237,7 +233,7 @@ def _plan(
     seen, caps = _weight(view, with_sources), Caps.of(options)
     count = len(plan.files) + len(plan.sources)
     deletion = weighed(count, plan.bytes, seen, caps, lambda: max(seen, _weight(TableView(state), with_sources)))
-    return _decision(plan, f"{reason}; {retention.reason}", len(view.files), len(sizes), sum(sizes), deletion), held
+    return _decision(plan, why, len(view.files), len(sizes), sum(sizes), deletion), held
 
 
 def _earlier(one: Time | None, other: Time | None) -> Time | None:
@@ -271,18 +267,18 @@ def _weight(view: TableView, with_sources: bool) -> int:
     return sum(_sizes(view)) + sum(source.size for source in sources if source is not None)
 
 
-def _nothing(reason: str) -> Decision[CleanPlan]:
-    return _decision(None, reason, 0, 0, 0)
+def _nothing(why: Reason) -> Decision[CleanPlan]:
+    return _decision(None, why, 0, 0, 0)
 
 
 def _decision(
-    plan: CleanPlan | None, reason: str, partitions: int, files: int, size: int, deletion: Deletion | None = None
+    plan: CleanPlan | None, why: Reason, partitions: int, files: int, size: int, deletion: Deletion | None = None
 ) -> Decision[CleanPlan]:
     """With what was looked at: partitions, files, and bytes of the files."""
     since = plan.earliest_to_retain if plan else None
     return Decision(
         plan,
-        reason,
+        why,
         {
             "partitions_listed": partitions,
             "files_seen": files,

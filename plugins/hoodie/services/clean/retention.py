@@ -8,10 +8,12 @@ from datetime import datetime, timedelta, tzinfo
 from itertools import takewhile
 
 from hoodie.changes.consumer_lag import Claim
+from hoodie.config.keys.clean import COMMITS_RETAINED
 from hoodie.display import counted
 from hoodie.model.clean import CleanFile
 from hoodie.model.files import FileGroup, FileSlice, GroupId, LogFile
 from hoodie.model.time import BEGINNING, Time
+from hoodie.services.stages import Cause, Measure, TimelineLength
 from hoodie.timeline import WRITE_ACTIONS, Instant, Timeline, format_time
 from hoodie.view.future import Future
 
@@ -23,11 +25,11 @@ class Retention:
     """The beginning of the retained history.
 
     `earliest` is the earliest commit whose view stays readable (None: everything is retained, or the policy counts versions).
-    `reason` says in one line why it is there. If the pending instant `held_by` holds it back, `wanted` is where it would be.
+    `why` says why it is there. If the pending instant `held_by` holds it back, `wanted` is where it would be.
     """
 
     earliest: Instant | None
-    reason: str
+    why: tuple[Cause, ...]
     held_by: Instant | None = None
     wanted: Instant | None = None
     claim: Claim | None = None
@@ -39,7 +41,7 @@ class Retention:
             return self
         earliest, first = self.earliest, claim.first
         if first is None or (earliest is not None and first.time < earliest.time):
-            return replace(self, earliest=first, reason=f"{self.reason}; held back by a consumer", claim=claim)
+            return replace(self, earliest=first, why=(*self.why, "held back by a consumer"), claim=claim)
         return replace(self, claim=claim)
 
     @property
@@ -57,9 +59,8 @@ def earliest_by_commits(timeline: Timeline, retained: int) -> Retention:
     """The first of the last `retained` completed commits, but never later than a pending write (its readers may need it)."""
     commits = timeline.commits
     if len(commits) <= retained:
-        return Retention(
-            None, f"{counted(len(commits), 'commit')} on the timeline, and {are_retained(str(retained), retained)}"
-        )
+        there = Measure(len(commits), retained, "commit", COMMITS_RETAINED.name)
+        return Retention(None, (TimelineLength(there, "retained"),))
     return _not_past_pending(
         timeline, commits[len(commits) - retained], f"the last {are_retained(counted(retained, 'commit'), retained)}"
     )
@@ -86,18 +87,18 @@ def earliest_by_hours(timeline: Timeline, hours: int, now: datetime, zone: tzinf
     ahead = Future.of(commits, now, zone)
     dated = f"; {counted(len(ahead.instants), 'commit')} dated later than now count as new" if ahead else ""
     if first is None or (later and first == commits[0]):
-        return Retention(None, f"no commit was complete more than {hours} h ago, with all before it{dated}")
+        return Retention(None, (f"no commit was complete more than {hours} h ago, with all before it{dated}",))
     return _not_past_pending(timeline, first, f"the last {hours} h are retained{dated}")
 
 
 def _not_past_pending(timeline: Timeline, earliest: Instant, reason: str) -> Retention:
     first = next((i for i in timeline.pending if i.action.completed_as in WRITE_ACTIONS), None)
     if first is None:
-        return Retention(earliest, reason)
+        return Retention(earliest, (reason,))
     before = list(takewhile(lambda commit: _done_before(commit, first), timeline.commits))
     if before and before[-1].time >= earliest.time:
-        return Retention(earliest, reason)
-    return Retention(before[-1] if before else None, f"held back by pending instant {first}", first, earliest)
+        return Retention(earliest, (reason,))
+    return Retention(before[-1] if before else None, (f"held back by pending instant {first}",), first, earliest)
 
 
 def oldest_writer(timeline: Timeline) -> Instant | None:

@@ -17,9 +17,10 @@ from hoodie.services.blockers import Hold, blockers_of
 from hoodie.services.clustering.buckets import refuse_buckets
 from hoodie.services.clustering.order import SortOrder
 from hoodie.services.clustering.partitions import chosen_partitions
-from hoodie.services.decision import Decision, Item, Items
+from hoodie.services.decision import Decision
 from hoodie.services.rewrite.blockers import being_written
 from hoodie.services.rewrite.plan import log_bytes
+from hoodie.services.stages import Cause, Item, Items, Measure, Reason, Trigger
 from hoodie.timeline import WRITE_ACTIONS, Action, Instant
 from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.locks import Locking
@@ -48,11 +49,10 @@ def decide_clustering(
     refuse_buckets(state)
     order = SortOrder.of(options, schema, state.properties)
     since = commits_since_clustering(state)
-    required = options[keys.MAX_COMMITS]
-    due = force or len(since) >= required
-    reason = "asked for" if force else f"{counted(len(since), 'commit')} (of {required}) since the last clustering"
-    if not due:
-        return _decision(None, reason, 0, 0)
+    commits = Measure(len(since), options[keys.MAX_COMMITS], "commit", keys.MAX_COMMITS.name)
+    cause: Cause = "asked for" if force else Trigger((commits,), "clustering")
+    if not (force or commits.reached):
+        return _decision(None, cause, 0, 0)
     known = state.files.partitions()
     partitions = chosen_partitions(known, options, clock.now().astimezone(state.zone))
     sharing = ConcurrencyOptions.of(options)
@@ -76,8 +76,8 @@ def decide_clustering(
         for file_slice in latest
         if file_slice.group in held
     ]
-    there = counted(len(partitions), "partition") + _absent(known, options)
-    decided = _decision(plan, f"{reason}; {what} in {there}", len(free), planned)
+    why = (cause, f"{what} in {counted(len(partitions), 'partition')}", *_absent(known, options))
+    decided = _decision(plan, why, len(free), planned)
     return replace(decided, blockers=blockers_of(holds, state, clock, sharing, Locking.of(options)))
 
 
@@ -96,11 +96,12 @@ def commits_since_clustering(state: TableState) -> Sequence[Instant]:
     return result[::-1]
 
 
-def _absent(partitions: Sequence[str], options: Options) -> str:
-    """A note on partitions that were asked for by name and are not there: a misspelled name would cluster nothing."""
+def _absent(partitions: Sequence[str], options: Options) -> Iterator[str]:
+    """Yield a note on partitions that were asked for by name and are not there: a misspelled name would cluster nothing."""
     named = options.get(keys.PARTITION_SELECTED)
     missing = sorted(set(named or ()) - set(partitions))
-    return f"; of {keys.PARTITION_SELECTED.name} these are not there: {some(missing)}" if missing else ""
+    if missing:
+        yield f"of {keys.PARTITION_SELECTED.name} these are not there: {some(missing)}"
 
 
 def _is_small(file_slice: FileSlice, options: Options) -> bool:
@@ -166,13 +167,13 @@ def _planned(file_slice: FileSlice) -> ClusteringSlice:
     )
 
 
-def _decision(plan: ClusteringPlan | None, reason: str, free: int, planned: int) -> Decision[ClusteringPlan]:
+def _decision(plan: ClusteringPlan | None, why: Reason, free: int, planned: int) -> Decision[ClusteringPlan]:
     groups = plan.inputs if plan is not None else ()
     files = sum(group.outputs for group in groups)
     left = free - planned
     return Decision(
         plan,
-        reason,
+        why,
         {"file_groups": planned, "new_files": files, "left": left, "sorted_by": dict(plan.params) if plan else {}},
         Items(
             "cluster",

@@ -10,6 +10,7 @@ from hoodie.clock import Clock
 from hoodie.config.key import Options, resolve
 from hoodie.config.keys import compaction as keys
 from hoodie.config.options import Given
+from hoodie.display import counted
 from hoodie.model.compaction import CompactionOperation, CompactionPlan
 from hoodie.model.files import FileSlice
 from hoodie.services.blockers import blockers_of
@@ -24,6 +25,7 @@ from hoodie.services.rewrite.plan import (
     planned_operation,
     waiting_slices,
 )
+from hoodie.services.stages import Cause, Measure, Trigger
 from hoodie.timeline import Instant, parse_time
 from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.locks import Locking
@@ -65,32 +67,32 @@ def _decided(
     force: bool,
 ) -> Decision[CompactionPlan]:
     backlog = backlog_of(state, waiting)
-    due, reason = (True, "asked for") if force else _due(since, options, now, state)
+    cause: Cause
+    due, cause = (True, "asked for") if force else _due(since, options, now, state)
     if not due:
-        return decision(None, reason, backlog)
+        return decision(None, cause, backlog)
     operations = tuple(_chosen(waiting, options))
     if not operations:
-        return decision(None, f"{reason}; no file group has logs past the thresholds", backlog)
+        return decision(None, (cause, "no file group has logs past the thresholds"), backlog)
     left = len(waiting) - len(operations)
-    more = f"; {left} file groups are left for the next" if left else ""
-    return decision(CompactionPlan(operations), f"{reason}{more}", backlog)
+    more = (f"{counted(left, 'file group')} {'is' if left == 1 else 'are'} left for the next",) if left else ()
+    return decision(CompactionPlan(operations), (cause, *more), backlog)
 
 
-def _due(since: Sequence[Instant], options: Options, now: datetime, state: TableState) -> tuple[bool, str]:
+def _due(since: Sequence[Instant], options: Options, now: datetime, state: TableState) -> tuple[bool, Cause]:
     if not since:
         return False, "no delta commits since the last compaction"
-    required, limit = options[keys.DELTA_COMMITS], options[keys.DELTA_SECONDS]
     age = int((now - parse_time(since[0].time, state.zone)).total_seconds())
-    enough, old = len(since) >= required, age >= limit
-    trigger = options[keys.TRIGGER]
+    commits = Measure(len(since), options[keys.DELTA_COMMITS], "delta commit", keys.DELTA_COMMITS.name)
+    seconds = Measure(age, options[keys.DELTA_SECONDS], "s", keys.DELTA_SECONDS.name)
+    rule = options[keys.TRIGGER]
     due = {
-        "NUM_COMMITS": enough,
-        "TIME_ELAPSED": old,
-        "NUM_AND_TIME": enough and old,
-        "NUM_OR_TIME": enough or old,
-    }[trigger]
-    found = f"{len(since)} delta commits (of {required}) and {age} s (of {limit}) since the last compaction"
-    return due, f"{found} ({keys.TRIGGER.name}={trigger})"
+        "NUM_COMMITS": commits.reached,
+        "TIME_ELAPSED": seconds.reached,
+        "NUM_AND_TIME": commits.reached and seconds.reached,
+        "NUM_OR_TIME": commits.reached or seconds.reached,
+    }[rule]
+    return due, Trigger((commits, seconds), "compaction", f"{keys.TRIGGER.name}={rule}")
 
 
 def _chosen(waiting: Sequence[FileSlice], options: Options) -> Iterator[CompactionOperation]:

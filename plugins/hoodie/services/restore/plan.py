@@ -12,8 +12,9 @@ from hoodie.model.commit import CommitMetadata
 from hoodie.model.restore import RestorePlan
 from hoodie.model.rollback import RollbackPlan
 from hoodie.model.time import Time
-from hoodie.services.decision import Decision, Item, Items
+from hoodie.services.decision import Decision
 from hoodie.services.guard import Caps, weighed
+from hoodie.services.stages import Item, Items
 from hoodie.timeline import WRITE_ACTIONS, Action, Instant
 from hoodie.transaction.rollback import plan_rollbacks, refuse_pending_clean
 from hoodie.view import TableState, TableView

@@ -10,7 +10,8 @@ from hoodie.model.compaction import CompactionOperation, CompactionPlan
 from hoodie.model.files import FileSlice
 from hoodie.model.names import FULL_BOOTSTRAP
 from hoodie.model.time import Time
-from hoodie.services.decision import Decision, Item, Items
+from hoodie.services.decision import Decision
+from hoodie.services.stages import Item, Items, Reason
 from hoodie.timeline import Action, Instant, Timeline
 from hoodie.view import TableState, TableView
 
@@ -28,12 +29,12 @@ class Backlog:
     pending_plans: int
 
 
-def decision(plan: CompactionPlan | None, reason: str, backlog: Backlog, how: str = "") -> Decision[CompactionPlan]:
+def decision(plan: CompactionPlan | None, why: Reason, backlog: Backlog, how: str = "") -> Decision[CompactionPlan]:
     """The decision on file groups to rewrite, and on those that wait. `how` distinguishes plans of the same files."""
     operations = plan.operations if plan else ()
     return Decision(
         plan,
-        reason,
+        why,
         {"backlog": asdict(backlog)},
         Items("compact", operations, _bytes(operations, "TOTAL_IO_READ_MB"), "file group", _item, how),
         before=(),

@@ -11,8 +11,9 @@ from hoodie.model.files import GroupId
 from hoodie.model.names import BaseFileName, LogFileName
 from hoodie.model.rollback import RollbackPlan
 from hoodie.model.time import BEGINNING, Time
-from hoodie.services.decision import Decision, Item, Items
+from hoodie.services.decision import Decision
 from hoodie.services.guard import Caps, weighed
+from hoodie.services.stages import Item, Items
 from hoodie.timeline import WRITE_ACTIONS, Action, Instant, State
 from hoodie.transaction.rollback import is_plan, plan_rollbacks, refuse_pending_clean
 from hoodie.view import TableState, TableView

@@ -16,8 +16,9 @@ from hoodie.config.partitions import check_uncut
 from hoodie.display import counted
 from hoodie.model.files import FileSlice, GroupId, LogFile
 from hoodie.services.blockers import Hold, blockers_of
-from hoodie.services.decision import Decision, Item, Items
+from hoodie.services.decision import Decision
 from hoodie.services.guard import Caps, weighed
+from hoodie.services.stages import Item, Items
 from hoodie.timeline import Instant, parse_time
 from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.locks import Locking

@@ -11,7 +11,8 @@ from hoodie.display import counted
 from hoodie.errors import PendingInstantError, UndeleteError
 from hoodie.model.names import LogFileName
 from hoodie.model.time import Time
-from hoodie.services.decision import Decision, Item, Items
+from hoodie.services.decision import Decision
+from hoodie.services.stages import Item, Items
 from hoodie.storage.base import FileInfo
 from hoodie.storage.content import same_content
 from hoodie.timeline import WRITE_ACTIONS, Action

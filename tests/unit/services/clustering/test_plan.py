@@ -58,7 +58,7 @@ def test_which_partitions_are_looked_at(table):
 def test_due_after_commits(table):
     wanted = {"hoodie.clustering.async.max.commits": 6}
     assert table.schedule(CLUSTERING, wanted) is None
-    assert "5 commits (of 6)" in table.explain(CLUSTERING, wanted).reason
+    assert "5 commits (of 6, hoodie.clustering.async.max.commits)" in table.explain(CLUSTERING, wanted).reason
     table.write(batch([("b", "p", 3, 7)]), "upsert", NO_SMALL_FILES)
     assert table.schedule(CLUSTERING, wanted) is not None
     assert "0 commits" in table.explain(CLUSTERING, wanted).reason, "the count begins anew with the plan"

@@ -38,7 +38,10 @@ def files(table: HoodieTable) -> int:
 
 def test_the_command(table: HoodieTable, capsys: pytest.CaptureFixture[str]) -> None:
     assert cluster(table) == 0
-    assert "none scheduled: 3 commits (of 4) since the last clustering" in capsys.readouterr().out
+    assert (
+        "none scheduled: 3 commits (of 4, hoodie.clustering.async.max.commits) since the last clustering"
+        in capsys.readouterr().out
+    )
     assert cluster(table, "--explain", "--force", SORT) == 0
     said = capsys.readouterr().out
     assert "cluster: asked for; 3 file groups below" in said
