@@ -134,7 +134,7 @@ def main() -> None:
     parser.add_argument("--markers", type=int, default=100_000)
     parser.add_argument("--tasks", type=int, default=1000)
     parser.add_argument("--where", nargs="+", choices=("local", "s3"), default=("local", "s3"))
-    parser.add_argument("--bulk-insert", type=int, metavar="FILES", help="measure a write of so many files instead")
+    parser.add_argument("--bulk-insert", type=int, metavar="FILES", help="measure a write of FILES files instead")
     parser.add_argument("--types", nargs="+", choices=("direct", "batched"), default=("direct", "batched"))
     asked = parser.parse_args()
     if asked.bulk_insert:

@@ -32,7 +32,7 @@ PAGES = (
 
 
 def build(folder: Path) -> None:
-    """Write the pages into `folder`. Raises whatever pdoc would warn of."""
+    """Write the pages into `folder`. Raises each warning of pdoc as an error."""
     for name in hoodie.__all__:  # pdoc looks at what a module holds already
         setattr(hoodie, name, getattr(hoodie, name))
     own = [page for page in PAGES if page.partition(".")[2] not in hoodie.__all__]  # the others are part of `hoodie`

@@ -18,12 +18,12 @@ _HEAD = """\
 An [installation](../how-to/shell.md) gives the program `hudi-services`; in a checkout it is `.venv/bin/python -m
 hudi_services`. This page is made from the commands' own help by `make cli-docs`.
 
-**Which table.** `--table NAME` names a table of the registry: `--registry FILE`, else the file of the environment
-variable `HUDI_REGISTRY`, else `tables.yaml` in the working directory. The registry then gives the path, the flags and
-the options, the same that the table's DAG passes; what is typed besides wins over them. Without a registry
-`--target-base-path` names the place, and flags and `--hoodie-conf` say the rest.
+**The table.** `--table NAME` names a table of the registry. The registry is `--registry FILE`, or the file of the
+environment variable `HUDI_REGISTRY`, or `tables.yaml` in the working directory. It gives the path, the flags and the
+options, the same that the table's DAG passes. Flags that you type win over them. Without a registry
+`--target-base-path` gives the path, and flags and `--hoodie-conf` say the rest.
 
-**What a program gets.** With `--json` standard output is one JSON object (a list for `options`), also of an error:
+**Output for programs.** With `--json` standard output is one JSON object (a list for `options`), also of an error:
 `error`, `what`, `found`, `fix`, `exit_code`. Lines for people go to standard error. Exit codes: 0 done, 1 failed, 2
 wrong usage, 3 done but for a service after the commit.
 

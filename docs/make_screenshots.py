@@ -49,7 +49,7 @@ def dags(page: Page, home: DemoHome) -> None:
 
 
 def runs(page: Page, home: DemoHome) -> None:
-    """What the backfill has left, with the grid beside it."""
+    """The runs of the backfill, with the grid beside them."""
     page.set_viewport_size({"width": 1600, "height": 720})  # room for all columns and the grid's bars
     page.goto(f"{home.address}/dags/{INGEST}/runs")
     expect(page.get_by_text(re.compile("^backfill__"))).to_have_count(len(home.api().runs(INGEST)), timeout=_PATIENCE)
@@ -89,7 +89,7 @@ def table(page: Page, home: DemoHome) -> None:
 
 
 def run(page: Page, home: DemoHome) -> None:
-    """What a compaction did, and what it cost."""
+    """The run of a compaction, with its work and cost."""
     page.set_viewport_size({"width": 1440, "height": 900})
     page.goto(home.tables)
     frame = page.frame_locator("iframe")
@@ -100,7 +100,7 @@ def run(page: Page, home: DemoHome) -> None:
 
 
 def comparison(page: Page, home: DemoHome) -> None:
-    """What changed between two instants, by partition and row by row."""
+    """The changes between two instants, by partition and row by row."""
     page.set_viewport_size({"width": 1440, "height": 1000})
     page.goto(home.tables)
     frame = page.frame_locator("iframe")
@@ -126,7 +126,7 @@ def server(page: Page, address: str) -> None:
 
 
 def hide_folder(page: Page) -> None:
-    """Where this machine keeps the project is of no use to readers."""
+    """Replace this machine's folder of the project, which is of no use to readers."""
     told = page.frame_locator("iframe").locator("p.quiet").first
     told.evaluate("(node, folder) => node.innerHTML = node.innerHTML.replaceAll(folder, '/srv/hudi')", str(PROJECT))
 

@@ -25,7 +25,7 @@ _VARYING = [
 
 
 def run(notebook: dict[str, Any], folder: Path) -> Iterator[list[dict[str, Any]]]:
-    """What each cell of code shows, one after the other in one namespace, with `folder` as the working directory."""
+    """Yield the output of each cell of code, one after the other in one namespace, with `folder` as the working directory."""
     names: dict[str, Any] = {}
     with contextlib.chdir(folder):
         for cell in notebook["cells"]:

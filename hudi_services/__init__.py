@@ -1,4 +1,4 @@
-"""What runs as a process: the services behind the command line and the Spark applications."""
+"""The services that run as processes, behind the command line and the Spark applications."""
 
 from hoodie import __version__
 

@@ -41,7 +41,7 @@ def registry_flag() -> click.Option:
         ["--registry"],
         type=click.Path(dir_okay=False),
         metavar="FILE",
-        help="The registry. [default: $HUDI_REGISTRY, else ./tables.yaml]",
+        help="The registry. [default: $HUDI_REGISTRY, or ./tables.yaml]",
     )
 
 
@@ -67,7 +67,7 @@ def verbose_flag() -> click.Option:
         expose_value=False,
         is_eager=True,
         callback=lambda context, _option, wanted: _log_more(context) if wanted else None,
-        help="Tell more: the log, and the traceback of an error.",
+        help="Show the log, and the traceback of an error.",
     )
 
 

@@ -197,7 +197,7 @@ def _shared_flags() -> list[click.Option]:
             type=_Size(),
             default=UP_TO,
             show_default=True,
-            help="With --engine auto: up to so many bytes are small.",
+            help="With --engine auto: the largest input, in bytes, that runs locally.",
         ),
         click.Option(
             ["--spark-master"], help="Spark master, when spark-submit does not give it; for instance local[2]."

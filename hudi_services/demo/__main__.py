@@ -21,7 +21,7 @@ _folder = click.option(
     "--folder",
     type=click.Path(path_type=Path, file_okay=False, resolve_path=True),
     default=PROJECT / ".demo",
-    help="Where the lake, the landed files and Airflow's home are. [default: .demo]",
+    help="The folder of the lake, the landed files and Airflow's home. [default: .demo]",
 )
 _stream_folder = click.option(
     "--folder",

@@ -25,6 +25,6 @@ def has_deadline(table: Table) -> bool:
 def warnings(alerts: Alerts, tables: Sequence[Table]) -> Iterator[str]:
     """Settings that are probably mistakes: hooks without a condition, failed runs to report without a history."""
     if not told_of(alerts, tables):
-        yield "hooks are told of nothing: say of what, such as `tasks: true` (docs/how-to/alerts.md)"
+        yield "no condition is set, so no hook receives a message: add one, such as `tasks: true` (docs/how-to/alerts.md)"
     if alerts.runs and all(table.history is None for table in tables):
-        yield "runs: true tells nothing without a history of any table (docs/how-to/history.md); `tasks: true` needs none"
+        yield "runs: true has no effect, as no table has a history (docs/how-to/history.md); `tasks: true` needs no history"

@@ -80,7 +80,7 @@ class Hook(Part):
 
 def _some(hooks: tuple[Hook, ...]) -> tuple[Hook, ...]:
     if not hooks:
-        raise ValueError("names nobody who is to be told")
+        raise ValueError("names no hook: add one with `name` and `url`")
     names = [hook.name for hook in hooks]
     if twice := [name for name in names if names.count(name) > 1]:
         raise ValueError(f"names {twice[0]!r} twice")

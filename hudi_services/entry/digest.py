@@ -19,7 +19,7 @@ class PlanDigest(click.ParamType[str]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         if value and not _DIGEST.fullmatch(value):
-            self.fail(f"{value!r:.100} is no digest of a plan: --explain tells it", param, ctx)
+            self.fail(f"{value!r:.100} is not the digest of a plan: --explain shows it", param, ctx)
         return str(value)
 
 
@@ -30,7 +30,7 @@ ONLY = "plan"
 def _named(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
     if value == "":
         raise click.BadParameter(
-            "it is empty: give the digest that --explain tells, or leave it out", context, parameter
+            "it is empty: give the digest that --explain shows, or leave it out", context, parameter
         )
     return value
 
@@ -45,14 +45,14 @@ def only_flag() -> click.Option:
         type=PlanDigest(),
         metavar="DIGEST",
         callback=_named,
-        help="Carry out the plan of this digest, which --explain tells, and no other; where another is due by then, nothing.",
+        help="Run only the plan with this digest (from --explain). If the plan has changed, do nothing.",
     )
 
 
 ONLY_FIELD = Field(
     ONLY,
     "Only this plan",
-    "The digest of a plan that explain has shown. Where another is due by then, the run does nothing and fails. Empty: any.",
+    "The digest of a plan that explain has shown. If the plan has changed, the run does nothing and fails. Empty: any plan.",
     None,
     {"type": ["null", "string"], "pattern": "^[0-9a-f]{12}$"},
 )

@@ -51,7 +51,9 @@ def plan_flags(what: str, force: str) -> tuple[click.Option, ...]:
         click.Option(
             ["--instant"], help=f"Execute only the pending {what} of this instant. [default: all, the oldest first]"
         ),
-        click.Option(["--max-plans"], type=click.IntRange(min=1), help=f"Execute at most so many pending {what}s."),
+        click.Option(
+            ["--max-plans"], type=click.IntRange(min=1), help=f"Execute at most N pending {what}s.", metavar="N"
+        ),
         click.Option(["--force"], is_flag=True, help=force),
         only_flag(),
     )
@@ -61,15 +63,15 @@ def plan_form(what: str, *more: Field) -> tuple[Field, ...]:
     """The form of a run; `what` is planned, and `more` are fields that say how."""
     force = Field(
         "force",
-        "Though none is due",
-        f"Schedule a {what} although the options say that none is due.",
+        "Even if none is due",
+        f"Schedule a {what} even if the trigger of the options is not met.",
         False,
         {"type": "boolean"},
     )
     most = Field(
         "max_plans",
-        "At most so many plans",
-        f"Of the {what}s that wait the oldest are executed first. Empty: as in the registry.",
+        "Largest number of plans",
+        f"The oldest pending {what}s are executed first. Empty: as in the registry.",
         None,
         {"type": ["null", "integer"], "minimum": 1},
     )

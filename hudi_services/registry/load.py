@@ -387,7 +387,7 @@ def _contradictions(table: Table, pools: Mapping[str, int], entries: Entries) ->
     for service in services_by_objectives(table, entries):
         mended = [name for name, mends in RESTORED_BY.items() if mends == service]
         if not any(getattr(table.objectives, name) is not None for name in mended):
-            said = f"needs an objective that it mends: {' or '.join(f'objectives.{name}' for name in mended)}"
+            said = f"needs an objective that it restores: {' or '.join(f'objectives.{name}' for name in mended)}"
             yield (service, "schedule"), said
     if wrong := _undeclared(table.pool, pools):
         yield ("pool",), wrong

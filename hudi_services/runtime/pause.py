@@ -64,7 +64,7 @@ def pause(storage: Storage, clock: Clock, by: str, reason: str, until: datetime 
         until = until.astimezone(UTC) if until is not None else None
     except OverflowError:  # written down it could not be read again
         raise ConfigError(
-            "A pause cannot last so long", found=f"until {until}", fix="name a time of the years 1 to 9999 in UTC"
+            "A pause cannot end at this time", found=f"until {until}", fix="name a time of the years 1 to 9999 in UTC"
         ) from None
     if not reason:
         raise ConfigError("A pause needs a reason", fix="say why, for those who wonder why nothing runs: --reason '…'")

@@ -82,7 +82,7 @@ class ToldCommits(SharedStreamProducer):
             if not outcome.is_clean or told.passed_on != outcome.acked:
                 await self._remember(reached)
                 raise NotTakenError(
-                    f"{told.event.action} {told.event.instant} of table {self._table} is told again: {outcome}"
+                    f"{told.event.action} {told.event.instant} of table {self._table} is reported again: {outcome}"
                 )
             reached = reached.after(told.event)
         await self._remember(reached)

@@ -79,4 +79,4 @@ def _say(table: str, service: str, text: str, *, stands: bool) -> None:
         with SnapshotStore.open(store_of(registry), make=True) as store:
             say(registry, store, trouble, clock, os.environ, stands=stands)
     except Exception:  # noqa: BLE001 - the caller has other callbacks
-        _log.exception("Alerts are not told of a run of %s of table %s", service, table)
+        _log.exception("No alert was sent for a run of %s of table %s", service, table)

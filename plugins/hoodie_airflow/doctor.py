@@ -37,7 +37,7 @@ def doctor_dag(file: Path | None = None) -> DAG | None:
         max_active_runs=1,
         params={"deep": Param(doctor.deep, type="boolean", title="Deep", description="Also read data files.")},
         tags=["hudi", "doctor"],
-        description="What is wrong with the tables of the registry, and what helps",
+        description="Checks the tables of the registry, and names fixes",
         doc_md=f"`hudi-services doctor` of all tables in `{place}`. It changes nothing. The run fails on {doctor.fails_on}.",
         default_args={"owner": doctor.owner, "retries": 0},
     ) as dag:
@@ -89,5 +89,5 @@ def _failure(found: dict[str, Any]) -> Failure:
     lines = [f"{each['table']}: {each['check']}: {each['what']}" for each in worst]
     more = len(found["findings"]) - len(worst)
     told = "; ".join([*lines, *([f"and {more:,} more"] if more else [])])
-    fix = "see the log for what helps; `hudi-services doctor --fix` mends what it can"
+    fix = "run `hudi-services doctor --fix`; the log has the fix of each finding"
     return Failure("DoctorFindings", found["message"], told, fix, found["exit_code"], retryable=False)

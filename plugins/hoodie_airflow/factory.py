@@ -97,7 +97,7 @@ def _document(table: Table, entry: ServiceEntry[Any], options: Mapping[str, str]
     for each in services:
         name = f"**{each.service}**" if each.service == entry.name else each.service
         lines.append(f"- {name}: " + (f"by hand only, {each.never}" if each.never else each.runs))
-    lines += ["", "A DAG that is switched off does not run, whatever starts it.", ""]
+    lines += ["", "A DAG that is switched off does not run, also when another DAG or a user starts it.", ""]
     lines += [f"- {note}" for note in entry.dag.notes(table)]
     lines += [f"- `{name}` = `{value}`" for name, value in shown_options(options, entry.section.secrets)]
     return "\n".join(lines)

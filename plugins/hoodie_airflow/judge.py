@@ -91,7 +91,7 @@ class HudiJudgeOperator(BaseOperator):
         looked, mended = counted(len(tables), "table"), counted(len(choices), "service")
         known = sum(each.seen for each in judged)
         self.log.info(
-            "%s by objectives, %d of them as the watcher saw them; %s would mend some that are missed",
+            "%s by objectives, %d of them as the watcher saw them; %s would restore missed objectives",
             looked,
             known,
             mended,

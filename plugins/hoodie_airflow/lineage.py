@@ -93,7 +93,7 @@ def _columns(table: Table) -> list[tuple[str, str]]:
     try:
         schema = HoodieTable.open(table.base_path).schema
     except (HoodieError, OSError, ImportError, ValueError) as error:
-        _log.info("OpenLineage is told no columns of table %s: %s", table.name, error)
+        _log.info("OpenLineage gets no columns of table %s: %s", table.name, error)
         return []
     return [(field.name, str(field.type)) for field in list(schema)[:_COLUMNS]]
 

@@ -40,7 +40,7 @@ class HudiAlert(BaseNotifier):
             if not wants_explanation(context):
                 self._notify(context)
         except Exception:  # noqa: BLE001 - a task must not fail because of its alert
-            _log.exception("Alerts are not told of this task")
+            _log.exception("No alert was sent for this task")
 
     def _notify(self, context: Any) -> None:
         ti, clock = context["ti"], SystemClock()

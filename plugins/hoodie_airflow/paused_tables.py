@@ -31,7 +31,7 @@ def skip_paused(table: Table, entry: ServiceEntry[Any], context: Any) -> None:
     try:
         held = read_pause(open_storage(table.base_path), SystemClock())
     except (HoodieError, OSError) as error:
-        _log.info("Whether table %s is paused cannot be seen from here: %s", table.name, error)
+        _log.info("The pause of table %s cannot be read here: %s", table.name, error)
         return
     if held is not None:
         context["ti"].xcom_push(PAUSED, held.as_dict())

@@ -30,7 +30,7 @@ airflow = click.Command(
             ["--home"],
             type=click.Path(path_type=Path, file_okay=False),
             metavar="FOLDER",
-            help="Where Airflow's database, logs and passwords are. [default: .airflow beside the registry]",
+            help="The folder of Airflow's database, logs and passwords. [default: .airflow beside the registry]",
         ),
         click.Option(
             ["--port"],

@@ -95,7 +95,7 @@ def _standing(reading: Reading, alerts: Alerts, store: str | None) -> Page:
         Column("table", "table"),
         Column("kind", "kind"),
         Column("since", "since (UTC)", moment),
-        Column("untold", "not yet told", rank=2),
+        Column("untold", "not yet sent", rank=2),
         Column("text", "what", rank=0, wraps=True),
     )
     shown = [
@@ -110,13 +110,13 @@ def _standing(reading: Reading, alerts: Alerts, store: str | None) -> Page:
     looked = opened.rounded_at()
     mistakes = [str(each) for each in reading.mistakes]
     tables = reading.registry.tables
-    facts = [("told of", ", ".join(told_of(alerts, tables)) or "nothing")]
+    facts = [("reported conditions", ", ".join(told_of(alerts, tables)) or "nothing")]
     parts: list[Part] = [
         Facts([*facts, ("last round of the watcher", moment(looked.isoformat()) if looked else "none yet")])
     ]
-    parts += [Lines(hardly, "what is hardly meant")] if (hardly := list(warnings(alerts, tables))) else []
+    parts += [Lines(hardly, "probable mistakes")] if (hardly := list(warnings(alerts, tables))) else []
     parts += [Lines(mistakes, "tables that are left out", alarming=True)] if mistakes else []
-    parts.append(Listing(columns, shown, empty="nothing stands"))
+    parts.append(Listing(columns, shown, empty="no troubles"))
     values = {"round_at": looked.isoformat() if looked else None, "standing": found, "mistakes": mistakes}
     return Page(values, parts, [*mistakes, *(row["text"] for row in found)])
 
@@ -129,16 +129,16 @@ alerts = click.Command(
         click.Option(
             ["--store"],
             metavar="PLACE",
-            help="The watcher's store. [default: watch.store of the registry, else .watch/ beside it]",
+            help="The watcher's store. [default: watch.store of the registry, or .watch/ beside it]",
         ),
         click.Option(["--test"], is_flag=True, help="Send a test message to each hook instead."),
         json_flag(),
         wide_flag(),
         verbose_flag(),
     ],
-    help="What stands wrong with the tables of the registry by its section `alerts`, as the watcher has seen it, and who was "
-    "not told yet. `hudi-services watch` tells.\n\nExit code 1: something stands, the registry has mistakes, or "
-    "a hook has not taken a test.",
+    help="List the current troubles of the registry's tables, by its section `alerts` and the watcher's last round, and the "
+    "hooks that have not received them yet. `hudi-services watch` sends the messages.\n\nExit code 1: there is a trouble, the "
+    "registry has mistakes, or a hook has not accepted a test.",
     epilog=with_examples(("hudi-services alerts --registry tables.yaml", "hudi-services alerts --test")),
     context_settings=CONTEXT,
 )

@@ -47,7 +47,7 @@ def take_back_command(
         from hudi_services.services.restore.execution import TakeBackTask
 
         if as_json and yes is None and not explain:
-            raise click.UsageError("--json asks nobody: pass --yes with it, or --explain")
+            raise click.UsageError("--json cannot prompt: add --yes or --explain")
         chosen = chosen_table(target_base_path, table, registry)
         options = laid_over(merged_options(props, conf), chosen.common)
         (what,) = flag.values()
@@ -82,8 +82,8 @@ def take_back_command(
                 flag_value="",
                 type=PlanDigest(),
                 metavar="[DIGEST]",
-                help="Do not ask. More than a run may delete unasked (hoodie.delete.max.*) is deleted only by the plan of this "
-                "digest, which --explain tells.",
+                help="Do not ask. To delete more than the limits hoodie.delete.max.* allow without approval, give the digest of "
+                "the plan, which --explain shows.",
             ),
             json_flag("Print the plan or the result as JSON."),
             verbose_flag(),

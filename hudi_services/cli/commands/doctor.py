@@ -38,7 +38,7 @@ def _doctor(
     from hudi_services.operations.doctor.rounds import rounds
 
     if fix and as_json and not yes:
-        raise click.UsageError("--json asks nobody: pass --yes with it, or leave --fix out to see what is found")
+        raise click.UsageError("--json cannot prompt: add --yes, or leave --fix out to see the findings")
     if yes and not fix:
         raise click.UsageError("--yes has no effect without --fix")
     options = merged_options(props, conf)
@@ -70,7 +70,7 @@ def _fix(patients: list[Patient], seen: list[Seen], *, yes: bool, as_json: bool)
         if patient is None or not each.diagnosis.findings:
             mended.append(Mended(each, {}))
             continue
-        mended.append(fix(patient, each, show, lambda: yes or click.confirm("Mend this?")))
+        mended.append(fix(patient, each, show, lambda: yes or click.confirm("Apply this fix?")))
         if not as_json and (text := mended[-1].as_text()):
             echo(text)
     left = [each.seen for each in mended]
@@ -98,12 +98,12 @@ doctor = click.Command(
             help="How many tables of a registry are looked at at the same time.",
         ),
         click.Option(["--deep"], is_flag=True, help="Also read footers of base files, logs, and all record keys."),
-        click.Option(["--fix"], is_flag=True, help="Mend what can be mended: it shows what it would do, and asks."),
+        click.Option(["--fix"], is_flag=True, help="Fix the findings that have a fix. Shows each fix first, and asks."),
         click.Option(["--yes"], is_flag=True, help="Do not ask."),
         json_flag("Print what was found as JSON."),
         verbose_flag(),
     ],
-    help="What is wrong with a table, and what helps; without --table and --target-base-path with every table of the "
+    help="Check a table, and name the fix of each finding. Without --table and --target-base-path: every table of the "
     "registry. Without --fix it changes nothing. It reads data files only with --deep. docs/reference/doctor-checks.md "
     "has every check.\n\n"
     "Exit codes: 0 healthy, 1 warnings, 2 damage. A wrong use of the command ends with 2, too: it prints no findings.",

@@ -27,9 +27,9 @@ infer = click.Command(
         click.Option(
             ["--format", "file_format"],
             type=click.Choice(["parquet", "csv", "json"]),
-            help="Of the files. [default: that of most files]",
+            help="The format of the files. [default: that of most files]",
         ),
-        click.Option(["--name"], help="Of the table. [default: that of the folder]"),
+        click.Option(["--name"], help="The name of the table. [default: that of the folder]"),
         json_flag("Print the registry as JSON, without remarks."),
         verbose_flag(),
     ],

@@ -76,8 +76,8 @@ objectives = click.Command(
         wide_flag(),
         verbose_flag(),
     ],
-    help="Whether the tables of the registry meet its objectives, since when not, and which service mends that; the most urgent "
-    "first. It changes nothing and opens no data file.\n\nExit code 1: one is missed, or a table cannot be looked at.",
+    help="List the objectives of the registry's tables: met or missed, since when, and the service that restores each. The most "
+    "urgent are first. It changes nothing and opens no data file.\n\nExit code 1: one is missed, or a table cannot be looked at.",
     epilog=with_examples(
         ("hudi-services objectives --table orders", "hudi-services objectives --registry tables.yaml --missed --json")
     ),

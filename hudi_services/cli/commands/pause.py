@@ -62,7 +62,7 @@ pause = click.Command(
             metavar="TIME",
             help="When services run again by themselves, in UTC, such as 2026-03-01T06:00. [default: when it is resumed]",
         ),
-        click.Option(["--user"], help="Who pauses it. [default: whoever runs this]"),
+        click.Option(["--user"], help="The user who pauses it. [default: the user who runs this]"),
         json_flag(),
         verbose_flag(),
     ],

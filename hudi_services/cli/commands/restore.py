@@ -22,7 +22,7 @@ restore = take_back_command(
     "restore",
     click.Option(["--savepoint"], required=True, metavar="INSTANT", help="The commit that is the last one then."),
     _service,
-    question="What these instants wrote cannot be brought back. Restore the table?",
+    question="The rows of these instants cannot be brought back. Restore the table?",
     help="Take a table back to a savepoint: all that came after its commit goes. Needs no Spark.",
     examples=(
         "hudi-services savepoint list --table orders",

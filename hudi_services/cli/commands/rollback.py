@@ -22,7 +22,7 @@ rollback = take_back_command(
     "rollback",
     click.Option(["--instant"], required=True, help="The last commit, or an instant that is not complete."),
     _service,
-    question="What this instant wrote cannot be brought back. Roll it back?",
+    question="The rows of this instant cannot be brought back. Roll it back?",
     help="Take back the last commit, a write that did not complete, or what was begun of a plan. Needs no Spark.",
     examples=(
         "hudi-services rollback --table orders --instant 20260301060000123 --explain",

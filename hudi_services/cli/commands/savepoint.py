@@ -69,13 +69,13 @@ def _delete(
     from hudi_services.operations.history.manual import by_hand  # loads Arrow
 
     if as_json and not yes:
-        raise click.UsageError("--json asks nobody: pass --yes with it when the savepoint is to be deleted")
+        raise click.UsageError("--json cannot prompt: add --yes to delete the savepoint")
     chosen = chosen_table(target_base_path, table, registry)
     opened = _opened(chosen)
     found = next((_facts(each) for each in opened.savepoints() if each.instant == instant), None)
     if found is not None and not yes:
         echo(_line(found))
-        click.confirm("Nobody can restore the table to it then, and cleans remove its files. Delete it?", abort=True)
+        click.confirm("The table can no longer be restored to it, and cleans remove its files. Delete it?", abort=True)
     with by_hand(recorded_table(chosen.entry), "savepoint", chosen.base_path) as say:
         opened.delete_savepoint(instant, laid_over(merged_options(None, conf), chosen.common))
         say(f"deleted savepoint {instant}")
@@ -126,7 +126,7 @@ savepoint = click.Group(
             params=[
                 *table_flags(),
                 click.Option(["--instant"], help="The commit that is kept. [default: the last one]"),
-                click.Option(["--user"], help="Who makes it. [default: whoever runs this]"),
+                click.Option(["--user"], help="The user who makes it. [default: the user who runs this]"),
                 click.Option(["--comments"], default="", help="Why: shown with it."),
                 _CONF,
                 json_flag(),

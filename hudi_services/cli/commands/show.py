@@ -33,7 +33,7 @@ _WITHOUT = click.Option(
     ["--without"],
     multiple=True,
     metavar="COLUMN",
-    help="Leave this column out, under whatever name it had. Repeatable.",
+    help="Leave this column out, also under its earlier names. Repeatable.",
 )
 _WIDTH = click.Option(
     ["--width"],
@@ -76,8 +76,8 @@ for each in (
         "table",
         lambda pages: pages.overview,
         "The table on one page: rows of base files and in logs, as commits count them, files and their sizes, freshness, last "
-        "commits and services, what waits, locks, and what cleaning and compaction would do now, or what holds "
-        "them back.\n\nExit code 1: there are problems, which are told.",
+        "commits and services, pending plans, locks, and what cleaning and compaction would do now, or what "
+        "blocks them.\n\nExit code 1: there are problems, which are listed.",
         "hudi-services show table --table orders",
     ),
     _looks(
@@ -175,8 +175,8 @@ for each in (
     _looks(
         "rows",
         lambda pages: pages.rows,
-        "Some rows of the table, as it is or was at a moment: no more files are read than hold them. Values are cut at "
-        "so many characters as --width says.",
+        "Some rows of the table, as it is or was at a moment: no more files are read than hold them. --width cuts "
+        "long values.",
         "hudi-services show rows --table orders --as-of yesterday --partition order_date=2026-01-31 --limit 5",
         click.Option(
             ["--limit"], type=click.IntRange(1, 10_000), default=20, show_default=True, metavar="N", help="At most N."
@@ -207,22 +207,22 @@ for each in (
     _looks(
         "locks",
         lambda pages: pages.locks,
-        "Who holds the locks of the table.",
+        "The locks of the table, and their holders.",
         "hudi-services show locks --table orders",
     ),
     _looks(
         "audit",
         lambda pages: pages.audit,
-        "What was deleted from the table: when, why, by which plan, by whom; the newest first. With --instant or --path also the "
+        "Deletions from the table: when, why, by which plan, by whom. The newest are first. With --instant or --path also the "
         "files.",
         "hudi-services show audit --table orders --since 2026-01-01 --path order_date=2026-01-31",
         _LIMIT,
         click.Option(
             ["--since"],
             metavar="TIME",
-            help="Of this instant, date or time (UTC) or later; also today, yesterday, 12h, 7d.",
+            help="From this instant, date or time (UTC) on; also today, yesterday, 12h, 7d.",
         ),
-        click.Option(["--until"], metavar="TIME", help="Of this instant, date or time (UTC) or earlier; as --since."),
+        click.Option(["--until"], metavar="TIME", help="Up to this instant, date or time (UTC); as --since."),
         click.Option(["--instant"], metavar="INSTANT", help="Only of this action."),
         click.Option(
             ["--path"], metavar="PATH", help="Only files with this in their paths; a glob, if it has one of * ? [."
@@ -234,7 +234,7 @@ for each in (
 diff = _looks(
     "diff",
     lambda pages: pages.difference,
-    "What changed in the table after the instant FIRST, until LAST or now: commits, partitions, file groups, rows. Both are "
+    "Changes of the table after the instant FIRST, until LAST or now: commits, partitions, file groups, rows. Both are "
     "instants, or dates and times in UTC, as of which the table is compared.",
     "hudi-services diff 2026-01-30 2026-01-31T12:00 --table orders --rows 20",
     click.Argument(["first"]),

@@ -149,7 +149,7 @@ sql = click.Command(
             type=click.Choice((DUCKDB, SPARK)),
             default=DUCKDB,
             show_default=True,
-            help="What runs the queries: DuckDB in this process, or Spark.",
+            help="The engine of the queries: DuckDB in this process, or Spark.",
         ),
         click.Option(
             ["--spark-master"], help="Spark master, when spark-submit does not give it; for instance local[2]."

@@ -53,7 +53,7 @@ undelete = click.Command(
     callback=_undelete,
     params=[
         *table_flags(),
-        click.Option(["--clean"], metavar="INSTANT", help="What this clean has set aside."),
+        click.Option(["--clean"], metavar="INSTANT", help="Files that this clean has set aside."),
         click.Option(
             ["--partition", "partitions"], multiple=True, metavar="PATH", help="Only of this partition. Repeatable."
         ),

@@ -24,7 +24,7 @@ def _unlock(
     from hudi_services.operations.inspect.table_look import locking_of
 
     if as_json and not (yes or force):
-        raise click.UsageError("--json asks nobody: pass --yes with it when whoever holds the lock is certainly gone")
+        raise click.UsageError("--json cannot prompt: add --yes if the process that holds the lock has certainly ended")
     chosen = chosen_table(target_base_path, table, registry)
     opened = HoodieTable.open(chosen.base_path)
     server = server_lock(opened.storage.base_path, locking_of(chosen.entry))
@@ -38,7 +38,7 @@ def _unlock(
     if not force:
         _refuse_living(locks)
     if locks and not (yes or force):
-        click.confirm("Is whoever holds it certainly gone?", abort=True)
+        click.confirm("Has the process that holds it certainly ended?", abort=True)
     removed = [
         lock
         for lock in locks

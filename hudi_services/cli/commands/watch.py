@@ -113,10 +113,10 @@ watch = click.Command(
         click.Option(
             ["--store"],
             metavar="PLACE",
-            help="A SQLite file, or a URL of SQLAlchemy's. [default: watch.store of the registry, else .watch/ beside it]",
+            help="A SQLite file, or a URL of SQLAlchemy's. [default: watch.store of the registry, or .watch/ beside it]",
         ),
         click.Option(["--once"], is_flag=True, help="One round, then end."),
-        click.Option(["--rebuild"], is_flag=True, help="Empty the store first, of whatever release it is."),
+        click.Option(["--rebuild"], is_flag=True, help="Empty the store first, also one of another release."),
         click.Option(
             ["--metrics"],
             metavar="[HOST:]PORT",
@@ -125,9 +125,9 @@ watch = click.Command(
         json_flag("Print each event as a JSON object a line."),
         verbose_flag(),
     ],
-    help="Follow the timelines of all tables of the registry, and keep what they are like in a store that pages and triggers "
-    "read. Each completed instant is told once, whoever made it; what was there before a table was first looked at is not. "
-    "Where the registry has a section `alerts`, its hooks are told of trouble after each round.",
+    help="Follow the timelines of all tables of the registry, and keep a snapshot of each in a store that pages and triggers "
+    "read. Each completed instant of any writer is reported once, except those before the first look at a table. If the "
+    "registry has a section `alerts`, its hooks receive new troubles after each round.",
     epilog=with_examples(
         ("hudi-services watch --registry tables.yaml", "hudi-services watch --registry tables.yaml --once --json")
     ),

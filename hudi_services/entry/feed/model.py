@@ -155,7 +155,7 @@ class Column(Part):
             with suppress(ValueError):
                 text = parse_type(str(given.get("type"))).name == "string"
             if text:
-                raise ValueError(f"the default of a text column must stand in quotes (YAML reads {given['default']!r})")
+                raise ValueError(f"the default of a text column must be in quotes (YAML reads {given['default']!r})")
         return given
 
 
@@ -241,7 +241,7 @@ def _shape_contradictions(feed: Feed) -> Iterator[tuple[KeyPath, str]]:
     for key, names in (("cast", feed.cast), ("timestamps", feed.timestamps)):
         for name in names:
             if name in feed.rename and name not in new:
-                yield (key, name), f"goes by the new name, {feed.rename[name]!r}"
+                yield (key, name), f"must use the new name, {feed.rename[name]!r}"
             elif feed.columns and feed.undeclared == "refuse" and new.get(name, name) not in feed.columns:
                 yield (key, name), "is no column of `schema`"
     for old, column in feed.columns.items():

@@ -147,10 +147,10 @@ class _Parser:
             return Type("timestamp_ntz")
         self._expect(",")
         if self._word("tz") != "tz" or not self._takes("="):
-            raise self._wrong("after the unit stands tz=UTC")
+            raise self._wrong("the unit must be followed by tz=UTC")
         if self._peek()[1].upper() not in ("UTC", "Z"):
             raise self._wrong(
-                "a table keeps moments in UTC: write tz=UTC; the zone of the values is told by `timestamps`"
+                "a table keeps moments in UTC: write tz=UTC, and set the zone of the values by `timestamps`"
             )
         self._next += 1
         self._expect("]")
@@ -196,7 +196,7 @@ class _Parser:
             self._next += 1
             self._takes(":")
             if name in found:
-                raise self._wrong(f"the field {name!r} stands there twice")
+                raise self._wrong(f"the field {name!r} is there twice")
             found[name] = Member(name, self._type(), self._nullable())
             if self._takes(">"):
                 return tuple(found.values())

@@ -93,7 +93,7 @@ def _missed(alerts: Alerts, summary: Summary, shown: Mapping[str, Any], now: dat
         since = datetime.fromisoformat(each["since"]) if each["since"] is not None else None
         if not each["met"] and _longer(since, alerts.objectives, now):
             what = str(each["objective"])
-            yield Trouble("objective", summary.table, what, f"misses {what}; {each['service']} mends it", since)
+            yield Trouble("objective", summary.table, what, f"misses {what}; {each['service']} restores it", since)
 
 
 def _blocked(alerts: Alerts, summary: Summary, shown: Mapping[str, Any], now: datetime) -> Iterator[Trouble]:

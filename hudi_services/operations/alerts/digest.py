@@ -26,7 +26,7 @@ def digest_values(day: date, fleet: Iterable[Summary], standing: Sequence[Troubl
     """The number of tables of each health, and all current troubles."""
     tables = Counter(each.health for each in fleet)
     counted = ", ".join(f"{number} {health}" for health, number in tables.most_common()) or "none"
-    lines = [f"{day}: tables: {counted}; {len(standing) or 'no'} troubles stand"]
+    lines = [f"{day}: tables: {counted}; {len(standing) or 'no'} troubles"]
     lines += [one_line(f"{each.table}: {each.text}") for each in standing[:_LINES]]
     if (more := len(standing) - _LINES) > 0:
         lines.append(f"and {more} more: hudi-services alerts")

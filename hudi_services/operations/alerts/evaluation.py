@@ -63,7 +63,7 @@ def _runs_of(history: History, now: datetime) -> Seen:
     try:
         return Seen(tuple(failed_runs(runs(history, now - WINDOW, now))))
     except (HoodieError, OSError, ValueError) as error:
-        _log.warning("Whether services failed is not known, as the history %s cannot be read: %s", history.path, error)
+        _log.warning("Failures of services are not known, as the history %s cannot be read: %s", history.path, error)
         return _BLIND_RUNS
 
 

@@ -124,7 +124,7 @@ class Teller:
             if wrong is None:
                 taken(hook)
             else:
-                _log.warning("Alerts: %s is not told, and is tried again: %s", hook.name, wrong)
+                _log.warning("Alerts: hook %s has not accepted the message, and is tried again: %s", hook.name, wrong)
         return answers.count(None)
 
     def _seen_servers(self, alerts: Alerts, registry: Registry, now: datetime) -> Seen:

@@ -62,9 +62,9 @@ class KeptAlerts:
                 connection.execute(_about.insert().values(version=VERSION))
         if version not in (None, VERSION):
             raise StoreError(
-                f"What was told by alerts, in {store.shown}, is of another version",
+                f"The record of sent alerts in {store.shown} has another version",
                 found=f"version {version}, and this release knows {VERSION}",
-                fix="drop its tables hudi_alerts, hudi_alerts_told and hudi_alerts_digests: what stands is told once more",
+                fix="drop its tables hudi_alerts, hudi_alerts_told and hudi_alerts_digests: troubles are then sent again",
             )
         return cls(store)
 

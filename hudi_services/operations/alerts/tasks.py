@@ -62,7 +62,7 @@ def is_recorded(table: Table, alerts: Alerts, dag_id: str, dag_run: str, task_id
     try:
         found = runs(table.history, now - WINDOW, now + timedelta(minutes=1), table.name)
     except (HoodieError, OSError, ValueError) as error:
-        _log.warning("Whether the history has this failure is not known: %s", error)
+        _log.warning("The history cannot say if it has this failure: %s", error)
         return False
     for column, value in (("dag_id", dag_id), ("dag_run_id", dag_run), ("task_id", task_id)):
         found = found.filter(pc.equal(found[column], value))

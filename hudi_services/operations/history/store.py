@@ -121,7 +121,9 @@ def _completed(each: Waiting) -> Sequence[str] | None:
     try:
         state = HoodieTable.open(each.begun.base_path).state()
     except (HoodieError, OSError) as error:
-        _log.warning("What %s of table %s completed is not known: %s", each.begun.service, each.begun.table, error)
+        _log.warning(
+            "The instants that %s of table %s completed are not known: %s", each.begun.service, each.begun.table, error
+        )
         return None
     done = {str(instant.time) for instant in state.timeline.instants if instant.is_completed}
     if missing := sorted(set(each.instants) - done):

@@ -36,7 +36,7 @@ def data_file(look: Look, path: str) -> Page:
     if look.storage.info(path) is None:
         raise ConfigError(
             f"Table {look.state.storage.base_path} has no file {path!r}",
-            fix="take a path that `hudi-services show files` tells, relative to the table",
+            fix="take a path that `hudi-services show files` lists, relative to the table",
         )
     with open_file(look.storage, path) as reader:
         footer = reader.footer
@@ -130,6 +130,6 @@ def _facts(found: dict[str, Any]) -> Facts:
             ("made by", found["created_by"] or ""),
             ("keys", f"from {_short(keys[0])} to {_short(keys[1])}" if keys else "no range in the footer"),
             ("bloom filter", filtered),
-            ("rows of commits", left + ", ".join(shown) if shown else "not told"),
+            ("rows of commits", left + ", ".join(shown) if shown else "not known"),
         ]
     )

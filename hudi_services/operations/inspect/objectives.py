@@ -16,7 +16,7 @@ COLUMNS = (
     Column("is", "is", right=True),
     Column("at_most", "at most", right=True),
     Column("since", "missed since (UTC)", moment),
-    Column("mends", "mended by"),
+    Column("mends", "restored by"),
 )
 
 

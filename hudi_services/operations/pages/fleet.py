@@ -126,16 +126,18 @@ def watched(known: Known, now: datetime, unseen: str = "No table was looked at y
         yield State("note", unseen, "The watcher fills the store that these pages read.", _WATCH)
     elif now - newest > _STALE:
         age = span((now - newest).total_seconds())
-        yield State("warning", f"The watcher has not looked for {age}", "What is shown is as old as that.", _WATCH)
+        yield State("warning", f"The watcher has not looked for {age}", "The values shown are as old as that.", _WATCH)
     elif newest - now > _STALE:
         ahead = span((newest - now).total_seconds())
-        yield State("warning", f"The watcher's clock is ahead by {ahead}", "Nobody can tell how old this is.", _WATCH)
+        yield State(
+            "warning", f"The watcher's clock is ahead by {ahead}", "The age of the values shown is not known.", _WATCH
+        )
 
 
 def _states(reading: Reading, shown: tuple[FleetRow, ...], hidden: int) -> Iterator[State]:
     count = counted(len(reading.mistakes), "mistake")
     if any(each.table is None for each in reading.mistakes) and not reading.registry.tables:
-        yield State("error", "The registry cannot be read", "No table can be shown until it is mended.", _CHECK)
+        yield State("error", "The registry cannot be read", "No table can be shown until it is corrected.", _CHECK)
     elif reading.mistakes:
         yield State("warning", f"The registry has {count}", "Tables with mistakes are left out.", _CHECK)
     if hidden:

@@ -76,7 +76,7 @@ def row(table: Table, known: Known, today: date) -> FleetRow:
         standings.append("asks")
     reasons = list(_reasons(seen)) if seen is not None else []
     reasons += [f"the last run of {service} failed" for service in failed]
-    reasons += [f"{service} waits for somebody's approval" for service in asking]
+    reasons += [f"{service} waits for approval" for service in asking]
     found = FleetRow(
         table.name,
         table.base_path,

@@ -33,7 +33,7 @@ _GAUGES: dict[str, tuple[str, Callable[[Summary], float | None]]] = {
     "log_files": ("Its logs.", lambda each: each.log_files),
     "partitions": ("Its partitions.", lambda each: each.partitions),
     "timeline_instants": ("Instants of its active timeline.", lambda each: each.instants),
-    "pending_instants": ("Of these those that are not complete.", lambda each: each.pending),
+    "pending_instants": ("Instants of its active timeline that are not complete.", lambda each: each.pending),
     "objectives_missed": ("Objectives that it misses.", lambda each: len(each.missed)),
     "urgency": ("How many times its limit the most urgent objective is.", lambda each: each.urgency),
 }
@@ -46,7 +46,7 @@ class TableCollector(Collector):
         self._store = store
 
     def collect(self) -> Iterable[Metric]:
-        up = GaugeMetricFamily("hudi_store_up", "Whether the snapshot store answers.")
+        up = GaugeMetricFamily("hudi_store_up", "1 if the snapshot store answers, otherwise 0.")
         try:
             fleet = self._store.fleet()
         except StoreError as error:
@@ -84,13 +84,15 @@ def serve_metrics(store: SnapshotStore, place: str, *more: Collector) -> tuple[H
     host = host.strip("[]") or "127.0.0.1"
     if not port.isascii() or not port.isdigit() or not 0 <= int(port) < 65536:
         raise ConfigError(
-            "The place for metrics is none", found=repr(place), fix="give a port, such as 9464, or 127.0.0.1:9464"
+            "The address for metrics is not valid",
+            found=repr(place),
+            fix="give a port, such as 9464, or 127.0.0.1:9464",
         )
     if not _is_loopback(host):
         raise ConfigError(
-            "Metrics are answered to this machine only, as nobody is asked for a password",
+            "Metrics are served to this machine only, as they need no password",
             found=f"the host {host!r}",
-            fix=f"give 127.0.0.1:{port}, and let a proxy that asks, or Prometheus' own agent, stand before it",
+            fix=f"give 127.0.0.1:{port}, and put a proxy with a password, or Prometheus' own agent, in front of it",
         )
     registry = CollectorRegistry()
     for collector in (TableCollector(store), *more):

@@ -67,7 +67,7 @@ def _follow_gains(reading: Reading, store: SnapshotStore, clock: Clock) -> None:
             raise
         except Exception as error:  # noqa: BLE001 - others may have written into it
             _log.warning(
-                "What services gained by the history %s is summed up with a later round: %s: %s",
+                "The savings of services by the history %s are summed up with a later round: %s: %s",
                 history.path,
                 type(error).__name__,
                 error,

@@ -110,7 +110,7 @@ class SnapshotStore:
             raise StoreError(
                 f"The snapshot store {self.shown} is of another version",
                 found=f"version {version}, and this release knows {VERSION}",
-                fix="run `hudi-services watch --rebuild`, which fills it anew from the tables",
+                fix="run `hudi-services watch --rebuild`, which fills it again from the tables",
             )
 
     def fleet(self) -> list[Summary]:
@@ -324,7 +324,7 @@ def _told(shown: str) -> Iterator[None]:
         raise StoreError(
             f"The snapshot store {shown} cannot be used",
             found=f"{type(cause).__name__}: {' '.join(str(cause).split())[:500]}",
-            fix="see whether its database is up; a damaged SQLite file may be deleted, `hudi-services watch` fills it anew",
+            fix="check that its database is up; you may delete a damaged SQLite file, `hudi-services watch` fills a new one",
         ) from error
 
 

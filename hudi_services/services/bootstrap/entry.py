@@ -147,7 +147,7 @@ BOOTSTRAP = ServiceEntry(
                 type=click.Choice(["all", "preflight", "bootstrap", "validate"]),
                 default="all",
                 show_default=True,
-                help="Do only one step; preflight fails when something stands in the way.",
+                help="Do only one step; preflight fails if there is an obstacle.",
             ),
         ),
         application="bootstrap.py",

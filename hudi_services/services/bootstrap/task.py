@@ -126,7 +126,7 @@ def _decision(plan: BootstrapPlan) -> Decision[BootstrapPlan]:
     outside = ", ".join(plan.outside) or "none"
     return Decision(
         None if plan.problems else plan,
-        "refused" if plan.problems else "nothing stands in the way",
+        "refused" if plan.problems else "no obstacle",
         {
             "source": plan.source,
             "problems": list(plan.problems),
@@ -148,7 +148,7 @@ def _decision(plan: BootstrapPlan) -> Decision[BootstrapPlan]:
         before=(
             *(f"problem: {problem}" for problem in plan.problems),
             *(f"note: {note}" for note in plan.notes),
-            f"{plan.rows:,} rows in {plan.partitions} partitions, layout {plan.layout}; columns told by folders: {outside}",
+            f"{plan.rows:,} rows in {plan.partitions} partitions, layout {plan.layout}; columns from folder names: {outside}",
             *(
                 f"{mode} of all files would read {read[mode]:,} bytes and write about {size:,}"
                 for mode, size in written.items()

@@ -26,7 +26,7 @@ _RETAINED: dict[str, ConfigKey[int]] = {
     "KEEP_LATEST_BY_HOURS": HOURS_RETAINED,
 }
 _APPROVAL = (
-    "The form's operation `explain` shows each file. Approving deletes by this plan: where it is another one by then, nothing is "
+    "The form's operation `explain` shows each file. Approving deletes by this plan. If the plan has changed, nothing is "
     "deleted, and the next run asks again. Rejecting changes nothing."
 )
 _FROM_TABLE = "as in the registry"
@@ -56,7 +56,7 @@ def _form(_table: Table) -> tuple[Field, ...]:
         Field(
             "policy",
             "Policy",
-            "Which file versions stay.",
+            "The file versions to keep.",
             _FROM_TABLE,
             {"type": "string", "enum": [_FROM_TABLE, *_RETAINED]},
         ),
@@ -124,8 +124,8 @@ CLEAN = ServiceEntry(
                 ["--yes"],
                 type=PlanDigest(),
                 metavar="DIGEST",
-                help="Delete also more than a run may unasked (hoodie.delete.max.*), by the plan of this digest, which --explain "
-                "tells.",
+                help="Approve the plan with this digest (from --explain), also if it exceeds the delete limits "
+                "(hoodie.delete.max.*).",
             ),
             only_flag(),
         ),

@@ -94,7 +94,7 @@ CLUSTER: ServiceEntry[Cluster] = ServiceEntry(
     Command(
         """Pack small files together and sort their rows (hoodie.clustering.plan.strategy.*).
 
-        Writers may go on in other file groups meanwhile; until a plan is carried out, updates of its file groups are refused.
+        Writers may go on in other file groups. Until a plan is carried out, updates of its file groups are refused.
         """,
         _task,
         (

@@ -56,7 +56,7 @@ class ClusterTask:
         told = [f"clustering {each['instant']} of {each['file_groups']} file groups waits" for each in plans]
         if self.mode == "schedule":
             stale = expired(state, self.options, table.clock)
-            told += [f"clustering {each.time} would be given up, as nobody carries it out" for each in stale]
+            told += [f"clustering {each.time} would be given up, as no run carries it out" for each in stale]
         skipped = self._skipping(state, decision.plan, engine) if decision.plan is not None else []
         facts = {"pending_plans": plans, "skipping": [each.as_dict() for each in skipped]}
         return replace(decision, facts={**decision.facts, **facts}, after=[*decision.after, *map(str, skipped), *told])
@@ -70,7 +70,7 @@ class ClusterTask:
             instant, decision, expired = schedule_clustering(
                 table.access, self.options, force=self.force, only=self.only
             )
-            said += [f"gave {each.time} up, which nobody carried out" for each in expired]
+            said += [f"gave {each.time} up, which no run carried out" for each in expired]
         elif self.mode != "execute":
             instant, decision = schedule(table.access, CLUSTERING, self.options, force=self.force, only=self.only)
         if self.mode != "execute":

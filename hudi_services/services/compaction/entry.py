@@ -73,7 +73,7 @@ def _outlook(base_path: str, options: Mapping[str, str]) -> Outlook:
 COMPACT: ServiceEntry[Compact] = ServiceEntry(
     "compact",
     Command(
-        """Merge the logs of a merge-on-read table into new base files. Writers may go on meanwhile.
+        """Merge the logs of a merge-on-read table into new base files. Writers may go on while it runs.
 
         With hoodie.log.compaction.enable=true, many small log blocks are merged into one when no compaction is due.
         """,

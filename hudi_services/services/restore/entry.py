@@ -64,8 +64,8 @@ def _steps(table: Table, _section: Restore) -> tuple[Step, ...]:
             "approve",
             f"Restore table {table.name}?",
             "restore",
-            "What these instants wrote cannot be brought back. Approving restores by this plan: where it is another one by then, "
-            "nothing is changed. The form's operation `explain` shows each instant. Rejecting changes nothing.",
+            "The rows of these instants cannot be brought back. Approving restores by this plan. If the plan has changed, "
+            "nothing is done. The form's operation `explain` shows each instant. Rejecting changes nothing.",
             when_asked=True,
         ),
         Run("restore_approved", "restore", agreed_in="restore"),

@@ -108,8 +108,8 @@ class RestoreTask:
     def _another(self, decision: Decision[Any]) -> SavepointError:
         return SavepointError(
             f"Table {self.base_path} was not restored to savepoint {self.instant}",
-            found=f"its plan is another one by now ({decision.digest}) than that which was agreed to ({self.agreed})",
-            fix="run it again: it shows what would go now, and asks anew; nothing was changed",
+            found=f"the current plan is {decision.digest}, and {self.agreed} was approved",
+            fix="run it again: it shows the current plan, and asks again; nothing was changed",
         )
 
     def work(self, engine: Engine) -> Work:

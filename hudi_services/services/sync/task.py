@@ -34,7 +34,7 @@ class SyncTask:
         return ServiceResult("sync", made + plan.reason, plan.instant if plan.actions else None)
 
     def work(self, engine: Engine) -> Work:
-        return Work(0, "a catalog is told, no row is read")
+        return Work(0, "a catalog is updated, no row is read")
 
 
 def _quiet() -> None:

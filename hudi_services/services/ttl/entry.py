@@ -18,8 +18,8 @@ from hudi_services.entry.service import Command, Dag, KeyPath, Section, ServiceE
 from hudi_services.entry.table import Cron, ServiceSection, Table
 
 _APPROVAL = (
-    "The form's operation `explain` shows each partition. Approving drops by this plan: where it is another one by then, nothing "
-    "is dropped, and the next run asks again. Rejecting changes nothing."
+    "The form's operation `explain` shows each partition. Approving drops by this plan. If the plan has changed, nothing is "
+    "dropped, and the next run asks again. Rejecting changes nothing."
 )
 
 
@@ -85,8 +85,8 @@ TTL = ServiceEntry(
                 ["--yes"],
                 type=PlanDigest(),
                 metavar="DIGEST",
-                help="Drop also more than a run may unasked (hoodie.delete.max.*), by the plan of this digest, which --explain "
-                "tells.",
+                help="Approve the plan with this digest (from --explain), also if it exceeds the delete limits "
+                "(hoodie.delete.max.*).",
             ),
             only_flag(),
         ),

@@ -115,7 +115,7 @@ def _find_key(rows: pa.Table, found: Roles) -> None:
             if _KEY.search(name) and _unique(rows, (name, found.ordering)):
                 found.record_key = (name,)
                 found.notes["record_key"] = (
-                    f"stands several times, each with another {found.ordering}: the newest will stand"
+                    f"occurs several times, each with another {found.ordering}: the newest row is kept"
                 )
                 return
     for pair in combinations(ranked[:_PLACES], 2):

@@ -51,7 +51,7 @@ def _lines(found: Finding) -> Iterator[str]:
     part = "" if found.whole and found.looked_at == found.files else ", their beginnings" if not found.whole else ""
     files = counted(found.files, f"{found.file_format} file")
     yield f"# By `hudi-services infer`: {found.looked_at} of {files}{part}; {counted(found.rows, 'row')}."
-    yield "# Look at each line with a question mark; `hudi-services registry check` and `ingest --explain` tell more."
+    yield "# Look at each line with a question mark; `hudi-services registry check` and `ingest --explain` show more."
     for other in found.others:
         yield f"# There are {other} files, too, which this leaves alone."
     for reason in found.bad:
@@ -72,12 +72,12 @@ def _lines(found: Finding) -> Iterator[str]:
     elif "partition" in notes:
         yield f"      # partition_by: {_list([notes['partition']])}  # has few values?"
     if found.roles.ordering is not None:
-        or_else = notes.get("ordering", "of two versions of a row the later one stands")
+        or_else = notes.get("ordering", "of two versions of a row the later one is kept")
         yield f"      ordering: {_list([found.roles.ordering])}{_remark(or_else)}"
     else:
         only = next(iter(found.roles.moments), None)
-        or_else = "nothing tells which version of a row is newer: the later file counts"
-        or_else = notes.get("ordering", "does it tell which version of a row is the newer" if only else or_else)
+        or_else = "no column says which version of a row is newer: the later file counts"
+        or_else = notes.get("ordering", "does it say which version of a row is newer" if only else or_else)
         yield f"      # ordering: {_list([only or 'updated_at'])}{_remark(or_else)}"
     yield "    source:"
     yield f"      path: {_word(found.folder)}"
@@ -94,10 +94,10 @@ def _quarantine(found: Finding) -> Iterator[str]:
     keys, remarks = [], []
     if found.broken or found.empty:
         keys.append("files: stop")
-        remarks.append("or skip: left out, and told with each load")
+        remarks.append("or skip: left out, and reported with each load")
     if found.bad:
         keys.append("max_share: 0")
-        remarks.append("or 0.01: one bad row in a hundred is set aside, else it stops the load")
+        remarks.append("or 0.01: up to one bad row in a hundred is set aside, more stop the load")
     if keys:
         yield f"      quarantine: {{{', '.join(keys)}}}{_remark('; '.join(remarks))}"
 

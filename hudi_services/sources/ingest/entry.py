@@ -54,7 +54,9 @@ _DAY = click.DateTime(formats=["%Y-%m-%d"])
 _FORM_DAY = {"type": ["null", "string"], "format": "date"}
 _FROM = "The first day to load. Empty: from the oldest file on; in a backfill the days of each run."
 _TO = "The day after the last one. Empty: up to the newest file; in a backfill the days of each run."
-_LATE = "In a backfill: yes loads new files of earlier days, too; auto and no leave them. A single run goes by the two dates."
+_LATE = (
+    "In a backfill: yes loads new files of earlier days, too; auto and no leave them. A single run uses the two dates."
+)
 
 
 class Ingest(SparkSection):
@@ -245,7 +247,7 @@ INGEST = ServiceEntry(
                 metavar="JSON|FILE",
                 help="How to choose, read and shape files: `source` in docs/how-to/load-files.md, as JSON text or a file.",
             ),
-            click.Option(["--source-date-pattern"], help="Where paths carry their date, for instance dt=%Y-%m-%d."),
+            click.Option(["--source-date-pattern"], help="The date in the paths, such as dt=%Y-%m-%d."),
             click.Option(["--from", "start"], type=_DAY, help="First date to load."),
             click.Option(["--to", "end"], type=_DAY, help="First date not to load."),
             click.Option(

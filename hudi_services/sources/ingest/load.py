@@ -57,7 +57,7 @@ class Load:
             )
         if find_position(state, key, start_fresh=start_fresh) != self.prepared.position:
             raise PendingInstantError(
-                f"Another ingestion committed to {self.request.base_path} meanwhile",
+                f"Another ingestion committed to {self.request.base_path} during this run",
                 fix="run again: what is still new is then loaded",
             )
 

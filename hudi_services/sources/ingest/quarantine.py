@@ -86,7 +86,7 @@ class QuarantineWriter:
         try:
             _finish(open_storage(self.folder), self._prefix, self.run, keep_rows=keep_rows)
         except OSError as error:
-            _log.warning("What is left of %s could not be removed: %s", self.path, error)
+            _log.warning("The rest of %s could not be removed: %s", self.path, error)
 
     def finish_killed(self, newest: Callable[[], str]) -> None:
         """Remove what killed runs of the table left. Call it under the table's lock, where no other run is at work.

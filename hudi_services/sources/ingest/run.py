@@ -94,7 +94,7 @@ def _service_result(result: WriteResult, batch: Batch, load: Load, left_out: tup
         message += f", {counted(result.groups_replaced, 'file group')} replaced"
     others = (
         (counts.filtered, "filtered by sql"),
-        (result.rows_combined, "dropped as duplicates: others of their keys in the load stand"),
+        (result.rows_combined, "dropped as duplicates: the load has newer rows with their keys"),
         (result.rows_known, "left out: the table has their keys"),
         (left, "without effect: the table has newer ones of their keys, or none to delete"),
         (-left, "more than came, as the table has their keys several times"),

@@ -151,7 +151,7 @@ def check_still_new(state: TableState, properties: TableProperties) -> None:
     for name, value in properties.raw.items():
         if state.properties.raw.get(name) != value:
             raise PendingInstantError(
-                f"Another ingestion made a table of other options at {state.storage.base_path} meanwhile",
+                f"Another ingestion made a table with other options at {state.storage.base_path} during this run",
                 found=f"{name}={state.properties.raw.get(name)} instead of {value}",
                 fix="run again, with the options that are meant",
             )
@@ -168,5 +168,5 @@ def check_same(state: TableState, options: Options) -> None:
         raise ConfigError(
             error.what,
             found=f"{error.found or 'another value'}; the table never had a commit",
-            fix=f"correct the option; or, if nobody else uses the empty table, remove {state.storage.base_path} and run again",
+            fix=f"correct the option; or, if only you use the empty table, remove {state.storage.base_path} and run again",
         ) from None

@@ -94,7 +94,7 @@ def _refusal(table: Table, rights: Rights) -> str | None:
     if not table.pages.rows:
         return f"Rows are shown where the registry says `pages: {{rows: true}}`, and it does not of table {table.name}."
     if not rights.reads_results(table):
-        return "Rows are shown to whoever may read what the tasks of the table's DAGs have left (XComs)."
+        return "Rows are shown to users who may read the XComs of the table's DAGs."
     return None
 
 

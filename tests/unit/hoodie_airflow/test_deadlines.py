@@ -132,4 +132,4 @@ def test_trouble_with_alerts_fails_nobody(
 ) -> None:
     monkeypatch.setattr("hoodie_airflow.deadlines.say", lambda *_args, **_more: 1 / 0)
     late(told[0])
-    assert "Alerts are not told of a run of clean of table orders" in caplog.text
+    assert "No alert was sent for a run of clean of table orders" in caplog.text

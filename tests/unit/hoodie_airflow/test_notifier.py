@@ -184,7 +184,7 @@ def test_trouble_with_alerts_fails_no_task(
 ) -> None:
     monkeypatch.setattr(tasks, "runs", lambda *_: 1 / 0)
     ends(failed=True)
-    assert "Alerts are not told of this task" in caplog.text
+    assert "No alert was sent for this task" in caplog.text
 
 
 def test_the_tasks_of_services_have_both(registry: Path) -> None:

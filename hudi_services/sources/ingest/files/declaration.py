@@ -48,8 +48,8 @@ def defaults(feed: Feed) -> Mapping[str, pa.Scalar]:
             found[name] = pc.cast(in_utc(text) if is_moment(kind) else text, kind)[0]
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
             raise ConfigError(
-                f"The default of column {name!r} is none of its type",
-                found=f"{column.default!r}, which is no {column.type}: {error}",
+                f"The default of column {name!r} does not fit its type",
+                found=f"{column.default!r}, which is not a {column.type}: {error}",
                 fix="correct `default` below `schema`",
             ) from None
     return found

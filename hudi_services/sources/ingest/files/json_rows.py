@@ -216,7 +216,7 @@ def _undeclared(line: bytes, schema: pa.Schema) -> str | None:
         found = unknown_field(pa_json.read_json(io.BytesIO(line)).schema, schema)
     except pa.ArrowException as error:
         return str(error)
-    return f"field {found!r} is none of the columns" if found is not None else None
+    return f"field {found!r} is not among the columns" if found is not None else None
 
 
 def _not_blank(lines: Sequence[bytes], first: int) -> Lines:
@@ -296,6 +296,8 @@ def _end_of_value(data: str, at: int, line: int, *, last: bool) -> int | None:
     except (ValueError, RecursionError) as error:
         if not last and len(data) - at < _LONGEST:
             return None
-        raise pa.ArrowInvalid(f"the object that begins in line {line} is none, or does not end: {error}") from None
+        raise pa.ArrowInvalid(
+            f"the object that begins in line {line} is not valid JSON, or does not end: {error}"
+        ) from None
     # A number at the end of what was read may go on.
     return None if end == len(data) and not last else end

@@ -179,7 +179,7 @@ def _check_once(written: list[str]) -> None:
     names = [json.loads(name) if "\\" in name else name[1:-1] for name in written]
     if len(set(names)) < len(names):
         twice = next(name for place, name in enumerate(names) if name in names[:place])
-        raise pa.ArrowInvalid(f"the key {twice!r} stands twice in a map")
+        raise pa.ArrowInvalid(f"the key {twice!r} is there twice in a map")
 
 
 def _with_maps(column: pa.Array, kind: pa.DataType) -> pa.Array:

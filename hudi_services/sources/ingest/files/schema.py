@@ -71,7 +71,7 @@ class FileSchemas:
             names = found[0].schema.names
             for name in names:
                 if names.count(name) > 1:
-                    raise pa.ArrowInvalid(f"column {name!r} stands there more than once")
+                    raise pa.ArrowInvalid(f"column {name!r} is there more than once")
                 if is_no_text(name) and name not in self.feed.rename:
                     raise pa.ArrowInvalid(f"column {name!r} has signs in its name that no text has")
             rejected = self._first_rejected(path) if self.file_format == "json" and not names else None

@@ -31,7 +31,7 @@ def selected_columns(duck: Duck, statement: Statement, columns: pa.Schema, carri
     Raises ConfigError when it does not fit them.
     """
     _refuse_twins(
-        columns, "SQL does not tell apart columns of the source whose names differ only in case", "rename one of them"
+        columns, "SQL does not distinguish columns of the source whose names differ only in case", "rename one of them"
     )
     try:
         found = _select(duck, statement, columns.empty_table())[0].schema

@@ -259,7 +259,7 @@ def test_the_last_run_is_the_one_that_began_last_and_did_something(server: FastA
         session.add(task)
         session.commit()
     found = client.get("/hudi/api/tables/visits").json()["row"]
-    assert (found["runs"][0]["state"], found["reasons"][-1]) == ("asks", "clean waits for somebody's approval")
+    assert (found["runs"][0]["state"], found["reasons"][-1]) == ("asks", "clean waits for approval")
 
 
 def test_the_store_of_the_watcher_is_read_and_its_states_are_told(server: FastAPI, registry: Path) -> None:

@@ -324,7 +324,7 @@ def test_a_locked_table_is_unlocked_by_hand_only(path, land, monkeypatch, capsys
 def test_a_program_unlocks_without_being_asked(path, capsys):
     (path / ".hoodie" / "lock").write_text('{"lockThreadName": "of another machine"}')
     assert main(["unlock", f"--target-base-path={path}", "--json"]) == USAGE
-    assert "pass --yes" in json.loads(capsys.readouterr().out)["what"]
+    assert "add --yes" in json.loads(capsys.readouterr().out)["what"]
     for removed in ([".hoodie/lock"], []):
         assert main(["unlock", f"--target-base-path={path}", "--json", "--yes"]) == DONE
         assert [each["path"] for each in json.loads(capsys.readouterr().out)["removed"]] == removed

@@ -73,7 +73,7 @@ def test_a_plan_that_waits_has_no_digest(table: HoodieTable, capsys: pytest.Capt
 def test_what_is_no_digest_is_refused(table: HoodieTable, capsys: pytest.CaptureFixture[str]) -> None:
     for digest in ("all", "", DIGEST + "\n", DIGEST.upper()):
         assert main(["clean", "--target-base-path", table.base_path, "--plan", digest]) == 2
-    assert "'all' is no digest" in capsys.readouterr().err
+    assert "'all' is not the digest" in capsys.readouterr().err
 
 
 def test_every_service_with_the_field_has_the_flag_and_passes_it_on(tmp_path: Path) -> None:

@@ -93,9 +93,9 @@ WRONG = {
     "makes; say in `sql` coalesce(…)",
     "{schema: {a: 'array<int>'}}": "schema.a: cannot be array<int>: a value of a CSV file is a plain one",
     "{schema: {a: {nullable: true}}}": "schema.a.type: is missing",
-    "{schema: {a: {type: string, default: 1.10}}}": "schema.a: the default of a text column must stand in quotes "
+    "{schema: {a: {type: string, default: 1.10}}}": "schema.a: the default of a text column must be in quotes "
     "(YAML reads 1.1)",
-    "{schema: {a: {type: string, default: no}}}": "schema.a: the default of a text column must stand in quotes "
+    "{schema: {a: {type: string, default: no}}}": "schema.a: the default of a text column must be in quotes "
     "(YAML reads False)",
     "{schema: {a: {type: int, default: 012}}}": "schema.a.default: 012 means 10 in YAML: write that, or '012' in quotes",
     "{csv: {skip_rows: 1_000}}": "csv.skip_rows: 1_000 means 1000 in YAML: write that, or '1_000' in quotes",

@@ -97,7 +97,7 @@ def test_what_arrow_prints_is_read_as_the_type_of_the_table(kind: pa.DataType) -
         ("array<>", "a type is missing"),
         ("array<int", "'>' is missing"),
         ("struct<>", "a struct has fields"),
-        ("struct<a:int,a:int>", "'a' stands there twice"),
+        ("struct<a:int,a:int>", "'a' is there twice"),
         ("map<int,string>", "the keys of a map are strings, not int"),
         ("timestamp[m]", "no unit"),
         ("timestamp[us, tz=Europe/Berlin]", "write tz=UTC"),

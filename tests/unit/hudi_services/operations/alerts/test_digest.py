@@ -63,9 +63,9 @@ def test_a_long_day_says_how_much_is_left_out():
     values = digest_values(now.date(), [], standing, now)
     lines = values["text"].splitlines()
     assert (lines[0], lines[1], lines[-1]) == (
-        "2026-01-01: tables: none; 40 troubles stand",
+        "2026-01-01: tables: none; 40 troubles",
         "t 0: late",
         "and 10 more: hudi-services alerts",
     )
     assert (len(lines), len(values["standing"])) == (32, 40)
-    assert digest_values(now.date(), [], [], now)["text"].endswith("no troubles stand")
+    assert digest_values(now.date(), [], [], now)["text"].endswith("no troubles")

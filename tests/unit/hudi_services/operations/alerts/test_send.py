@@ -157,7 +157,7 @@ def test_a_trouble_is_told_once_again_and_ended(watched, server):
 def test_what_began_and_ended_while_the_hook_was_away_is_told(watched, server, caplog):
     server.statuses = [500]
     assert watched.tell() == 0
-    assert "ops is not told" in caplog.text
+    assert "hook ops has not accepted the message" in caplog.text
     watched.late(late=False)
     assert watched.tell() == 0
     server.statuses = [200]

@@ -188,7 +188,7 @@ def test_a_schedule_by_objectives_is_no_cron(tmp_path):
     ("entry", "top", "said"),
     [
         ({"clean": SCHEDULED}, {"judge": None}, "orders.clean.schedule: needs a section judge"),
-        ({"clean": SCHEDULED}, {"objectives": {}}, "orders.clean.schedule: needs an objective that it mends"),
+        ({"clean": SCHEDULED}, {"objectives": {}}, "orders.clean.schedule: needs an objective that it restores"),
         ({"clean": {"schedule": "objective"}}, {}, "orders.clean.schedule: 'objective' is no cron schedule"),
         ({"ttl": SCHEDULED}, {}, "orders.ttl.schedule: 'objectives' is no cron schedule"),
         ({}, {"judge": {"quiet": "night"}}, "judge.quiet: 'night' are no hours"),

@@ -79,7 +79,7 @@ def test_a_pause_is_told_whatever_is_graver() -> None:
 def test_a_run_that_goes_on_hides_no_failure(ran: Ran, shown: str) -> None:
     found = row(TABLE, Known({"hudi_clean__t": ran}, {"t": SEEN}), NOW.date())
     assert found.state == shown
-    assert ("clean waits for somebody's approval" in found.reasons) is (shown == "asks")
+    assert ("clean waits for approval" in found.reasons) is (shown == "asks")
 
 
 def test_numbers_are_those_of_the_summary() -> None:

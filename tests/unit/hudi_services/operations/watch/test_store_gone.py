@@ -70,7 +70,7 @@ def test_one_that_is_no_database_is_told_until_it_is_deleted(registry, tmp_path)
     deleted(file)
     file.write_bytes(os.urandom(9000))
     for _ in range(2):
-        with pytest.raises(StoreError, match="may be deleted"):
+        with pytest.raises(StoreError, match="may delete a damaged"):
             Watcher(running, SystemClock()).round(read_registry(registry))
     file.unlink()
     Watcher(running, SystemClock()).round(read_registry(registry))

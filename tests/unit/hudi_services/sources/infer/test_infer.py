@@ -185,7 +185,7 @@ def test_a_few_values_that_are_no_numbers_do_not_make_money_text(folder, capsys)
     assert text.index(" code: string") < text.index(' amount: "decimal')
     assert "code: string" in text
     assert "quarantine: {max_share: 0}  # or 0.01: " in text
-    assert '# ordering: ["geändert"]  # does it tell which version of a row is the newer?' in text
+    assert '# ordering: ["geändert"]  # does it say which version of a row is newer?' in text
     found, _ = loaded(folder, text.replace("max_share: 0}", "max_share: 0.01}"), capsys)
     assert len(found) == 120
     assert found[0]["amount"] == Decimal("0.50")
@@ -295,7 +295,7 @@ def test_a_key_is_told_before_a_pair_when_its_rows_come_again_later(folder, caps
     rows = [f"{n % 20:03d},{n % 30:05d},2026-11-{1 + n // 20:02d}T00:00:00" for n in range(60)]
     (folder / "a.csv").write_text("\n".join(["id,zip,updated_at", *rows]) + "\n")
     text = inferred(folder, capsys)
-    assert "record_key: [id]  # stands several times, each with another updated_at: the newest will stand?" in text
+    assert "record_key: [id]  # occurs several times, each with another updated_at: the newest row is kept?" in text
 
 
 def test_a_folder_without_files(folder, capsys):

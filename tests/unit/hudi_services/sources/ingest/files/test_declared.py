@@ -207,7 +207,9 @@ def test_columns_stand_in_the_declared_order_and_names_need_no_quotes(feed):
 
 
 def test_the_default_of_another_type_is_named_before_anything_is_looked_at(feed):
-    with pytest.raises(ConfigError, match=r"default of column 'value' is none of its type.*'soon', which is no date"):
+    with pytest.raises(
+        ConfigError, match=r"default of column 'value' does not fit its type.*'soon', which is not a date"
+    ):
         feed.prepare("csv", declared=declared({"value": {"type": "date", "default": "soon"}}))
 
 
@@ -242,11 +244,11 @@ def test_objects_of_one_array(feed, monkeypatch, layout, indent, block):
     [
         ('{"id": "a"}', "no start of an array"),
         ('[{"id": "a"}', "does not end"),
-        ('[{"id": "a", ]', "is none, or does not end"),
+        ('[{"id": "a", ]', "is not valid JSON, or does not end"),
         ('[{"id": "a"}] x', "follows the end"),
         ("", "empty file"),
         ("[]", "no JSON object"),
-        ("[" * 100_000, "is none, or does not end"),
+        ("[" * 100_000, "is not valid JSON, or does not end"),
     ],
 )
 def test_an_array_that_is_none_is_named(feed, data, told):

@@ -96,8 +96,8 @@ def test_objects_are_maps_where_they_are_declared_so(feed, kind, said):
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ('{"a": 1, "a": 2}', "the key 'a' stands twice in a map"),
-        ('{"a": 1, "\\u0061": 2}', "the key 'a' stands twice in a map"),
+        ('{"a": 1, "a": 2}', "the key 'a' is there twice in a map"),
+        ('{"a": 1, "\\u0061": 2}', "the key 'a' is there twice in a map"),
         ('[{"key": "a", "value": 1}]', "is no object, as a map"),
         ('{"a": "x"}', "changed from number to string"),
         ('{"a": 1.5}', "1.5"),

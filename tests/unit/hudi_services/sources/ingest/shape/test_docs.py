@@ -130,7 +130,7 @@ def test_every_count_is_explained():
         ({"timestamps": {"a": "%H:%M"}}, "gives no day"),
         ({"timestamps": {"a": {"zone": "Nowhere"}}}, "'Nowhere' is not a time zone"),
         ({"rename": {"a": "b", "c": "b"}}, "source.rename.c: gives the name 'b', which 'a' gets too"),
-        ({"rename": {"a": "b"}, "cast": {"a": "int"}}, "source.cast.a: goes by the new name, 'b'"),
+        ({"rename": {"a": "b"}, "cast": {"a": "int"}}, "source.cast.a: must use the new name, 'b'"),
         ({"schema": {"a": "int"}, "cast": {"b": "int"}}, "source.cast.b: is no column of `schema`"),
         (
             {"schema": {"a": "timestamp"}, "timestamps": {"a": "%d.%m.%Y"}},
