@@ -13,6 +13,7 @@ from contextlib import contextmanager
 import click
 
 from hudi_services import __version__
+from hudi_services.cli.commands.advice import advise
 from hudi_services.cli.commands.airflow import airflow
 from hudi_services.cli.commands.alerts import alerts
 from hudi_services.cli.commands.cdc import cdc
@@ -63,6 +64,7 @@ def program(entries: Entries) -> click.Group:
         infer,
         airflow,
         timeline_server,
+        advise,
         doctor,
         show,
         diff,

@@ -25,9 +25,13 @@ def cron(text: str) -> str:
 
 def next_begin(schedule: str, day: date) -> datetime | None:
     """Return when a cron schedule begins next, on this day or later; None if it never does. Both are without a zone."""
+    return begin_after(schedule, pendulum.naive(day.year, day.month, day.day).subtract(seconds=1))
+
+
+def begin_after(schedule: str, moment: datetime) -> datetime | None:
+    """Return when a cron schedule begins next after this moment (UTC), in its zone; None if it never does."""
     try:
-        before = pendulum.naive(day.year, day.month, day.day).subtract(seconds=1)
-        begin: datetime = croniter(schedule, before, ret_type=datetime).get_next()
+        begin: datetime = croniter(schedule, moment, ret_type=datetime).get_next()
     except CroniterBadDateError:
         return None
     return begin

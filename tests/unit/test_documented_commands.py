@@ -37,7 +37,7 @@ def commands(group: click.Group, path: tuple[str, ...]) -> Iterator[tuple[tuple[
             yield (*path, name), command
 
 
-_OF_ALL = ("doctor", "history", "objectives")  # commands that take all tables where none is named
+_OF_ALL = ("advise", "doctor", "history", "objectives")  # commands that take all tables where none is named
 
 
 def named(arguments: list[str]) -> tuple[click.Command, list[str]]:

@@ -14,8 +14,8 @@ from hudi_services.entry.alert_rules import has_deadline
 from hudi_services.entry.alerts import Alerts
 from hudi_services.entry.table import History
 from hudi_services.operations.alerts.conditions import Seen, Trouble, has_more, joined, of_table
-from hudi_services.operations.history.queries import runs
-from hudi_services.operations.history.record import DONE, FAILED, KILLED, NOTHING
+from hudi_services.operations.history.queries import last_ended, runs
+from hudi_services.operations.history.record import FAILED, KILLED
 from hudi_services.operations.watch.store import SnapshotStore
 from hudi_services.registry.load import Registry
 
@@ -69,14 +69,11 @@ def _runs_of(history: History, now: datetime) -> Seen:
 
 def failed_runs(found: pa.Table) -> Iterator[Trouble]:
     """Each service of a table whose last run failed or was killed; `found` as `runs` gives it, the newest first."""
-    ended = found.filter(pc.is_in(found["outcome"], pa.array([DONE, NOTHING, FAILED, KILLED])))
-    last = ended.group_by(["table_name", "service"], use_threads=False).aggregate(
-        [(name, "first") for name in ("outcome", "began", "error")]
-    )
-    told = pc.and_(pc.equal(last["outcome_first"], FAILED), pc.is_in(last["service"], pa.array(_AT_A_SHELL)))
-    bad = last.filter(pc.and_not(pc.is_in(last["outcome_first"], pa.array([FAILED, KILLED])), told))
+    last = last_ended(found)
+    told = pc.and_(pc.equal(last["outcome"], FAILED), pc.is_in(last["service"], pa.array(_AT_A_SHELL)))
+    bad = last.filter(pc.and_not(pc.is_in(last["outcome"], pa.array([FAILED, KILLED])), told))
     for row in bad.to_pylist():  # one for each service that fails
-        why = f": {row['error_first']}" if row["error_first"] else ""
-        ended_as = "failed" if row["outcome_first"] == FAILED else "was killed"
+        why = f": {row['error']}" if row["error"] else ""
+        ended_as = "failed" if row["outcome"] == FAILED else "was killed"
         text = f"the last run of {row['service']} {ended_as}{why}"
-        yield Trouble("run", row["table_name"], row["service"], text, row["began_first"])
+        yield Trouble("run", row["table_name"], row["service"], text, row["began"])

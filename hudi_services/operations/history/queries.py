@@ -12,10 +12,21 @@ from hoodie import HoodieTable
 from hoodie.errors import ConfigError, TableNotFoundError
 from hoodie.times import moment
 from hudi_services.entry.table import History
-from hudi_services.operations.history.record import COLUMNS, FAILED, KILLED, NOTHING, RUNNING, Record, as_rows
+from hudi_services.operations.history.record import (
+    COLUMNS,
+    DONE,
+    FAILED,
+    KILLED,
+    NOTHING,
+    RUNNING,
+    Record,
+    as_rows,
+)
 from hudi_services.operations.history.spool import Spool
 from hudi_services.operations.history.store import check_history
 
+ENDED = (DONE, NOTHING, FAILED, KILLED)
+"""The outcomes of runs that have ended."""
 _SUMMED = (
     *("seconds", "cpu_seconds", "rows_written", "bytes_read", "bytes_written"),
     *("bytes_freed", "log_bytes_merged", "files_before", "files_after"),
@@ -46,6 +57,15 @@ def runs(
         if value is not None:
             wanted = pc.and_(wanted, pc.equal(found[column], value))
     return found.filter(wanted).sort_by([("began", "descending"), ("run_id", "ascending")])
+
+
+def last_ended(found: pa.Table, outcomes: Sequence[str] = ENDED) -> pa.Table:
+    """The last run with one of these outcomes, of each service of each table: `outcome`, `began`, `error` and `message`.
+    `found` as `runs` gives it, the newest first."""
+    ended = found.filter(pc.is_in(found["outcome"], pa.array(outcomes)))
+    names = ("outcome", "began", "error", "message")
+    last = ended.group_by(["table_name", "service"], use_threads=False).aggregate([(name, "first") for name in names])
+    return last.rename_columns([name.removesuffix("_first") for name in last.column_names])
 
 
 def sums(found: pa.Table, by: Sequence[str] = ("table_name", "service")) -> pa.Table:

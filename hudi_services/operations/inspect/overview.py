@@ -15,10 +15,12 @@ from hoodie.model.files import BaseFile
 from hoodie.services.archive.service import ARCHIVE
 from hoodie.services.blockers import Blocker
 from hoodie.services.clean.service import CLEAN
+from hoodie.services.clustering.service import CLUSTERING
 from hoodie.services.compaction.service import COMPACTION
 from hoodie.services.decision import Decision
 from hoodie.timeline import WRITE_ACTIONS, Action, Instant, State
 from hoodie.times import ago, span
+from hoodie.transaction.approvals import asked_at
 from hoodie.view.future import Future
 from hudi_services.operations.inspect.consumers import CONSUMERS, consumer_rows
 from hudi_services.operations.inspect.counts import row_counts
@@ -32,7 +34,13 @@ from hudi_services.operations.inspect.text import count, moment, size
 from hudi_services.operations.objectives.verdict import judge
 from hudi_services.runtime.pause import read_pause
 
-_DOES = {"clean": ("remove", "file"), "archive": ("archive", "instant"), "compact": ("compact", "file group")}
+_DOES = {
+    "clean": ("remove", "file"),
+    "archive": ("archive", "instant"),
+    "compact": ("compact", "file group"),
+    "cluster": ("cluster", "file group"),
+    "ttl": ("drop", "partition"),
+}
 _COMMITS = 5  # that are shown
 _MB = 1024 * 1024  # bytes
 _EDGES = tuple(edge * _MB for edge in (1, 8, 32, 64, 128, 256, 512))  # bytes, between the bars of the histogram
@@ -183,20 +191,32 @@ def _next(look: Look, problems: list[str]) -> tuple[dict[str, Any], list[tuple[s
     clean = own_options(look.options("clean"), CLEAN.options)
     decided = _told(problems, lambda: CLEAN.decide(look.state, clean, look.clock))
     if decided is not None:
-        found["clean"] = {**_due(decided), "policy": decided.facts["policy"]}
+        found["clean"] = {**planned(look, decided), "policy": decided.facts["policy"]}
         blockers += [("clean", blocker) for blocker in decided.blockers]
     archive = own_options(look.options("archive"), ARCHIVE.options)
     moved = _told(problems, lambda: ARCHIVE.decide(look.state, archive, look.clock))
     if moved is not None:
-        found["archive"] = _due(moved)
+        found["archive"] = planned(look, moved)
         blockers += [("archive", blocker) for blocker in moved.blockers]
     if look.state.properties.is_merge_on_read:
         compact = own_options(look.options("compact"), COMPACTION.options)
         due = _told(problems, lambda: COMPACTION.decide(look.state, compact, look.clock))
         if due is not None:
-            found["compact"] = {**_due(due), "backlog": due.facts["backlog"]}
+            found["compact"] = {**planned(look, due), "backlog": due.facts["backlog"]}
             blockers += [("compact", blocker) for blocker in due.blockers]
+    if _clusters(look):
+        cluster = own_options(look.options("cluster"), CLUSTERING.options)
+        packed = _told(problems, lambda: CLUSTERING.decide(look.state, cluster, look.clock))
+        if packed is not None:
+            found["cluster"] = planned(look, packed)
+            blockers += [("cluster", blocker) for blocker in packed.blockers]
     return found, blockers
+
+
+def _clusters(look: Look) -> bool:
+    """True if the entry in the registry has a clustering, or an objective that asks for one."""
+    entry = look.entry
+    return entry is not None and (entry.section("cluster") is not None or entry.objectives.small_files is not None)
 
 
 def _objectives(look: Look, problems: list[str]) -> list[dict[str, Any]]:
@@ -209,13 +229,31 @@ def _held_back(blockers: Sequence[tuple[str, Blocker]]) -> list[Part]:
     return [Lines([f"{service}: {blocker}" for service, blocker in blockers], "held back")] if blockers else []
 
 
-def _due(decision: Decision[Any]) -> dict[str, Any]:
+def planned(look: Look, decision: Decision[Any]) -> dict[str, Any]:
+    """The plan of a decision in values.
+
+    One that deletes more than a run may has the limits that it passes, its digest, and the time since when runs ask for an
+    approval: that is one storage call, and none for other plans.
+    """
     items = decision.items
+    over = decision.deletion.over_texts if decision.deletion is not None and decision.plan is not None else ()
     return {
         "due": decision.plan is not None and bool(items),
         "reason": decision.reason,
         "items": len(items) if items is not None else 0,
         "bytes": items.bytes if items is not None else 0,
+        "verb": items.verb if items is not None else None,
+        "noun": items.noun if items is not None else None,
+        **(_asks(look, over, decision.digest) if over else {}),
+    }
+
+
+def _asks(look: Look, over: Sequence[str], digest: str) -> dict[str, Any]:
+    asked = asked_at(look.storage, digest)
+    return {
+        "over_caps": list(over),
+        "digest": digest,
+        "asked_since": asked.isoformat() if asked is not None else None,
     }
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 from contextlib import suppress
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 from hoodie.clock import Clock
 from hoodie.storage.base import Storage
@@ -34,6 +34,12 @@ def keep_approval(storage: Storage, clock: Clock, digest: str, marks: Iterable[b
             create_own(storage, f"{FOLDER}/{digest}", b"".join(sorted(marks)))
     except OSError as error:
         _log.warning("The files of plan %s of table %s were not noted: %s", digest, storage.base_path, error)
+
+
+def asked_at(storage: Storage, digest: str) -> datetime | None:
+    """The time since when runs ask for an approval of this plan; None if none has asked. One storage call."""
+    info = storage.info(f"{FOLDER}/{digest}")
+    return datetime.fromtimestamp(info.modified_ms / 1000, UTC) if info is not None else None
 
 
 def read_approval(storage: Storage, digest: str) -> frozenset[bytes]:

@@ -1,0 +1,94 @@
+"""The command `advise`: what is wrong with tables or waits there, and what fixes it."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from hudi_services.cli.flags import CONTEXT, chosen_table, json_flag, table_flags, verbose_flag, with_examples
+from hudi_services.registry.load import read_registry
+from hudi_services.registry.lookup import registry_file
+from hudi_services.runtime.terminal import echo, line_width
+
+_AT_ONCE = 8
+_WIDTH = 80  # characters, where the output is no terminal
+_WIDEST = 120  # characters: longer lines are hard to read
+
+
+def _advise(
+    target_base_path: str | None,
+    table: str | None,
+    registry: str | None,
+    at_once: int,
+    with_exit_code: bool,
+    as_json: bool,
+) -> int:
+    from hoodie.clock import SystemClock  # these load Arrow
+    from hudi_services.operations.advice.gather import Request
+    from hudi_services.operations.advice.model import exit_code
+    from hudi_services.operations.advice.rounds import Histories, of_servers, of_table, rounds
+    from hudi_services.operations.advice.text import as_text
+
+    clock = SystemClock()
+    now = clock.now()
+    if target_base_path is None and table is None:
+        advised = rounds(read_registry(registry_file(registry)), at_once, clock, registry)
+    else:
+        chosen = chosen_table(target_base_path, table, registry)
+        entry = chosen.entry
+        runs = Histories(now).runs_of(entry) if entry is not None else None
+        advised = [of_table(Request(chosen, registry, runs), clock)]
+        if entry is not None:
+            advised += of_servers(read_registry(registry_file(registry)), now, entry.name)
+    code = exit_code([each for table_advice in advised for each in table_advice.advice])
+    if as_json:
+        tables = [
+            {
+                "table": each.name,
+                "base_path": each.base_path or None,
+                "looked_at": list(each.looked),
+                "advice": [advice.as_dict(now) for advice in each.advice],
+            }
+            for each in advised
+        ]
+        echo(json.dumps({"exit_code": code, "at": now.isoformat(), "tables": tables}, indent=2))
+    else:
+        echo(as_text(advised, now, terminal_width()))
+    return code if with_exit_code else 0
+
+
+def terminal_width() -> int:
+    """Characters of a line: those of the terminal, within limits; 80 elsewhere."""
+    return min(line_width() or _WIDTH, _WIDEST)
+
+
+advise = click.Command(
+    "advise",
+    callback=_advise,
+    params=[
+        *table_flags(),
+        click.Option(
+            ["--at-once"],
+            type=click.IntRange(min=1, max=64),
+            default=_AT_ONCE,
+            show_default=True,
+            metavar="N",
+            help="How many tables of a registry are looked at at the same time.",
+        ),
+        click.Option(
+            ["--exit-code", "with_exit_code"],
+            is_flag=True,
+            help="End with 2 for damage or a loss, with 1 for other advice, with 0 for none.",
+        ),
+        json_flag(),
+        verbose_flag(),
+    ],
+    help="Say what is wrong with a table or waits there, what fixes it, what that costs and why nothing starts it, the gravest "
+    "first. Without --table and --target-base-path it looks at every table of the registry. It changes nothing and opens no data "
+    "file.\n\nA table that cannot be read is advice, too. The exit code is 0 without --exit-code.",
+    epilog=with_examples(
+        ("hudi-services advise --table orders", "hudi-services advise --registry tables.yaml --json --exit-code")
+    ),
+    context_settings=CONTEXT,
+)

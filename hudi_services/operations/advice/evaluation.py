@@ -1,0 +1,34 @@
+"""All rules, applied to the facts of a table: pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from hudi_services.operations.advice.facts import TableFacts
+from hudi_services.operations.advice.model import Advice, by_severity
+from hudi_services.operations.advice.rules import blockers, damage, loss, registry, services
+from hudi_services.operations.advice.rules.objectives import objectives
+
+Rule = Callable[[TableFacts], Iterator[Advice]]
+
+RULES: tuple[Rule, ...] = (
+    damage.unreadable,
+    damage.damages,
+    damage.leftovers,
+    loss.consumers,
+    loss.quarantine,
+    services.last_runs,
+    objectives,
+    blockers.paused,
+    blockers.plans,
+    blockers.writes,
+    blockers.savepoints,
+    blockers.locks,
+    services.due,
+    registry.warnings,
+)
+
+
+def advise(facts: TableFacts) -> tuple[Advice, ...]:
+    """The advice on a table, the gravest first. It is empty only if nothing is damaged, missed, blocked, due or waits."""
+    return by_severity(found for rule in RULES for found in rule(facts))

@@ -1,0 +1,197 @@
+"""Facts about a table from which the rules conclude their advice: plain values, all times with a zone, sizes in bytes."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from hudi_services.operations.objectives.verdict import Verdict
+from hudi_services.runtime.pause import Pause
+
+_COMMAND = re.compile(r"`(hudi-services [^`]+)`")
+
+
+@dataclass(frozen=True)
+class Target:
+    """A table by the flags that choose it, as a shell reads them."""
+
+    flags: str
+
+    @classmethod
+    def of(cls, base_path: str, name: str | None, registry: str | None = None) -> Target:
+        """The flags for a table of a registry, by its name, or for one by its path alone."""
+        if name is None:
+            return cls(f"--target-base-path {shlex.quote(base_path)}")
+        return cls(f"--table {shlex.quote(name)}{f' --registry {shlex.quote(registry)}' if registry else ''}")
+
+    def command(self, words: str) -> str:
+        """A command of this program on the table."""
+        return f"hudi-services {words} {self.flags}"
+
+    def first_command(self, text: str) -> str:
+        """The first command that a text names between backticks, completed with the table; empty if it names none."""
+        match = _COMMAND.search(text)
+        if match is None:
+            return ""
+        command = match[1]
+        return command if "--table" in command or "--target-base-path" in command else f"{command} {self.flags}"
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """The error that keeps a table from being read. `absent`: there is no table at its path; `awaited`: an ingestion of ours
+    will make it."""
+
+    what: str
+    fix: str = ""
+    absent: bool = False
+    awaited: bool = False
+    since: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Damage:
+    """Findings of one check of the doctor: how many, an example, and whether `doctor --fix` repairs them. One that is not
+    `grave` leaves rows right."""
+
+    check: str
+    what: str
+    remedy: str
+    fixable: bool
+    grave: bool = True
+    count: int = 1
+    bytes: int = 0
+
+
+@dataclass(frozen=True)
+class Work:
+    """The work of a service now, and the reason: `items` (each a `noun`) of `bytes` if it is `due`. It `frees` the bytes if it
+    removes them at once.
+
+    `over` are the limits for deletes that the plan passes, a line each; then a user has to approve its `digest`, and runs ask
+    for that `asked_since`. `seconds` is the median of comparable runs.
+    """
+
+    service: str
+    due: bool
+    reason: str
+    items: int = 0
+    bytes: int = 0
+    noun: str = "file"
+    frees: bool = False
+    seconds: float | None = None
+    over: tuple[str, ...] = ()
+    digest: str = ""
+    asked_since: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Start:
+    """The starter of a service, as a sentence. `by_itself` is False for one that only a user starts."""
+
+    service: str
+    text: str
+    by_itself: bool
+
+
+@dataclass(frozen=True)
+class Held:
+    """Something that an instant keeps a service from doing, since when, and the remedy. A `completed` instant is a savepoint, or
+    a commit that a consumer has not read."""
+
+    service: str
+    held: str
+    instant: str
+    action: str
+    completed: bool
+    since: datetime
+    owner: str | None
+    reason: str
+    fix: str
+
+
+@dataclass(frozen=True)
+class PendingInstant:
+    """An instant that is not complete. `files` is the number of data files that its markers name."""
+
+    instant: str
+    action: str
+    state: str
+    since: datetime
+    files: int | None = None
+
+
+@dataclass(frozen=True)
+class HeldLock:
+    """A lock of the table. `alive` is None if that cannot be known."""
+
+    path: str
+    holder: str
+    since: datetime | None
+    alive: bool | None
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A named consumer of changes. `since` is when its first unread commit was complete; services keep what it has not read
+    until `held_until`, and no longer if it is `passed`."""
+
+    consumer: str
+    commits_behind: int
+    since: datetime | None
+    held_until: datetime | None
+    passed: bool
+
+
+@dataclass(frozen=True)
+class LastRun:
+    """The last run of a service that has ended. `outcome` is failed, killed, or asks: it waits for an approval."""
+
+    service: str
+    outcome: str
+    at: datetime
+    error: str = ""
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class BadRows:
+    """Rows in the quarantine: the folder, how many loads left some, since when; `rows` is None if they were not counted."""
+
+    folder: str
+    loads: int
+    bytes: int
+    rows: int | None
+    since: datetime | None
+
+
+@dataclass(frozen=True)
+class TableFacts:
+    """All that the rules look at. Parts that were not looked at are empty; `looked` names the others, for people.
+
+    `registered` is False for a table that was named by its path. `warnings` are those of its entry in the registry.
+    """
+
+    table: str
+    base_path: str
+    target: Target
+    now: datetime
+    registered: bool = True
+    looked: tuple[str, ...] = ()
+    unreadable: Unreadable | None = None
+    damages: tuple[Damage, ...] = ()
+    problems: tuple[str, ...] = ()
+    objectives: tuple[Verdict, ...] = ()
+    work: Mapping[str, Work] = field(default_factory=dict)
+    starts: Mapping[str, Start] = field(default_factory=dict)
+    pause: Pause | None = None
+    held: tuple[Held, ...] = ()
+    pending: tuple[PendingInstant, ...] = ()
+    locks: tuple[HeldLock, ...] = ()
+    readers: tuple[Reader, ...] = ()
+    runs: tuple[LastRun, ...] = ()
+    bad_rows: BadRows | None = None
+    warnings: tuple[str, ...] = ()

@@ -1,0 +1,179 @@
+"""The facts of one table, looked at now. Each source of facts that fails leaves the others."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+import pyarrow as pa
+
+from hoodie.clock import Clock
+from hoodie.config import own_options
+from hoodie.doctor.catalogue import CHECKS
+from hoodie.doctor.finding import Finding, Severity
+from hoodie.errors import HoodieError, TableNotFoundError
+from hoodie.services.ttl.service import TTL
+from hudi_services.entry.table import Table
+from hudi_services.entry.table_choice import ChosenTable
+from hudi_services.operations.advice.estimate import estimate
+from hudi_services.operations.advice.facts import (
+    BadRows,
+    Damage,
+    LastRun,
+    TableFacts,
+    Target,
+    Unreadable,
+    Work,
+)
+from hudi_services.operations.advice.overview_facts import overview_facts
+from hudi_services.operations.advice.quarantine import bad_rows
+from hudi_services.operations.advice.schedule import starts_of
+from hudi_services.operations.doctor.registry_tables import patient
+from hudi_services.operations.doctor.rounds import look as diagnose
+from hudi_services.operations.history.queries import ENDED, last_ended
+from hudi_services.operations.history.record import ASKS, FAILED, KILLED
+from hudi_services.operations.inspect.overview import overview, planned
+from hudi_services.operations.inspect.table_look import Look, look_at
+from hudi_services.services.entries import ENTRIES, Entries
+
+_AT_A_SHELL = ("savepoint", "doctor", "undelete", "rollback")
+"""Services that a user runs at a shell: the user sees that they failed, and may never run them again."""
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Request:
+    """A table to look at, and its name for people. `registry` is the file, if its commands have to name it; `runs` are those of
+    the table in its history, None without one that can be read."""
+
+    chosen: ChosenTable
+    registry: str | None = None
+    runs: pa.Table | None = None
+
+    @property
+    def name(self) -> str:
+        entry = self.chosen.entry
+        return entry.name if entry is not None else self.chosen.base_path
+
+    @property
+    def target(self) -> Target:
+        entry = self.chosen.entry
+        return Target.of(self.chosen.base_path, entry.name if entry is not None else None, self.registry)
+
+
+def gather(request: Request, clock: Clock, *, doctor: bool, entries: Entries = ENTRIES) -> TableFacts:
+    """The facts of a table. One that cannot be read has facts, too.
+
+    Lists each partition once, with `doctor` once more for its checks, and opens no data file whose commit is on the timeline.
+    """
+    try:
+        look = look_at(request.chosen, clock)
+        facts = look_facts(look, overview(look).values, request, entries)
+        if not doctor:
+            return facts
+        return replace(
+            facts,
+            damages=tuple(_damages(request)),
+            bad_rows=_bad_rows(look.entry),
+            looked=(*facts.looked, "the doctor's checks", *(("quarantine",) if look.entry is not None else ())),
+        )
+    except Exception as error:  # noqa: BLE001 - any error of a storage or of a torn file: other tables go on
+        return _unreadable(request, clock.now(), error, entries)
+
+
+def look_facts(look: Look, shown: Mapping[str, Any], request: Request, entries: Entries = ENTRIES) -> TableFacts:
+    """The facts in the values of `show table`, with its entry in the registry and its history. A storage call for each
+    partition only if partitions have a time to live."""
+    entry = look.entry
+    starts = starts_of(entry, look.now, entries) if entry is not None else ()
+    facts = overview_facts(request.name, request.target, shown, look.now, starts=starts, registered=entry is not None)
+    problems = list(facts.problems)
+    work = dict(facts.work)
+    if entry is not None and entry.section("ttl") is not None:
+        expired = _tried(
+            lambda: planned(look, TTL.decide(look.state, own_options(look.options("ttl"), TTL.options), look.clock)),
+            problems,
+        )
+        if expired is not None:
+            work |= overview_facts(request.name, request.target, {**shown, "next": {"ttl": expired}}, look.now).work
+    runs = request.runs
+    return replace(
+        facts,
+        problems=tuple(problems),
+        work={name: _timed(each, runs) for name, each in work.items()},
+        runs=tuple(_last_runs(runs)) if runs is not None else (),
+        looked=(*facts.looked, *(("the history of 30 days",) if runs is not None else ())),
+        warnings=tuple(warning for each in entries for warning in each.section.warnings(entry))
+        if entry is not None
+        else (),
+    )
+
+
+def _tried(ask: Callable[[], T], problems: list[str]) -> T | None:
+    try:
+        return ask()
+    except HoodieError as error:
+        problems.append(str(error))
+        return None
+
+
+def _timed(work: Work, runs: pa.Table | None) -> Work:
+    return replace(work, seconds=estimate(work.service, work.bytes, runs)) if work.due and runs is not None else work
+
+
+def _last_runs(runs: pa.Table) -> Iterable[LastRun]:
+    for row in last_ended(runs, (*ENDED, ASKS)).to_pylist():  # one for each service
+        if row["outcome"] in (FAILED, KILLED, ASKS) and row["service"] not in _AT_A_SHELL:
+            yield LastRun(
+                row["service"],
+                row["outcome"],
+                row["began"].astimezone(UTC),
+                row["error"] or "",
+                row["message"] or "",
+            )
+
+
+def _damages(request: Request) -> Iterable[Damage]:
+    """The findings of the doctor, those of one check together."""
+    seen = diagnose(patient(request.chosen.entry, request.chosen.base_path, {}, deep=False))
+    by_check: dict[str, list[Finding]] = defaultdict(list)
+    for finding in seen.diagnosis.findings:
+        if finding.severity is not Severity.NOTE:
+            by_check[finding.check].append(finding)
+    for check, findings in by_check.items():
+        first = findings[0]
+        yield Damage(
+            check,
+            f"{first.what}{f' ({first.path or first.instant})' if first.path or first.instant else ''}",
+            first.remedy,
+            CHECKS[check].fixed if check in CHECKS else False,
+            first.severity is Severity.DAMAGE,
+            len(findings),
+            sum(finding.bytes for finding in findings),
+        )
+
+
+def _bad_rows(entry: Table | None) -> BadRows | None:
+    try:
+        return bad_rows(entry) if entry is not None else None
+    except (HoodieError, OSError):  # the next load meets the same error and says so
+        return None
+
+
+def _unreadable(request: Request, now: datetime, error: Exception, entries: Entries) -> TableFacts:
+    entry = request.chosen.entry
+    absent = isinstance(error, TableNotFoundError)
+    what = error.what if isinstance(error, HoodieError) else f"{type(error).__name__}: {error}"
+    fix = (error.fix or "") if isinstance(error, HoodieError) else ""
+    return TableFacts(
+        request.name,
+        request.chosen.base_path,
+        request.target,
+        now,
+        entry is not None,
+        unreadable=Unreadable(what, fix, absent, absent and entry is not None and entry.filled_here),
+        starts={start.service: start for start in starts_of(entry, now, entries)} if entry is not None else {},
+    )

@@ -1,0 +1,130 @@
+"""Facts of a table from the values of `show table`, which the watcher also keeps: pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from hudi_services.entry.objectives import RESTORED_BY
+from hudi_services.operations.advice.facts import (
+    Held,
+    HeldLock,
+    PendingInstant,
+    Reader,
+    Start,
+    TableFacts,
+    Target,
+    Work,
+)
+from hudi_services.operations.objectives.verdict import Verdict
+from hudi_services.runtime.pause import Pause
+
+_NOUNS = {"clean": "file", "archive": "instant", "compact": "file group", "cluster": "file group", "ttl": "partition"}
+LOOKED = ("files", "plans of services", "locks", "consumers", "objectives")
+"""The parts of a table that `show table` looks at."""
+
+
+def overview_facts(
+    name: str,
+    target: Target,
+    shown: Mapping[str, Any],
+    now: datetime,
+    *,
+    looked_at: datetime | None = None,
+    starts: Iterable[Start] = (),
+    registered: bool = True,
+) -> TableFacts:
+    """The facts in `shown`, the values of `show table` as they were at `looked_at` (None: now)."""
+    at = looked_at or now
+
+    def since(age: float | None) -> datetime | None:
+        return at - timedelta(seconds=age) if age is not None else None
+
+    return TableFacts(
+        name,
+        shown["base_path"],
+        target,
+        now,
+        registered,
+        LOOKED,
+        problems=tuple(shown["problems"]),
+        objectives=tuple(map(_verdict, shown["objectives"])),
+        work={service: _work(service, values) for service, values in shown["next"].items()},
+        starts={start.service: start for start in starts},
+        pause=_pause(shown.get("paused")),
+        held=tuple(
+            Held(
+                row["service"],
+                row["held"],
+                row["instant"],
+                row["action"],
+                row["state"] == "COMPLETED",
+                at - timedelta(seconds=row["age"]),
+                row["owner"],
+                row["reason"],
+                row["fix"],
+            )
+            for row in shown["blockers"]
+        ),
+        pending=tuple(
+            PendingInstant(
+                row["instant"],
+                row["action"],
+                row["state"],
+                datetime.fromisoformat(row["began"]),
+                row.get("markers"),
+            )
+            for row in shown["pending"]
+        ),
+        locks=tuple(
+            HeldLock(row["path"], str(row["holder"]), since(row["age"]), row["alive"]) for row in shown["locks"]
+        ),
+        readers=tuple(_readers(shown.get("consumers", ()), at)),
+    )
+
+
+def _verdict(row: Mapping[str, Any]) -> Verdict:
+    return Verdict(
+        row["objective"],
+        row["met"],
+        row["value"],
+        row["limit"],
+        row["unit"],
+        _moment(row["since"]),
+        row["urgency"],
+        row.get("service", RESTORED_BY[row["objective"]]),
+    )
+
+
+def _work(service: str, row: Mapping[str, Any]) -> Work:
+    """Stores of earlier releases have less of it."""
+    return Work(
+        service,
+        row["due"],
+        row["reason"],
+        row["items"],
+        row["bytes"],
+        row.get("noun") or _NOUNS.get(service, "file"),
+        row.get("verb") in ("remove", "drop"),
+        over=tuple(row.get("over_caps", ())),
+        digest=row.get("digest") or "",
+        asked_since=_moment(row.get("asked_since")),
+    )
+
+
+def _pause(row: Mapping[str, Any] | None) -> Pause | None:
+    if row is None:
+        return None
+    return Pause(row["by"], row["reason"], datetime.fromisoformat(row["since"]), _moment(row["until"]))
+
+
+def _readers(rows: Iterable[Mapping[str, Any]], at: datetime) -> Iterator[Reader]:
+    for row in rows:
+        since = at - timedelta(seconds=row["seconds_behind"]) if row["commits_behind"] else None
+        until = _moment(row["held_until"])
+        yield Reader(row["consumer"], row["commits_behind"], since, until, row["passed"])
+
+
+def _moment(iso: str | None) -> datetime | None:
+    return datetime.fromisoformat(iso) if iso is not None else None

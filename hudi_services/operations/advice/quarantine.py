@@ -1,0 +1,38 @@
+"""The rows of a table's feed that are in the quarantine: the folders of its loads, and the rows of few and small ones."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from hoodie.storage import Storage, open_storage
+from hudi_services.entry.source import FolderSource, TopicSource
+from hudi_services.entry.table import Table
+from hudi_services.operations.advice.facts import BadRows
+
+_LOADS = 20  # whose files are listed
+_COUNTED = 1 << 20  # bytes that are read to count rows
+
+
+def bad_rows(table: Table) -> BadRows | None:
+    """The rows that loads of the table left there; None without a source that has a quarantine.
+
+    One listing, and one for each of 20 loads; files of a mebibyte in all are read to count their rows.
+
+    Raises OSError if the folder cannot be listed.
+    """
+    if not isinstance(table.source, FolderSource | TopicSource):
+        return None
+    folder = table.source.quarantine.path or f"{table.base_path.rstrip('/')}.quarantine"
+    storage = open_storage(folder)
+    loads = [name for name in storage.list("").folders if not name.startswith(".")]
+    files = [file for load in loads[:_LOADS] for file in storage.list(load).files]
+    size = sum(file.size for file in files)
+    first = min((file.modified_ms for file in files), default=None)
+    counted = _rows(storage, [file.path for file in files]) if size <= _COUNTED and len(loads) <= _LOADS else None
+    since = datetime.fromtimestamp(first / 1000, UTC) if first is not None else None
+    return BadRows(folder, len(loads), size, counted, since)
+
+
+def _rows(storage: Storage, paths: list[str]) -> int:
+    """The rows are the lines."""
+    return sum(storage.read(path).count(b"\n") for path in paths)

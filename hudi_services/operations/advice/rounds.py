@@ -1,0 +1,126 @@
+"""Advice on all tables of a registry, or on one: side by side, and none of them stops the others."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hoodie.clock import Clock
+from hoodie.model.place import identity
+from hudi_services.entry.server import DatabaseServer
+from hudi_services.entry.table import History, Table
+from hudi_services.entry.table_choice import ChosenTable
+from hudi_services.operations.advice.evaluation import advise
+from hudi_services.operations.advice.gather import Request, gather
+from hudi_services.operations.advice.model import Advice, Severity, by_severity
+from hudi_services.operations.advice.rules.registry import mistake
+from hudi_services.operations.advice.rules.servers import server
+from hudi_services.operations.history.queries import runs
+from hudi_services.registry.database_tables import status_of
+from hudi_services.registry.load import Reading
+
+WINDOW = timedelta(days=30)
+"""Runs of the history that count: for estimates, and as the last run of a service."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Advised:
+    """The advice on a table, a server or a registry, and what was looked at."""
+
+    name: str
+    base_path: str
+    advice: tuple[Advice, ...]
+    looked: tuple[str, ...] = ()
+
+
+def rounds(reading: Reading, at_once: int, clock: Clock, registry: str | None) -> list[Advised]:
+    """The advice on all tables of a registry, on its mistakes and on its database servers. `registry` is the file, if commands
+    have to name it."""
+    histories = Histories(clock.now())
+    tables = reading.registry.tables
+    requests = [Request(ChosenTable(each.base_path, each), registry, histories.runs_of(each)) for each in tables]
+    with ThreadPoolExecutor(at_once, thread_name_prefix="advice") as threads:
+        advised = list(threads.map(lambda request: of_table(request, clock), requests))
+    wrong = [mistake(each, reading.registry.file) for each in reading.mistakes]
+    return _merged([*advised, *_by_name(wrong), *of_servers(reading, clock.now())])
+
+
+def of_table(request: Request, clock: Clock) -> Advised:
+    """The advice on one table."""
+    facts = gather(request, clock, doctor=True)
+    return Advised(request.name, request.chosen.base_path, advise(facts), facts.looked)
+
+
+def of_servers(reading: Reading, now: datetime, table: str | None = None) -> list[Advised]:
+    """The advice on the database servers whose state is kept, and on what they leave behind; with `table` on that alone."""
+    registry = reading.registry
+    kept = [name for name, one in registry.servers.items() if isinstance(one, DatabaseServer) and one.state is not None]
+    found = [advice for name in kept for advice in _of_server(name, reading, now)]
+    return _by_name(each for each in found if table is None or each.table == table)
+
+
+def _of_server(name: str, reading: Reading, now: datetime) -> list[Advice]:
+    try:
+        return list(server(status_of(name, reading, now)))
+    except Exception as error:  # noqa: BLE001 - any error of its storage: other servers go on
+        text = f"The state of server {name} cannot be read: {type(error).__name__}: {error}".rstrip(".")
+        return [Advice(name, Severity.DAMAGE, "server state", name, text, fix=f"hudi-services cdc status {name}")]
+
+
+def _by_name(found: Iterable[Advice]) -> list[Advised]:
+    names: dict[str, list[Advice]] = {}
+    for each in found:
+        names.setdefault(each.table, []).append(each)
+    return [Advised(name, "", tuple(advice)) for name, advice in names.items()]
+
+
+def _merged(advised: Sequence[Advised]) -> list[Advised]:
+    """One entry for each name; those with the gravest advice first, then by name."""
+    names: dict[str, Advised] = {}
+    for each in advised:
+        known = names.get(each.name)
+        names[each.name] = each if known is None else _joined(known, each)
+    order = list(Severity)
+    return sorted(
+        names.values(),
+        key=lambda each: (order.index(each.advice[0].severity) if each.advice else len(order), each.name),
+    )
+
+
+def _joined(one: Advised, other: Advised) -> Advised:
+    return Advised(one.name, one.base_path, by_severity((*one.advice, *other.advice)), one.looked)
+
+
+class Histories:
+    """The runs of the last 30 days in the histories of tables. Each history is read once."""
+
+    def __init__(self, now: datetime) -> None:
+        self._now = now
+        self._read: dict[str, pa.Table | None] = {}
+
+    def runs_of(self, table: Table) -> pa.Table | None:
+        """The runs of a table; None without a history, or with one that cannot be read."""
+        if table.history is None:
+            return None
+        place = identity(table.history.path)
+        if place not in self._read:
+            self._read[place] = self._runs(table.history)
+        found = self._read[place]
+        return found.filter(pc.equal(found["table_name"], table.name)) if found is not None else None
+
+    def _runs(self, history: History) -> pa.Table | None:
+        try:
+            return runs(history, self._now - WINDOW, self._now)
+        except Exception as error:  # noqa: BLE001 - any error of its storage: advice goes without estimates
+            _log.warning(
+                "The history %s cannot be read, so runs and their seconds are not known: %s", history.path, error
+            )
+            return None

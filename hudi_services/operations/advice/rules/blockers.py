@@ -1,0 +1,131 @@
+"""Blockers of a table's services: a pause, plans that wait, writes that hang, savepoints, locks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from hoodie.display import counted
+from hudi_services.operations.advice.facts import Held, PendingInstant, TableFacts
+from hudi_services.operations.advice.model import Advice, Severity, clock, ended
+from hudi_services.operations.advice.rules.remedy import service_of_plan, why_not_started
+
+_LONG = timedelta(hours=1)
+"""The time after which a write or a lock is reported: most are done sooner."""
+
+
+def paused(facts: TableFacts) -> Iterator[Advice]:
+    """The table is paused."""
+    pause = facts.pause
+    if pause is None:
+        return
+    until = f" until {clock(pause.until, facts.now)}" if pause.until is not None else ""
+    yield Advice(
+        facts.table,
+        Severity.WAITING,
+        "paused",
+        "",
+        f"No service runs: {pause.by} has paused the table{until} ({pause.reason.rstrip('.')})",
+        pause.since,
+        fix=facts.target.command("resume"),
+        waits="It waits for a user." if pause.until is None else "",
+    )
+
+
+def plans(facts: TableFacts) -> Iterator[Advice]:
+    """Plans that wait for their execution, with what they hold back."""
+    for pending in facts.pending:
+        service = service_of_plan(pending.action)
+        if service is None:
+            continue
+        held = _holds(facts, pending.instant)
+        owner = next((each.owner for each in held if each.owner), None)
+        yield Advice(
+            facts.table,
+            Severity.WAITING,
+            "plan",
+            pending.instant,
+            f"{pending.action} {pending.instant} is planned and not carried out".capitalize(),
+            pending.since,
+            detail=f"{_owned(owner)}{_keeps(held)}",
+            fix=facts.target.command(f"{service} --mode execute --instant {pending.instant}"),
+            waits=why_not_started(facts, service) if owner is None else "It waits for that process.",
+            service=service,
+        )
+
+
+def writes(facts: TableFacts) -> Iterator[Advice]:
+    """Writes and actions that are neither plans nor done, if they hold a service back or have lasted long."""
+    for pending in facts.pending:
+        held = _holds(facts, pending.instant)
+        if service_of_plan(pending.action) is None and (held or facts.now - pending.since > _LONG):
+            yield _write(facts, pending, held)
+
+
+def _write(facts: TableFacts, pending: PendingInstant, held: list[Held]) -> Advice:
+    files = f", {counted(pending.files, 'data file')} begun" if pending.files is not None else ""
+    owner = next((each.owner for each in held if each.owner), None)
+    fix = facts.target.first_command(held[0].fix) if held else ""
+    return Advice(
+        facts.table,
+        Severity.WAITING,
+        "write",
+        pending.instant,
+        f"{pending.action} {pending.instant} is not complete{files}".capitalize(),
+        pending.since,
+        detail=f"{_owned(owner)}{_keeps(held)}",
+        fix=fix or facts.target.command("show timeline"),
+        remedy=ended(held[0].fix) if held else "",
+    )
+
+
+def _owned(owner: str | None) -> str:
+    return ended(owner) if owner is not None else "No process is known to work on it."
+
+
+def _keeps(held: list[Held]) -> str:
+    return "".join(f" It holds back {each.service}: {each.held}." for each in held[:1])
+
+
+def savepoints(facts: TableFacts) -> Iterator[Advice]:
+    """Complete instants that hold a service back: savepoints, and commits that a consumer has not read."""
+    pending = {each.instant for each in facts.pending}
+    instants = dict.fromkeys(each.instant for each in facts.held if each.instant not in pending)
+    for instant in instants:
+        held = _holds(facts, instant)
+        first, services = held[0], " and ".join(dict.fromkeys(each.service for each in held))
+        whose = f" {ended(first.owner)}" if first.owner else ""
+        yield Advice(
+            facts.table,
+            Severity.WAITING,
+            "held",
+            instant,
+            f"{first.action} {instant} holds back {services}".capitalize(),
+            first.since,
+            detail=f"{ended(f'{first.held}, {first.reason}')}{whose}",
+            fix=facts.target.first_command(first.fix),
+            remedy=ended(first.fix),
+        )
+
+
+def locks(facts: TableFacts) -> Iterator[Advice]:
+    """Locks whose holder is gone, and locks that are held for long."""
+    for lock in facts.locks:
+        gone = lock.alive is False
+        if not gone and (lock.since is None or facts.now - lock.since <= _LONG):
+            continue
+        state = "Its holder is gone" if gone else "It is held for longer than writes take"
+        yield Advice(
+            facts.table,
+            Severity.WAITING,
+            "lock",
+            lock.path,
+            f"{lock.holder} holds the lock {lock.path}",
+            lock.since,
+            detail=f"{state}.",
+            fix=facts.target.command("unlock" if gone else "show locks"),
+        )
+
+
+def _holds(facts: TableFacts, instant: str) -> list[Held]:
+    return [each for each in facts.held if each.instant == instant]

@@ -1,0 +1,100 @@
+"""Tables that cannot be read, and findings of the doctor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hoodie.display import counted
+from hudi_services.operations.advice.facts import Damage, TableFacts
+from hudi_services.operations.advice.model import Advice, Severity, ended
+from hudi_services.operations.inspect.text import size
+
+_OF_SERVICES = {
+    "small-files": "small_files",
+    "log-ratio": "log_ratio",
+    "timeline-length": "timeline_length",
+}
+"""Findings about the shape of a table, and the objectives that say the same."""
+_ELSEWHERE = ("overdue-service", "held-back", "plan-waits", "left-lock", "lock", "no-table", "unreadable")
+"""Findings that other rules report with more."""
+
+_ABSENT = "Correct base_path in the registry, put the table back, or remove the entry."
+
+
+def unreadable(facts: TableFacts) -> Iterator[Advice]:
+    """The table cannot be read, is gone, or is not there yet."""
+    error = facts.unreadable
+    if error is None:
+        return
+    if error.awaited:
+        yield Advice(
+            facts.table,
+            Severity.DUE,
+            "absent",
+            "",
+            f"There is no table at {facts.base_path} yet: nothing was ingested",
+            fix=facts.target.command("ingest"),
+            waits=facts.starts["ingest"].text if "ingest" in facts.starts else "",
+            service="ingest",
+        )
+        return
+    if error.absent:
+        text = f"There is no table at {facts.base_path}"
+        yield Advice(
+            facts.table,
+            Severity.DAMAGE,
+            "unreadable",
+            "",
+            text,
+            error.since,
+            remedy=_ABSENT if facts.registered else "Check the path.",
+        )
+        return
+    text = f"The table cannot be read: {error.what.rstrip('.')}"
+    fix = _run(facts, error.fix) or facts.target.command("doctor")
+    yield Advice(facts.table, Severity.DAMAGE, "unreadable", "", text, error.since, fix=fix, remedy=ended(error.fix))
+
+
+def damages(facts: TableFacts) -> Iterator[Advice]:
+    """Findings of the doctor that leave rows lost or wrong; without the doctor, problems that a look at the table met."""
+    grave = [each for each in facts.damages if each.grave]
+    yield from (_finding(facts, each, Severity.DAMAGE) for each in grave)
+    for problem in facts.problems if not grave else ():
+        what, _, remedy = problem.partition(" To do: ")
+        yield Advice(
+            facts.table,
+            Severity.DAMAGE,
+            "problem",
+            what,
+            what.rstrip("."),
+            fix=_run(facts, remedy) or facts.target.command("doctor"),
+            remedy=ended(remedy),
+        )
+
+
+def leftovers(facts: TableFacts) -> Iterator[Advice]:
+    """Findings of the doctor that leave rows right: something is left behind, or grows."""
+    missed = {each.objective for each in facts.objectives if not each.met}
+    for each in facts.damages:
+        if not each.grave and each.check not in _ELSEWHERE and _OF_SERVICES.get(each.check) not in missed:
+            yield _finding(facts, each, Severity.DUE)
+
+
+def _finding(facts: TableFacts, found: Damage, severity: Severity) -> Advice:
+    amount = f" ({size(found.bytes)})" if found.bytes and found.count == 1 else ""
+    run = facts.target.command("doctor --fix") if found.fixable else _run(facts, found.remedy)
+    return Advice(
+        facts.table,
+        severity,
+        "doctor",
+        found.check,
+        f"{ended(found.what)[:-1]}{amount}",
+        detail=f"It is the first of {counted(found.count, 'finding')}." if found.count > 1 else "",
+        fix=run or facts.target.command("doctor"),
+        remedy="" if run else ended(found.remedy),
+    )
+
+
+def _run(facts: TableFacts, remedy: str) -> str:
+    """The command of a remedy that begins with one: later ones are for some cases only."""
+    return facts.target.first_command(remedy) if remedy.startswith(("run `", "`")) else ""

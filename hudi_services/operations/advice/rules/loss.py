@@ -1,0 +1,63 @@
+"""Rows and changes that a reader will miss: consumers that services have passed, and rows in the quarantine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from hoodie.changes.consumer_position import reset_command
+from hoodie.display import counted
+from hudi_services.operations.advice.facts import TableFacts
+from hudi_services.operations.advice.model import Advice, Severity, clock, length
+from hudi_services.operations.inspect.text import size
+
+_SOON = 0.25  # share of the time for which services keep commits for a consumer
+
+
+def consumers(facts: TableFacts) -> Iterator[Advice]:
+    """Consumers for which services no longer keep what they have not read, or soon will not."""
+    for reader in facts.readers:
+        if reader.held_until is None or not reader.commits_behind:
+            continue
+        unread = f"Consumer {reader.consumer!r} has not read {counted(reader.commits_behind, 'commit')}"
+        left = (reader.held_until - facts.now).total_seconds()
+        whole = (reader.held_until - reader.since).total_seconds() if reader.since is not None else 0.0
+        if reader.passed:
+            text = f"{unread}, and cleaning and archiving no longer keep them"
+            since: datetime | None = reader.held_until
+        elif left < _SOON * whole:
+            kept = clock(reader.held_until, facts.now)
+            text = f"{unread}, which cleaning and archiving keep for {length(left)} more, until {kept}"
+            since = reader.since
+        else:
+            continue
+        yield Advice(
+            facts.table,
+            Severity.LOSS,
+            "consumer",
+            reader.consumer,
+            text,
+            since,
+            fix=facts.target.first_command(reset_command(reader.consumer)),
+            remedy="Let it read and commit. The command moves it past what it has not read.",
+            waits="It waits for the consumer, which no service starts.",
+        )
+
+
+def quarantine(facts: TableFacts) -> Iterator[Advice]:
+    """Rows that loads could not write into the table."""
+    bad = facts.bad_rows
+    if bad is None or not bad.loads:
+        return
+    rows = counted(bad.rows, "row") if bad.rows is not None else f"rows of {size(bad.bytes)}"
+    yield Advice(
+        facts.table,
+        Severity.LOSS,
+        "quarantine",
+        bad.folder,
+        f"{counted(bad.loads, 'load')} left {rows} in the quarantine",
+        bad.since,
+        detail=f"They are in {bad.folder} and not in the table.",
+        remedy="Each line of its files has a reason. Deliver repaired rows again, then delete the folder of that load.",
+        waits="It waits for a user.",
+    )

@@ -1,0 +1,72 @@
+"""Objectives that the table misses, and the service that restores each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from hudi_services.operations.advice.facts import TableFacts
+from hudi_services.operations.advice.model import Advice, Severity, length
+from hudi_services.operations.advice.rules.remedy import command, effect, parameters, why_not_started
+from hudi_services.operations.objectives.verdict import Verdict
+
+
+def objectives(facts: TableFacts) -> Iterator[Advice]:
+    """Each objective that is missed."""
+    for verdict in facts.objectives:
+        if verdict.met:
+            continue
+        yield _missed(facts, verdict, verdict.service)
+
+
+def _missed(facts: TableFacts, verdict: Verdict, service: str) -> Advice:
+    filled = service != "ingest" or service in facts.starts
+    return Advice(
+        facts.table,
+        Severity.MISSED,
+        "objective",
+        verdict.objective,
+        _TEXTS[verdict.objective](verdict),
+        verdict.since,
+        fix=command(facts, service) if filled else facts.target.command("show commits"),
+        remedy="" if filled else "No source in the registry fills it: look at the program that writes it.",
+        effect=effect(facts, service),
+        waits=why_not_started(facts, service) if filled else "",
+        service=service if filled else None,
+        parameters=parameters(facts, service),
+        urgency=verdict.urgency,
+    )
+
+
+def _freshness(verdict: Verdict) -> str:
+    limit = length(verdict.limit)
+    if verdict.value is None:
+        return f"No commit has brought data yet (limit {limit})"
+    return f"The last commit with data is {length(verdict.value)} old (limit {limit})"
+
+
+def _log_ratio(verdict: Verdict) -> str:
+    return f"Reads merge {round(verdict.value or 0, 2):g} bytes of logs per byte of data (limit {verdict.limit:g})"
+
+
+def _small_files(verdict: Verdict) -> str:
+    value = verdict.value or 0
+    if verdict.unit == "of all":
+        return f"{value:.0%} of the base files are small and lie beside others (limit {verdict.limit:.0%})"
+    return f"{value:,.0f} small base files lie beside others (limit {verdict.limit:,.0f})"
+
+
+def _clean_age(verdict: Verdict) -> str:
+    return f"The oldest commit has waited {length(verdict.value)} for a clean (limit {length(verdict.limit)})"
+
+
+def _timeline_length(verdict: Verdict) -> str:
+    return f"The timeline has {verdict.value or 0:,.0f} instants (limit {verdict.limit:,.0f})"
+
+
+_TEXTS: dict[str, Callable[[Verdict], str]] = {
+    "freshness": _freshness,
+    "log_ratio": _log_ratio,
+    "small_files": _small_files,
+    "clean_age": _clean_age,
+    "timeline_length": _timeline_length,
+}

@@ -1,0 +1,36 @@
+"""Mistakes of a registry, and warnings about its tables."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+
+from hudi_services.operations.advice.facts import TableFacts
+from hudi_services.operations.advice.model import Advice, Severity
+from hudi_services.registry.mistakes import Mistake
+
+
+def warnings(facts: TableFacts) -> Iterator[Advice]:
+    """Settings in the table's entry that are probably not meant."""
+    for warning in facts.warnings:
+        yield Advice(
+            facts.table,
+            Severity.DUE,
+            "warning",
+            warning,
+            f"The registry is right, but hardly meant so: {warning.rstrip('.')}",
+            fix="hudi-services registry check",
+        )
+
+
+def mistake(wrong: Mistake, registry: str) -> Advice:
+    """A mistake that keeps a table, or a part of the registry, out."""
+    return Advice(
+        wrong.table or registry,
+        Severity.FAILED,
+        "mistake",
+        str(wrong),
+        f"The registry has a mistake: {wrong.file}:{wrong.line}: {wrong.key}: {wrong.message.rstrip('.')}",
+        fix=f"hudi-services registry check {shlex.quote(registry)}",
+        waits="No service runs on the table until the registry is right." if wrong.table is not None else "",
+    )

@@ -1,0 +1,92 @@
+"""Services that have work which no missed objective names, and services whose last run failed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hoodie.display import counted
+from hudi_services.operations.advice.facts import LastRun, TableFacts, Work
+from hudi_services.operations.advice.model import Advice, Severity
+from hudi_services.operations.advice.rules.remedy import command, effect, parameters, why_not_started
+from hudi_services.operations.inspect.text import size
+
+_MESSAGE = 160  # characters of an error
+
+
+def due(facts: TableFacts) -> Iterator[Advice]:
+    """Each service that would do something now. One whose plan needs an approval waits for a user."""
+    covered = {each.service for each in facts.objectives if not each.met}
+    for service, work in facts.work.items():
+        if not work.due or service in covered:
+            continue
+        yield Advice(
+            facts.table,
+            Severity.WAITING if work.over else Severity.DUE,
+            "approval" if work.over else "due",
+            service,
+            _text(work),
+            work.asked_since,
+            fix=command(facts, service),
+            effect=effect(facts, service),
+            waits=why_not_started(facts, service),
+            service=service,
+            parameters=parameters(facts, service),
+        )
+
+
+def _text(work: Work) -> str:
+    amount = counted(work.items, work.noun)
+    match work.service:
+        case "clean":
+            return f"No reader needs {amount} of older versions, {size(work.bytes)}"
+        case "compact":
+            return f"Reads merge the logs of {amount}; {work.reason}"
+        case "archive":
+            return f"{amount} of the timeline can be archived"
+        case "ttl":
+            return f"{amount} of {size(work.bytes)} outlived the table's time to live"
+    return f"{amount}, {size(work.bytes)}, can be packed together; {work.reason}"
+
+
+def last_runs(facts: TableFacts) -> Iterator[Advice]:
+    """Services whose last run failed, was killed, or asked for an approval that the plan of now no longer shows."""
+    for run in facts.runs:
+        if run.outcome == "asks":
+            work = facts.work.get(run.service)
+            if work is None:
+                yield _asks(facts, run)
+            continue
+        yield Advice(
+            facts.table,
+            Severity.FAILED,
+            "run",
+            run.service,
+            f"The last run of {run.service} {'was killed' if run.outcome == 'killed' else 'failed'}",
+            run.at,
+            detail=_short(run.error, run.message),
+            fix=facts.target.command(run.service),
+            waits=why_not_started(facts, run.service),
+            service=run.service,
+        )
+
+
+def _asks(facts: TableFacts, run: LastRun) -> Advice:
+    """The plan of now is not known here."""
+    return Advice(
+        facts.table,
+        Severity.WAITING,
+        "approval",
+        run.service,
+        f"The last run of {run.service} waits for an approval",
+        run.at,
+        detail=_short("", run.message),
+        fix=facts.target.command(f"{run.service} --explain"),
+        waits="It waits for a user.",
+        service=run.service,
+    )
+
+
+def _short(error: str, message: str) -> str:
+    text = " ".join(": ".join(filter(None, (error, message))).split()).rstrip(".")
+    cut = text if len(text) <= _MESSAGE else f"{text[:_MESSAGE]}…"
+    return f"{cut}." if cut else ""

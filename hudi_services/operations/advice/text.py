@@ -1,0 +1,65 @@
+"""Advice as people read it in a terminal: lines that fit its width, commands that can be pasted whole."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from textwrap import wrap
+
+from hoodie.display import counted
+from hudi_services.operations.advice.model import Advice, Severity
+from hudi_services.operations.advice.rounds import Advised
+
+_INDENT = "  "
+_KIND = max(len(each) for each in Severity)  # characters of the longest severity
+
+
+def as_text(advised: Sequence[Advised], now: datetime, width: int) -> str:
+    """A block for each table that has advice, the others in one line, then the sum. `width` is in characters."""
+    lines: list[str] = []
+    for each in advised:
+        if each.advice:
+            lines += [*_wrapped(f"{each.name}: {summary(each.advice)}", width, ""), *block(each.advice, now, width), ""]
+    idle = [each for each in advised if not each.advice]
+    if idle:
+        names = ", ".join(each.name for each in idle)
+        lines += _wrapped(f"Nothing to do: {names}.", width, "")
+        lines += _wrapped(f"Looked at: {looked(idle)}.", width, "")
+    return "\n".join(lines).rstrip()
+
+
+def block(advice: Sequence[Advice], now: datetime, width: int) -> Iterator[str]:
+    """The lines of some advice."""
+    for each in advice:
+        indent = " " * (len(_INDENT) + _KIND + 2)
+        first, *rest = wrap(
+            _line(each.sentence(now)), width - len(indent), break_long_words=False, break_on_hyphens=False
+        )
+        yield f"{_INDENT}{each.severity.upper():<{_KIND}}  {first}"
+        yield from (f"{indent}{line}" for line in rest)
+        more = " ".join(filter(None, [str(each.effect) if each.effect is not None else "", each.remedy, each.waits]))
+        yield from _wrapped(_line(more), width, indent)
+        if each.fix:
+            yield f"{indent}$ {each.fix}"
+
+
+def summary(advice: Sequence[Advice]) -> str:
+    """`1 damage, 2 due`."""
+    counts = Counter(each.severity for each in advice)
+    return ", ".join(f"{counts[severity]} {severity}" for severity in Severity if counts[severity])
+
+
+def looked(advised: Sequence[Advised]) -> str:
+    """The parts that were looked at of all tables, in words."""
+    common = [part for part in advised[0].looked if all(part in each.looked for each in advised)]
+    return ", ".join(common) or counted(len(advised), "table")
+
+
+def _wrapped(text: str, width: int, indent: str) -> list[str]:
+    lines = wrap(text, width - len(indent), break_long_words=False, break_on_hyphens=False)
+    return [f"{indent}{line}" for line in lines]
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

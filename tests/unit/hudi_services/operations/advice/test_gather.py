@@ -1,0 +1,111 @@
+"""Facts of real tables: logs, a plan that waits, an approval, a quarantine, and the storage calls that they cost."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from hoodie import COMPACTION, HoodieTable
+from hoodie.clock import SystemClock
+from hudi_services.cli.program import main
+from hudi_services.entry.table_choice import ChosenTable
+from hudi_services.operations.advice.evaluation import advise
+from hudi_services.operations.advice.gather import Request, gather
+from hudi_services.operations.doctor import rounds as doctor_rounds
+from hudi_services.operations.history.queries import runs
+from hudi_services.operations.inspect import table_look
+from hudi_services.registry.load import read_registry
+from tests.support.cli import fill
+from tests.support.counting import CountingStorage
+from tests.support.registered import advised, registered
+from tests.support.tables import SMALL_BLOOM, batch, create
+
+LOGS = {"hoodie.table.type": "MERGE_ON_READ"}
+
+
+def test_a_missed_log_ratio_with_its_numbers_and_its_estimate(tmp_path):
+    fill(create(tmp_path / "orders", **LOGS))
+    history = {"path": f"{tmp_path}/history"}
+    entry = {"name": "orders", "type": "MERGE_ON_READ", "objectives": {"log_ratio": 0.01}, "history": history}
+    file = registered(tmp_path, {**entry, "compact": {"hoodie": {"hoodie.compact.inline.max.delta.commits": 1}}})
+    missed = advised(file, "orders")["objective"]
+    assert missed.text.startswith("Reads merge ")
+    assert missed.text.endswith("bytes of logs per byte of data (limit 0.01)")
+    assert (missed.effect.items, missed.effect.noun, missed.effect.seconds) == (1, "file group", None)
+    assert missed.effect.bytes > 0
+    for _ in range(3):
+        HoodieTable.open(str(tmp_path / "orders")).write(batch([("a", "p", 9, 9)]), "upsert", SMALL_BLOOM)
+        assert main(["compact", "--table=orders", f"--registry={file}"]) == 0
+    HoodieTable.open(str(tmp_path / "orders")).write(batch([("a", "p", 9, 9)]), "upsert", SMALL_BLOOM)
+    again = advised(file, "orders")["objective"]
+    (entry,) = read_registry(file).registry.tables
+    now = datetime.now(UTC)
+    seconds = sorted(runs(entry.history, now - timedelta(days=1), now)["seconds"].to_pylist())
+    assert again.effect.seconds == seconds[1]
+
+
+def test_a_plan_that_waits_and_a_pause(tmp_path):
+    table = create(tmp_path / "orders", **LOGS)
+    fill(table)
+    instant = table.schedule(COMPACTION, {"hoodie.compact.inline.max.delta.commits": "1"})
+    file = registered(tmp_path, {"name": "orders", "type": "MERGE_ON_READ"})
+    plan = advised(file, "orders")["plan"]
+    assert plan.fix == f"hudi-services compact --mode execute --instant {instant} --table orders"
+    assert plan.waits == "Nothing starts it: neither compact.schedule nor compact.after_ingests is set."
+    assert main(["pause", "--table=orders", f"--registry={file}", "--reason=a migration"]) == 0
+    found = advised(file, "orders")
+    assert "has paused the table (a migration)" in found["paused"].text
+    assert found["plan"].waits.startswith("Nothing starts it: the table is paused by ")
+
+
+def test_a_clean_that_needs_an_approval_since_a_run_asked(tmp_path):
+    table = create(tmp_path / "orders")
+    for _ in range(2):
+        fill(table)
+    options = {"hoodie.clean.commits.retained": 1, "hoodie.delete.max.files": 1}
+    file = registered(tmp_path, {"name": "orders", "clean": {"hoodie": options}})
+    asks = advised(file, "orders")["approval"]
+    assert asks.since is None
+    assert "--yes" in asks.fix
+    assert main(["clean", "--table=orders", f"--registry={file}", "--json"]) != 0
+    asked = advised(file, "orders")["approval"]
+    assert datetime.now(UTC) - asked.since < timedelta(minutes=1)
+    assert asked.waits.startswith("It needs an approval since ")
+    assert main([*asked.fix.split()[1:], f"--registry={file}"]) == 0
+    assert "approval" not in advised(file, "orders")
+
+
+def test_rows_in_the_quarantine_of_a_feed(tmp_path):
+    (tmp_path / "land").mkdir()
+    (tmp_path / "land/1.json").write_text('{"id": "a", "n": 1}\n{"id": "b", "n": "no number"}\n')
+    source = {
+        "path": f"{tmp_path}/land",
+        "format": "json",
+        "schema": {"id": "string", "n": "bigint"},
+        "quarantine": {"max_share": 0.9},
+    }
+    file = registered(tmp_path, {"name": "orders", "source": source, "keys": {"record_key": ["id"]}})
+    found = advised(file, "orders")["absent"]
+    assert found.fix == "hudi-services ingest --table orders"
+    assert main(["ingest", "--table=orders", f"--registry={file}"]) == 0
+    left = advised(file, "orders")["quarantine"]
+    assert left.text == "1 load left 1 row in the quarantine"
+    assert left.detail == f"They are in {tmp_path}/orders.quarantine and not in the table."
+
+
+@pytest.mark.parametrize(("doctor", "most"), [(False, 22), (True, 42)])
+def test_storage_calls_are_few_and_no_data_file_is_opened(tmp_path, monkeypatch, doctor, most):
+    table = create(tmp_path / "orders", **LOGS)
+    for part in ("p", "q", "r"):
+        table.write(batch([(part, part, 1, 1)]), "upsert", SMALL_BLOOM)
+    table.write(batch([("p", "p", 2, 2)]), "upsert", SMALL_BLOOM)
+    storage = CountingStorage(tmp_path / "orders")
+    for module in (table_look, doctor_rounds):
+        monkeypatch.setattr(module, "open_storage", lambda _path: storage)
+    facts = gather(Request(ChosenTable(str(tmp_path / "orders"))), SystemClock(), doctor=doctor)
+    assert advise(facts) == ()
+    partitions, opened = storage.data()
+    assert partitions == ["", "part=p", "part=q", "part=r"]
+    assert [path for path in opened if path.endswith((".parquet", ".log"))] == []
+    assert len(storage.listed) + len(storage.opened) <= most
