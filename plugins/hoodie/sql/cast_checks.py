@@ -9,7 +9,7 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
-_CHECKED, _NUMERAL = "__HOODIE_CHECKED_CAST", "__HOODIE_NUMERAL"
+_CHECKED, _NUMERAL, _FINITE = "__HOODIE_CHECKED_CAST", "__HOODIE_NUMERAL", "__HOODIE_FINITE"
 _NUMBER = r"\s*[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?\s*|(?i)\s*([+-]?inf(inity)?|nan)\s*"
 _NO_NUMBER = "CASE WHEN x IS NOT NULL THEN error('a time as a fraction: write unix_micros(x) / 1e6D') END"
 _IS_NUMERAL = f"regexp_full_match(CAST(x AS VARCHAR), '{_NUMBER}')"
@@ -19,6 +19,9 @@ MACROS = (
     "|| '''; correct it, or write TRY_CAST where null is meant') END)",
     f"CREATE MACRO {_NUMERAL}(x VARCHAR) AS CASE WHEN {_IS_NUMERAL} THEN x END, (x BOOLEAN) AS CAST(x AS INTEGER), "
     f"(x TIMESTAMP) AS {_NO_NUMBER}, (x TIMESTAMPTZ) AS {_NO_NUMBER}, (x) AS x",
+    # A number beyond the greatest float is infinite in Spark.
+    f"CREATE MACRO {_FINITE}(x, y) AS CASE WHEN x IS NOT NULL AND y IS NULL AND abs(TRY_CAST(x AS DOUBLE)) > 3e38 "
+    "THEN TRY_CAST(sign(TRY_CAST(x AS DOUBLE)) * CAST('Infinity' AS DOUBLE) AS FLOAT) ELSE y END",
     f"CREATE MACRO {_NUMERAL}_OF_ROWS(x) AS CASE WHEN typeof(x) LIKE 'TIMESTAMP%' THEN {_NO_NUMBER} "
     f"WHEN typeof(x) <> 'VARCHAR' OR {_IS_NUMERAL} THEN x END",
 )
@@ -36,6 +39,15 @@ def read_numeral(node: exp.Expression) -> None:
     if isinstance(node, exp.Cast) and node.to.this in _FRACTIONS and not _is_number(node.this):
         suffix = "_OF_ROWS" if node.this.find(exp.AggFunc, exp.Window) else ""
         node.set("this", exp.Anonymous(this=_NUMERAL + suffix, expressions=[node.this.copy()]))
+
+
+def finite_float(node: exp.Expression) -> exp.Expression:
+    """Return the cast to FLOAT as one that is infinite beyond the greatest float, as in Spark; any other node as it is."""
+    if not isinstance(node, exp.Cast) or node.to.this is not exp.DType.FLOAT:
+        return node
+    cast = exp.Anonymous(this=_FINITE, expressions=[node.this.copy(), node.copy()])
+    node.replace(cast)
+    return cast
 
 
 def check_cast(node: exp.Expression) -> None:

@@ -9,7 +9,7 @@ from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import ErrorLevel, UnsupportedError
 
 from hoodie.sql.cast_checks import MACROS as CAST_MACROS
-from hoodie.sql.cast_checks import cast_value, check_cast, checked, read_numeral
+from hoodie.sql.cast_checks import cast_value, check_cast, checked, finite_float, read_numeral
 from hoodie.sql.comparisons import MACROS as COMPARISON_MACROS
 from hoodie.sql.comparisons import exact_comparison, named
 from hoodie.sql.conditions import MACROS as CONDITION_MACROS
@@ -31,6 +31,8 @@ from hoodie.sql.rounding import MACROS as ROUNDING_MACROS
 from hoodie.sql.rounding import whole_number
 from hoodie.sql.subscripts import MACROS as SUBSCRIPT_MACROS
 from hoodie.sql.subscripts import element_place
+from hoodie.sql.time_patterns import MACROS as PATTERN_OF_TIME_MACROS
+from hoodie.sql.time_patterns import match_pattern, year_text
 from hoodie.sql.time_text import MACROS as TIME_MACROS
 from hoodie.sql.time_text import complete_time, without_completion
 
@@ -48,16 +50,23 @@ _WRITTEN = (
     "THEN error('DuckDB writes a ' || typeof(x) || ' as another text than Spark: name its fields') "
     "WHEN typeof(x) LIKE '%[]' THEN CASE WHEN x IS NOT NULL THEN '[' || coalesce(array_to_string("
     f"list_transform(TRY_CAST(CAST(x AS VARCHAR) AS VARCHAR[]), lambda e: coalesce({_ELEMENT}, 'null')), ', '), '') || ']' END "
-    "WHEN typeof(x) = 'TIMESTAMP WITH TIME ZONE' "
-    r"THEN regexp_replace(CAST(x AS VARCHAR), '[+-][0-9]{2}(:[0-9]{2})*$', '')"
+    "WHEN typeof(x) = 'DATE' OR typeof(x) LIKE 'TIMESTAMP%' THEN "
+    + year_text(
+        "CASE WHEN typeof(x) = 'TIMESTAMP WITH TIME ZONE' "
+        "THEN regexp_replace(CAST(x AS VARCHAR), '[+-][0-9]{2}(:[0-9]{2})*( .BC.)?$', '\\1') ELSE CAST(x AS VARCHAR) END"
+    )
 )
 _FLOORED = "((epoch_us(x) - (epoch_us(x) % 1000000 + 1000000) % 1000000) // 1000000)"  # epoch(x) rounds
 _CUT = "((epoch_us(x) - epoch_us(x) % 1000000) // 1000000)"
+_NO_NUMBER = (
+    "CASE WHEN x IS NOT NULL THEN error('a date is not a number: use unix_date(x)') ELSE CAST(NULL AS BIGINT) END"
+)
 _UNREAD = (
     "CASE WHEN x IS NOT NULL THEN error('not a time of this pattern: ' || x || '; write try_to_timestamp for null') END"
 )
 _AS_TIME = "TRY_CAST(CAST(x AS VARCHAR) AS TIMESTAMPTZ)"
 MACROS = (
+    *PATTERN_OF_TIME_MACROS,  # others call them
     *CAST_MACROS,
     *COMPARISON_MACROS,
     *CONDITION_MACROS,
@@ -73,7 +82,7 @@ MACROS = (
     # A cast to a whole number cuts the fraction off, DuckDB's would round; times are seconds since 1970.
     f"CREATE MACRO {_WHOLE}(x DOUBLE) AS trunc(x), (x DECIMAL(38, 10)) AS trunc(x), "
     "(x VARCHAR) AS trunc(TRY_CAST(x AS DECIMAL(38, 10))), (x BIGINT) AS x, (x HUGEINT) AS x, (x BOOLEAN) AS x, "
-    f"(x TIMESTAMP) AS {_FLOORED}, (x TIMESTAMPTZ) AS {_FLOORED}",
+    f"(x TIMESTAMP) AS {_FLOORED}, (x TIMESTAMPTZ) AS {_FLOORED}, (x DATE) AS {_NO_NUMBER}",
     # A cast takes digits alone for a whole number.
     f"CREATE MACRO {_DIGITAL}(x VARCHAR) AS CASE WHEN {_IS_WHOLE} THEN x END, (x) AS x",
     f"CREATE MACRO {_DIGITAL}{_OF_ROWS}(x) AS CASE WHEN typeof(x) <> 'VARCHAR' OR {_IS_WHOLE} THEN x END",
@@ -83,7 +92,7 @@ MACROS = (
     f"CREATE MACRO {_TEXT}{_OF_ROWS}(x) AS {_WRITTEN} WHEN typeof(x) = 'BLOB' "
     "THEN error('an aggregate of bytes: cast it in a query around this one') ELSE CAST(x AS VARCHAR) END",
     # DuckDB knows no type of an aggregate or window where it chooses a macro, so that these have macros without types.
-    f"CREATE MACRO {_WHOLE}{_OF_ROWS}(x) AS CASE "
+    f"CREATE MACRO {_WHOLE}{_OF_ROWS}(x) AS CASE WHEN typeof(x) = 'DATE' THEN {_NO_NUMBER} "
     f"WHEN typeof(x) LIKE 'TIMESTAMP%' THEN CAST(floor(epoch({_AS_TIME})) AS HUGEINT) "
     "WHEN typeof(x) IN ('DOUBLE', 'FLOAT') THEN TRY_CAST(trunc(TRY_CAST(CAST(x AS VARCHAR) AS DOUBLE)) AS HUGEINT) "
     "WHEN typeof(x) = 'VARCHAR' OR typeof(x) LIKE 'DECIMAL%' "
@@ -134,6 +143,7 @@ def duckdb_text(tree: exp.Expression) -> str:
         value = cast_value(node)
         read_numeral(node)
         complete_time(node)
+        match_pattern(node)
         translate_function(node)
         spell(node)
         whole_number(node)
@@ -159,6 +169,8 @@ def duckdb_text(tree: exp.Expression) -> str:
             node.set("unit", exp.Literal.string(_UNITS[node.unit.name.upper()]))
         elif isinstance(node, exp.DateTrunc):
             _cut_date(node)
+        elif isinstance(node, exp.UnixToStr) and not _is_whole(node.this):  # whole seconds, cut
+            node.set("this", _call(_WHOLE, node.this))
         elif isinstance(node, exp.StrToUnix):  # also of a time
             node.replace(_call(_SECONDS, node.this, _pattern(node)))
         elif isinstance(node, exp.Cast) and node.to.this in _TIMES and not node.this.is_string:
@@ -176,6 +188,7 @@ def duckdb_text(tree: exp.Expression) -> str:
         elif isinstance(node, exp.Anonymous) and _name(node) in ("isnull", "isnotnull"):  # words of DuckDB's grammar
             nothing = exp.paren(exp.Is(this=node.expressions[0].copy(), expression=exp.null()), copy=False)
             node.replace(nothing if _name(node) == "isnull" else exp.paren(exp.Not(this=nothing), copy=False))
+        node = finite_float(node)
         if value is not None:
             node.replace(checked(value, node))
     return str(copied.sql(dialect="duckdb", unsupported_level=ErrorLevel.RAISE))

@@ -3,7 +3,6 @@ refused by name. A comparison with Spark 4.2 over the examples of Spark's docume
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 from sqlglot import exp
@@ -11,6 +10,7 @@ from sqlglot.errors import UnsupportedError
 
 _CONTAINS, _POSITION, _SUBSTRING = "__hoodie_contains", "__hoodie_position", "__hoodie_substring"
 _GET, _MILLIS, _REVERSE = "__hoodie_get", "__hoodie_millis", "__hoodie_reverse"
+_POWER, _SEQUENCE = "__hoodie_power", "__hoodie_sequence"
 _UNIX_SECONDS, _MEASURED, _INTEGRAL, _PART = (
     "__hoodie_unix_seconds",
     "__hoodie_measured",
@@ -37,6 +37,11 @@ MACROS = (
     f"CREATE MACRO {_PART}(s, d, n) AS CASE WHEN n = 0 AND s IS NOT NULL AND d IS NOT NULL "
     "THEN error('split_part counts from 1, not 0') WHEN d = '' AND abs(n) > 1 THEN '' WHEN d = '' THEN s "
     "ELSE split_part(s, d, n) END",
+    # Java's power of 1 and -1 beside C's.
+    f"CREATE MACRO {_POWER}(x, y) AS CASE WHEN isnan(CAST(y AS DOUBLE)) OR (abs(CAST(x AS DOUBLE)) = 1 AND "
+    "isinf(CAST(y AS DOUBLE))) THEN CAST('NaN' AS DOUBLE) ELSE power(x, y) END",
+    f"CREATE MACRO {_SEQUENCE}(a, b, step) AS CASE WHEN a = b THEN [a] WHEN (b > a AND step <= 0) OR (b < a AND step >= 0) "
+    "THEN error('sequence never ends: from ' || a || ' to ' || b || ' by ' || step) ELSE generate_series(a, b, step) END",
     "CREATE MACRO timestamp_millis(x) AS make_timestamptz(x * 1000)",
     "CREATE MACRO timestamp_micros(x) AS make_timestamptz(x)",
     # The first letter is number 1, and 0 too; negative numbers count from the end, and may begin before the text.
@@ -74,12 +79,12 @@ _SPARKS_NAMES = {
     exp.Format: "format_string",
     exp.JSONFormat: "to_json",
 }
-_PATTERNED = (exp.TimeToStr, exp.TsOrDsToDate, exp.StrToTime, exp.StrToDate, exp.StrToUnix, exp.UnixToStr)
-_READING = (exp.TsOrDsToDate, exp.StrToTime, exp.StrToDate, exp.StrToUnix)
-_DIRECTIVE = re.compile("%-?[A-Za-z](strict)?")
-# A field with more letters than there is a directive for, such as yyyyy; the day of a year; a zone.
-_UNREAD = re.compile(r"%-?([A-Za-z])(?:strict)?%-?\1|%A%a|%B%-?m|%-?[jzZ]", re.IGNORECASE)
 _FRACTIONS = ("SECOND", "SECONDS", "SEC", "SECS", "S")
+_DAYS = {
+    form
+    for name in ("MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY")
+    for form in (name, name[:3], name[:2])
+}
 _CUT_UNITS = (
     *("YEAR", "YYYY", "YY", "QUARTER", "MONTH", "MON", "MM", "WEEK", "DAY", "DD", "HOUR", "MINUTE", "SECOND"),
     *("MILLISECOND", "MICROSECOND"),
@@ -119,7 +124,7 @@ def _refuse(node: exp.Expression) -> None:
         name in _FRACTION_CALLS and node.expressions and node.expressions[0].name.upper() in _FRACTIONS
     ):
         raise UnsupportedError("extract of seconds: DuckDB leaves the fraction out; use second() for whole seconds")
-    _refuse_time(node)
+    _refuse_units(node)
     if isinstance(node, exp.TimestampTrunc) and node.unit.name.upper() not in _CUT_UNITS:
         raise UnsupportedError(
             f"date_trunc to {node.unit.name}, which is null in Spark: name a unit from YEAR to MICROSECOND"
@@ -139,12 +144,16 @@ def _refuse(node: exp.Expression) -> None:
         )
     if isinstance(node, exp.GenerateSeries) and node.args.get("step") is None and not _ascends(node):
         raise UnsupportedError("sequence: without a step DuckDB never counts down; name the step")
+    if isinstance(node, exp.GenerateSeries) and node.find(exp.Interval):
+        raise UnsupportedError("sequence of dates by an interval: DuckDB gives times, and other last days of months")
+    if isinstance(node, exp.NextDay) and _text_of(node.expression).strip().upper() not in _DAYS:
+        raise UnsupportedError("next_day of a day that is no literal name of one, such as 'Mon'")
     if isinstance(node, exp.RegexpReplace) and set(_text_of(node.args.get("replacement"))) & {"$", "\\"}:
         raise UnsupportedError("regexp_replace with groups in the replacement: DuckDB writes them in another way")
     if isinstance(node, exp.ArgMax | exp.ArgMin) and node.args.get("count") is not None:
         raise UnsupportedError("max_by and min_by of several rows: DuckDB's function gives one")
-    if isinstance(node, exp.JSONExtractScalar) and "*" in node.expression.sql():
-        raise UnsupportedError("get_json_object with *: DuckDB gives a list where Spark gives text")
+    if name == "get_json_object" and isinstance(node, exp.Anonymous):
+        raise UnsupportedError("get_json_object of a path that is no literal such as '$.a[0].b'")
 
 
 def _is_positive(node: exp.Expression | None, *, missing: bool) -> bool:
@@ -160,22 +169,8 @@ def _name(node: exp.Expression) -> str:
     return _SPARKS_NAMES.get(type(node)) or (str(node.sql_name()).lower() if isinstance(node, exp.Func) else "")
 
 
-def _refuse_time(node: exp.Expression) -> None:
-    """Raises UnsupportedError for a pattern of times that is not read whole, and for units that the two count in another way."""
-    pattern = node.args.get("format") if isinstance(node, _PATTERNED) else None
-    if pattern is not None and (
-        not isinstance(pattern, exp.Literal)
-        or re.search("[A-Za-z']", _DIRECTIVE.sub("", pattern.name))
-        or _UNREAD.search(pattern.name)
-    ):
-        raise UnsupportedError(
-            f"a pattern of times that DuckDB cannot read as Spark does: {pattern.sql()}; "
-            "use literals of y, M, d, H, h, m, s, a, E"
-        )
-    if pattern is not None and isinstance(node, _READING) and "%Y" not in pattern.name:
-        raise UnsupportedError(
-            f"a pattern of times without yyyy, {pattern.sql()}: DuckDB reads another year than Spark; write yyyy"
-        )
+def _refuse_units(node: exp.Expression) -> None:
+    """Raises UnsupportedError for units that the two count in another way."""
     unit = node.args.get("unit")
     if isinstance(node, exp.TimestampDiff) or (
         isinstance(node, exp.DateDiff) and unit is not None and unit.name.upper() != "DAY"
@@ -281,6 +276,11 @@ def _joined(node: exp.GroupConcat) -> None:
         node.set("separator", exp.Literal.string(""))
 
 
+def _sequence(node: exp.GenerateSeries) -> None:
+    if node.args.get("step") is not None:
+        node.replace(_call(_SEQUENCE, *(node.args[name] for name in ("start", "end", "step"))))
+
+
 def _short_name(node: exp.Dayname | exp.Monthname) -> None:
     node.replace(exp.Left(this=node.copy(), expression=exp.Literal.number(3)))
 
@@ -302,6 +302,8 @@ _TRANSLATIONS: dict[type[exp.Expression], Callable[..., None]] = {
     exp.Left: _side,
     exp.Median: _as_double,
     exp.Monthname: _short_name,
+    exp.GenerateSeries: _sequence,
+    exp.Pow: lambda node: node.replace(_call(_POWER, node.this, node.expression)),
     exp.Quantile: _percentile,
     exp.Reverse: _reverse,
     exp.Right: _side,

@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
+from hoodie.sql.time_patterns import year_text
+
 _JOINED, _ALIKE = "__HOODIE_JOINED", "__HOODIE_ALIKE"
 _TIME = "TIMESTAMP WITH TIME ZONE"
 MACROS = (
-    f"CREATE MACRO {_JOINED}(x TIMESTAMPTZ) AS CAST(CAST(x AS TIMESTAMP) AS VARCHAR), (x TIMESTAMP) AS x, "
-    "(x DATE) AS x, (x) AS x",
+    f"CREATE MACRO {_JOINED}(x TIMESTAMPTZ) AS {year_text('CAST(CAST(x AS TIMESTAMP) AS VARCHAR)')}, "
+    f"(x TIMESTAMP) AS {year_text('CAST(x AS VARCHAR)')}, (x DATE) AS {year_text('CAST(x AS VARCHAR)')}, (x) AS x",
     # DuckDB knows no type of an aggregate or window where it chooses a macro.
     f"CREATE MACRO {_JOINED}_OF_ROWS(x) AS CASE WHEN typeof(x) = '{_TIME}' "
     "THEN error('a time of an aggregate as text: cast it to STRING') ELSE x END",

@@ -19,6 +19,7 @@ from sqlglot.errors import SqlglotError
 from sqlglot.tokens import Token, TokenType
 
 from hoodie.errors import SqlError
+from hoodie.sql.dialect import SparkText
 
 DIALECT = "spark"
 _DECIMAL_DIGITS = 38
@@ -241,7 +242,7 @@ def parsed(text: str) -> exp.Expression:
     try:
         if called:
             return exp.Command(this="CALL", expression=sqlglot.parse_one(called[1], read=DIALECT))
-        tree = sqlglot.parse_one(text, read=DIALECT)
+        tree = sqlglot.parse_one(text, read=SparkText)
     except (SqlglotError, RecursionError) as error:
         raise unreadable(text, error) from error
     if isinstance(tree, exp.Insert) and isinstance(tree.args.get("source"), exp.Table):  # INSERT INTO t TABLE u
