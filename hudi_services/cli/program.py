@@ -26,6 +26,7 @@ from hudi_services.cli.commands.infer import infer
 from hudi_services.cli.commands.objectives import objectives
 from hudi_services.cli.commands.options import options
 from hudi_services.cli.commands.pause import pause, resume
+from hudi_services.cli.commands.purge import purge
 from hudi_services.cli.commands.registry_check import check_command
 from hudi_services.cli.commands.restore import restore
 from hudi_services.cli.commands.rollback import rollback
@@ -56,7 +57,7 @@ def program(entries: Entries) -> click.Group:
     )
     click.version_option(__version__, prog_name=PROGRAM)(group)
     services = (service_command(entry, entries) for entry in entries if entry.command.typed)
-    by_hand = (savepoint, restore, rollback, undelete, unlock, pause, resume, consumer)
+    by_hand = (savepoint, restore, rollback, undelete, purge, unlock, pause, resume, consumer)
     for command in (
         *services,
         *by_hand,

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from hoodie.services.compaction.service import COMPACTION
     from hoodie.services.compaction.unschedule import UnscheduleCompaction
     from hoodie.services.log_compaction.service import LOG_COMPACTION
+    from hoodie.services.purge.service import Purge
     from hoodie.services.restore.service import Restore
     from hoodie.services.rollback.service import Rollback
     from hoodie.services.sync import SYNC
@@ -37,6 +38,7 @@ __all__ = [
     "GiveUpClustering",
     "HoodieError",
     "HoodieTable",
+    "Purge",
     "Restore",
     "Rollback",
     "Undelete",
@@ -57,6 +59,7 @@ _LATER = {
     "GiveUpClustering": "hoodie.services.clustering.unschedule",
     "HoodieTable": "hoodie.table",
     "LOG_COMPACTION": "hoodie.services.log_compaction.service",
+    "Purge": "hoodie.services.purge.service",
     "Restore": "hoodie.services.restore.service",
     "Rollback": "hoodie.services.rollback.service",
     "SYNC": "hoodie.services.sync",

@@ -21,7 +21,7 @@ from hudi_services.registry.load import Registry
 
 WINDOW = timedelta(days=7)
 """A service whose last run failed longer ago, and that has not run since, is not reported any more."""
-_AT_A_SHELL = ("savepoint", "doctor", "undelete", "rollback")
+_AT_A_SHELL = ("savepoint", "doctor", "undelete", "rollback", "purge")
 """Services that a person runs at a shell: the person sees that they failed, and may never run them again."""
 _BLIND_RUNS = Seen((), frozenset({("run", None)}))
 

@@ -53,25 +53,29 @@ class Audited:
 
 
 @contextmanager
-def audited(storage: Storage, clock: Clock, action: Audited, files: Iterable[AuditedFile]) -> Iterator[None]:
+def audited(
+    storage: Storage, clock: Clock, action: Audited, files: Iterable[AuditedFile]
+) -> Iterator[dict[str, object]]:
     """Record the deletes of an action, around them. A run that repeats the action after a crash finds the first record, and adds
-    the end.
+    the end, with what the block puts into the outcome.
 
     Raises OSError when nothing can be noted: then nothing is deleted.
     """
     lines = [{"path": file.path, "bytes": file.bytes, "reason": file.reason} for file in files]
+    outcome: dict[str, object] = {}
     if not lines:
-        yield
+        yield outcome
         return
     name = _name(action, [line["path"] for line in lines])
     about = {"instant": action.instant, "action": action.action, "why": action.why, "plan": action.plan}
     start = clock.now()
     head = {**about, "at": start.astimezone(UTC).isoformat(), **_who(), "files": len(lines)}
     _note(storage, f"{name}.{_PLANNED}", [head, *lines])
-    yield
+    yield outcome
     done = clock.now()
     seconds = round((done - start).total_seconds(), 3)
-    _note(storage, f"{name}.{_DONE}", [{"at": done.astimezone(UTC).isoformat(), **_who(), "seconds": seconds}])
+    end = {"at": done.astimezone(UTC).isoformat(), **_who(), "seconds": seconds, **outcome}
+    _note(storage, f"{name}.{_DONE}", [end])
 
 
 def _name(action: Audited, paths: Iterable[object]) -> str:

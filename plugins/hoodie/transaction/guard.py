@@ -14,6 +14,7 @@ from hoodie.storage.base import Storage
 from hoodie.transaction.command_blocks import is_shared
 
 _FIX = "nothing was deleted; find out who wrote the plan or the markers that name it"
+_COPY = re.compile(r"\.hoodie/\.deleted/[0-9]+_[0-9]+/.+|\.hoodie/\.quarantine/.+")
 _FOLDERS = re.compile(
     r"\.hoodie/\.temp/[0-9]+|\.hoodie/\.deleted/[0-9]+_[0-9]+|\.hoodie/\.staged/[0-9]+-[0-9a-f]+|"
     + re.escape(METADATA_TABLE)
@@ -58,6 +59,20 @@ def delete_data_files(storage: Storage, planned: Collection[str]) -> None:
     check_data_files(storage, planned)
     for path in sorted(planned):
         storage.delete(path)
+
+
+def delete_copy(storage: Storage, path: str) -> bool:
+    """Delete a copy of a data file that a clean, or a repair, has set aside below `.hoodie`; False when it was gone already.
+
+    Raises UnsafeDeleteError for any other path.
+    """
+    if _COPY.fullmatch(path) is None or ".." in path.split("/"):
+        raise UnsafeDeleteError(
+            f"Refused to delete {path!r} of table {storage.base_path}",
+            found="it is not a copy in the folder of a clean or of repairs",
+            fix=_FIX,
+        )
+    return storage.delete(path)
 
 
 def check_of_instant(storage: Storage, planned: Collection[str], instant: Time) -> None:

@@ -6,6 +6,7 @@ Scheduling takes the lock for a moment; executing holds none while it works, so 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import pyarrow as pa
 
@@ -29,8 +30,8 @@ from hoodie.view import PendingGroups, StorageFiles, TableState, TableView
 from hoodie.view.access import TableAccess
 
 
-def execute_compaction(access: TableAccess, time: Time, options: Given) -> CompactionResult:
-    """Execute the compaction that was scheduled at `time`, by any writer.
+def execute_compaction(access: TableAccess, time: Time, options: Given, *, new_index: bool = False) -> CompactionResult:
+    """Execute the compaction that was scheduled at `time`, by any writer. With `new_index` footers forget keys that were deleted.
 
     Raises what `run_compaction` raises, and CorruptTableError for a plan that contradicts another one or the table.
     """
@@ -42,7 +43,7 @@ def execute_compaction(access: TableAccess, time: Time, options: Given) -> Compa
     def merge(
         state: TableState, schema: pa.Schema, writing: Writing, slices: Sequence[FileSlice], chosen: Options
     ) -> Sequence[WriteStat]:
-        task = CompactSlice.of(state, schema, writing, chosen)
+        task = replace(CompactSlice.of(state, schema, writing, chosen), new_index=new_index)
         turns = in_turns(slices, chosen[MEMORY], access.engine)
         return [
             stat

@@ -24,6 +24,9 @@ class CompactSlice(SliceTask):
 
     not_merged = (FILE_NAME,)
 
+    new_index: bool = False
+    """Make the bloom filter and the key range of the rows alone: keys that were deleted do not stay in the footer."""
+
     def __call__(self, task: tuple[int, FileSlice]) -> WriteStat:
         number, file_slice = task
         target = FileTask(file_slice.partition, file_slice.file_id, file_slice)
@@ -34,7 +37,8 @@ class CompactSlice(SliceTask):
             reader = self.merger.open(base) if base is not None else None
             if reader is not None:
                 stack.callback(reader.close)
-            index = KeyIndexBuilder(self.file.options, reader.key_index() if reader is not None else None)
+            before = reader.key_index() if reader is not None and not self.new_index else None
+            index = KeyIndexBuilder(self.file.options, before)
             for merged in self.merger.batches(file_slice, reader):
                 updated, deleted, added = updated + merged.updated, deleted + merged.deleted, added + merged.added
                 (index.add if merged.added else index.keep)(merged.rows[RECORD_KEY])

@@ -1,0 +1,75 @@
+"""Erases rows from every file of a table, and from its quarantine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from hoodie.display import counted
+from hoodie.engine import Engine
+from hoodie.services.decision import Decision
+from hoodie.services.purge.plan import PurgePlan
+from hoodie.services.purge.service import Purge
+from hoodie.services.purge.subject import Subject, subject_of
+from hoodie.table import HoodieTable
+from hudi_services.entry.size_estimate import Work
+from hudi_services.runtime.result import ServiceResult
+from hudi_services.sources.ingest.quarantine_purge import BadRowPurge
+
+
+@dataclass(frozen=True)
+class PurgeTask:
+    """Purges the table at `base_path` by `service`, and the bad rows in the folder `quarantine`; `options` are the service's."""
+
+    base_path: str
+    quarantine: str
+    service: Purge
+    options: Mapping[str, object]
+
+    def explain(self, engine: Engine) -> Decision[PurgePlan]:
+        table = HoodieTable.open(self.base_path, engine=engine)
+        decision = table.explain(self.service, self.options)
+        plan = decision.plan
+        subject = plan.subject if plan is not None else subject_of(table.state(), self.service.condition)
+        bad = self._bad_rows(table, subject).found()
+        line = f"removes {counted(bad, 'bad row')} of {self.quarantine}"
+        facts = {**decision.facts, "quarantined": bad}
+        return replace(decision, facts=facts, after=[*decision.after, *([line] if bad else [])])
+
+    def run(self, engine: Engine) -> ServiceResult:
+        table, removed = HoodieTable.open(self.base_path, engine=engine), list[int]()
+
+        def elsewhere(subject: Subject) -> None:
+            removed.append(self._bad_rows(table, subject).erase())
+
+        done = table.run(replace(self.service, elsewhere=elsewhere), self.options)
+        bad = sum(removed)
+        message, instant = self.service.report(done)
+        message += f"; {counted(bad, 'bad row')} of the quarantine removed" if bad else ""
+        items = done.decision.items if done.decision.plan is not None else None
+        left: list[dict[str, Any]] = [
+            {"path": file.path, "reason": file.by, "fix": file.fix} for file in done.left.removal.held
+        ]
+        left += [{"path": trace.path, "reason": trace.what, "fix": ""} for trace in done.left.left]
+        return ServiceResult(
+            self.service.name,
+            message,
+            instant,
+            rows_deleted=done.rows,
+            files_deleted=len(items) if items is not None else 0,
+            bytes_deleted=items.bytes if items is not None else 0,
+            blockers=left,
+            acted=items is not None or bool(bad),
+        )
+
+    def approved(self, digest: str) -> PurgeTask:
+        """The task for a user who has approved the plan of this digest; empty: any plan within the limits."""
+        return replace(self, service=replace(self.service, agreed_digest=digest or None))
+
+    def work(self, engine: Engine) -> Work:
+        return Work(0, "threads of this process search every file")
+
+    def _bad_rows(self, table: HoodieTable, subject: Subject) -> BadRowPurge:
+        columns = {*subject.columns.names, *table.properties.record_key_fields}
+        return BadRowPurge(self.quarantine, frozenset(columns), subject.values, subject.digest[:8])

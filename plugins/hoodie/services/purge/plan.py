@@ -1,0 +1,306 @@
+"""Planning a purge: files that hold the rows, what goes now, and what a savepoint, a consumer or a plan still holds."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hoodie.changes.consumer_lag import Claim, claims
+from hoodie.clock import Clock
+from hoodie.config.key import Options
+from hoodie.config.keys.consumer import RETENTION_HOURS
+from hoodie.display import counted
+from hoodie.engine.base import Engine
+from hoodie.model.clean import CleanFile
+from hoodie.model.files import FileGroup, FileSlice, GroupId
+from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
+from hoodie.model.time import Time
+from hoodie.read.execute import read_rows
+from hoodie.read.query import Query
+from hoodie.services.clean.blockers import kept_paths
+from hoodie.services.clean.retention import planned_files
+from hoodie.services.decision import Decision
+from hoodie.services.guard import Caps, weighed
+from hoodie.services.purge import journal
+from hoodie.services.purge.search import in_metadata_table, in_table, is_copy, search
+from hoodie.services.purge.subject import KEY, KEYS, PARTITION, Subject, subject_of, united
+from hoodie.services.purge.trace import Trace
+from hoodie.services.stages import Item, Items
+from hoodie.timeline import Instant
+from hoodie.view import TableState, TableView
+from hoodie.view.files import sizes_by_path
+from hoodie.view.savepoints import savepoints
+
+
+@dataclass(frozen=True)
+class Wish:
+    """A purge that a user asks for: the rows where `condition` is true. It may delete the savepoints that hold them, and need not
+    wait for consumers."""
+
+    condition: str
+    delete_savepoints: bool = False
+    past_consumers: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A file that stays for now: who holds it, until when, and what ends that."""
+
+    path: str
+    size: int  # bytes
+    by: str
+    fix: str
+
+    def item(self) -> Item:
+        return Item(self.path, self.size, f"stays: {self.by}; {self.fix}")
+
+
+@dataclass(frozen=True)
+class Removal:
+    """Old files of the file groups with traces: those that can go, and those that something holds."""
+
+    files: tuple[CleanFile, ...] = ()
+    held: tuple[Held, ...] = ()
+
+
+@dataclass(frozen=True)
+class PurgePlan:
+    """A purge of a table as it is: current `rows` to delete, groups to rewrite, old files and copies to remove."""
+
+    subject: Subject
+    rows: int
+    groups: frozenset[GroupId]  # of which any file has a trace
+    rewritten: tuple[FileSlice, ...]
+    removal: Removal
+    copies: tuple[Trace, ...]  # below `.hoodie/.deleted` and `.hoodie/.quarantine`
+    left: tuple[Trace, ...]  # traces that no step of a purge removes, such as texts in the timeline
+
+    @property
+    def is_done(self) -> bool:
+        """Return whether there is nothing to erase."""
+        return not (self.rows or self.rewritten or self.removal.files or self.copies)
+
+
+def decide_purge(state: TableState, wish: Wish, options: Options, clock: Clock, engine: Engine) -> Decision[PurgePlan]:
+    """Search every file of the table and decide what a purge does. Changes nothing.
+
+    Raises ArgumentError for a condition that cannot be read, UnsupportedTableError for a table without record keys, and what
+    `search` raises.
+    """
+    subject, traces = find(state, wish, engine)
+    return decision_of(state, plan_of(state, subject, traces, wish, options, clock, engine), traces, options)
+
+
+def decision_of(state: TableState, plan: PurgePlan, traces: Sequence[Trace], options: Options) -> Decision[PurgePlan]:
+    """The decision for a plan and the traces that it was made of."""
+    going, keys = _going(plan, traces), plan.subject.keys.num_rows
+    size = sum(item.bytes for item in going)
+    whole = sum(sizes_by_path(TableView(state).files).values())
+    held, left = plan.removal.held, plan.left
+    in_files = f"{counted(len(traces), 'file')} with something of {counted(keys, 'key')}"
+    return Decision(
+        None if plan.is_done else plan,
+        f"{counted(plan.rows, 'row')} in the table, {in_files}",
+        {
+            "predicate": plan.subject.digest,
+            "rows": plan.rows,
+            "keys": keys,
+            "rewritten": len(plan.rewritten),
+            "held": [{"path": file.path, "bytes": file.size, "by": file.by, "fix": file.fix} for file in held],
+            "left": [{"path": trace.path, "what": trace.what} for trace in left],
+        },
+        Items("erase", going, size),
+        before=tuple(_before(plan)),
+        after=[*_after(plan), *(f"{file.path} {file.item().reason}" for file in held)],
+        deletion=weighed(len(going), size, whole, Caps.of(options), lambda: whole),
+    )
+
+
+def _before(plan: PurgePlan) -> Iterator[str]:
+    if plan.rows:
+        yield f"deletes {counted(plan.rows, 'row')} in one commit"
+    if plan.rewritten:
+        yield f"rewrites {counted(len(plan.rewritten), 'file group')}, with new footers"
+
+
+def find(state: TableState, wish: Wish, engine: Engine) -> tuple[Subject, list[Trace]]:
+    """The subject with the keys of its rows in any file, and every file with a trace of it."""
+    first = subject_of(state, wish.condition)
+    kept = journal.read_keys(state.storage, first.digest)
+    found = search(state, first, engine)
+    keys = united(iter([kept, *(trace.keys for trace in found), current_keys(state, first, engine)]))
+    keys = _without_living(state, first, keys, engine)
+    subject = Subject(first.condition, first.schema, keys)
+    return subject, search(state, subject, engine) if keys.num_rows else found
+
+
+def current_keys(state: TableState, subject: Subject, engine: Engine) -> pa.Table:
+    """The keys of the rows that the table shows where the condition is true."""
+    if state.properties.virtual_keys:
+        return KEYS.empty_table()  # those that the search finds; no column holds the path
+    rows = read_rows(state, Query([PARTITION_PATH, RECORD_KEY], subject.expression), engine)
+    return rows.rename_columns([PARTITION, KEY]).cast(KEYS)
+
+
+def current_rows(state: TableState, subject: Subject, engine: Engine) -> pa.Table:
+    """The rows that the table shows where the condition is true: the columns of keys and partitions."""
+    properties = state.properties
+    named = [name.partition(".")[0] for name in (*properties.record_key_fields, *properties.partition_fields)]
+    return read_rows(state, Query(list(dict.fromkeys(named)), subject.expression), engine)
+
+
+def _without_living(state: TableState, subject: Subject, keys: pa.Table, engine: Engine) -> pa.Table:
+    """The keys but for those whose current row does not meet the condition: an old version met it. That row stays."""
+    if not keys.num_rows or state.properties.virtual_keys:
+        return keys
+    among = pc.field(RECORD_KEY).isin(pc.unique(keys[KEY]))
+    columns = list(dict.fromkeys([PARTITION_PATH, RECORD_KEY, *subject.columns.names]))
+    rows = read_rows(state, Query(columns, among), engine)
+    matching = rows.filter(subject.expression)
+    both = [
+        table.select([PARTITION_PATH, RECORD_KEY]).rename_columns([PARTITION, KEY]).cast(KEYS)
+        for table in (rows, matching)
+    ]
+    living = both[0].join(both[1], [PARTITION, KEY], join_type="left anti")
+    return united(iter([keys.join(living, [PARTITION, KEY], join_type="left anti").select([PARTITION, KEY])]))
+
+
+def plan_of(
+    state: TableState,
+    subject: Subject,
+    traces: Sequence[Trace],
+    wish: Wish,
+    options: Options,
+    clock: Clock,
+    engine: Engine,
+) -> PurgePlan:
+    """The plan for these traces."""
+    view = TableView(state)
+    paths = {trace.path for trace in in_table(traces)}
+    groups = frozenset(file.group for files in view.files for file in files.files if file.path in paths)
+    rewritten = tuple(file_slice for file_slice in view.latest() if paths.intersection(file_slice.paths))
+    removal = removal_of(view, groups, paths, wish, options, clock, rewritten)
+    copies = tuple(trace for trace in traces if is_copy(trace.path))
+    handled = paths | {trace.path for trace in copies}
+    left = tuple(trace for trace in traces if trace.path not in handled and not in_metadata_table(trace))
+    rows = current_rows(state, subject, engine).num_rows
+    return PurgePlan(subject, rows, groups, rewritten, removal, copies, left)
+
+
+def removal_of(
+    view: TableView,
+    groups: Collection[GroupId],
+    paths: Collection[str],
+    wish: Wish,
+    options: Options,
+    clock: Clock,
+    rewritten: Iterable[FileSlice] = (),
+) -> Removal:
+    """The old slices of file groups, those `rewritten` among them, and files with a trace (`paths`) that no commit names."""
+    superseded = {file_slice.group for file_slice in rewritten}
+    old = [entry for group in view.groups if group.group in groups for entry in _old(view, group, superseded)]
+    saved = [] if wish.delete_savepoints else savepoints(view.state)
+    kept = kept_paths(view, saved)
+    claim = None if wish.past_consumers else claims(view.state, clock.now(), options[RETENTION_HOURS]).slowest
+    free = [(file_slice, reason) for file_slice, reason, since in old if not _is_claimed(claim, since)]
+    claimed = [file_slice for file_slice, _, since in old if _is_claimed(claim, since)]
+    files = planned_files(free, (log for part in view.files for log in part.log_files), kept)
+    slices = [file_slice for file_slice, _, _ in old]
+    files += _strays(view, paths, kept)
+    gone = {file.path for file in files}
+    held = [*_held_by_instants(slices, kept, gone), *_held_by_consumer(claimed, claim, kept), *_pending(view, paths)]
+    return Removal(tuple(files), tuple(held))
+
+
+def _old(
+    view: TableView, group: FileGroup, superseded: Collection[GroupId]
+) -> Iterator[tuple[FileSlice, str, Time | None]]:
+    """Slices of a group that are not current, each with the reason and the instant that superseded it; None: this purge will."""
+    replacing = view.replaced.get(group.group)
+    newer = replacing.time if replacing is not None else None
+    for place, file_slice in enumerate(group.slices):
+        if place or replacing is not None:
+            verb = "replaced" if replacing is not None and not place else "superseded"
+            yield file_slice, f"purged; {verb} by {newer}", newer
+        elif group.group in superseded:
+            yield file_slice, "purged; this run rewrites its file group", None
+        newer = file_slice.base_instant
+
+
+def _is_claimed(claim: Claim | None, since: Time | None) -> bool:
+    """Return whether a consumer has yet to read the commit that superseded a slice, and so needs the slice."""
+    if claim is None:
+        return False
+    return claim.first is None or since is None or since >= claim.first.time
+
+
+def _strays(view: TableView, paths: Collection[str], kept: Collection[str]) -> list[CleanFile]:
+    """Files with a trace that no slice has: killed attempts left them. Change-data logs go with their slices."""
+    named = {path for group in view.groups for file_slice in group.slices for path in file_slice.paths}
+    pending = {instant.time for instant in view.state.timeline.pending}
+    bases = (base for part in view.files for base in part.base_files)
+    strays = (base for base in bases if base.path in paths and base.path not in named and base.instant not in pending)
+    return [
+        CleanFile(base.path, base.partition, base.file_id, base.size, "purged; no commit names it")
+        for base in strays
+        if base.path not in kept
+    ]
+
+
+def _held_by_instants(slices: Iterable[FileSlice], kept: dict[str, Instant], gone: Collection[str]) -> Iterator[Held]:
+    for file_slice in slices:
+        base = file_slice.base_file
+        for file in file_slice.files:
+            holder = kept.get(file.path) or (kept.get(base.path) if base is not None else None)
+            if holder is None or file.path in gone:
+                continue
+            if holder.action.value == "savepoint":
+                by, fix = f"savepoint {holder.time} keeps it until it is deleted", "run with --delete-savepoints"
+            else:
+                by, fix = f"{holder.action} {holder.time} is to read it", "carry that plan out, then purge again"
+            yield Held(file.path, file.info.size, by, fix)
+
+
+def _held_by_consumer(slices: Iterable[FileSlice], claim: Claim | None, kept: Collection[str]) -> Iterator[Held]:
+    if claim is None:
+        return
+    for file_slice in slices:
+        for file in file_slice.files:
+            if file.path not in kept:
+                by = f"consumer {claim.consumer!r} has not read the commit that superseded it"
+                yield Held(file.path, file.info.size, by, f"{claim.fix}, or run with --past-consumers")
+
+
+def _pending(view: TableView, paths: Collection[str]) -> Iterator[Held]:
+    """Files with a trace of writes under way."""
+    pending = {instant.time: instant for instant in view.state.timeline.pending}
+    for part in view.files:
+        for file in part.base_files:
+            if file.path in paths and file.instant in pending:
+                instant = pending[file.instant]
+                yield Held(
+                    file.path, file.size, f"{instant.action} {instant.time} is not complete", "purge again after it"
+                )
+
+
+def _going(plan: PurgePlan, traces: Sequence[Trace]) -> list[Item]:
+    """The files that the run erases, each with its traces."""
+    what = {trace.path: trace.what for trace in traces}
+    items = [Item(file.path, file.size, f"{file.reason}{_holds(what.get(file.path))}") for file in plan.removal.files]
+    return [*items, *(Item(trace.path, trace.size, f"a copy{_holds(trace.what)}") for trace in plan.copies)]
+
+
+def _holds(what: str | None) -> str:
+    return f"; holds {what}" if what else ""
+
+
+def _after(plan: PurgePlan) -> Iterator[str]:
+    if plan.removal.files:
+        yield "time travel to versions before this run ends for these file groups"
+    for trace in plan.left:
+        yield f"{trace.path} stays: it holds {trace.what}, which no step of a purge rewrites"
+    if plan.subject.unsearched:
+        yield f"rows are searched for all values, bytes not for {counted(plan.subject.unsearched, 'value')} (short, or too many)"

@@ -1,0 +1,83 @@
+"""The plan of a purge: what goes, what stays, and why."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from hoodie import Purge
+from hoodie.errors import DeleteCapError
+from hoodie.model.commit import CommitMetadata
+from hoodie.timeline import Action
+from hoodie.transaction import instants
+from hoodie.transaction.instant_generator import new_time
+from tests.support.clock import FakeClock
+from tests.support.tables import SMALL_BLOOM, batch, content, create
+
+PERSON = "person-4711"
+PURGE = Purge(f"id = '{PERSON}'")
+
+
+@pytest.fixture
+def table(tmp_path):
+    table = create(tmp_path / "t", FakeClock())
+    for step in range(2):
+        table.write(batch([(PERSON, "p", step, step), ("other-12", "q", step, step)]), "upsert", SMALL_BLOOM)
+    return table
+
+
+def test_the_decision_has_the_counts(table):
+    decision = table.explain(PURGE)
+    text = decision.as_text("purge")
+    assert "purge: 1 row in the table, 2 files with something of 1 key" in text
+    assert "rewrites 1 file group, with new footers" in text
+    assert "time travel to versions before this run ends" in text
+    assert "would erase 2 files" in text
+    assert {item.reason.partition(";")[0] for item in decision.items} == {"purged"}
+    assert all("part=p/" in item.path for item in decision.items)
+
+
+def test_short_values_are_counted(table):
+    assert "bytes not for 1 value (short, or too many)" in table.explain(
+        Purge("value = 1 and id = 'other-12'")
+    ).as_text("purge")
+
+
+def test_past_the_limits_only_with_the_digest(table):
+    few = {"hoodie.delete.max.files": 1}
+    with pytest.raises(DeleteCapError) as failed:
+        table.run(PURGE, few)
+    assert len(content(table)) == 2
+    digest = table.explain(PURGE, few).digest
+    assert f"--yes {digest}" in str(failed.value)
+    assert table.run(Purge(PURGE.condition, agreed_digest=digest), few).is_erased
+
+
+def test_a_write_under_way_holds_its_files(table):
+    state = table.state()
+    time = new_time(state, table.clock)
+    requested = instants.request(state, time, Action.COMMIT, b"")
+    instants.start(state, requested, state.layout.encode_commit(CommitMetadata("UPSERT"), replace=False))
+    base = next(file.path for part in state.files.all() for file in part.base_files if file.partition == "part=p")
+    table.storage.create(f"part=p/aaaa-0_0-0-1_{time}.parquet", table.storage.read(base))
+    (held,) = (file for file in table.explain(PURGE).plan.removal.held)
+    assert held.by == f"commit {time} is not complete"
+
+
+def test_files_of_killed_attempts_go(table):
+    base = next(file for part in table.state().files.all() for file in part.base_files if file.partition == "part=p")
+    stray = f"part=p/bbbb-0_9-9-9_{base.instant}.parquet"
+    table.storage.create(stray, table.storage.read(base.path))
+    assert stray in {file.path for file in table.explain(PURGE).plan.removal.files}
+    assert table.run(PURGE).is_erased
+    assert table.storage.info(stray) is None
+
+
+def test_keys_of_several_partitions(tmp_path):
+    table = create(tmp_path / "two", FakeClock())
+    rows = pa.concat_tables([batch([(PERSON, "p", 1, 1), (PERSON, "q", 1, 1), ("other-12", "q", 1, 1)])])
+    table.write(rows, "upsert", SMALL_BLOOM)
+    decision = table.explain(Purge(f"id = '{PERSON}' and part = 'p'"))
+    assert decision.facts["keys"] == 1
+    assert table.run(Purge(f"id = '{PERSON}' and part = 'p'")).rows == 1
+    assert sorted(table.read()["id"].to_pylist()) == ["other-12", PERSON]
