@@ -49,7 +49,9 @@ def _part_lines(part: Part, width: int | None) -> Iterator[Line]:
             yield from _bars(part, width)
         case Lines():
             for line in part.lines:
-                yield from text_lines(printable(line), width, "bold red" if part.alarming else "")
+                yield from text_lines(
+                    printable(line), None if part.whole else width, "bold red" if part.alarming else ""
+                )
 
 
 def _columns(part: Listing) -> list[TextColumn]:

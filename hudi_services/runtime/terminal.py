@@ -12,6 +12,7 @@ import click
 from hoodie.display import printable
 from hudi_services.runtime.text_table import Line
 
+_PROSE, _WIDEST = 80, 120  # cells of a line of prose
 _NARROWEST = 40  # cells of a line, however narrow the terminal is
 
 
@@ -42,3 +43,8 @@ def line_width() -> int | None:
     if given.isdecimal() and int(given):
         return max(int(given), _NARROWEST)
     return max(shutil.get_terminal_size().columns, _NARROWEST) if sys.stdout.isatty() else None
+
+
+def text_width() -> int:
+    """The cells of a line of prose: those of the output, but no more than can be read well; 80 where it goes elsewhere."""
+    return min(line_width() or _PROSE, _WIDEST)

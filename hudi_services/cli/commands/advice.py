@@ -9,11 +9,9 @@ import click
 from hudi_services.cli.flags import CONTEXT, chosen_table, json_flag, table_flags, verbose_flag, with_examples
 from hudi_services.registry.load import read_registry
 from hudi_services.registry.lookup import registry_file
-from hudi_services.runtime.terminal import echo, line_width
+from hudi_services.runtime.terminal import echo, text_width
 
 _AT_ONCE = 8
-_WIDTH = 80  # characters, where the output is no terminal
-_WIDEST = 120  # characters: longer lines are hard to read
 
 
 def _advise(
@@ -54,13 +52,8 @@ def _advise(
         ]
         echo(json.dumps({"exit_code": code, "at": now.isoformat(), "tables": tables}, indent=2))
     else:
-        echo(as_text(advised, now, terminal_width()))
+        echo(as_text(advised, now, text_width()))
     return code if with_exit_code else 0
-
-
-def terminal_width() -> int:
-    """Characters of a line: those of the terminal, within limits; 80 elsewhere."""
-    return min(line_width() or _WIDTH, _WIDEST)
 
 
 advise = click.Command(

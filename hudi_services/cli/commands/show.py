@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import click
@@ -17,6 +18,7 @@ from hudi_services.cli.flags import (
     with_examples,
 )
 from hudi_services.operations.inspect.page import Page
+from hudi_services.runtime.terminal import text_width
 
 _LIMIT = click.Option(
     ["--limit"], type=click.IntRange(min=1), default=20, show_default=True, metavar="N", help="The newest N."
@@ -70,12 +72,18 @@ def _looks(
     )
 
 
+def _overview(pages: Any) -> Callable[..., Page]:
+    registry = click.get_current_context().params.get("registry")
+    return partial(pages.advised_overview, width=text_width(), registry=registry)
+
+
 show = click.Group("show", help="Look at a table: it changes nothing.", context_settings=CONTEXT)
 for each in (
     _looks(
         "table",
-        lambda pages: pages.overview,
-        "The table on one page: rows of base files and in logs, as commits count them, files and their sizes, freshness, last "
+        _overview,
+        "The table on one page: first what is wrong or waits and what fixes it, as `advise` without the doctor, then rows of "
+        "base files and in logs, as commits count them, files and their sizes, freshness, last "
         "commits and services, pending plans, locks, and what cleaning and compaction would do now, or what "
         "blocks them.\n\nExit code 1: there are problems, which are listed.",
         "hudi-services show table --table orders",

@@ -1,6 +1,7 @@
 """Everything that commands which look at a table need: loaded when one of them runs."""
 
 from hudi_services.cli.render import print_page
+from hudi_services.operations.advice.page import advised_overview
 from hudi_services.operations.inspect.audit import audit
 from hudi_services.operations.inspect.changes import changes
 from hudi_services.operations.inspect.consumers import consumers
@@ -10,12 +11,12 @@ from hudi_services.operations.inspect.difference import difference
 from hudi_services.operations.inspect.history import commits, timeline
 from hudi_services.operations.inspect.locks import locks
 from hudi_services.operations.inspect.logs import logs
-from hudi_services.operations.inspect.overview import overview
 from hudi_services.operations.inspect.properties import properties
 from hudi_services.operations.inspect.rows import rows
 from hudi_services.operations.inspect.table_look import look_at
 
 __all__ = [
+    "advised_overview",
     "audit",
     "changes",
     "commits",
@@ -26,7 +27,6 @@ __all__ = [
     "locks",
     "logs",
     "look_at",
-    "overview",
     "partitions",
     "print_page",
     "properties",

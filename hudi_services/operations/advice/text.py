@@ -44,6 +44,11 @@ def block(advice: Sequence[Advice], now: datetime, width: int) -> Iterator[str]:
             yield f"{indent}$ {each.fix}"
 
 
+def nothing(looked_at: Sequence[str], width: int) -> list[str]:
+    """The lines about a table without advice."""
+    return _wrapped(f"Nothing to do. Looked at: {', '.join(looked_at)}.", width, _INDENT)
+
+
 def summary(advice: Sequence[Advice]) -> str:
     """`1 damage, 2 due`."""
     counts = Counter(each.severity for each in advice)

@@ -55,11 +55,12 @@ class Bars:
 
 @dataclass(frozen=True)
 class Lines:
-    """Text as it is."""
+    """Text as it is. With `whole` its lines are never broken: they have commands that a user pastes."""
 
     lines: Sequence[str]
     title: str = ""
     alarming: bool = False
+    whole: bool = False
 
 
 Part = Facts | Listing | Bars | Lines

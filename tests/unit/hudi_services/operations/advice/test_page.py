@@ -1,0 +1,36 @@
+"""The overview of a table begins with its advice."""
+
+from __future__ import annotations
+
+import json
+
+from hudi_services.cli.program import main
+from hudi_services.cli.render import page_lines
+from hudi_services.operations.inspect.page import Lines, Page
+from tests.support.cli import fill
+from tests.support.registered import registered
+from tests.support.tables import create
+
+
+def test_the_first_block_is_the_advice_and_its_commands_stay_whole(tmp_path, capsys, monkeypatch):
+    fill(create(tmp_path / "orders", **{"hoodie.table.type": "MERGE_ON_READ"}))
+    file = registered(tmp_path, {"name": "orders", "type": "MERGE_ON_READ", "objectives": {"log_ratio": 0.1}})
+    monkeypatch.setenv("COLUMNS", "60")
+    assert main(["show", "table", "--table=orders", f"--registry={file}"]) == 0
+    first, second, *lines = capsys.readouterr().out.splitlines()
+    assert (first, second[:24]) == ("advice", "  MISSED   Reads merge 1")
+    assert f"           $ hudi-services compact --force --table orders --registry {file}" in lines
+    assert main(["show", "table", "--table=orders", f"--registry={file}", "--json"]) == 0
+    [advice] = json.loads(capsys.readouterr().out)["advice"]
+    assert (advice["severity"], advice["service"], advice["parameters"]) == ("missed", "compact", {"force": True})
+
+
+def test_a_table_without_advice_says_what_was_looked_at(tmp_path, capsys):
+    fill(create(tmp_path / "orders"))
+    assert main(["show", "table", f"--target-base-path={tmp_path}/orders"]) == 0
+    assert capsys.readouterr().out.startswith("advice\n  Nothing to do. Looked at: files, plans of services, locks,")
+
+
+def test_lines_that_are_whole_are_not_broken():
+    page = Page({}, [Lines(["a long command"], whole=True), Lines(["a long line"])])
+    assert [line.text for line in page_lines(page, 7)] == ["a long command", "", "a long", "  line"]
