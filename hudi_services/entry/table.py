@@ -42,10 +42,16 @@ Schedule = Annotated[str, AfterValidator(lambda value: value if value == BY_OBJE
 Options = Annotated[dict[str, str], BeforeValidator(_as_text)]
 
 
+def _named(value: tuple[str, ...]) -> tuple[str, ...]:
+    if not value:
+        raise ValueError("names no column; name the columns that identify a row: no two rows may share their values")
+    return value
+
+
 class Keys(Part):
     """Columns that identify a record, place it, and decide which of two versions is the newer."""
 
-    record_key: Annotated[Texts, Field(min_length=1)]
+    record_key: Annotated[Texts, AfterValidator(_named)]
     partition_by: Texts = ()
     ordering: Texts = ()
 

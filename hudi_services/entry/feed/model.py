@@ -116,8 +116,9 @@ Encoding = Annotated[str, AfterValidator(_encoding)]
 class Csv(Part):
     """The form of CSV files. `header` says whether the first line names the columns, or has the names if no line does.
 
-    `null_values` are the texts that stand for null in every column; without them an empty value does, and NA, NULL and null
-    where no text is meant. Lines that begin with `comment` are no rows, nor are the first `skip_rows` lines.
+    `null_values` are the texts that stand for null in every column. Without them an empty value does, and NA, NULL and null
+    where no text is meant; a mapping has more such texts for some columns. Lines that begin with `comment` are no rows, nor are
+    the first `skip_rows` lines.
     """
 
     delimiter: Char = ","
@@ -125,11 +126,23 @@ class Csv(Part):
     escape: Annotated[Char | None, BeforeValidator(_none_for_empty)] = None
     encoding: Encoding = "utf-8"
     header: Annotated[bool | tuple[str, ...], BeforeValidator(_header)] = True
-    null_values: Texts | None = None
+    null_values: Texts | dict[str, Texts] | None = None
     decimal_mark: Literal[".", ","] = "."
     thousands_mark: Literal[".", ",", " ", "'"] | None = None
     comment: Annotated[str, Field(min_length=1)] | None = None
     skip_rows: Annotated[int, Field(ge=0, strict=True)] = 0
+
+    def __hash__(self) -> int:
+        return hash(self.model_dump_json())  # a mapping has no hash
+
+    @property
+    def null_texts(self) -> tuple[str, ...] | None:
+        """The texts for null in every column, where the defaults do not hold."""
+        return self.null_values if isinstance(self.null_values, tuple) else None
+
+    def null_texts_of(self, column: str) -> tuple[str, ...]:
+        """The texts that stand for null in one column beside the defaults."""
+        return self.null_values.get(column, ()) if isinstance(self.null_values, dict) else ()
 
 
 class Json(Part):
@@ -275,6 +288,12 @@ def _csv_contradictions(feed: Feed) -> Iterator[tuple[KeyPath, str]]:
         yield ("csv", "comment"), f"cannot begin with {csv.comment[0]!r}: so do rows"
     if csv.decimal_mark == csv.thousands_mark:
         yield ("csv", "thousands_mark"), f"cannot be {csv.decimal_mark!r}: that is the decimal mark"
+    for name in csv.null_values if isinstance(csv.null_values, dict) else ():
+        if name not in feed.columns:
+            yield (
+                ("csv", "null_values", name),
+                "is no column of `schema`: the texts of a column have to be of a declared type",
+            )
     if csv.header is False and not feed.columns:
         yield (
             ("csv", "header"),

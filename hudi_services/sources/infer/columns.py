@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from hudi_services.entry.feed.times import Times
+from hudi_services.sources.infer.keys import choose_key, moves
+from hudi_services.sources.infer.time_formats import fitting_formats
 from hudi_services.sources.ingest.shape.duck import Duck
 from hudi_services.sources.ingest.shape.moments import TimesFit
 
-_KEY = re.compile(r"(^|_| )(id|uuid|guid|key|no|nr|num|number|code)$", re.IGNORECASE)
-_BEST_KEY = re.compile(r"^(id|uuid|guid|key|pk)$", re.IGNORECASE)
 _CHANGED = re.compile(
     r"updated|modified|changed|last_?change|version|revision|^ts$|timestamp|event_?time|_ts$", re.IGNORECASE
 )
 _TIME = re.compile(r"(_at|time|date|_ts|^ts|^at)$|timestamp", re.IGNORECASE)
-_PLACES = 8  # columns that are tried together as a key
 _SOME = 50  # partitions that are few
-_DATES = ("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%Y/%m/%d", "%Y.%m.%d", "%d.%m.%y")
-_CLOCKS = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S.%f", " %I:%M %p")
 _EPOCHS = {"epoch_s": (10**9, 4 * 10**9), "epoch_ms": (10**12, 4 * 10**12), "epoch_us": (10**15, 4 * 10**15)}
 
 
@@ -34,6 +29,7 @@ class Roles:
     record_key: tuple[str, ...] = ()
     ordering: str | None = None
     partition: str | None = None
+    moves: bool = False  # rows of one key have several values of the partition column
     times: dict[str, str] = field(default_factory=dict)  # column -> format
     epochs: dict[str, str] = field(default_factory=dict)
     moments: list[str] = field(default_factory=list)  # times without nulls
@@ -45,9 +41,23 @@ def roles_of(rows: pa.Table, duck: Duck) -> Roles:
     found = Roles()
     _find_times(rows, duck, found)
     found.ordering = _ordering(rows, found)
-    _find_key(rows, found)
-    _find_partition(rows, found)
+    parsed = _with_times(rows, duck, found)
+    _find_key(parsed, _distinct(parsed, duck), found)
+    _find_partition(parsed, found)
     return found
+
+
+def _with_times(rows: pa.Table, duck: Duck, found: Roles) -> pa.Table:
+    """The rows as a load makes them: two texts may be one time."""
+    for name, text in found.times.items():
+        times = TimesFit(Times((text,)), duck)(rows[name].combine_chunks()).column
+        rows = rows.set_column(rows.schema.get_field_index(name), name, times)
+    return rows
+
+
+def _distinct(rows: pa.Table, duck: Duck) -> int:
+    """The number of rows that differ from each other."""
+    return int(duck.run("SELECT count(*) AS count FROM (SELECT DISTINCT * FROM batch)", rows)["count"][0].as_py())
 
 
 def _find_times(rows: pa.Table, duck: Duck, found: Roles) -> None:
@@ -57,9 +67,7 @@ def _find_times(rows: pa.Table, duck: Duck, found: Roles) -> None:
         if not len(values):
             continue
         if pa.types.is_string(each.type):
-            fitting = [
-                text for text in _formats(values[0].as_py()) if not TimesFit(Times((text,)), duck)(values).misfits
-            ]
+            fitting = fitting_formats(values, duck)
             if fitting:
                 found.times[each.name] = fitting[0]
                 if len(fitting) > 1:
@@ -69,19 +77,6 @@ def _find_times(rows: pa.Table, duck: Duck, found: Roles) -> None:
             for name, (low, high) in _EPOCHS.items():
                 if low <= least and most < high:
                     found.epochs[each.name] = name
-
-
-def _formats(value: str) -> Iterator[str]:
-    """The formats in which a text of such a form may be a time."""
-    for day in _DATES:
-        for clock in _CLOCKS:
-            text = day + clock
-            form = re.escape(text)
-            for directive in set(re.findall(r"%[A-Za-z]", text)):
-                digits = {"%Y": r"\d{4}", "%f": r"\d{1,6}", "%p": "[AaPp][Mm]"}.get(directive, r"\d{1,2}")
-                form = form.replace(re.escape(directive), digits)
-            if re.fullmatch(form, value.strip()):
-                yield text
 
 
 def _ordering(rows: pa.Table, found: Roles) -> str | None:
@@ -102,43 +97,18 @@ def _ordering(rows: pa.Table, found: Roles) -> str | None:
     return full[0] if full else None
 
 
-def _find_key(rows: pa.Table, found: Roles) -> None:
-    names = [each.name for each in rows.schema if "." not in each.name and _may_be_key(each.type)]
-    full = [name for name in names if not rows[name].null_count and not _has_empty(rows[name])]
-    ranked = sorted(full, key=lambda name: (not _BEST_KEY.search(name), not _KEY.search(name), name in found.times))
-    for name in ranked:
-        if _unique(rows, (name,)):
-            _suggest(rows, (name,), found)
-            return
-    if found.ordering is not None:
-        for name in ranked:
-            if _KEY.search(name) and _unique(rows, (name, found.ordering)):
-                found.record_key = (name,)
-                found.notes["record_key"] = (
-                    f"occurs several times, each with another {found.ordering}: the newest row is kept"
-                )
-                return
-    for pair in combinations(ranked[:_PLACES], 2):
-        if _unique(rows, pair):
-            _suggest(rows, pair, found)
-            return
-    found.record_key = tuple(ranked[:1] or rows.schema.names[:1])
-    found.notes["record_key"] = (
-        "no column and no two together are unique and without nulls: of rows with the same key one stays"
-    )
-
-
-def _suggest(rows: pa.Table, names: tuple[str, ...], found: Roles) -> None:
-    found.record_key = names
-    if rows.num_rows < 2 or not all(_KEY.search(name) for name in names):
-        found.notes["record_key"] = "unique in the sample, by chance?"
+def _find_key(rows: pa.Table, distinct: int, found: Roles) -> None:
+    choice = choose_key(rows, distinct, found.ordering)
+    found.record_key = choice.columns
+    if choice.note is not None:
+        found.notes["record_key"] = choice.note
 
 
 def _find_partition(rows: pa.Table, found: Roles) -> None:
-    """Find the partition: a column of dates, each of which has many rows."""
-    for each in rows.schema:
+    """Find the partition: a column of dates, each of which has many rows. Without a key there is none."""
+    for each in rows.schema if found.record_key else ():
         column = rows[each.name]
-        if "." in each.name or each.name in found.record_key or each.name == found.ordering or column.null_count:
+        if "." in each.name or each.name == found.ordering or column.null_count:
             continue
         few = (
             rows.num_rows and pc.count_distinct(column).as_py() * 10 <= rows.num_rows
@@ -147,21 +117,11 @@ def _find_partition(rows: pa.Table, found: Roles) -> None:
         )
         if few and pa.types.is_date(each.type):
             found.partition = each.name
+            found.moves = moves(rows, found.record_key, each.name)
             return
-        if few and pa.types.is_string(each.type) and pc.count_distinct(column).as_py() <= _SOME:
+        free = each.name not in found.record_key
+        if few and free and pa.types.is_string(each.type) and pc.count_distinct(column).as_py() <= _SOME:
             found.notes.setdefault("partition", each.name)
-
-
-def _has_empty(column: pa.ChunkedArray) -> bool:
-    return pa.types.is_string(column.type) and bool(pc.any(pc.equal(column, "")).as_py())
-
-
-def _unique(rows: pa.Table, names: Sequence[str]) -> bool:
-    return bool(rows.select(list(names)).group_by(list(names)).aggregate([]).num_rows == rows.num_rows)
-
-
-def _may_be_key(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_integer(kind) or pa.types.is_date(kind))
 
 
 def _is_ordered(kind: pa.DataType) -> bool:

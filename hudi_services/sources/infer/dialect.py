@@ -15,6 +15,8 @@ from typing import Any
 
 import duckdb
 
+from hudi_services.sources.infer.json_days import paths_of_days
+
 _COMMA_NUMBER = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d+),\d+")
 _POINTS = re.compile(r"[+-]?\d{1,3}(\.\d{3})+(,\d+)?")
 
@@ -22,11 +24,12 @@ _POINTS = re.compile(r"[+-]?\d{1,3}(\.\d{3})+(,\d+)?")
 @dataclass
 class Dialect:
     """Differences from the defaults, as keys of `source.csv` or `source.json` (`said`), the reasons for doubt by these keys
-    (`unsure`), and the names of the columns."""
+    (`unsure`), the names of the columns, and the paths of dates in JSON (`days`)."""
 
     said: dict[str, Any] = field(default_factory=dict)
     unsure: dict[str, str] = field(default_factory=dict)
     names: list[str] = field(default_factory=list)
+    days: frozenset[tuple[str, ...]] = frozenset()
 
 
 def csv_dialect(heads: Sequence[Path]) -> Dialect:
@@ -70,10 +73,9 @@ def json_dialect(heads: Sequence[Path]) -> Dialect:
     texts = [text for text in (_text(path, found) for path in heads) if text.strip()]
     if texts and all(text.lstrip().startswith("[") for text in texts):
         found.said["layout"] = "array"
-    for text in texts:
-        for row in _objects(text, in_array="layout" in found.said):
-            if isinstance(row, dict):
-                found.names += row
+    rows = [row for text in texts for row in _objects(text, in_array="layout" in found.said) if isinstance(row, dict)]
+    found.names = list(dict.fromkeys(name for row in rows for name in row))
+    found.days = paths_of_days(rows)
     return found
 
 

@@ -61,24 +61,14 @@ def _lines(found: Finding) -> Iterator[str]:
     if found.empty:
         more = f" … and {len(found.empty) - _SHOWN:,} more" if len(found.empty) > _SHOWN else ""
         yield f"# Empty (0 bytes), and was left out: {', '.join(found.empty[:_SHOWN])}{more}"
-    notes = found.roles.notes
     yield "tables:"
     yield f"  - name: {_word(found.name)}"
     yield f"    base_path: {_word(found.folder.rstrip('/') + '_table')}  # where the table shall be?"
     yield "    keys:"
-    yield f"      record_key: {_list(found.roles.record_key)}{_remark(notes.get('record_key'))}"
-    if found.roles.partition is not None:
-        yield f"      partition_by: {_list([found.roles.partition])}  # each date has many rows; better one folder?"
-    elif "partition" in notes:
-        yield f"      # partition_by: {_list([notes['partition']])}  # has few values?"
-    if found.roles.ordering is not None:
-        or_else = notes.get("ordering", "of two versions of a row the later one is kept")
-        yield f"      ordering: {_list([found.roles.ordering])}{_remark(or_else)}"
-    else:
-        only = next(iter(found.roles.moments), None)
-        or_else = "no column says which version of a row is newer: the later file counts"
-        or_else = notes.get("ordering", "does it say which version of a row is newer" if only else or_else)
-        yield f"      # ordering: {_list([only or 'updated_at'])}{_remark(or_else)}"
+    yield f"      record_key: {_list(found.roles.record_key)}{_remark(found.roles.notes.get('record_key'))}"
+    yield from _partition(found.roles)
+    yield from _ordering(found.roles)
+    yield from _index(found.roles)
     yield "    source:"
     yield f"      path: {_word(found.folder)}"
     yield f"      format: {found.file_format}"
@@ -88,6 +78,39 @@ def _lines(found: Finding) -> Iterator[str]:
     yield from _dialect(found)
     yield from _schema(found)
     yield from _times(found)
+
+
+def _partition(roles: Roles) -> Iterator[str]:
+    if roles.partition is not None:
+        yield f"      partition_by: {_list([roles.partition])}  # each date has many rows; better one folder?"
+    elif "partition" in roles.notes:
+        yield f"      # partition_by: {_list([roles.notes['partition']])}  # has few values?"
+
+
+def _ordering(roles: Roles) -> Iterator[str]:
+    if roles.ordering is not None:
+        or_else = roles.notes.get("ordering", "of two versions of a row the later one is kept")
+        yield f"      ordering: {_list([roles.ordering])}{_remark(or_else)}"
+        return
+    only = next(iter(roles.moments), None)
+    or_else = "no column says which version of a row is newer: the later file counts"
+    or_else = roles.notes.get("ordering", "does it say which version of a row is newer" if only else or_else)
+    yield f"      # ordering: {_list([only or 'updated_at'])}{_remark(or_else)}"
+
+
+def _index(roles: Roles) -> Iterator[str]:
+    """A key without the partition column is unique in the table only by a global index: the row of another date would be a
+    second one."""
+    if roles.partition is None or roles.partition in roles.record_key:
+        return
+    why = (
+        f"{roles.partition} changes between rows of one key, and with this index the row moves"
+        if roles.moves
+        else f"a row whose {roles.partition} changes moves. SIMPLE is faster, and keeps both rows where it changes"
+    )
+    yield "    ingest:"
+    yield "      hoodie:"
+    yield f"        hoodie.index.type: GLOBAL_SIMPLE{_remark(why)}"
 
 
 def _quarantine(found: Finding) -> Iterator[str]:
@@ -157,6 +180,8 @@ def _remark(text: str | None) -> str:
 
 
 def _value(value: Any) -> str:
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{_word(name)}: {_value(inner)}' for name, inner in value.items())}}}"
     return _list(value) if isinstance(value, list | tuple) else _word(value)
 
 

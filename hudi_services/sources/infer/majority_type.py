@@ -23,7 +23,7 @@ def mostly_numbers(rows: pa.Table, csv: Csv) -> dict[str, pa.DataType]:
     for field in rows.schema:
         if not pa.types.is_string(field.type):
             continue
-        texts = rows[field.name] if csv.null_values is not None else without_null_texts(rows[field.name])
+        texts = rows[field.name] if csv.null_texts is not None else without_null_texts(rows[field.name])
         if (kind := _number(texts.drop_null(), csv)) is not None:
             found[field.name] = kind
     return found

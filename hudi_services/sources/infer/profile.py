@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -26,7 +27,9 @@ from hudi_services.entry.feed.model import Csv, Feed
 from hudi_services.sources.infer.columns import roles_of
 from hudi_services.sources.infer.dialect import Dialect, csv_dialect, json_dialect
 from hudi_services.sources.infer.entry import Finding
+from hudi_services.sources.infer.json_days import with_days
 from hudi_services.sources.infer.majority_type import mostly_numbers, torn_columns
+from hudi_services.sources.infer.null_words import null_words
 from hudi_services.sources.infer.paths import date_pattern
 from hudi_services.sources.infer.sample import Sample, take_sample
 from hudi_services.sources.ingest.files.source import FileBatch, FilesSource
@@ -72,7 +75,7 @@ def look_at(folder: str, file_format: str | None, name: str | None) -> Finding:
             rows.num_rows,
             sample.whole,
             date_pattern([file.path for file in sample.files]),
-            dialect,
+            replace(dialect, said={**dialect.said, **found.null_words}),
             {each.name: _type(rows[each.name], sample.file_format != "parquet") for each in rows.schema},
             roles,
             renamed,
@@ -151,6 +154,7 @@ class _Loaded:
 
     `broken` has the reasons by the names of files. `torn` are columns that are text in some files and another type in others,
     `mostly` those that are numbers but for a few values, `untyped` the columns and fields, dotted, that have no value.
+    `null_words` is a key of `source.csv` that the loads need.
     """
 
     rows: pa.Table = field(default_factory=lambda: pa.table({}))
@@ -159,22 +163,44 @@ class _Loaded:
     torn: Sequence[str] = ()
     mostly: Collection[str] = ()
     untyped: Sequence[str] = ()
+    null_words: Mapping[str, Any] = field(default_factory=dict)
 
 
 def _settled(copy: Path, file_format: str, dialect: Dialect, renamed: Mapping[str, str]) -> _Loaded:
-    """All files loaded. A few values of a CSV column that are no numbers do not make it text: their rows are bad ones."""
+    """All files loaded, and once more where a closer look at the values shows other types."""
     found = _loaded(copy, file_format, dialect, renamed, {})
     if found.torn:
         found = _loaded(copy, file_format, dialect, renamed, dict.fromkeys(found.torn, "string"))
-    if found.broken or file_format != "csv":
-        return found
-    numbers = mostly_numbers(found.rows, Csv.model_validate(dialect.said))
-    if not numbers:
+    if found.broken or file_format == "parquet":
         return found
     old = {name: each for each, name in renamed.items()}
-    texts = dict.fromkeys(found.torn, "string")
-    types = {old.get(name, name): type_text(kind) for name, kind in numbers.items()}
-    return replace(_loaded(copy, file_format, dialect, renamed, {**texts, **types}), mostly=numbers)
+    if file_format == "csv":
+        return _with_numbers(copy, found, dialect, renamed, old)
+    days = with_days(found.rows.schema, dialect.days, old)
+    types = {old.get(name, name): type_text(kind) for name, kind in days.items()}
+    again = _loaded(copy, file_format, dialect, renamed, types) if days else found
+    return again if not again.broken and len(again.bad) == len(found.bad) else found
+
+
+def _with_numbers(
+    copy: Path, found: _Loaded, dialect: Dialect, renamed: Mapping[str, str], old: Mapping[str, str]
+) -> _Loaded:
+    """The files of a CSV folder loaded again: words such as n/a in columns of other types are nulls.
+
+    A few other values that are no numbers do not make a column text: their rows are bad ones.
+    """
+    csv = Csv.model_validate(dialect.said)
+    with opened() as duck:
+        words, kinds = null_words(found.rows, csv, duck)
+    numbers = mostly_numbers(found.rows.drop_columns(list(words)), csv)
+    if not numbers and not words:
+        return found
+    texts = dict.fromkeys(found.torn, "string") | {old.get(name, name): "string" for name in words}
+    types = {old.get(name, name): type_text(kind) for name, kind in {**numbers, **kinds}.items()}
+    nulls = {"null_values": {old.get(name, name): said for name, said in words.items()}} if words else {}
+    dialect = replace(dialect, said={**dialect.said, **nulls})
+    again = _loaded(copy, "csv", dialect, renamed, {**texts, **types})
+    return replace(again, mostly=numbers, null_words=nulls)
 
 
 def _reasons(bad: Sequence[Mapping[str, str]], heads: Mapping[str, Path]) -> list[str]:

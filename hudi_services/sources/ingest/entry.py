@@ -85,6 +85,7 @@ def _contradictions(table: Table, section: Ingest) -> Iterator[tuple[KeyPath, st
             yield ("source", *path), message
         if table.folder.sql is not None:
             yield from _sql_problems(table.folder.sql)
+        yield from _refused_keys(table)
     if isinstance(table.source, TopicSource):
         yield from _topic_problems(table, table.source)
     if not section.catchup:
@@ -115,10 +116,18 @@ def _topic_problems(table: Table, source: TopicSource) -> Iterator[tuple[KeyPath
         )
 
 
+def _refused_keys(table: Table) -> Iterator[tuple[KeyPath, str]]:
+    from hudi_services.sources.ingest.key_checks import refused_keys
+
+    return refused_keys(table)
+
+
 def _warnings(table: Table) -> Iterator[str]:
+    from hudi_services.sources.ingest.key_checks import keys_per_partition
     from hudi_services.sources.ingest.partition_times import misread_partitions
 
-    return misread_partitions(table)
+    yield from misread_partitions(table)
+    yield from keys_per_partition(table, table.section("ingest"))
 
 
 def _sql_problems(sql: str) -> Iterator[tuple[KeyPath, str]]:

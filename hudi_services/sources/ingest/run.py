@@ -9,9 +9,8 @@ from hoodie import WriteHooks, WriteResult
 from hoodie.display import counted
 from hoodie.engine import Engine
 from hudi_services.runtime.result import ServiceResult, with_services
-from hudi_services.sources.ingest.checks import RowChecks
-from hudi_services.sources.ingest.columns import check_roles, filled_columns, stored_columns, untyped_ordering
 from hudi_services.sources.ingest.load import Load
+from hudi_services.sources.ingest.load_plan import plan_load
 from hudi_services.sources.ingest.prepare import Prepared, prepare
 from hudi_services.sources.ingest.quarantine import QuarantineWriter
 from hudi_services.sources.ingest.request import IngestRequest
@@ -30,50 +29,39 @@ def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
     Raises HoodieError; the table is then as before.
     """
     prepared = prepare(request, engine)
-    options, batch = prepared.after.options, prepared.batch
-    if not batch.items:
+    if not prepared.batch.items:
+        return _nothing(prepared, prepared.batch)
+    planned = plan_load(request, prepared, engine)
+    batch, prepared = planned.batch, replace(prepared, batch=planned.batch, operation=planned.operation)
+    if planned.rows is None:
         return _nothing(prepared, batch)
-    known = prepared.target.columns
-    expected = request.shape.expected(known)
-    batch, delivered = batch.opened(expected, engine)
-    if not batch.items:
-        return _nothing(prepared, batch)
-    operation = batch.operation or prepared.operation
-    prepared = replace(prepared, batch=batch, operation=operation)
-    deletions = batch.deletions
-    for warning in prepared.warnings(operation):
+    for warning in prepared.warnings(planned.operation):
         _log.warning("%s", warning.removeprefix("WARNING: "))
-    shaping = request.shape.plan(delivered, known, request.source.name)
-    found = shaping.outgoing
-    check_roles(found, request.source.name, operation, prepared.properties)
-    stored = stored_columns(found, known, prepared.properties, request.source.name)
-    schema = stored.schema
-    plan = prepared.target.plan_write(schema, operation, options, deletions=deletions)
-    checks = RowChecks.of_plan(plan)
-    checks.check_types(schema)
+    rows, plan, options = planned.rows, planned.rows.plan, prepared.after.options
+    rows.checks.check_types(rows.stored.schema)
     table = prepared.target.opened(options)
     run = f"run-{table.clock.now():%Y%m%d%H%M%S}-{table.clock.uuid().hex[:8]}"
     quarantine = QuarantineWriter(request.places.quarantine, request.base_path, run)
     tasks = plan.tasks(batch.items.bytes, engine.parallelism)
     splits = [
-        CheckedSplit(split, request.source.name, shaping, schema, checks, quarantine, number)
-        for number, split in enumerate(batch.splits(filled_columns(delivered, expected), tasks, plan))
+        CheckedSplit(split, request.source.name, rows.shaping, rows.stored.schema, rows.checks, quarantine, number)
+        for number, split in enumerate(batch.splits(rows.read, tasks, plan))
     ]
-    load = Load(request, prepared, quarantine, untyped_ordering(found, known, prepared.properties))
+    load = Load(request, prepared, quarantine, rows.untyped)
     try:
         result = table.write(
             splits,
             plan.operation,
             options,
-            schema=schema,
-            deletions=deletions,
+            schema=rows.stored.schema,
+            deletions=batch.deletions,
             hooks=WriteHooks(load.begin, load.before_commit, load.check_position),
         )
     except BaseException:
         load.failed()
         raise
     quarantine.finish(keep_rows=True)
-    return _service_result(result, batch, load, stored.left_out)
+    return _service_result(result, batch, load, rows.stored.left_out)
 
 
 def _nothing(prepared: Prepared, batch: Batch) -> ServiceResult:

@@ -25,6 +25,7 @@ from hudi_services.sources.ingest.files.plan import Window
 from hudi_services.sources.ingest.files.source import FilesSource
 from hudi_services.sources.ingest.history import with_history
 from hudi_services.sources.ingest.kafka.flags import topic_of_flags
+from hudi_services.sources.ingest.load_plan import check_first_load
 from hudi_services.sources.ingest.prepare import prepare
 from hudi_services.sources.ingest.reload import check_again, only_files
 from hudi_services.sources.ingest.request import IngestRequest
@@ -44,8 +45,9 @@ class IngestTask:
     tell: Callable[[str], None] = print
 
     def explain(self, engine: Engine) -> Decision[Batch]:
-        """The new data of the source, in order."""
+        """The new data of the source, in order. Raises RecordKeyError for keys of a new table that the load would refuse."""
         prepared = prepare(self.request, engine)
+        notes = check_first_load(self.request, prepared, engine)
         batch, after = prepared.batch, [step.name for step in prepared.after.steps if not step.quiet]
         creates = (f"would create table {prepared.properties.name}",) if prepared.table is None else ()
         steps = self.request.shape.steps
@@ -61,7 +63,7 @@ class IngestTask:
             },
             batch.items,
             before=(*creates, *steps, *([f"after the commit: {', '.join(after)}"] if after else [])),
-            after=(*prepared.warnings(self.request.operation), *batch.notes),
+            after=(*prepared.warnings(self.request.operation), *notes, *batch.notes),
         )
 
     def run(self, engine: Engine) -> ServiceResult:

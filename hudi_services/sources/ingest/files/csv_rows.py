@@ -130,7 +130,7 @@ def csv_rows(
         wrong.append(row)
         return "skip"
 
-    nulls = dialect.csv.null_values
+    nulls = dialect.csv.null_texts
     if nulls is None:
         nulls = ("",) if types is not None else tuple(NULL_TEXTS.to_pylist())
     data = dialect.without_comments(block.data)
@@ -158,6 +158,13 @@ def csv_rows(
 def without_null_texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Texts of a column of another type, with null for those that stand for it."""
     return pc.if_else(pc.is_in(column, value_set=NULL_TEXTS), pa.scalar(None, column.type), column)
+
+
+def with_nulls(column: pa.ChunkedArray, words: Sequence[str]) -> pa.ChunkedArray:
+    """Texts with null for these words, also between spaces."""
+    bare = pc.utf8_trim_whitespace(column)
+    said = pc.is_in(bare, value_set=pa.array(words, pa.string()))
+    return pc.if_else(said, pa.scalar(None, column.type), column)
 
 
 def _line_numbers(block: Block, dialect: Dialect, wanted: frozenset[int]) -> dict[int, int]:

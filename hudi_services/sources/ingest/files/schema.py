@@ -229,7 +229,7 @@ def _csv_types(block: Block, names: list[str], wanted: list[str], signs: Dialect
         if pa.types.is_time(kind):  # no type of a Hudi table
             types[name] = pa.string()
         elif name in numbers:
-            values = without_null_texts(texts[name]) if csv.null_values is None else texts[name]
+            values = without_null_texts(texts[name]) if csv.null_texts is None else texts[name]
             exact = exact_type(readable(values, pa.float64(), csv))
             if is_number(kind) and are_codes(values):
                 types[name] = CODES

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from hudi_services.entry.feed.model import Feed
 from hudi_services.runtime.json_values import told, told_rows
 from hudi_services.sources.ingest.exact_cast import ExactFit
-from hudi_services.sources.ingest.files.csv_rows import without_null_texts
+from hudi_services.sources.ingest.files.csv_rows import with_nulls, without_null_texts
 from hudi_services.sources.ingest.files.declaration import as_moments, defaults, in_utc, is_moment
 from hudi_services.sources.ingest.files.numbers import readable
 from hudi_services.sources.ingest.files.text import RejectText
@@ -60,11 +60,15 @@ class Fitting:
     def _readable(self, rows: pa.Table) -> pa.Table:
         for field in self.schema:
             place = rows.schema.get_field_index(field.name)
-            if place < 0 or not pa.types.is_string(rows.schema.field(place).type) or _is_text(field.type):
+            if place < 0 or not pa.types.is_string(rows.schema.field(place).type):
                 continue
-            texts = rows.column(place)
+            words = self.feed.csv.null_texts_of(field.name) if self.file_format == "csv" else ()
+            texts = with_nulls(rows.column(place), words) if words else rows.column(place)
+            if _is_text(field.type):
+                rows = rows.set_column(place, field.name, texts) if words else rows
+                continue
             if self.file_format == "csv":
-                if self.feed.csv.null_values is None:
+                if self.feed.csv.null_texts is None:
                     texts = without_null_texts(texts)
                 texts = readable(texts, field.type, self.feed.csv)
             if field.name in self.feed.columns and self._is_typed(field.name) and is_moment(field.type):

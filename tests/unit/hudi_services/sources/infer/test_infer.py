@@ -56,9 +56,9 @@ def test_json(folder, capsys):
     (folder / "b.json.gz").write_bytes(gzip.compress("".join(json.dumps(row) + "\n" for row in rows[20:]).encode()))
     text = inferred(folder, capsys, "--name", "events")
     found, entry = loaded(folder, text, capsys)
-    assert (entry["name"], entry["keys"]) == ("events", {"record_key": ["id"]})
+    assert (entry["name"], entry["keys"]) == ("events", {"record_key": ["id"], "partition_by": ["day"]})
     assert "# timestamps: {at: epoch_s}  # are these numbers times?" in text
-    wanted = [{**row, "day": datetime.fromisoformat(row["day"])} for row in rows]
+    wanted = [{**row, "day": date.fromisoformat(row["day"])} for row in rows]
     assert found == sorted(wanted, key=str)
 
 
@@ -123,6 +123,7 @@ def test_a_date_of_many_rows_makes_partitions(folder, capsys):
     (folder / "a.csv").write_text("id,day,city\n" + lines)
     rows, entry = loaded(folder, inferred(folder, capsys), capsys)
     assert entry["keys"] == {"record_key": ["id"], "partition_by": ["day"]}
+    assert entry["ingest"] == {"hoodie": {"hoodie.index.type": "GLOBAL_SIMPLE"}}
     assert rows[1] == {"id": "k01", "day": date(2026, 7, 2), "city": "b"}
 
 
@@ -141,13 +142,6 @@ def test_a_key_that_comes_again_with_another_time(folder, capsys):
         or len(entry["keys"]["record_key"]) == 2
     )
     assert len(rows) in (3, 9)
-
-
-def test_no_key_at_all_is_told(folder, capsys):
-    (folder / "a.csv").write_text("a,b\nx,y\nx,y\n")
-    text = inferred(folder, capsys)
-    assert "no column and no two together are unique" in text
-    assert loaded(folder, text, capsys)[0] == [{"a": "x", "b": "y"}]
 
 
 def test_samples_are_bounded(folder, capsys, monkeypatch):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from hoodie.errors import SourceError
 from hoodie.storage import open_storage
-from hudi_services.entry.feed.model import Csv, Feed
+from hudi_services.entry.feed.model import Csv, Feed, contradictions
 from hudi_services.sources.ingest.files import text
 from hudi_services.sources.ingest.files.csv_rows import csv_rows, read_start, row_blocks
 from hudi_services.sources.ingest.files.dialect import dialect
@@ -197,6 +197,25 @@ def test_texts_for_null_are_those_that_are_declared(feed):
     body = "id,part,ts,value,amount\na,p,1,-,-\nb,p,1,,5\nc,p,1,NA,7\n"
     assert loaded(feed, body, null_values=["-"]) == {"a": None, "b": "", "c": "NA"}
     assert feed.open().read(columns=["amount"])["amount"].to_pylist() == [None, 5, 7]
+
+
+def test_texts_for_null_of_some_columns(feed):
+    """The others keep the defaults, and texts that look so stay."""
+    feed.land("x.csv", "id,part,ts,value,amount\na,p,1,-,-\nb,p,1,?, n/a \nc,p,1,NA,NA\nd,p,1,,7\n")
+    csv = {"null_values": {"amount": ["-", "n/a"], "value": "?"}}
+    kinds = {"id": "string", "part": "string", "ts": "bigint", "value": "string", "amount": "int"}
+    feed.run("csv", declared=Feed.model_validate({"csv": csv, "schema": kinds}))
+    assert {row["id"]: row["value"] for row in feed.open().read().to_pylist()} == {
+        "a": "-",
+        "b": None,
+        "c": "NA",
+        "d": None,
+    }
+    assert feed.open().read(columns=["amount"])["amount"].to_pylist() == [None, None, None, 7]
+    (wrong,) = contradictions(
+        Feed.model_validate({"csv": csv, "schema": {"amount": "int"}, "undeclared": "keep"}), "csv"
+    )
+    assert wrong[0] == ("csv", "null_values", "value")
 
 
 def test_without_quotes_a_quote_is_a_sign_like_others(feed):

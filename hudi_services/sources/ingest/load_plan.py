@@ -1,0 +1,90 @@
+"""The plan of a load: the columns of its rows, their checks, and the write that takes them. Nothing is written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from hoodie.config.operations import Operation
+from hoodie.display import counted
+from hoodie.engine import Engine
+from hoodie.errors import HoodieError
+from hoodie.write.plan import WritePlan
+from hudi_services.runtime.sizes import size_of
+from hudi_services.sources.ingest.checks import RowChecks
+from hudi_services.sources.ingest.columns import (
+    StoredColumns,
+    check_roles,
+    filled_columns,
+    stored_columns,
+    untyped_ordering,
+)
+from hudi_services.sources.ingest.prepare import Prepared
+from hudi_services.sources.ingest.request import IngestRequest
+from hudi_services.sources.ingest.shape.shape import Shaping
+from hudi_services.sources.ingest.source import Batch
+
+_MOST_BYTES, _MOST_FILES = 64 << 20, 1_000  # that a look before a load reads
+
+
+@dataclass(frozen=True)
+class PlannedRows:
+    """`read` are the columns as they are read, `stored` those of the table, `untyped` ordering columns without a value."""
+
+    read: pa.Schema
+    shaping: Shaping
+    stored: StoredColumns
+    plan: WritePlan
+    checks: RowChecks
+    untyped: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class PlannedLoad:
+    """The readable part of a batch; `rows` is None where nothing of it can be read."""
+
+    batch: Batch
+    operation: Operation
+    rows: PlannedRows | None
+
+
+def plan_load(request: IngestRequest, prepared: Prepared, engine: Engine) -> PlannedLoad:
+    """Read the columns of the batch, which of text files takes a reading of all rows.
+
+    Raises SourceError or SchemaConflictError for columns that do not fit, ConfigError for options that do not.
+    """
+    known, name = prepared.target.columns, request.source.name
+    expected = request.shape.expected(known)
+    batch, delivered = prepared.batch.opened(expected, engine)
+    if not batch.items:
+        return PlannedLoad(batch, prepared.operation, None)
+    operation = batch.operation or prepared.operation
+    shaping = request.shape.plan(delivered, known, name)
+    check_roles(shaping.outgoing, name, operation, prepared.properties)
+    stored = stored_columns(shaping.outgoing, known, prepared.properties, name)
+    plan = prepared.target.plan_write(stored.schema, operation, prepared.after.options, deletions=batch.deletions)
+    untyped = untyped_ordering(shaping.outgoing, known, prepared.properties)
+    rows = PlannedRows(filled_columns(delivered, expected), shaping, stored, plan, RowChecks.of_plan(plan), untyped)
+    return PlannedLoad(batch, operation, rows)
+
+
+def check_first_load(request: IngestRequest, prepared: Prepared, engine: Engine) -> tuple[str, ...]:
+    """Check the keys of a table that is not there yet, and return notes for people. A table that is there has their types.
+
+    Raises RecordKeyError for a key or partition column of a type that no load takes. Files that cannot be read, and more than a
+    look may read, are noted: the load says what is wrong with them.
+    """
+    items = prepared.batch.items
+    if prepared.target.columns is not None or not items or not prepared.batch.files:
+        return ()
+    if items.bytes > _MOST_BYTES or prepared.batch.files > _MOST_FILES:
+        files = f"{counted(prepared.batch.files, 'file')}, {size_of(items.bytes)}"
+        return (f"The types of the keys were not looked at ({files}); the load refuses those that cannot be",)
+    try:
+        rows = plan_load(request, prepared, engine).rows
+    except (HoodieError, OSError) as error:
+        return (f"The load would fail: {error}",)
+    if rows is not None:
+        rows.checks.check_types(rows.stored.schema)
+    return ()

@@ -1,0 +1,62 @@
+"""A load is planned before anything is written, and `--explain` shows keys that it would refuse."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from hoodie import HoodieTable
+from hudi_services.cli.program import main
+from hudi_services.sources.ingest import load_plan
+
+
+@pytest.fixture
+def explained(tmp_path, capsys):
+    def explain(rows, *more, key="id"):
+        (tmp_path / "in").mkdir(exist_ok=True)
+        (tmp_path / "in" / "a.json").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        flags = [
+            "--target-base-path",
+            str(tmp_path / "t"),
+            "--source-path",
+            str(tmp_path / "in"),
+            "--source-format",
+            "json",
+        ]
+        flags += [
+            "--hoodie-conf",
+            "hoodie.table.name=t",
+            "--hoodie-conf",
+            f"hoodie.table.recordkey.fields={key}",
+            *more,
+        ]
+        code = main(["ingest", *flags])
+        return code, "".join(capsys.readouterr())
+
+    return explain
+
+
+def test_a_key_of_a_time_with_a_zone_is_refused(explained, tmp_path):
+    code, told = explained([{"id": "2026-07-01T10:00:00Z"}], "--explain")
+    assert code == 1
+    assert "Column 'id' cannot be part of a record key" in told
+    assert not (tmp_path / "t").exists()
+
+
+def test_other_faults_are_noted(explained):
+    code, told = explained([{"no": 1}], "--explain")
+    assert (code, "The load would fail: Record key column 'id' is in no row" in told) == (0, True)
+
+
+def test_a_large_load_is_not_read_for_it(explained, monkeypatch):
+    monkeypatch.setattr(load_plan, "_MOST_BYTES", 10)
+    code, told = explained([{"id": "2026-07-01T10:00:00Z"}], "--explain")
+    assert (code, "The types of the keys were not looked at (1 file, " in told) == (0, True)
+
+
+def test_a_table_that_is_there_has_its_types(explained, tmp_path, monkeypatch):
+    assert explained([{"id": 1}])[0] == 0
+    assert HoodieTable.open(str(tmp_path / "t")).read().num_rows == 1
+    monkeypatch.setattr(load_plan, "plan_load", lambda *_: pytest.fail("the files were read"))
+    assert explained([{"id": 2}, {"id": 3}], "--explain")[0] == 0
