@@ -27,7 +27,7 @@ from hoodie.model.commit import CommitMetadata
 from hoodie.services.archive import execute
 from hoodie.transaction.locks import table_lock as taken
 
-_LIMIT = 500  # MB of memory that a run may take
+_LIMIT = 500  # MiB of memory that a run may take
 
 
 def main() -> int:

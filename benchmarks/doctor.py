@@ -62,7 +62,7 @@ def files(folder: Path, count: int) -> None:
 
 
 def _peak() -> str:
-    return f"peak of memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB"
+    return f"peak of memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MiB"
 
 
 if __name__ == "__main__":

@@ -54,7 +54,7 @@ def main() -> None:
         measured("resync, equal", server, lambda: check.resync().rows)
         _damage(target.base_path, given.rows, given.damaged)
         measured(f"resync, {given.damaged:,} differ", server, lambda: check.resync().rows)
-        print(f"peak of memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:,.0f} MB")
+        print(f"peak of memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:,.0f} MiB")
     finally:
         server.stop()
         shutil.rmtree(folder, ignore_errors=True)

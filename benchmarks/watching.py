@@ -23,6 +23,7 @@ import pyarrow as pa
 from benchmarks.many_files import OPTIONS, ROOT, SCHEMA, make
 from hoodie import HoodieTable
 from hoodie.clock import SystemClock
+from hoodie.display import size_of
 from hudi_services.entry.table import Table
 from hudi_services.operations.watch.store import SnapshotStore
 from hudi_services.operations.watch.table_round import look
@@ -73,7 +74,7 @@ def looks(folder: Path) -> str:
     files, instants = kept.summary.files, kept.summary.instants
     return (
         f"{files:,} files, {instants:,} instants, {health}: looks {', '.join(told)}; "
-        f"kept {size / 1e6:.1f} MB; peak of memory {peak:.0f} MB"
+        f"kept {size_of(size)}; peak of memory {peak:.0f} MiB"
     )
 
 

@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 from rich.console import Console
 
 from hoodie import HoodieTable
+from hoodie.display import size_of
 from hudi_services.demo import report
 from hudi_services.demo.flights import KEY
 from hudi_services.demo.home import DemoHome
@@ -30,7 +31,7 @@ def land_history(console: Console, home: DemoHome) -> None:
     land(home.landing / "history_feed", _FIRST, _LAST)
     console.print(
         f"The flights of 2013 up to {_FIRST} are there as a plain Parquet table: {len(files)} files, "
-        f"{known.num_rows:,} rows, {report.size(sum(files))}"
+        f"{known.num_rows:,} rows, {size_of(sum(files))}"
     )
 
 

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from hoodie import HoodieTable
-from hoodie.display import counted
+from hoodie.display import counted, size_of
 from hudi_services.demo.steps import Step
 
 _STEP_COLUMNS = ("read", "inserted", "updated", "bad")
@@ -47,15 +47,6 @@ def show(out: Console, table: HoodieTable, loads: Sequence[Step], cleans: Sequen
     )
 
 
-def size(count: float) -> str:
-    """Bytes for people."""
-    for unit in ("B", "kB", "MB"):
-        if count < 1000:
-            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
-        count /= 1000
-    return f"{count:.1f} GB"
-
-
 def _steps(loads: Sequence[Step], cleans: Sequence[Step]) -> Table:
     grid = Table(title="Steps", title_justify="left", box=SIMPLE_HEAD)
     grid.add_column("step", no_wrap=True)
@@ -73,8 +64,8 @@ def _numbers(result: dict[str, Any]) -> list[str]:
     counts = [result["files_read"], *rows, result["files_written"]]
     return [
         *(f"{count:,}" if count else "" for count in counts),
-        size(result["bytes_written"]) if result["bytes_written"] else "",
-        f"{counted(result['files_deleted'], 'file')}, {size(result['bytes_deleted'])}"
+        size_of(result["bytes_written"]) if result["bytes_written"] else "",
+        f"{counted(result['files_deleted'], 'file')}, {size_of(result['bytes_deleted'])}"
         if result["files_deleted"]
         else "",
     ]
@@ -88,5 +79,5 @@ def _partitions(table: HoodieTable) -> Table:
     for piece in table.file_slices():
         found.setdefault(piece.partition, []).append(piece.size)
     for partition, sizes in sorted(found.items()):
-        grid.add_row(partition, str(len(sizes)), size(sum(sizes)))
+        grid.add_row(partition, str(len(sizes)), size_of(sum(sizes)))
     return grid

@@ -12,6 +12,7 @@ import pyarrow as pa
 from rich.console import Console
 
 from hoodie import HoodieTable
+from hoodie.display import size_of
 from hoodie.errors import HoodieError
 from hudi_services.demo import report
 from hudi_services.demo.flights import KEY
@@ -94,7 +95,7 @@ def _land(console: Console, home: DemoHome, last: date) -> None:
     files = land(home.landing / "flights", FIRST, last)
     size = sum(file.stat().st_size for file, _ in files)
     rows = sum(rows for _, rows in files)
-    console.print(f"The feed of {FIRST} to {last} has landed: {len(files)} files, {rows:,} rows, {report.size(size)}")
+    console.print(f"The feed of {FIRST} to {last} has landed: {len(files)} files, {rows:,} rows, {size_of(size)}")
 
 
 def _check_registry(home: DemoHome) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hudi_services.runtime.sizes import size_of
+from hoodie.display import size_of
 
 LOCAL, SPARK, AUTO = "local", "spark", "auto"
 ENGINES = (LOCAL, SPARK, AUTO)

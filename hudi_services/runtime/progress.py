@@ -9,8 +9,7 @@ from contextlib import contextmanager
 from threading import Event, Thread
 from typing import TYPE_CHECKING
 
-from hoodie.display import counted
-from hudi_services.runtime.sizes import size_of
+from hoodie.display import counted, size_of
 
 if TYPE_CHECKING:  # it loads Arrow
     from hoodie.engine import Progress, Stage
@@ -79,7 +78,7 @@ class _Lines:
 
 
 def line_of(stage: Stage, seconds: float) -> str:
-    """`key rows: 3 of 12 files, 43.1 of 160 MB, 8.6 MB/s, 5 s`; tasks where files are not known."""
+    """`key rows: 3 of 12 files, 43.1 MiB of 160 MiB, 8.6 MiB/s, 5 s`; tasks where files are not known."""
     done, of_all, noun = stage.tasks_done, stage.tasks, "task"
     if stage.files:
         done, of_all, noun = stage.files_done, stage.files, "file"

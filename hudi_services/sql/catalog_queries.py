@@ -10,7 +10,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from hoodie.dataset import HoodieDataset
-from hoodie.display import some
+from hoodie.display import size_of, some
 from hoodie.errors import SqlError
 from hoodie.model.meta_columns import META_COLUMNS
 from hoodie.read.query import Snapshot
@@ -122,7 +122,7 @@ class CatalogQueries:
                 if size > MAX_BYTES:
                     raise SqlError(
                         f"The table {table.db}.{table.name} of the server is too large for a query here",
-                        found=f"more than {MAX_BYTES >> 20:,} MiB",
+                        found=f"more than {size_of(MAX_BYTES)}",
                         fix="load it, and query its Hudi table",
                     )
             return pa.Table.from_batches(batches, rows.table.schema)

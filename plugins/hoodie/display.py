@@ -78,6 +78,19 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
+def size_of(count: float) -> str:
+    """Return a number of bytes as `43.1 MiB`: units of 1,024, three or four digits.
+
+    Every text with a rounded size uses it. Exact sizes are written in bytes.
+    """
+    unit = "bytes"
+    for larger in ("KiB", "MiB", "GiB", "TiB", "PiB"):
+        if abs(count) < 1024:
+            break
+        count, unit = count / 1024, larger
+    return f"{count:.0f} {unit}" if unit == "bytes" or abs(count) >= 100 else f"{count:.1f} {unit}"
+
+
 def some(names: Sequence[str], most: int = 5) -> str:
     """`a, b and 3 more`."""
     more = f" and {len(names) - most} more" if len(names) > most else ""

@@ -18,8 +18,8 @@ from typing import Any, Self, TextIO
 
 from airflow.sdk.configuration import conf
 
+from hoodie.display import size_of
 from hudi_services.cli.output_lines import MARK, PROGRESS
-from hudi_services.runtime.sizes import size_of
 
 _LAST = 500  # lines that are held to find out why a process died without a word
 _SHOWN = 300  # characters of a line of Spark's own log

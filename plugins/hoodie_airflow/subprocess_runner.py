@@ -10,13 +10,13 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from hoodie.display import size_of
 from hoodie_airflow.output import Output
 from hoodie_airflow.submit import left_report
 from hudi_services.entry.service import ServiceEntry
 from hudi_services.entry.table import Table
 from hudi_services.runtime.failures import Failure, core
 from hudi_services.runtime.result import WANTS_SPARK, Report
-from hudi_services.runtime.sizes import size_of
 from hudi_services.runtime.spark.session import checkout_folders
 
 # The last exception, or the last line, of a process that had too little memory: Python's, Arrow's, numpy's, C++'s, the

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import hoodie
 from hoodie import CLEAN, COMPACTION, HoodieTable
-from hoodie.display import Shown
+from hoodie.display import Shown, size_of
 from hoodie.engine import LocalEngine
 from tests.support.clock import FakeClock
 from tests.support.tables import batch, create
@@ -112,6 +114,27 @@ def test_text_is_aligned():
         "long name      7",
         "               0",
     ]
+
+
+def test_sizes_for_people():
+    assert [size_of(count) for count in (0, 1023, 1024, 43_100_000, 160 << 20, 5 << 40, 3 << 50)] == [
+        "0 bytes",
+        "1023 bytes",
+        "1.0 KiB",
+        "41.1 MiB",
+        "160 MiB",
+        "5.0 TiB",
+        "3.0 PiB",
+    ]
+
+
+def test_one_unit_of_bytes_in_all_texts():
+    """A text with a rounded size is made by `size_of`. The procedure of Hudi's that has units has Hudi's."""
+    other = re.compile(r"""\} ?[kKMGT]i?B\b|"[kKMG]i?B"|humanize""")
+    root = Path(__file__).parents[2]
+    sources = [path for name in ("hudi_services", "plugins") for path in (root / name).rglob("*.py")]
+    found = {path.relative_to(root).as_posix() for path in sources if other.search(path.read_text())}
+    assert found == {"plugins/hoodie/display.py", "plugins/hoodie/sql/procedures/files.py"}
 
 
 def test_names_of_the_package():

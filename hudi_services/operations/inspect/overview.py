@@ -42,8 +42,8 @@ _DOES = {
     "ttl": ("drop", "partition"),
 }
 _COMMITS = 5  # that are shown
-_MB = 1024 * 1024  # bytes
-_EDGES = tuple(edge * _MB for edge in (1, 8, 32, 64, 128, 256, 512))  # bytes, between the bars of the histogram
+_MIB = 1024 * 1024  # bytes
+_EDGES = tuple(edge * _MIB for edge in (1, 8, 32, 64, 128, 256, 512))  # bytes, between the bars of the histogram
 _SERVICES = (
     Column("action", "action"),
     Column("instant", "last instant"),

@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-_UNITS = ("bytes", "KB", "MB", "GB", "TB", "PB")
-_STEP = 1024  # bytes in a KB, and so on
+from hoodie.display import size_of
 
 
 def plain(value: Any) -> str:
@@ -19,14 +18,8 @@ def count(number: int | None) -> str:
 
 
 def size(number: float | None) -> str:
-    """Bytes, in the unit that leaves few digits."""
-    if number is None:
-        return ""
-    for unit in _UNITS[:-1]:
-        if abs(number) < _STEP:
-            return f"{number:.0f} {unit}" if unit == "bytes" else f"{number:.1f} {unit}"
-        number /= _STEP
-    return f"{number:.1f} {_UNITS[-1]}"
+    """Bytes with a unit. Nothing for None."""
+    return "" if number is None else size_of(number)
 
 
 def moment(iso: str | None) -> str:

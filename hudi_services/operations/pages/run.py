@@ -10,8 +10,7 @@ from datetime import UTC, datetime
 from math import isfinite
 from typing import Any, Literal
 
-from hoodie.display import counted
-from hudi_services.runtime.sizes import size_of
+from hoodie.display import counted, size_of
 from hudi_services.services.entries import ENTRIES
 
 RESULT, FAILURE, PLAN, PAUSED, PROGRESS, OUTLOOK = "return_value", "failure", "plan", "paused", "progress", "outlook"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from hoodie.clock import SystemClock
 from hoodie.config.keys.bootstrap import FULL_RECORD, METADATA_ONLY
-from hoodie.display import counted
+from hoodie.display import counted, size_of
 from hoodie.engine import Engine
 from hoodie.errors import SourceError
 from hoodie.services.bootstrap import (
@@ -24,7 +24,6 @@ from hoodie.services.stages import Item, Items
 from hoodie.storage import walk_files
 from hudi_services.entry.size_estimate import Work
 from hudi_services.runtime.result import ServiceResult
-from hudi_services.runtime.sizes import size_of
 
 _SHOWN = 200  # partitions that are printed
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from hoodie.config.key import resolve
 from hoodie.config.keys.clustering import CLUSTERING_KEYS
-from hoodie.display import counted
+from hoodie.display import counted, size_of
 from hoodie.engine import Engine
 from hoodie.errors import PendingInstantError
 from hoodie.model.clustering import ClusteringPlan
@@ -26,7 +26,6 @@ from hoodie.view.table_schema import table_schema
 from hudi_services.entry.dag import Outlook
 from hudi_services.entry.size_estimate import Work
 from hudi_services.runtime.result import Gain, ServiceResult
-from hudi_services.runtime.sizes import size_of
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from hoodie.config import COMPACTION_KEYS, own_options
 from hoodie.config.key import resolve
 from hoodie.config.keys.compaction import LOG_COMPACTION_ENABLED
-from hoodie.display import counted
+from hoodie.display import counted, size_of
 from hoodie.engine import Engine
 from hoodie.errors import PendingInstantError
 from hoodie.model.compaction import CompactionPlan
@@ -25,7 +25,6 @@ from hoodie.view import TableView, compaction_plan
 from hudi_services.entry.dag import Outlook
 from hudi_services.entry.size_estimate import Work
 from hudi_services.runtime.result import Gain, ServiceResult
-from hudi_services.runtime.sizes import size_of
 
 _SERVICES = (COMPACTION, LOG_COMPACTION)
 

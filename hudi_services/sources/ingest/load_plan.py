@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from hoodie.config.operations import Operation
-from hoodie.display import counted
+from hoodie.display import counted, size_of
 from hoodie.engine import Engine
 from hoodie.errors import HoodieError
 from hoodie.write.plan import WritePlan
-from hudi_services.runtime.sizes import size_of
 from hudi_services.sources.ingest.checks import RowChecks
 from hudi_services.sources.ingest.columns import (
     StoredColumns,

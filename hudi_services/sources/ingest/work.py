@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from hoodie.display import counted
+from hoodie.display import counted, size_of
 from hoodie.engine import Engine
 from hoodie.view import TableState, TableView
 from hudi_services.entry.size_estimate import Work
-from hudi_services.runtime.sizes import size_of
 from hudi_services.sources.ingest.prepare import prepare
 from hudi_services.sources.ingest.request import IngestRequest
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from hoodie.config.key import Options
 from hoodie.config.keys import write as keys
 from hoodie.config.operations import Operation
+from hoodie.display import size_of
 
 _INPUT_BYTES = 128 * 1024 * 1024  # bytes of input that a task tags and sorts in memory
 _LEAST_BYTES = 64 * 1024  # bytes of input for which another task is worth its start
 _FREE_TASKS = 64  # tasks that are never too many
 _BLIND_TASKS = 10_000  # tasks for an input of unknown size
 _COPIES = 3  # copies of what a task holds: rows as they came, sorted, and being written
-_GIB = 1 << 30
 
 
 def shuffle_tasks(operation: Operation, options: Options, input_bytes: int, parallelism: int) -> int:
@@ -55,8 +55,8 @@ def memory_advice(
         return None
     more = -(-tasks * needed // max(1, given_bytes))
     return (
-        f"This {operation.name} would like about {needed / _GIB:.1f} GiB for each of the {at_once} tasks that run at once; each "
-        f"has {given_bytes / _GIB:.1f} GiB. On Spark give Python workers more (spark.executor.memoryOverhead of "
-        f"{at_once * needed / _GIB:.1f} GiB for {at_once} cores an executor; spark.memory.storageFraction can be 0, nothing is "
+        f"This {operation.name} would like about {size_of(needed)} for each of the {at_once} tasks that run at once; each "
+        f"has {size_of(given_bytes)}. On Spark give Python workers more (spark.executor.memoryOverhead of "
+        f"{size_of(at_once * needed)} for {at_once} cores an executor; spark.memory.storageFraction can be 0, nothing is "
         f"cached), run fewer tasks at once, or make them smaller: {operation.parallelism.name}={more}"
     )

@@ -143,7 +143,7 @@ def test_memory_is_bounded_and_the_error_says_so(tmp_path: Path, monkeypatch: py
     deliver(tmp_path, "1", rows)
     del rows
     with pytest.raises(
-        AirflowFailException, match=r"^MemoryError: ingest of table orders does not fit into the 256 MB"
+        AirflowFailException, match=r"^MemoryError: ingest of table orders does not fit into the 256 MiB"
     ):
         ingest(registered(tmp_path, engine="local", local={"memory": "256m"}))
     commands = submitted(monkeypatch)

@@ -66,7 +66,7 @@ def test_it_is_said_before_the_write_and_the_write_goes_on(tmp_path, caplog):
     table = create(tmp_path / "t", engine=Cramped(2))
     with caplog.at_level(logging.WARNING):
         table.write(batch([("a", "p", 1, 1)]), "upsert", SMALL_BLOOM)
-    assert "would like about 0.4 GiB" in caplog.text
+    assert "would like about 360 MiB" in caplog.text
     assert table.read().num_rows == 1
 
 

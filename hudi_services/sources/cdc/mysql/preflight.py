@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from hoodie.display import counted, some
+from hoodie.display import counted, size_of, some
 from hoodie.times import span
 from hudi_services.entry.server import DatabaseServer
 from hudi_services.sources.cdc.mysql.facts import ServerFacts, SourceTable
@@ -135,7 +135,7 @@ def _identity(server: DatabaseServer, facts: ServerFacts) -> Iterator[Requiremen
     yield _requirement(
         "rows of 16 MiB can be read (max_allowed_packet)",
         packet >= _PACKET,
-        f"{packet:,} bytes",
+        size_of(packet),
         f"SET GLOBAL max_allowed_packet = {_PACKET}",
         otherwise="warning",
     )

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from hoodie.display import size_of
 from hoodie.times import span
 from hudi_services.sources.cdc.mysql.columns import DeclaredTable
 from hudi_services.sources.cdc.mysql.connection import rows_of
@@ -61,8 +62,8 @@ class SnapshotPace:
 
     def __post_init__(self) -> None:
         self._began = self.now()
-        rows, size = self.estimate.rows, self.estimate.size / (1 << 20)
-        self.report(f"{self.table} has about {rows:,} rows, {size:,.0f} MiB. They are read in chunks")
+        rows, size = self.estimate.rows, size_of(self.estimate.size)
+        self.report(f"{self.table} has about {rows:,} rows, {size}. They are read in chunks")
 
     def committed(self, rows: int) -> None:
         """Report rows that were committed."""

@@ -29,7 +29,7 @@ from hoodie.view import TableState, TableView
 from hoodie.view.missing_files import retried_when_missing
 from hoodie.view.table_schema import table_schema
 
-_MB = 1024 * 1024  # bytes; Hudi's plans count in megabytes
+_MIB = 1024 * 1024  # bytes; Hudi's plans count in units of it
 
 
 @retried_when_missing
@@ -149,9 +149,9 @@ def _group(slices: Sequence[FileSlice], options: Options) -> ClusteringGroup:
         {
             "TOTAL_LOG_FILES": float(sum(len(file_slice.log_files) for file_slice in slices)),
             "TOTAL_LOG_FILES_SIZE": float(logs),
-            "TOTAL_IO_READ_MB": size / _MB,
-            "TOTAL_IO_WRITE_MB": size / _MB,
-            "TOTAL_IO_MB": 2 * size / _MB,
+            "TOTAL_IO_READ_MB": size / _MIB,
+            "TOTAL_IO_WRITE_MB": size / _MIB,
+            "TOTAL_IO_MB": 2 * size / _MIB,
         },
     )
 
@@ -209,4 +209,4 @@ def _item(group: ClusteringGroup) -> Item:
 
 
 def _bytes(groups: Sequence[ClusteringGroup]) -> int:
-    return round(sum(group.metrics["TOTAL_IO_READ_MB"] for group in groups) * _MB)
+    return round(sum(group.metrics["TOTAL_IO_READ_MB"] for group in groups) * _MIB)

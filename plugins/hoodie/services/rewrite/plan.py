@@ -15,7 +15,7 @@ from hoodie.services.stages import Item, Items, Reason
 from hoodie.timeline import Action, Instant, Timeline
 from hoodie.view import TableState, TableView
 
-_MB = 1024 * 1024  # bytes; Hudi's plans count in megabytes
+_MIB = 1024 * 1024  # bytes; Hudi's plans count in units of it
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def _item(operation: CompactionOperation) -> Item:
 
 
 def _bytes(operations: Iterable[CompactionOperation], metric: str) -> int:
-    return int(sum(operation.metrics[metric] for operation in operations) * _MB)
+    return int(sum(operation.metrics[metric] for operation in operations) * _MIB)
 
 
 def check_merge_on_read(state: TableState) -> None:
@@ -100,8 +100,8 @@ def planned_operation(file_slice: FileSlice, *, logs_only: bool = False) -> Comp
     base = file_slice.base_file
     logs = log_bytes(file_slice)
     source = base.source.size if base and base.source else 0
-    read = (logs if logs_only else file_slice.size + source) / _MB
-    written = (base.size + source if base and not logs_only else logs) / _MB
+    read = (logs if logs_only else file_slice.size + source) / _MIB
+    written = (base.size + source if base and not logs_only else logs) / _MIB
     return CompactionOperation(
         file_slice.partition,
         file_slice.file_id,

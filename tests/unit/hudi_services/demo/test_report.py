@@ -29,4 +29,4 @@ def test_a_step_is_one_line():
     with console.capture() as shown:
         console.print(report._steps([load], [clean]))
     lines = [line for line in shown.get().splitlines() if line.strip()]
-    assert "2 files, 155.4 kB" in lines[-1]
+    assert "2 files, 152 KiB" in lines[-1]

@@ -87,7 +87,7 @@ def test_the_command_tells_newest_and_sums(history, capsys):
     assert main(["history", f"--path={history.path}", "--limit=2"]) == 0
     text = capsys.readouterr().out
     assert "1 more since then: --limit 3" in text
-    assert "6.0 KB freed" in text
+    assert "6.0 KiB freed" in text
 
 
 def test_the_registry_says_where(tmp_path, history, capsys):

@@ -148,8 +148,8 @@ PLANNED = {
 
 def test_a_plan_can_be_asked_for_by_its_digest() -> None:
     found = page_of({"plan": PLANNED})
-    assert (found.digest, found.would) == ("0123456789ab", "remove 1 file, 2.0 kB")
-    assert page_of({"plan": {**PLANNED, "files_left_out": 7}}).would == "remove 8 files, 2.0 kB"
+    assert (found.digest, found.would) == ("0123456789ab", "remove 1 file, 2.0 KiB")
+    assert page_of({"plan": {**PLANNED, "files_left_out": 7}}).would == "remove 8 files, 2.0 KiB"
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ def test_a_log_that_is_not_kept_until_the_end_is_named_once():
     pace = SnapshotPace(
         SnapshotEstimate(10_000_000, 5 << 20, retention=3600), "shop.t", lines.append, now=lambda: clock[0]
     )
-    assert lines == ["shop.t has about 10,000,000 rows, 5 MiB. They are read in chunks"]
+    assert lines == ["shop.t has about 10,000,000 rows, 5.0 MiB. They are read in chunks"]
     for _ in range(2):
         clock[0] += 300
         pace.committed(1_000_000)
