@@ -12,13 +12,14 @@ from hoodie.engine import Engine
 from hoodie.errors import PendingInstantError
 from hoodie.model.clustering import ClusteringPlan
 from hoodie.services.blockers import Blocker, with_blockers
-from hoodie.services.clustering.data_skipping import Skipping, expected_skipping
+from hoodie.services.clustering.data_skipping import expected_skipping
 from hoodie.services.clustering.execute import ClusteringResult
 from hoodie.services.clustering.expire import expired, schedule_clustering
 from hoodie.services.clustering.order import SortOrder
 from hoodie.services.clustering.service import CLUSTERING
 from hoodie.services.decision import Decision
 from hoodie.services.service import carried_out, execute_waiting, schedule, waiting
+from hoodie.services.stages import DataSkipping, ExpiredPlans, FilterRead, PendingPlan, PendingPlans
 from hoodie.table import HoodieTable
 from hoodie.timeline import Instant
 from hoodie.view import TableState, clustering_plan
@@ -51,14 +52,12 @@ class ClusterTask:
         plans = []
         for pending in waiting(state, CLUSTERING):
             plan = clustering_plan(state, pending)
-            plans.append({"instant": pending.time, "file_groups": len(plan.groups) if plan is not None else 0})
-        told = [f"clustering {each['instant']} of {each['file_groups']} file groups waits" for each in plans]
-        if self.mode == "schedule":
-            stale = expired(state, self.options, table.clock)
-            told += [f"clustering {each.time} would be given up, as no run carries it out" for each in stale]
+            groups = len(plan.groups) if plan is not None else 0
+            plans.append(PendingPlan(pending.time, str(CLUSTERING.action), groups))
+        stale = expired(state, self.options, table.clock) if self.mode == "schedule" else []
         skipped = self._skipping(state, decision.plan, engine) if decision.plan is not None else []
-        facts = {"pending_plans": plans, "skipping": [each.as_dict() for each in skipped]}
-        return replace(decision, facts={**decision.facts, **facts}, after=[*decision.after, *map(str, skipped), *told])
+        more = (DataSkipping(tuple(skipped)), PendingPlans(tuple(plans)), ExpiredPlans(tuple(i.time for i in stale)))
+        return replace(decision, stages=(*decision.stages, *more))
 
     def run(self, engine: Engine) -> ServiceResult:
         table = HoodieTable.open(self.base_path, engine=engine)
@@ -116,7 +115,7 @@ class ClusterTask:
         size = sum(each.size for each in slices)
         return Work(size, f"{counted(len(slices), 'file group')} to be clustered, of {size_of(size)}")
 
-    def _skipping(self, state: TableState, plan: ClusteringPlan, engine: Engine) -> list[Skipping]:
+    def _skipping(self, state: TableState, plan: ClusteringPlan, engine: Engine) -> list[FilterRead]:
         schema = table_schema(state)
         assert schema is not None, "a table with file groups has commits"
         order = SortOrder.planned(plan.params, resolve(self.options, CLUSTERING_KEYS), schema, state.properties)

@@ -18,7 +18,7 @@ from hoodie.services.decision import Decision
 from hoodie.services.log_compaction.service import LOG_COMPACTION
 from hoodie.services.rewrite.run import CompactionResult
 from hoodie.services.service import carried_out, execute_waiting, schedule, waiting
-from hoodie.services.stages import causes_of
+from hoodie.services.stages import Backlog, PendingPlan, causes_of
 from hoodie.table import HoodieTable
 from hoodie.timeline import Instant
 from hoodie.view import TableView, compaction_plan
@@ -50,15 +50,11 @@ class CompactTask:
         """The compaction that would be scheduled now, and in full the plans that wait already."""
         table = HoodieTable.open(self.base_path, engine=engine)
         decision, state = _next_compaction(table, self.options, force=self.force), table.state()
-        plans = [
-            {
-                "instant": pending.time,
-                "action": str(pending.action),
-                "file_groups": len(compaction_plan(state, pending).operations),
-            }
+        plans = tuple(
+            PendingPlan(pending.time, str(pending.action), len(compaction_plan(state, pending).operations))
             for pending in waiting(state, *_SERVICES)
-        ]
-        return replace(decision, facts={"backlog": {**decision.facts["backlog"], "pending_plans": plans}})
+        )
+        return decision.with_stage(replace(_backlog(decision), plans=plans))
 
     def run(self, engine: Engine) -> ServiceResult:
         table = HoodieTable.open(self.base_path, engine=engine)
@@ -124,11 +120,14 @@ class CompactTask:
 def outlook(base_path: str, options: Mapping[str, str]) -> Outlook:
     """There is something to do when a plan is due or waits. The fact `backlog`: log files and bytes, the oldest log, plans."""
     decision = _next_compaction(HoodieTable.open(base_path), options)
-    backlog = {**decision.facts["backlog"], "reason": decision.reason}
-    due = decision.plan is not None or backlog["pending_plans"] > 0
-    facts = {"backlog": backlog, "blockers": [blocker.as_dict() for blocker in decision.blockers]}
-    logs = f"{counted(backlog['log_files'], 'log file')} of {counted(backlog['file_groups'], 'file group')} wait"
-    waits = f"{logs}, {size_of(backlog['log_bytes'])}; {counted(backlog['pending_plans'], 'pending plan')}"
+    backlog = _backlog(decision)
+    due = decision.plan is not None or backlog.pending_plans > 0
+    facts = {
+        "backlog": {**decision.facts["backlog"], "reason": decision.reason},
+        "blockers": [blocker.as_dict() for blocker in decision.blockers],
+    }
+    logs = f"{counted(backlog.log_files, 'log file')} of {counted(backlog.file_groups, 'file group')} wait"
+    waits = f"{logs}, {size_of(backlog.log_bytes)}; {counted(backlog.pending_plans, 'pending plan')}"
     return Outlook(due, with_blockers(f"{decision.reason}; {waits}", decision.blockers), facts)
 
 
@@ -158,6 +157,12 @@ def _next_compaction(
     if full.plan is not None or not resolve(options, COMPACTION_KEYS)[LOG_COMPACTION_ENABLED]:
         return full
     return _both(full, table.explain(LOG_COMPACTION, options))
+
+
+def _backlog(decision: Decision[CompactionPlan]) -> Backlog:
+    backlog = decision.stage(Backlog)
+    assert backlog is not None, "each decision on logs has it"
+    return backlog
 
 
 def _both(full: Decision[CompactionPlan], logs: Decision[CompactionPlan]) -> Decision[CompactionPlan]:

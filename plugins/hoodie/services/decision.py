@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from itertools import islice
 from typing import Any, Generic, TypeVar
@@ -12,13 +12,14 @@ from hoodie.display import Shown, Shows, counted
 from hoodie.errors import PlanChangedError
 from hoodie.services.blockers import Blocker, with_blockers
 from hoodie.services.guard import Caps, Deletion, weighed
-from hoodie.services.stage_text import reason_text
-from hoodie.services.stages import Item, Items, Measure, Reason, measures_of
+from hoodie.services.stage_json import items_fields, measure_fields, stage_fields
+from hoodie.services.stage_text import MOST_ITEMS, reason_text, stage_lines, work_text
+from hoodie.services.stages import Item, Items, Measure, Reason, Stage, measures_of
 
 P = TypeVar("P", covariant=True)
+S = TypeVar("S")
 
 _DIGEST = 12  # characters
-_SHOWN = 200  # lines of items: a plan of millions must not flood a terminal; JSON has all
 
 
 @dataclass(frozen=True, repr=False)
@@ -39,6 +40,22 @@ class Decision(Shows, Generic[P]):
     would: str = ""
     deletion: Deletion | None = None
     blockers: Sequence[Blocker] = ()
+    stages: Sequence[Stage] = ()
+
+    def __post_init__(self) -> None:
+        if self.stages:
+            object.__setattr__(self, "facts", stage_fields(self.stages))
+            object.__setattr__(self, "items", self.stage(Items))
+
+    def stage(self, kind: type[S]) -> S | None:
+        """The first stage of this kind."""
+        return next((stage for stage in self.stages if isinstance(stage, kind)), None)
+
+    def with_stage(self, stage: Stage) -> Decision[P]:
+        """The decision with this stage in place of that of the same kind, or else after all."""
+        if self.stage(type(stage)) is None:
+            return replace(self, stages=(*self.stages, stage))
+        return replace(self, stages=[stage if type(old) is type(stage) else old for old in self.stages])
 
     @property
     def reason(self) -> str:
@@ -110,7 +127,7 @@ class Decision(Shows, Generic[P]):
         """The reason, the sum, what was looked at, and the items."""
         line = f"Decision({self.reason}; {self._sum()}nothing was changed)"
         facts = [(name.replace("_", " "), value) for name, value in self.facts.items()]
-        shown = list(islice(self.items or (), _SHOWN))
+        shown = list(islice(self.items or (), MOST_ITEMS))
         rows: list[tuple[object, ...]] = [(item.path, item.bytes, item.reason) for item in shown]
         if self.items is not None and len(self.items) > len(rows):
             rows.append((f"… and {len(self.items) - len(rows):,} more", None, None))
@@ -120,11 +137,11 @@ class Decision(Shows, Generic[P]):
         """For programs."""
         fields = {"service": service, "reason": self.reason, **self.facts}
         if self.items is not None:
-            fields |= {"bytes": self.items.bytes, "files": [_as_dict(item) for item in self.items]}
+            fields |= items_fields(self.items)
         if self.deletion is not None:
             fields |= {"over_caps": list(self.deletion.over_texts)}
         if self.measures:
-            fields |= {"measures": [{**asdict(measure), "reached": measure.reached} for measure in self.measures]}
+            fields |= {"measures": [measure_fields(measure) for measure in self.measures]}
         if self.items is not None and self.plan is not None:
             fields |= {"verb": self.items.verb, "noun": self.items.noun, "digest": self.digest}
         if self.blockers:
@@ -133,11 +150,13 @@ class Decision(Shows, Generic[P]):
 
     def as_text(self, service: str) -> str:
         """For a person: the reason first, then a line an item, then the sum."""
-        lines = [f"{service}: {self.reason}", *(self._facts() if self.before is None else self.before)]
-        if self.items is not None:
-            lines += [_line(item) for item in islice(self.items, _SHOWN)]
-            if len(self.items) > _SHOWN:
-                lines.append(f"  … and {len(self.items) - _SHOWN} more (--json shows all)")
+        lines = [f"{service}: {self.reason}", *(line for stage in self.stages for line in stage_lines(stage))]
+        if not self.stages:
+            lines += self._facts() if self.before is None else self.before
+        if self.items is not None and not self.stages:
+            lines += [_line(item) for item in islice(self.items, MOST_ITEMS)]
+            if len(self.items) > MOST_ITEMS:
+                lines.append(f"  … and {len(self.items) - MOST_ITEMS} more (--json shows all)")
         return "\n".join(
             [
                 *lines,
@@ -165,6 +184,9 @@ class Decision(Shows, Generic[P]):
             yield f"plan {self.digest}"
 
     def _sum(self) -> str:
+        if self.stages:
+            work = work_text(self.stages)
+            return f"{work}; " if work else ""
         if self.items is not None:
             return f"would {self.items.verb} {counted(len(self.items), self.items.noun)}, {self.items.bytes:,} bytes; "
         return f"{self.would}; " if self.would else ""
@@ -189,8 +211,3 @@ def _digest(verb: str, marks: Iterable[bytes]) -> str:
 
 def _line(item: Item) -> str:
     return f"  {item.bytes:>14,} bytes  {item.path}{f'  {item.reason}' if item.reason is not None else ''}"
-
-
-def _as_dict(item: Item) -> dict[str, Any]:
-    reason = {"reason": item.reason} if item.reason is not None else {}
-    return {"path": item.path, "bytes": item.bytes, **item.facts, **reason}

@@ -3,10 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import fields
+from itertools import islice
 from typing import assert_never
 
 from hoodie.display import counted
-from hoodie.services.stages import Cause, Measure, Reason, TimelineLength, Trigger, causes_of
+from hoodie.services.stages import (
+    ArchiveScope,
+    Backlog,
+    BootstrapScope,
+    CatalogChanges,
+    Cause,
+    CleanScope,
+    DataSkipping,
+    ExpiredPlans,
+    Facts,
+    Items,
+    KeptByRollback,
+    KeptPartitions,
+    Load,
+    Loss,
+    Measure,
+    Notes,
+    OverdueTrash,
+    PendingPlans,
+    PlanRemoval,
+    Reason,
+    Regrouping,
+    Repairs,
+    Stage,
+    StaysAside,
+    TimelineLength,
+    Trash,
+    Trigger,
+    TtlScope,
+    causes_of,
+)
+
+MOST_ITEMS = 200  # lines of items: a plan of millions must not flood a terminal; JSON has all
+_FEW = 20  # files that stay aside
 
 
 def reason_text(reason: Reason) -> str:
@@ -53,3 +88,135 @@ def _of_limit(measure: Measure, *, named: bool) -> str:
 
 def _value(measure: Measure) -> str:
     return f"{measure.value:,} s" if measure.unit == "s" else counted(int(measure.value), measure.unit)
+
+
+def stage_lines(stage: Stage) -> Iterator[str]:
+    """The lines of a stage; none where its numbers are part of the reason. A stage of an unknown kind has a line a field."""
+    match stage:
+        case Items():
+            yield from _items(stage)
+        case Notes(lines):
+            yield from lines
+        case CleanScope(policy=str(policy), earliest_to_retain=str(earliest)):
+            yield f"policy {policy}, earliest commit to retain {earliest}"
+        case OverdueTrash(folders):
+            for folder in folders:
+                until = f"{folder.until:%Y-%m-%d %H:%M} UTC"
+                yield f"would delete for good what clean {folder.clean} set aside until {until}"
+        case Backlog():
+            yield (
+                f"backlog: {stage.log_files} logs of {stage.log_bytes:,} bytes in {stage.file_groups} file groups, "
+                f"the oldest of {stage.oldest_log or 'none'}; {stage.pending_plans} plans wait to be executed"
+            )
+        case Regrouping() if stage.file_groups:
+            files = counted(stage.new_files, "file")
+            yield f"{counted(stage.file_groups, 'file group')} become about {files}; {stage.left} are left"
+        case DataSkipping(filters):
+            for column in filters:
+                now, then = _share(column.before), _share(column.after)
+                yield f"a filter for one value of {column.column} reads {now} of these bytes now, about {then} then"
+        case PendingPlans(plans):
+            for plan in plans:
+                yield f"{plan.action} {plan.instant} of {plan.file_groups} file groups waits"
+        case ExpiredPlans(instants):
+            for instant in instants:
+                yield f"clustering {instant} would be unscheduled, as no run carries it out"
+        case KeptPartitions():
+            yield from _kept_partitions(stage)
+        case KeptByRollback(instant, plan_stays, logs):
+            if plan_stays:
+                yield "its plan stays, and is carried out by the next run of its service"
+            for path in logs:
+                yield f"{path} stays, as it holds blocks of other instants: a command block hides those of {instant}"
+        case Loss():
+            rows = f"{stage.rows_inserted:,} inserted rows, {stage.rows_updated:,} updates and {stage.rows_deleted:,}"
+            yield f"lost would be {rows} deletions, and {counted(stage.files_deleted, 'file')}"
+        case Trash(cleans):
+            for clean in cleans:
+                files = f"{counted(clean.files, 'file')}, {clean.bytes:,} bytes"
+                where = f"in {counted(clean.partitions, 'partition')}, until {clean.until}"
+                yield f"clean {clean.clean}: {files}, {where}"
+        case StaysAside(files):
+            yield from (f"stays aside: {path}: {why}" for path, why in islice(files, _FEW))
+        case CatalogChanges():
+            if stage.extractor is not None:
+                yield f"partition values by {stage.extractor}"
+            yield from (f"  {action}" for action in stage.actions)
+        case Repairs():
+            yield from _repairs(stage)
+        case BootstrapScope():
+            yield from _bootstrap(stage)
+        case Load():
+            yield from _load(stage)
+        case CleanScope() | Regrouping() | ArchiveScope() | TtlScope() | Facts() | PlanRemoval():
+            pass
+        case _:
+            yield from _fields(stage)
+
+
+def work_text(stages: Iterable[Stage]) -> str:
+    """The work of the plan in one line; empty if no stage has any."""
+    for stage in stages:
+        match stage:
+            case Items():
+                return f"would {stage.verb} {counted(len(stage), stage.noun)}, {stage.bytes:,} bytes"
+            case CatalogChanges(actions=actions):
+                return f"would make {len(actions)} changes to the catalog"
+            case PlanRemoval():
+                return "would unschedule it"
+    return ""
+
+
+def _items(items: Items) -> Iterator[str]:
+    for item in islice(items, MOST_ITEMS):
+        yield f"  {item.bytes:>14,} bytes  {item.path}{f'  {item.reason}' if item.reason is not None else ''}"
+    if len(items) > MOST_ITEMS:
+        yield f"  … and {len(items) - MOST_ITEMS} more (--json shows all)"
+
+
+def _kept_partitions(kept: KeptPartitions) -> Iterator[str]:
+    yield from (f"partition {name!r} has no creation time: it is kept" for name in kept.undated)
+    yield from (f"there is no partition {name!r}" for name in kept.absent)
+    if kept.later:
+        yield f"{kept.later:,} more wait for later runs ({kept.option})"
+
+
+def _repairs(repairs: Repairs) -> Iterator[str]:
+    if repairs.left:
+        yield f"not repaired: {counted(repairs.left, 'finding')} for a person to judge"
+    if repairs.metadata_table_off:
+        yield "Hudi's metadata table is switched off, as by every change; Hudi's next write makes it again"
+        if repairs.missing_files:
+            yield (
+                f"first restore {counted(repairs.missing_files, 'missing file')}: without the metadata table, which may name "
+                "what is missing, Hudi's readers take older rows for current and say nothing"
+            )
+
+
+def _bootstrap(scope: BootstrapScope) -> Iterator[str]:
+    yield from (f"problem: {problem}" for problem in scope.problems)
+    yield from (f"note: {note}" for note in scope.notes)
+    outside = ", ".join(scope.partition_columns_outside) or "none"
+    rows = f"{scope.rows:,} rows in {scope.partitions} partitions, layout {scope.layout}"
+    yield f"{rows}; columns from folder names: {outside}"
+    for mode, size in scope.bytes_written.items():
+        yield f"{mode} of all files would read {scope.bytes_read[mode]:,} bytes and write about {size:,}"
+
+
+def _load(load: Load) -> Iterator[str]:
+    if load.creates_table:
+        yield f"would create table {load.table}"
+    yield from load.shape
+    if load.services_after:
+        yield f"after the commit: {', '.join(load.services_after)}"
+
+
+def _fields(stage: Stage) -> Iterator[str]:
+    for field in fields(stage):
+        value = getattr(stage, field.name)
+        number = isinstance(value, int) and not isinstance(value, bool)
+        yield f"{field.name.replace('_', ' ')}: {f'{value:,}' if number else value}"
+
+
+def _share(share: float) -> str:
+    return f"{share:.0%}" if share >= 0.1 or not share else f"{share:.1%}"

@@ -5,7 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+
+from hoodie.model.time import Time
+
+if TYPE_CHECKING:  # readers of decisions need neither a catalog nor a trash
+    from hoodie.sync.model import Action
+    from hoodie.transaction.trash import TrashFolder
 
 
 @dataclass(frozen=True)
@@ -102,3 +108,250 @@ class Items:
 
     def __iter__(self) -> Iterator[Item]:
         return map(self.item, self.planned)
+
+
+class Stage(Protocol):
+    """A part of a decision, as a frozen dataclass. `stage_text` says in which words people read it, and `stage_json` which fields
+    programs get. A service's own kind needs neither: each field is a line, and a field of the JSON."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """More fields for programs."""
+
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Notes:
+    """More lines for people."""
+
+    lines: Sequence[str]
+
+
+@dataclass(frozen=True)
+class CleanScope:
+    """The partitions that a clean has listed, the data files in them, and from where on history is kept."""
+
+    partitions_listed: int = 0
+    files_seen: int = 0
+    bytes_seen: int = 0
+    policy: str | None = None
+    earliest_to_retain: Time | None = None
+
+
+@dataclass(frozen=True)
+class OverdueTrash:
+    """Files that earlier cleans have set aside, and whose time is over."""
+
+    folders: tuple[TrashFolder, ...]
+
+
+@dataclass(frozen=True)
+class PendingPlan:
+    """A plan that waits on the timeline."""
+
+    instant: Time
+    action: str
+    file_groups: int
+
+
+@dataclass(frozen=True)
+class PendingPlans:
+    """The plans of the service that wait already."""
+
+    pending_plans: tuple[PendingPlan, ...]
+
+
+@dataclass(frozen=True)
+class Backlog:
+    """Backlog of compaction: slices with logs that no plan has taken yet, and the pending plans, where they are known by name."""
+
+    file_groups: int
+    log_files: int
+    log_bytes: int
+    oldest_log: Time | None  # instant of the oldest delta commit since the last compaction
+    pending_plans: int
+    plans: tuple[PendingPlan, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Regrouping:
+    """File groups that a clustering takes, the files that they become, and the small file groups that are left."""
+
+    file_groups: int
+    new_files: int
+    left: int
+    sorted_by: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class FilterRead:
+    """The share of the planned bytes (0 to 1) that a filter for one value of `column` reads, now and then."""
+
+    column: str
+    before: float
+    after: float
+
+
+@dataclass(frozen=True)
+class DataSkipping:
+    """The reads of filters before and after a clustering."""
+
+    filters: tuple[FilterRead, ...]
+
+
+@dataclass(frozen=True)
+class ExpiredPlans:
+    """Plans that wait for too long, and go when the next one is scheduled."""
+
+    instants: tuple[Time, ...]
+
+
+@dataclass(frozen=True)
+class ArchiveScope:
+    """The completed commits on the timeline, and the first instant that holds archival back."""
+
+    commits_on_timeline: int
+    held_back_by: str | None
+
+
+@dataclass(frozen=True)
+class TtlScope:
+    """Partitions that were looked at, those whose time is over, and the data files in these."""
+
+    partitions: int
+    expired: int
+    files: int
+
+
+@dataclass(frozen=True)
+class KeptPartitions:
+    """Partitions that a TTL keeps: without a creation time, and beyond the number that one run drops by the key `option`.
+    `absent` were asked for, and are not there."""
+
+    undated: tuple[str, ...]
+    absent: tuple[str, ...]
+    later: int
+    option: str
+
+
+@dataclass(frozen=True)
+class RollbackScope:
+    """The instant that is rolled back, and the number of its files without a marker, and of its markers without a file."""
+
+    instant: Time
+    action: str
+    state: str
+    found_without_marker: int
+    noted_and_not_there: int
+
+
+@dataclass(frozen=True)
+class KeptByRollback:
+    """The parts of an instant that stay when it is rolled back: its plan, and logs with blocks of other instants."""
+
+    instant: Time
+    plan_stays: bool
+    shared_logs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class RestoreScope:
+    """A savepoint, and the number of completed commits and pending instants after it."""
+
+    savepoint: Time
+    commits: int = 0
+    pending: int = 0
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Rows of instants that are taken back, by what these did with them, and the files that are deleted."""
+
+    rows_inserted: int
+    rows_updated: int
+    rows_deleted: int
+    files_deleted: int
+
+
+@dataclass(frozen=True)
+class SetAside:
+    """Files that a clean has set aside, their bytes and partitions. `until` is a moment as ISO text."""
+
+    clean: Time
+    until: str
+    files: int
+    bytes: int
+    partitions: int
+
+
+@dataclass(frozen=True)
+class Trash:
+    """Files that cleans have set aside."""
+
+    cleans: tuple[SetAside, ...]
+
+
+@dataclass(frozen=True)
+class StaysAside:
+    """Paths of files that cannot be put back, each with the reason."""
+
+    files: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class CatalogChanges:
+    """Changes of a catalog, in order. `instant` is the last commit that it then knows, `extractor` the class that reads partition
+    values."""
+
+    instant: str | None
+    extractor: str | None
+    actions: tuple[Action, ...]
+
+
+@dataclass(frozen=True)
+class PlanRemoval:
+    """The removal of a plan from the timeline."""
+
+    instant: Time
+    action: str
+
+
+@dataclass(frozen=True)
+class Repairs:
+    """The findings that a repair leaves to a person, and the files to restore first: the metadata table, which may know of them,
+    is switched off with it."""
+
+    left: int
+    metadata_table_off: bool = False
+    missing_files: int = 0
+
+
+@dataclass(frozen=True)
+class BootstrapScope:
+    """A source of plain files, what prevents its bootstrap, and what a mode would read and write of all files, in bytes."""
+
+    source: str
+    problems: tuple[str, ...]
+    notes: tuple[str, ...]
+    rows: int
+    partitions: int
+    layout: str
+    partition_columns_inside: tuple[str, ...]
+    partition_columns_outside: tuple[str, ...]
+    schema: Mapping[str, str]
+    bytes_read: Mapping[str, int]
+    bytes_written: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Load:
+    """The table of an ingestion, the steps that shape its rows, and the services after its commit."""
+
+    table: str
+    creates_table: bool
+    shape: tuple[str, ...]
+    services_after: tuple[str, ...]

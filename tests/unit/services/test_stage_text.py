@@ -2,11 +2,42 @@
 
 from __future__ import annotations
 
-from hoodie.services.stage_text import cap_texts, reason_text
-from hoodie.services.stages import Measure, TimelineLength, Trigger
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from hoodie.model.time import Time
+from hoodie.services.stage_text import cap_texts, reason_text, stage_lines, work_text
+from hoodie.services.stages import (
+    Backlog,
+    CleanScope,
+    DataSkipping,
+    ExpiredPlans,
+    Facts,
+    FilterRead,
+    Item,
+    Items,
+    Measure,
+    Notes,
+    OverdueTrash,
+    PendingPlan,
+    PendingPlans,
+    Regrouping,
+    TimelineLength,
+    Trigger,
+)
+from hoodie.transaction.trash import TrashFolder
 
 COMMITS = Measure(1, 4, "commit", "hoodie.max.commits")
+AT = Time("20260101000000000")
 SECONDS = Measure(86_400, 3_600, "s", "hoodie.max.seconds")
+
+
+@dataclass(frozen=True)
+class Own:
+    """A stage that only a service of a user knows."""
+
+    rows_seen: int
+    is_last: bool
 
 
 def test_a_trigger_names_the_option_of_its_limit_or_the_rule_between_limits():
@@ -38,3 +69,39 @@ def test_caps_name_their_options():
         "2,000 bytes, where b is 10",
         "50.0% of the table's 4,000 bytes, where c is 25.0%",
     ]
+
+
+def lines(*stages):
+    return [line for stage in stages for line in stage_lines(stage)]
+
+
+def test_numbers_that_the_reason_has_are_not_said_again():
+    assert lines(CleanScope(3, 5, 100, "KEEP_LATEST_COMMITS", None), Regrouping(0, 0, 4, {}), Facts({"a": 1})) == []
+    assert lines(CleanScope(3, 5, 100, "KEEP_LATEST_COMMITS", AT), Notes(["as it is"])) == [
+        f"policy KEEP_LATEST_COMMITS, earliest commit to retain {AT}",
+        "as it is",
+    ]
+
+
+def test_rewriting_services_say_what_they_take_and_leave():
+    waits = PendingPlans((PendingPlan(AT, "clustering", 2),))
+    skipping = DataSkipping((FilterRead("x", 0.5, 0.012),))
+    assert lines(Backlog(1, 3, 1_000, AT, 2), Regrouping(2, 1, 4, {}), skipping, waits, ExpiredPlans((AT,))) == [
+        f"backlog: 3 logs of 1,000 bytes in 1 file groups, the oldest of {AT}; 2 plans wait to be executed",
+        "2 file groups become about 1 file; 4 are left",
+        "a filter for one value of x reads 50% of these bytes now, about 1.2% then",
+        f"clustering {AT} of 2 file groups waits",
+        f"clustering {AT} would be unscheduled, as no run carries it out",
+    ]
+
+
+def test_what_is_deleted_for_good_is_said():
+    assert lines(OverdueTrash((TrashFolder(AT, datetime(2026, 1, 2, tzinfo=UTC)),))) == [
+        f"would delete for good what clean {AT} set aside until 2026-01-02 00:00 UTC"
+    ]
+
+
+def test_a_stage_of_a_service_of_ones_own_has_a_line_a_field():
+    assert lines(Own(1_000, True)) == ["rows seen: 1,000", "is last: True"]
+    assert work_text([Own(1, True), Items("remove", (Item("a", 1),), 1)]) == "would remove 1 file, 1 bytes"
+    assert work_text([Own(1, True)]) == ""

@@ -44,11 +44,11 @@ from hoodie.services.clean.retention import (
 )
 from hoodie.services.decision import Decision
 from hoodie.services.guard import Caps, Deletion, weighed
-from hoodie.services.stages import Cause, Item, Items, Measure, Reason, Trigger
+from hoodie.services.stages import Cause, CleanScope, Item, Items, Measure, OverdueTrash, Reason, Trigger
 from hoodie.timeline import Action, Instant
 from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.locks import Locking
-from hoodie.transaction.trash import TrashFolder, asides, until_text
+from hoodie.transaction.trash import asides, until_text
 from hoodie.view import TableState, TableView
 from hoodie.view.missing_files import retried_when_missing
 from hoodie.view.savepoints import savepoints
@@ -87,7 +87,8 @@ def decide_clean(state: TableState, given: Given, clock: Clock) -> Decision[Clea
             else (_nothing(why), [])
         )
     over = [aside for aside in asides(state.storage) if aside.over(clock.now())]
-    decision = replace(decision, after=(*decision.after, *map(_purges, over)))
+    if over:
+        decision = decision.with_stage(OverdueTrash(tuple(over)))
     holds = [*holds_of_history(state.timeline, retention), *held]
     if policy != KEEP_VERSIONS or retention.everything:
         holds += holds_of_consumer(state.timeline, retention)
@@ -233,7 +234,8 @@ def _plan(
     seen, caps = _weight(view, with_sources), Caps.of(options)
     count = len(plan.files) + len(plan.sources)
     deletion = weighed(count, plan.bytes, seen, caps, lambda: max(seen, _weight(TableView(state), with_sources)))
-    return _decision(plan, why, len(view.files), len(sizes), sum(sizes), deletion), held
+    scope = CleanScope(len(view.files), len(sizes), sum(sizes), policy, plan.earliest_to_retain)
+    return _decision(plan, why, scope, deletion), held
 
 
 def _earlier(one: Time | None, other: Time | None) -> Time | None:
@@ -251,10 +253,6 @@ def _until(options: Options, clock: Clock) -> str | None:
     return until_text(clock.now() + timedelta(hours=hours)) if hours else None
 
 
-def _purges(aside: TrashFolder) -> str:
-    return f"would delete for good what clean {aside.clean} set aside until {aside.until:%Y-%m-%d %H:%M} UTC"
-
-
 def _sizes(view: TableView) -> Iterator[int]:
     for group in view.files:
         yield from (file.size for file in group.base_files)
@@ -268,33 +266,16 @@ def _weight(view: TableView, with_sources: bool) -> int:
 
 
 def _nothing(why: Reason) -> Decision[CleanPlan]:
-    return _decision(None, why, 0, 0, 0)
+    return _decision(None, why, CleanScope())
 
 
 def _decision(
-    plan: CleanPlan | None, why: Reason, partitions: int, files: int, size: int, deletion: Deletion | None = None
+    plan: CleanPlan | None, why: Reason, scope: CleanScope, deletion: Deletion | None = None
 ) -> Decision[CleanPlan]:
-    """With what was looked at: partitions, files, and bytes of the files."""
-    since = plan.earliest_to_retain if plan else None
-    return Decision(
-        plan,
-        why,
-        {
-            "partitions_listed": partitions,
-            "files_seen": files,
-            "bytes_seen": size,
-            "policy": plan.policy if plan else None,
-            "earliest_to_retain": since,
-        },
-        Items(
-            "set aside" if plan and GRACE_UNTIL in plan.extra else "remove",
-            (*plan.files, *plan.sources) if plan else (),
-            plan.bytes if plan else 0,
-            item=_item,
-        ),
-        before=(f"policy {plan.policy}, earliest commit to retain {since}",) if plan and since else (),
-        deletion=deletion,
-    )
+    verb = "set aside" if plan and GRACE_UNTIL in plan.extra else "remove"
+    files = (*plan.files, *plan.sources) if plan else ()
+    items = Items(verb, files, plan.bytes if plan else 0, item=_item)
+    return Decision(plan, why, stages=(scope, items), deletion=deletion)
 
 
 def _item(file: CleanFile) -> Item:

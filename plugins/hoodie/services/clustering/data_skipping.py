@@ -23,6 +23,7 @@ from hoodie.formats.data_file import telling_missing
 from hoodie.model.clustering import ClusteringPlan
 from hoodie.services.clustering.order import SortOrder
 from hoodie.services.clustering.task import SORTED_ROW_GROUP
+from hoodie.services.stages import FilterRead
 from hoodie.storage.base import Storage
 
 _FILES = 1_000
@@ -46,30 +47,9 @@ class Chunk:
     ranges: Mapping[str, tuple[Any, Any]]
 
 
-@dataclass(frozen=True)
-class Skipping:
-    """The share of the planned bytes (0 to 1) that a filter for one value of `column` reads, now and then."""
-
-    column: str
-    before: float
-    after: float
-
-    def as_dict(self) -> dict[str, object]:
-        """For programs, in thousandths."""
-        return {"column": self.column, "read_before": round(self.before, 3), "read_after": round(self.after, 3)}
-
-    def __str__(self) -> str:
-        now, then = _percent(self.before), _percent(self.after)
-        return f"a filter for one value of {self.column} reads {now} of these bytes now, about {then} then"
-
-
-def _percent(share: float) -> str:
-    return f"{share:.0%}" if share >= 0.1 or not share else f"{share:.1%}"
-
-
 def expected_skipping(
     storage: Storage, plan: ClusteringPlan, order: SortOrder, schema: pa.Schema, engine: Engine
-) -> list[Skipping]:
+) -> list[FilterRead]:
     """For the columns of the order, and for others by which filters leave out much now. Without an order, nothing.
 
     Reads the footers of up to 1,000 base files, and raises MissingFileError. Logs count for nothing. A column that a file does
@@ -94,16 +74,16 @@ def expected_skipping(
     return [estimate for estimate in estimates if estimate.column in order.columns or estimate.before <= _TOLD]
 
 
-def skipping(chunks: Sequence[Chunk], column: str, order: SortOrder) -> Skipping:
+def skipping(chunks: Sequence[Chunk], column: str, order: SortOrder) -> FilterRead:
     """The estimate for one column. After the clustering, each group of the plan is cut along the order into row groups of
     16,384 rows."""
     try:
         return _skipping(chunks, column, order)
     except TypeError:  # its type has changed, and files have values of both
-        return Skipping(column, 1.0, 1.0)
+        return FilterRead(column, 1.0, 1.0)
 
 
-def _skipping(chunks: Sequence[Chunk], column: str, order: SortOrder) -> Skipping:
+def _skipping(chunks: Sequence[Chunk], column: str, order: SortOrder) -> FilterRead:
     whole = sum(chunk.bytes for chunk in chunks) or 1
     same = _same_begin([end for chunk in chunks for end in chunk.ranges.get(column, ())])
     columns = [
@@ -116,7 +96,7 @@ def _skipping(chunks: Sequence[Chunk], column: str, order: SortOrder) -> Skippin
     then = _Reads(list(_clustered(columns, column, order)))
     before = sum(weight * reads.at(value) for value, weight in weights) / rows
     after = sum(weight * then.at(value) for value, weight in weights) / rows
-    return Skipping(column, (before + always) / whole, (after + always) / whole)
+    return FilterRead(column, (before + always) / whole, (after + always) / whole)
 
 
 def _between(chunk: Chunk, column: str, same: int) -> tuple[float, float]:

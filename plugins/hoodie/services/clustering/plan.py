@@ -20,7 +20,7 @@ from hoodie.services.clustering.partitions import chosen_partitions
 from hoodie.services.decision import Decision
 from hoodie.services.rewrite.blockers import being_written
 from hoodie.services.rewrite.plan import log_bytes
-from hoodie.services.stages import Cause, Item, Items, Measure, Reason, Trigger
+from hoodie.services.stages import Cause, Item, Items, Measure, Reason, Regrouping, Trigger
 from hoodie.timeline import WRITE_ACTIONS, Action, Instant
 from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.locks import Locking
@@ -168,26 +168,11 @@ def _planned(file_slice: FileSlice) -> ClusteringSlice:
 
 
 def _decision(plan: ClusteringPlan | None, why: Reason, free: int, planned: int) -> Decision[ClusteringPlan]:
-    groups = plan.inputs if plan is not None else ()
+    groups, params = (plan.inputs, dict(plan.params)) if plan is not None else ((), {})
+    how = json.dumps(params, sort_keys=True) if plan is not None else ""
+    items = Items("cluster", groups, _bytes(groups), "group", _item, how)
     files = sum(group.outputs for group in groups)
-    left = free - planned
-    return Decision(
-        plan,
-        why,
-        {"file_groups": planned, "new_files": files, "left": left, "sorted_by": dict(plan.params) if plan else {}},
-        Items(
-            "cluster",
-            groups,
-            _bytes(groups),
-            "group",
-            _item,
-            json.dumps(dict(plan.params), sort_keys=True) if plan else "",
-        ),
-        before=(),
-        after=[f"{counted(planned, 'file group')} become about {counted(files, 'file')}; {left} are left"]
-        if plan
-        else [],
-    )
+    return Decision(plan, why, stages=(items, Regrouping(planned, files, free - planned, params)))
 
 
 def _item(group: ClusteringGroup) -> Item:

@@ -3,46 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
 
 from hoodie.errors import UnsupportedTableError
 from hoodie.model.compaction import CompactionOperation, CompactionPlan
 from hoodie.model.files import FileSlice
 from hoodie.model.names import FULL_BOOTSTRAP
-from hoodie.model.time import Time
 from hoodie.services.decision import Decision
-from hoodie.services.stages import Item, Items, Reason
+from hoodie.services.stages import Backlog, Item, Items, Reason
 from hoodie.timeline import Action, Instant, Timeline
 from hoodie.view import TableState, TableView
 
 _MIB = 1024 * 1024  # bytes; Hudi's plans count in units of it
 
 
-@dataclass(frozen=True)
-class Backlog:
-    """Backlog of compaction: slices with logs that no plan has taken yet, and the pending plans."""
-
-    file_groups: int
-    log_files: int
-    log_bytes: int
-    oldest_log: Time | None  # instant of the oldest delta commit since the last compaction
-    pending_plans: int
-
-
 def decision(plan: CompactionPlan | None, why: Reason, backlog: Backlog, how: str = "") -> Decision[CompactionPlan]:
     """The decision on file groups to rewrite, and on those that wait. `how` distinguishes plans of the same files."""
     operations = plan.operations if plan else ()
-    return Decision(
-        plan,
-        why,
-        {"backlog": asdict(backlog)},
-        Items("compact", operations, _bytes(operations, "TOTAL_IO_READ_MB"), "file group", _item, how),
-        before=(),
-        after=(
-            f"backlog: {backlog.log_files} logs of {backlog.log_bytes:,} bytes in {backlog.file_groups} file groups, "
-            f"the oldest of {backlog.oldest_log or 'none'}; {backlog.pending_plans} plans wait to be executed",
-        ),
-    )
+    items = Items("compact", operations, _bytes(operations, "TOTAL_IO_READ_MB"), "file group", _item, how)
+    return Decision(plan, why, stages=(items, backlog))
 
 
 def _item(operation: CompactionOperation) -> Item:

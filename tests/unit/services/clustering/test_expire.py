@@ -93,7 +93,7 @@ def test_the_task_says_so_where_it_does_not_carry_the_plan_out(table, mode):
     later(table, 60)
     task = ClusterTask(table.base_path, {**SMALL_BLOOM, **EXPIRING}, mode, None, None, force=True)
     told = task.explain(table.engine).as_text("cluster")
-    assert (f"clustering {old} would be given up" in told) == (mode == "schedule")
+    assert (f"clustering {old} would be unscheduled" in told) == (mode == "schedule")
     message = task.run(table.engine).message
     assert (f"gave {old} up" in message) == (mode == "schedule")
     assert (old in pending(table)) is False

@@ -1,0 +1,76 @@
+"""Stages of decisions as JSON."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from hoodie.model.time import Time
+from hoodie.services.stage_json import items_fields, stage_fields
+from hoodie.services.stages import (
+    Backlog,
+    DataSkipping,
+    ExpiredPlans,
+    Facts,
+    FilterRead,
+    Item,
+    Items,
+    Notes,
+    OverdueTrash,
+    PendingPlan,
+    PendingPlans,
+)
+from hoodie.transaction.trash import TrashFolder
+
+AT = Time("20260101000000000")
+PLAN = PendingPlan(AT, "compaction", 2)
+AS_JSON = {"instant": AT, "action": "compaction", "file_groups": 2}
+
+
+@dataclass(frozen=True)
+class Own:
+    """A stage that only a service of a user knows."""
+
+    partitions_seen: int
+    names: tuple[str, ...]
+
+
+def test_pending_plans_are_a_number_or_named():
+    backlog = Backlog(1, 3, 100, None, 1)
+    numbers = {"file_groups": 1, "log_files": 3, "log_bytes": 100, "oldest_log": None}
+    assert stage_fields([backlog]) == {"backlog": {**numbers, "pending_plans": 1}}
+    named = Backlog(1, 3, 100, None, 1, (PLAN,))
+    assert stage_fields([named]) == {"backlog": {**numbers, "pending_plans": [AS_JSON]}}
+    assert stage_fields([PendingPlans((PLAN,))]) == {"pending_plans": [AS_JSON]}
+
+
+def test_stages_of_a_service_of_ones_own_are_fields():
+    assert stage_fields([Own(3, ("a", "b")), Facts({"more": 1}), Notes(["for people"])]) == {
+        "partitions_seen": 3,
+        "names": ["a", "b"],
+        "more": 1,
+    }
+
+
+def test_shares_are_in_thousandths():
+    assert stage_fields([DataSkipping((FilterRead("x", 2 / 3, 0.0123),))]) == {
+        "skipping": [{"column": "x", "read_before": 0.667, "read_after": 0.012}]
+    }
+
+
+def test_moments_are_texts():
+    fields = stage_fields([OverdueTrash((TrashFolder(AT, datetime(2026, 1, 2, tzinfo=UTC)),)), ExpiredPlans((AT,))])
+    assert json.loads(json.dumps(fields)) == {
+        "overdue_trash": [{"clean": AT, "until": "2026-01-02T00:00:00+00:00"}],
+        "expired_plans": [AT],
+    }
+
+
+def test_items_have_their_facts_beside_them():
+    items = Items("remove", (Item("a", 5, "old", {"file_group": "g"}), Item("b", 1)), 6)
+    assert stage_fields([items]) == {}
+    assert items_fields(items) == {
+        "bytes": 6,
+        "files": [{"path": "a", "bytes": 5, "file_group": "g", "reason": "old"}, {"path": "b", "bytes": 1}],
+    }
