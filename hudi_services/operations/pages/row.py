@@ -39,7 +39,7 @@ class FleetRow:
     first.
 
     `state` is the gravest of what was seen and what failed, `reasons` say why. Sizes in bytes; numbers are None without
-    a look, `urgency` also without objectives. Times as ISO in UTC.
+    a look, `urgency` also without objectives, and were read at `measured_at`. Times as ISO in UTC.
     """
 
     name: str
@@ -60,15 +60,16 @@ class FleetRow:
     small_files: int | None = None
     pending: int | None = None
     looked_at: str | None = None
+    measured_at: str | None = None
 
 
 def row(table: Table, known: Known, today: date) -> FleetRow:
     services = services_of(table, ENTRIES, today)
     running = tuple(each.service for each in services if each.never is None and not each.runs.startswith("by hand"))
-    runs = last_runs(table, known.ran)
-    failed = [each.service for each in runs if "failed" in (each.state, each.before)]
-    asking = [each.service for each in runs if each.state == "asks"]
     seen = known.seen.get(table.name)
+    runs = last_runs(table, known.ran, seen.successes if seen is not None else None)
+    failed = [each.service for each in runs if each.is_failed]
+    asking = [each.service for each in runs if each.state == "asks"]
     standings: list[Standing] = ["unknown" if seen is None else "gone" if _is_gone(seen) else seen.health]
     if failed:
         standings.append("failed")
@@ -123,4 +124,5 @@ def _with(found: FleetRow, seen: Summary) -> FleetRow:
         log_bytes=seen.log_bytes,
         small_files=seen.small_files,
         pending=seen.pending,
+        measured_at=iso(seen.measured_at or seen.looked_at),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
@@ -80,6 +80,18 @@ class SizeClass:
 
 
 @dataclass(frozen=True)
+class Skew:
+    """Sizes of partitions or base files, in bytes; `share` is that of the largest one, `path` names the largest partition."""
+
+    count: int
+    largest: int
+    median: int
+    smallest: int
+    share: float
+    path: str
+
+
+@dataclass(frozen=True)
 class Waiting:
     """Something that waits or holds something back: since when (ISO in UTC), and the command that helps."""
 
@@ -115,11 +127,14 @@ class Changed:
 
 @dataclass(frozen=True)
 class Seen:
-    """`partitions_left_out` are smaller than those here; `groups` are the file groups that want a service most, without
+    """`measured_at` is when the numbers were read: the last look may have failed.
+
+    `partitions_left_out` are smaller than those here; `groups` are the file groups that want a service most, without
     `groups_left_out`; `older` says whether the timeline goes on before `instants`; `wrote` is None where the watcher has seen no
     commit complete; `changed` since it first looked, the newest first."""
 
     looked_at: str
+    measured_at: str
     facts: tuple[Fact, ...]
     waiting: tuple[Waiting, ...]
     next: tuple[str, ...]
@@ -135,6 +150,7 @@ class Seen:
     groups: tuple[Group, ...]
     groups_left_out: int
     consumers: tuple[Consumer, ...] = ()
+    skew: Mapping[str, Skew] = field(default_factory=dict)
 
 
 def seen(name: str, snapshot: Snapshot, events: Iterable[Event]) -> Seen | None:
@@ -150,6 +166,7 @@ def seen(name: str, snapshot: Snapshot, events: Iterable[Event]) -> Seen | None:
     wrote |= {(row["instant"], row["action"]): row for row in shown["last_commits"]}
     return Seen(
         looked_at.isoformat(),
+        (snapshot.summary.measured_at or looked_at).isoformat(),
         tuple(_facts(shown)),
         tuple(_waiting(name, shown, looked_at)),
         tuple(f"{service}: {next_words(service, each)}" for service, each in shown["next"].items()),
@@ -167,6 +184,7 @@ def seen(name: str, snapshot: Snapshot, events: Iterable[Event]) -> Seen | None:
         tuple(Group(**row) for row in body.get("groups", ())),
         body.get("groups_left_out", 0),
         tuple(_consumer(row, looked_at) for row in shown.get("consumers", ())),
+        {of: Skew(**sizes) for of, sizes in (body.get("skew") or {}).items()},
     )
 
 
@@ -176,7 +194,7 @@ def _facts(shown: Mapping[str, Any]) -> Iterator[Fact]:
         ("rows in logs", "rows_in_logs", "count"),
         ("deletions in logs", "deletions_in_logs", "count"),
         ("base files", "base_files", "count"),
-        ("size of these", "base_bytes", "bytes"),
+        ("size of base files", "base_bytes", "bytes"),
         ("log files", "log_files", "count"),
         ("size of logs", "log_bytes", "bytes"),
         ("older versions", "older_files", "count"),

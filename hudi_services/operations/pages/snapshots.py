@@ -39,7 +39,8 @@ class Known:
 
 @dataclass(frozen=True)
 class LastRun:
-    """The last run of a service of the table; `at` as ISO in UTC."""
+    """The last run of a service of the table; `at` as ISO in UTC. `later` is a success by other means after it, such as by the
+    command line (ISO): empty without one."""
 
     service: str
     dag: str
@@ -47,15 +48,21 @@ class LastRun:
     state: str
     at: str
     before: str = ""
+    later: str = ""
+
+    @property
+    def is_failed(self) -> bool:
+        """The last end of the service is a failure, and nothing has done its work since."""
+        return not self.later and "failed" in (self.state, self.before)
 
 
-def last_runs(table: Table, ran: Mapping[str, Ran]) -> tuple[LastRun, ...]:
-    """The last run of each service of the table that ever ran, the newest first."""
+def last_runs(table: Table, ran: Mapping[str, Ran], successes: Mapping[str, str] | None = None) -> tuple[LastRun, ...]:
+    """The last run of each service of the table that ever ran, the newest first. `successes` are those of the watcher."""
     found = []
     for entry in ENTRIES:
         dag = dag_id(entry.name, table.name)
         if entry.has_dag(table) and (last := ran.get(dag)) is not None:
-            found.append(
-                LastRun(entry.name, dag, last.run, last.state, last.at.astimezone(UTC).isoformat(), last.before)
-            )
+            at, success = last.at.astimezone(UTC), (successes or {}).get(entry.name, "")
+            later = success if success and datetime.fromisoformat(success) > at else ""
+            found.append(LastRun(entry.name, dag, last.run, last.state, at.isoformat(), last.before, later))
     return tuple(sorted(found, key=lambda each: each.at, reverse=True))

@@ -18,6 +18,7 @@ from hudi_services.operations.pages.state import State
 from hudi_services.operations.pages.stream import Follows
 from hudi_services.operations.watch.gains import Gain
 from hudi_services.operations.watch.model import Event, Snapshot
+from hudi_services.operations.watch.trends import Point, Unit
 from hudi_services.services.entries import ENTRIES, Entries, entry_named
 
 
@@ -58,6 +59,14 @@ class LoadedFrom:
 
 
 @dataclass(frozen=True)
+class Trends:
+    """The table over time, by the hour or by the day, the oldest first."""
+
+    unit: Unit = "hour"
+    points: tuple[Point, ...] = ()
+
+
+@dataclass(frozen=True)
 class TablePage:
     """The page; `now` is the API server's time, as ISO in UTC. `seen` is None where no look at the table has succeeded;
     `may_pause`: who asks for it may pause the table, `shows_rows`: he may see rows of it."""
@@ -72,6 +81,7 @@ class TablePage:
     loaded_from: LoadedFrom | None = None
     may_pause: bool = False
     shows_rows: bool = False
+    trends: Trends = Trends()
 
 
 def table_page(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
@@ -22,7 +22,9 @@ class Summary:
     `urgency` is that of the most urgent objective, above 1 it is missed; `reason` says why the health is not ok,
     `since` since when looks fail, `paused` by whom and why, also where something graver is the health. `passed` are
     the consumers for which services no longer keep what these have not read. `verified_at` (ISO 8601) is when a
-    table of a database server was compared with its source last, at `verified_position` of the server's log."""
+    table of a database server was compared with its source last, at `verified_position` of the server's log.
+    `measured_at` is the last good look, to which the sizes belong. `successes` are the completion times (ISO 8601) of the
+    last success of each service, by any means."""
 
     table: str
     base_path: str
@@ -46,6 +48,8 @@ class Summary:
     passed: tuple[str, ...] = ()
     verified_at: str = ""
     verified_position: str = ""
+    measured_at: datetime | None = None
+    successes: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def was_there(self) -> bool:

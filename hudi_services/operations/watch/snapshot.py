@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -14,6 +15,8 @@ from hudi_services.operations.inspect.table_look import Look
 from hudi_services.operations.watch.facts import kept_facts
 from hudi_services.operations.watch.groups import groups
 from hudi_services.operations.watch.model import Health, Snapshot, Summary
+from hudi_services.operations.watch.skew import skew
+from hudi_services.operations.watch.successes import successes
 
 _PARTITIONS = 1000  # the largest
 _INSTANTS = 1000  # the newest
@@ -39,9 +42,11 @@ def snapshot(name: str, base_path: str, look: Look) -> Snapshot:
         "older": instants["older"],
         "facts": kept_facts(look),
         "groups": wanting,
+        "skew": skew(look, parts),
         "groups_left_out": left_out,
     }
-    return Snapshot(_summary(name, base_path, look.now, shown, instants["instants"]), body)
+    summary = _summary(name, base_path, look.now, shown, instants["instants"])
+    return Snapshot(replace(summary, measured_at=look.now, successes=successes(look, shown)), body)
 
 
 def _summary(name: str, base_path: str, now: datetime, shown: Mapping[str, Any], instants: int) -> Summary:

@@ -29,7 +29,7 @@ GRACE = timedelta(minutes=10)
 """The time that a table has to be away from the registry before it is forgotten: a file may be read while it is
 written, and two watchers may have different copies of it for a while."""
 _READS = "hudi_reads"
-_TIMES = ("looked_at", "last_commit", "since")  # columns of a summary that are times
+_TIMES = ("looked_at", "last_commit", "since", "measured_at")  # columns of a summary that are times
 
 
 @dataclass(frozen=True)

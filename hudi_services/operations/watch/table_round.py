@@ -25,6 +25,7 @@ from hudi_services.operations.watch.columns import columns_since
 from hudi_services.operations.watch.model import Cursor, Event, Health, Summary
 from hudi_services.operations.watch.snapshot import snapshot
 from hudi_services.operations.watch.store import SnapshotStore
+from hudi_services.operations.watch.trends import keep_point
 from hudi_services.sources.cdc.mysql.equality.proof import verified_up_to
 
 _ALL = "0"
@@ -69,14 +70,11 @@ def _followed(entry: Table, store: SnapshotStore, cursor: Cursor | None, seen: L
     if cursor is not None and cursor.floor not in ("", _ALL):  # before what the first look searched nothing is new
         floor = max(Time.of(cursor.floor), Time.of(floor))
     oldest = min([str(_searched_from(floor, seen)), *(str(each.time) for each in instants[:1])])
-    return store.save(
-        Cursor(floor, marks, _again_at(seen, whole_every), archive),
-        _with_proof(taken.summary, entry),
-        events,
-        body,
-        oldest,
-        cursor,
-    )
+    made = _with_proof(taken.summary, entry)
+    after = Cursor(floor, marks, _again_at(seen, whole_every), archive)
+    added = store.save(after, made, events, body, oldest, cursor)
+    keep_point(store, made)
+    return added
 
 
 def _with_proof(summary: Summary, entry: Table) -> Summary:

@@ -147,6 +147,7 @@ def _of_table(found: Table | None, user: Any, otherwise: str) -> Response:
     told = dag is not None and dag in rights.dags and rights.reads_results(found)
     error = last_failure(dag) if dag is not None and told else None
     page = replace(page, follows=follows(found, seen, looked.events, error))
+    page = replace(page, trends=looked.trends)
     return _answer(replace(page, may_pause=rights.pauses(found), shows_rows=data.shows_rows(found, rights)))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
@@ -14,10 +14,12 @@ from hoodie_airflow.pages.runs import last_runs
 from hudi_services.operations.pages.savings import DAYS
 from hudi_services.operations.pages.snapshots import Known
 from hudi_services.operations.pages.state import away
+from hudi_services.operations.pages.table import Trends
 from hudi_services.operations.watch.gains import KEPT, gains_since
 from hudi_services.operations.watch.location import store_of
 from hudi_services.operations.watch.model import Event, Snapshot, Summary
 from hudi_services.operations.watch.store import SnapshotStore
+from hudi_services.operations.watch.trends import points
 from hudi_services.registry.load import Registry
 
 _EVENTS = 1000  # the newest events of a table: what its instants wrote
@@ -30,6 +32,7 @@ class Looked:
     known: Known
     snapshot: Snapshot | None = None
     events: Sequence[Event] = ()
+    trends: Trends = field(default_factory=Trends)
 
 
 def fleet_known(registry: Registry, dags: Collection[str]) -> Known:
@@ -51,7 +54,8 @@ def table_known(registry: Registry, name: str, dags: Collection[str]) -> Looked:
         snapshot = found if found is not None and _of(registry, found.summary) else None
         seen = {name: snapshot.summary} if snapshot is not None else {}
         gains = gains_since(store, registry.histories, datetime.now(UTC).date() - KEPT, name)
-        return Looked(Known(ran, seen, gains=gains), snapshot, store.newest(name, _EVENTS))
+        unit, taken = points(store, name, snapshot.summary.base_path) if snapshot is not None else ("hour", ())
+        return Looked(Known(ran, seen, gains=gains), snapshot, store.newest(name, _EVENTS), Trends(unit, tuple(taken)))
     except StoreError as error:
         return Looked(Known(ran, trouble=away(error)))
 

@@ -10,9 +10,22 @@ import { count, counted, size } from "./words.js";
 export function files({ seen }) {
   if (!seen) return [h("p", { class: "quiet" }, "The watcher has not read this table yet.")];
   return [
+    section("Skew", skew(seen.skew)),
     section("Base files by size", sizes(seen.sizes)),
     section("Partitions", partitions(seen)),
     section("File groups", groups(seen)),
+  ];
+}
+
+/** Equal sizes are good: one large partition or file takes as long as all others together. */
+function skew(found) {
+  const rows = [["partitions", found.partitions], ["base files", found.files]].filter(([, of]) => of);
+  if (!rows.length) return null;
+  const { partitions } = found;
+  return [
+    plain("skew", ["", "count", "smallest", "median", "largest", "largest / median", "share of the largest"], rows.map(([name, of]) => [
+      name, count(of.count), size(of.smallest), size(of.median), size(of.largest), of.median ? `${(of.largest / of.median).toFixed(1)}\u00a0×` : "", `${(of.share * 100).toFixed(0)} %`])),
+    partitions && partitions.count > 1 ? h("p", { class: "quiet" }, `The largest partition is ${partitions.path}.`) : null,
   ];
 }
 

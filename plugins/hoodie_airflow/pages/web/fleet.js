@@ -18,17 +18,21 @@ const right = (...children) => h("td", { class: "right" }, ...children);
 const columns = (now) => [
   { key: "name", title: "Table", by: (row) => row.name.toLowerCase(), cell: (row) =>
     h("th", { scope: "row" }, h("a", { href: `#/table/${encodeURIComponent(row.name)}` }, row.name),
-      row.description ? h("div", { class: "about" }, row.description) : null) },
+      row.description ? h("div", { class: "about" }, row.description) : null,
+      h("div", { "data-mount": "advice", "data-table": row.name })) },
   { key: "state", title: "State", by: (row) => RANKS.indexOf(row.state), cell: (row) => h("td", { class: "reasons" }, state(row)) },
   { key: "urgency", title: "Urgency", down: true, right: true, by: (row) => row.urgency, cell: (row) => right(times(row.urgency)) },
   { key: "last_commit", title: "Last commit", down: true, right: true, by: (row) => row.last_commit, cell: (row) => right(ago(row.last_commit, now)) },
-  { key: "bytes", title: "Size", down: true, right: true, by: (row) => row.bytes, cell: (row) => right(size(row.bytes)) },
+  { key: "bytes", title: "Size", down: true, right: true, by: (row) => row.bytes, cell: (row) => right(size(row.bytes), measured(row, now)) },
   { key: "files", title: "Files", down: true, right: true, by: (row) => row.files, cell: (row) => right(count(row.files)) },
   { key: "log_bytes", title: "Logs", down: true, right: true, by: (row) => row.log_bytes, cell: (row) => right(row.log_bytes ? size(row.log_bytes) : "") },
   { key: "pending", title: "Pending", down: true, right: true, by: (row) => row.pending, cell: (row) => right(row.pending ? count(row.pending) : "") },
   { key: "runs", title: "Last runs", down: true, by: (row) => row.runs[0]?.at ?? null, cell: (row) => h("td", { class: "runs" }, runs(row.runs, now)) },
   { key: "running", title: "Scheduled services", by: (row) => row.running.join(), cell: (row) => h("td", { class: "runs" }, row.running.join(", ") || "none") },
 ];
+
+/** The age of the numbers, if the last look did not read them again. */
+const measured = (row, now) => (row.measured_at && row.measured_at !== row.looked_at ? h("div", { class: "about" }, "measured ", ago(row.measured_at, now)) : null);
 
 const times = (urgency) => (urgency === null ? "" : `${urgency >= 10 ? count(Math.round(urgency)) : urgency.toFixed(1)}\u00a0×`);
 
@@ -48,7 +52,8 @@ export const brief = (text) => text.split(/\n|\. (?=Found: |To do: )/, 1)[0];
 export function runs(found, now) {
   return found.map((each) => h("span", {},
     h("a", { href: `#/run/${encodeURIComponent(each.dag)}/${encodeURIComponent(each.run)}` }, each.service),
-    each.state === "success" ? " " : ` ${each.state === "asks" ? "waits for approval" : each.state} `, ago(each.at, now)));
+    each.state === "success" ? " " : ` ${each.state === "asks" ? "waits for approval" : each.state} `, ago(each.at, now),
+    each.later ? [", done by other means ", ago(each.later, now)] : null));
 }
 
 /** The nodes of the page. */
@@ -88,5 +93,6 @@ function tables(found) {
     texts: (row) => [row.name, row.base_path, row.description, ...row.tags, ...row.reasons],
     filter: { title: "State", of: (row) => row.state, values: WORDS },
     placeholder: "name, path or tag",
+    cards: true,
   }));
 }

@@ -7,9 +7,9 @@ import { count, counted } from "./words.js";
  * The nodes of a listing. A column has `key`, `title`, `cell(row)`, which makes its td or th, and `by(row)`, what it is ordered
  * by: numbers or text, null comes last whichever way; `down` is the way of its first click, `right` sets numbers right.
  * `like(one, other)` orders rows that are alike; `texts(row)` are what a search looks into; `filter` is {title, of(row), values},
- * with the words of each value. `size` rows are a page.
+ * with the words of each value. `size` rows are a page. In narrow windows the rows of `cards` are below each other.
  */
-export function listing({ rows, noun, columns, order, like, texts, filter, placeholder, size = 100 }) {
+export function listing({ rows, noun, columns, order, like, texts, filter, placeholder, size = 100, cards = false }) {
   const chosen = { text: "", only: "", page: 0, ...order };
   const head = h("tr", {});
   const body = h("tbody", {});
@@ -42,7 +42,7 @@ export function listing({ rows, noun, columns, order, like, texts, filter, place
     const pages = Math.max(1, Math.ceil(found.length / size));
     const seen = found.slice(chosen.page * size, (chosen.page + 1) * size);
     head.replaceChildren(...columns.map((column) => header(column, chosen, reorder)));
-    body.replaceChildren(...seen.map((row) => h("tr", {}, columns.map((column) => column.cell(row)))));
+    body.replaceChildren(...seen.map((row) => h("tr", {}, columns.map((column) => titled(column, row)))));
     shown.textContent = found.length === rows.length
       ? counted(rows.length, noun)
       : `${count(found.length)} of ${counted(rows.length, noun)}`;
@@ -66,9 +66,16 @@ export function listing({ rows, noun, columns, order, like, texts, filter, place
       h("label", {}, "Search", search), only ? h("label", {}, filter.title, only) : null),
     shown,
     scrolling(`list of ${noun}s`,
-      h("table", {}, h("caption", { class: "hidden" }, `${noun}s`), h("thead", {}, head), body)),
+      h("table", { class: cards ? "cards" : null }, h("caption", { class: "hidden" }, `${noun}s`), h("thead", {}, head), body)),
     pager,
   ];
+}
+
+/** A cell that knows its column's title: a card shows it. */
+function titled(column, row) {
+  const cell = column.cell(row);
+  cell.setAttribute("data-title", column.title);
+  return cell;
 }
 
 function options(rows, filter) {

@@ -3,6 +3,7 @@
 import { h } from "./dom.js";
 import { brief } from "./fleet.js";
 import { pairs, plain, section } from "./parts.js";
+import { trends } from "./trends.js";
 import { ago, amount, count, counted, moment, size } from "./words.js";
 
 export function overview(found) {
@@ -12,9 +13,10 @@ export function overview(found) {
     declared.description ? h("p", {}, declared.description) : null,
     found.loaded_from ? h("p", {}, `Loaded from ${found.loaded_from.what} of the server `,
       h("a", { href: `#/server/${encodeURIComponent(found.loaded_from.server)}` }, found.loaded_from.server)) : null,
-    seen ? facts(seen, now) : h("p", { class: "quiet" }, "The watcher has not read this table yet."),
+    seen ? [facts(seen, now), h("p", { class: "quiet" }, "Measured ", ago(seen.measured_at, now), ".")] : h("p", { class: "quiet" }, "The watcher has not read this table yet."),
     seen ? section("Pending work and blockers", waits(seen, now)) : null,
     seen ? section("Objectives", objectives(seen, now)) : null,
+    seen ? section("Trends", trends(found.trends, seen.wrote)) : null,
     section("Follows", follows(found.follows, now)),
     seen ? section("Consumers of changes", consumers(seen, now)) : null,
   ];

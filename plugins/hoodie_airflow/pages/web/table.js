@@ -29,8 +29,8 @@ export async function table(ask, [address, kind, name, chosen = "overview"], tel
     ...states(found.states),
     standing(found.row),
     tabs(`#/${kind}/${name}`, chosen),
-    ...tab[2](found, ask, tell),
-  ].filter(Boolean);
+    tab[2](found, ask, tell),
+  ].flat(Infinity).filter(Boolean);
 }
 
 /** A line; longer reasons open on request. */

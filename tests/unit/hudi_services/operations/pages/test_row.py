@@ -107,3 +107,16 @@ def test_the_last_runs_are_in_order_whatever_their_time_zone() -> None:
         ("compact", "2026-11-23T12:00:00+00:00"),
         ("clean", "2026-11-23T11:00:00+00:00"),
     ]
+
+
+def test_a_later_success_by_other_means_ends_a_failure() -> None:
+    """A run of the command line after Airflow's run has failed."""
+    later, before = ((NOW + timedelta(minutes=step)).isoformat() for step in (1, -1))
+    found = seen(replace(SEEN, successes={"clean": later, "compact": before}), clean="failed", compact="failed")
+    assert (found.state, found.reasons) == ("failed", ("the last run of compact failed",))
+    assert {each.service: each.later for each in found.runs} == {"clean": later, "compact": ""}
+
+
+def test_numbers_have_the_time_of_the_look_that_read_them() -> None:
+    assert seen(SEEN).measured_at == NOW.isoformat()
+    assert seen(replace(SEEN, measured_at=NOW - timedelta(days=1))).measured_at == "2026-11-22T12:00:00+00:00"

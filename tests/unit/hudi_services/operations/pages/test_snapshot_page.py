@@ -57,7 +57,7 @@ def test_numbers_are_those_that_show_prints(table: HoodieTable, store: SnapshotS
     found = page(table, store)
     facts = {each.name: each.value for each in found.facts}
     assert facts["rows in base files"] == shown["rows_in_base_files"] == 2
-    assert facts["size of these"] == shown["base_bytes"] > 0
+    assert facts["size of base files"] == shown["base_bytes"] > 0
     assert facts["size of logs"] == shown["log_bytes"] > 0
     assert facts["last commit"] == shown["last_commit"]
     assert sum(each.bytes for each in found.partitions) == shown["base_bytes"] + shown["log_bytes"]
@@ -184,3 +184,32 @@ def test_consumers_of_changes(table: HoodieTable, store: SnapshotStore) -> None:
     assert slow.held_until is not None
     assert slow.since < slow.held_until < store.fleet()[0].looked_at.isoformat()
     assert store.fleet()[0].passed == ("slow",)
+
+
+def test_skew_has_the_sizes_of_partitions_and_files(table: HoodieTable, store: SnapshotStore) -> None:
+    found = page(table, store)
+    sizes = sorted(each.bytes for each in found.partitions)
+    shown = found.skew["partitions"]
+    assert (shown.count, shown.smallest, shown.largest, shown.path) == (2, sizes[0], sizes[1], "part=p")
+    assert shown.share == pytest.approx(sizes[1] / sum(sizes))
+    assert found.skew["files"].count == 2
+
+
+def test_numbers_keep_the_time_of_the_last_good_look(table: HoodieTable, store: SnapshotStore) -> None:
+    before = page(table, store).measured_at
+    table.clock.sleep(3600)
+    for file in Path(str(table.base_path)).glob(".hoodie/hoodie.properties*"):
+        file.write_text("torn")
+    found = snapshot(table, store)
+    after = seen("t", found, ())
+    assert after is not None
+    assert (found.summary.health, after.measured_at) == ("unreadable", before)
+    assert after.looked_at != before
+
+
+def test_services_have_their_last_success(table: HoodieTable, store: SnapshotStore) -> None:
+    assert snapshot(table, store).summary.successes == {}
+    table.run(COMPACTION)
+    done = snapshot(table, store).summary.successes
+    assert list(done) == ["compact"]
+    assert done["compact"] == snapshot(table, store).body["table"]["last_commits"][0]["completed"]

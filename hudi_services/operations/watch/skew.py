@@ -1,0 +1,33 @@
+"""The skew of a table: how unequal its partitions and its base files are in size."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import Any
+
+from hudi_services.operations.inspect.table_look import Look
+
+
+def skew(look: Look, partitions: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The sizes of `partitions`, with logs, and of base files, in bytes; empty where there are no files."""
+    sizes = {str(each["partition"]): int(each["bytes"]) for each in partitions if each["bytes"]}
+    files = [each.base_file.size for each in look.view.slices if each.base_file is not None]
+    found: dict[str, Any] = {}
+    if sizes:
+        largest = max(sizes, key=lambda path: sizes[path])
+        found["partitions"] = {**_sizes(list(sizes.values())), "path": largest}
+    if files:
+        found["files"] = {**_sizes(files), "path": ""}
+    return found
+
+
+def _sizes(sizes: Sequence[int]) -> dict[str, Any]:
+    whole = sum(sizes)
+    return {
+        "count": len(sizes),
+        "largest": max(sizes),
+        "median": int(median(sizes)),
+        "smallest": min(sizes),
+        "share": max(sizes) / whole if whole else 0.0,
+    }
