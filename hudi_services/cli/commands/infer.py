@@ -11,11 +11,13 @@ from hudi_services.cli.flags import CONTEXT, json_flag, verbose_flag, with_examp
 from hudi_services.runtime.terminal import echo
 
 
-def _infer(folder: str, file_format: str | None, name: str | None, as_json: bool) -> None:
+def _infer(folder: str, file_format: str | None, name: str | None, objectives: bool, as_json: bool) -> None:
     from hudi_services.sources.infer.entry import entry_text  # they load Arrow
     from hudi_services.sources.infer.profile import look_at
+    from hudi_services.sources.infer.sections import sections_text
 
-    text = entry_text(look_at(folder, file_format, name))
+    found = look_at(folder, file_format, name)
+    text = entry_text(found) + (sections_text(folder, found.modified_ms) if objectives else "")
     echo(json.dumps(yaml.safe_load(text), indent=2) if as_json else text, nl=as_json)
 
 
@@ -30,11 +32,21 @@ infer = click.Command(
             help="The format of the files. [default: that of most files]",
         ),
         click.Option(["--name"], help="The name of the table. [default: that of the folder]"),
+        click.Option(
+            ["--objectives"],
+            is_flag=True,
+            help="Also print the sections history, watch, objectives and alerts, for a registry that has none yet.",
+        ),
         json_flag("Print the registry as JSON, without remarks."),
         verbose_flag(),
     ],
     help="Print a registry with an entry for a folder of files, to be edited: how CSV is written, types, keys, dates in paths. "
     "Looks at the beginnings of at most ten files; lines of which it is not sure have a remark with a question mark.",
-    epilog=with_examples(("hudi-services infer /data/landing/orders > tables.yaml",)),
+    epilog=with_examples(
+        (
+            "hudi-services infer /data/landing/orders > tables.yaml",
+            "hudi-services infer /data/landing/orders --objectives > tables.yaml",
+        )
+    ),
     context_settings=CONTEXT,
 )

@@ -40,6 +40,7 @@ class Finding:
     empty: Sequence[str] = ()  # files of 0 bytes
     mostly: Collection[str] = ()  # columns that are numbers but for a few values
     untyped: Sequence[str] = ()  # columns and fields, dotted, without a value
+    modified_ms: Sequence[int] = ()  # when the files were changed last
 
 
 def entry_text(found: Finding) -> str:

@@ -85,6 +85,7 @@ def look_at(folder: str, file_format: str | None, name: str | None) -> Finding:
             sample.empty,
             found.mostly,
             found.untyped,
+            [file.modified_ms for file in sample.files],
         )
 
 
