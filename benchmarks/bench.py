@@ -13,23 +13,31 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from benchmarks import beside_delta, beside_hudi, change_feed, indexes, many_files, stream_sink, two_writers
+from benchmarks import (
+    change_feed,
+    delta_comparison,
+    hudi_comparison,
+    indexes,
+    small_files,
+    stream_sink,
+    writer_conflicts,
+)
+from benchmarks.runners import ROOT
 from benchmarks.shapes import TRIPS, WIDE
-from benchmarks.sides import ROOT
 from tests.interop import peer_env
 
 WORKS: dict[str, Callable[[argparse.Namespace], int]] = {
-    "trips": partial(beside_hudi.compare, TRIPS, "copy on write"),
-    "trips-mor": partial(beside_hudi.compare, TRIPS, "merge on read"),
-    "wide": partial(beside_hudi.compare, WIDE, "copy on write"),
-    "wide-mor": partial(beside_hudi.compare, WIDE, "merge on read"),
-    "bootstrap": partial(beside_hudi.compare, TRIPS, "bootstrap"),
-    "sql": partial(beside_hudi.compare, TRIPS, "sql"),
-    "clustering": partial(beside_hudi.compare, TRIPS, "clustering"),
+    "trips": partial(hudi_comparison.compare, TRIPS, "copy on write"),
+    "trips-mor": partial(hudi_comparison.compare, TRIPS, "merge on read"),
+    "wide": partial(hudi_comparison.compare, WIDE, "copy on write"),
+    "wide-mor": partial(hudi_comparison.compare, WIDE, "merge on read"),
+    "bootstrap": partial(hudi_comparison.compare, TRIPS, "bootstrap"),
+    "sql": partial(hudi_comparison.compare, TRIPS, "sql"),
+    "clustering": partial(hudi_comparison.compare, TRIPS, "clustering"),
     "changes": change_feed.compare,
-    "delta": beside_delta.compare,
-    "many-files": many_files.report,
-    "two-writers": two_writers.report,
+    "delta": delta_comparison.compare,
+    "many-files": small_files.report,
+    "two-writers": writer_conflicts.report,
     "indexes": indexes.report,
     "stream-sink": stream_sink.report,
 }

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from benchmarks import tell
+from benchmarks import result_table
+from benchmarks.runners import HUDI, Runner, our_command, peer_command, run
 from benchmarks.shapes import TRIPS
-from benchmarks.sides import HUDI, Side, our_command, peer_command, run
-from benchmarks.trips import make_trips
+from benchmarks.trip_data import make_trips
 from tests.interop import peer_env
 
 
@@ -18,14 +18,16 @@ def compare(options: argparse.Namespace) -> int:
     make_trips(source, rows)
     cores, kind, phases = str(options.cores), "COPY_ON_WRITE", ("changes",)
     rest = (cores, options.memory, kind, str(peer_env.BUNDLES[HUDI]), "false")
-    sides = [
-        Side(f"Hudi {HUDI}", peer_command("benchmarks.hudi_side"), options.folder / "hudi", rest, phases),
-        Side("ours, no Spark", our_command("benchmarks.local_changes"), options.folder / "ours", (cores, kind), phases),
+    runners = [
+        Runner(f"Hudi {HUDI}", peer_command("benchmarks.hudi_runner"), options.folder / "hudi", rest, phases),
+        Runner(
+            "ours, no Spark", our_command("benchmarks.local_changes"), options.folder / "ours", (cores, kind), phases
+        ),
     ]
-    reports: dict[str, list[dict[str, object]]] = {side.name: [] for side in sides}
+    reports: dict[str, list[dict[str, object]]] = {runner.name: [] for runner in runners}
     for _ in range(options.runs):
-        for side in sides:
-            reports[side.name].append(run(side, source))
+        for runner in runners:
+            reports[runner.name].append(run(runner, source))
     head = f"{rows:,} trips, copy on write, {cores} cores, zstd, {options.runs} run(s), medians"
-    print(tell.table(reports, [sides[0].name], head))
-    return 0 if tell.same_results(reports) else 1
+    print(result_table.table(reports, [runners[0].name], head))
+    return 0 if result_table.same_results(reports) else 1

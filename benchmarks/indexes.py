@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from benchmarks.shapes import TRIPS
 from benchmarks.steps import writes
-from benchmarks.trips import make_trips
+from benchmarks.trip_data import make_trips
 from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
 

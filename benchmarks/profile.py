@@ -15,9 +15,9 @@ from typing import Any
 from pyspark import RDD
 
 from benchmarks.memory import processor_seconds
-from benchmarks.our_side import session
 from benchmarks.parquet_splits import parquet_splits
 from benchmarks.shapes import shape_of
+from benchmarks.spark_runner import session
 from benchmarks.steps import writes
 from hoodie import HoodieTable
 from hoodie.spark import SparkEngine

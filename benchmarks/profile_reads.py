@@ -12,9 +12,9 @@ from pathlib import Path
 
 import hoodie.spark
 from benchmarks.memory import processor_seconds
-from benchmarks.our_side import session
 from benchmarks.parquet_splits import parquet_splits
 from benchmarks.shapes import shape_of
+from benchmarks.spark_runner import session
 from benchmarks.steps import AGAIN, by_partition, second_newest_completion, writes
 from hoodie import HoodieTable
 

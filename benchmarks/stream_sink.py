@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from benchmarks.sides import HUDI, Side, our_command, peer_command, run
+from benchmarks.runners import HUDI, Runner, our_command, peer_command, run
 from tests.interop import peer_env
 
 KEYS = 100_000
@@ -33,9 +33,9 @@ def report(options: argparse.Namespace) -> int:
     for rows, batches in ((1000, options.batches), (LARGE, LARGE_BATCHES)):
         source = options.folder / f"stream-{rows}-{batches}"
         make_batches(source, rows, batches)
-        sides = (
-            Side("ours", our_command("benchmarks.stream_writer"), options.folder / "our-stream", rest, ("stream",)),
-            Side(
+        runners = (
+            Runner("ours", our_command("benchmarks.stream_writer"), options.folder / "our-stream", rest, ("stream",)),
+            Runner(
                 f"Hudi {HUDI}",
                 peer_command("benchmarks.hudi_stream"),
                 options.folder / "hudi-stream",
@@ -43,10 +43,10 @@ def report(options: argparse.Namespace) -> int:
                 ("stream",),
             ),
         )
-        for side in sides:
-            seconds = run(side, source)["results"]["sink"]
-            print(f"{rows:>8,} rows  {side.name:<12} {line(seconds, rows)}", flush=True)
-            missed = missed or (side.name == "ours" and not reached(seconds, rows))
+        for runner in runners:
+            seconds = run(runner, source)["results"]["sink"]
+            print(f"{rows:>8,} rows  {runner.name:<12} {line(seconds, rows)}", flush=True)
+            missed = missed or (runner.name == "ours" and not reached(seconds, rows))
     return int(missed)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 import hoodie.spark
-from benchmarks.our_side import session
+from benchmarks.spark_runner import session
 from benchmarks.steps import measured
 from benchmarks.stream_query import first_batch, run_stream
 from benchmarks.usage import run

@@ -42,19 +42,19 @@ MODULES = (
     "bench",
     "profile",
     "profile_reads",
-    "floor",
-    "many_files",
-    "our_side",
-    "local_side",
+    "arrow_baseline",
+    "small_files",
+    "spark_runner",
+    "local_runner",
     "local_changes",
-    "hudi_side",
+    "hudi_runner",
     "engines",
     "markers",
     "backlog",
     "doctor",
     "clustering",
     "pages",
-    "watching",
+    "watcher_look",
     "stream_writer",
     "batch_hour",
     "binlog_load",
@@ -94,7 +94,7 @@ def test_benchmarks_start_as_documented():
 def test_every_benchmark_that_runs_by_itself_is_asked_for_its_help():
     by_itself = {path.stem for path in (PROJECT / "benchmarks").glob("*.py") if "__main__" in path.read_text()}
     asked = set(MODULES)
-    assert by_itself - asked == {"delta_side"}, "which needs the peer's environment"
+    assert by_itself - asked == {"delta_runner"}, "which needs the peer's environment"
     for path in [*(PROJECT / "docs").rglob("*.md"), *(PROJECT / "benchmarks").glob("*.py")]:
         named = set(re.findall(r"python -m benchmarks\.(\w+)", path.read_text()))
         assert named <= by_itself, path

@@ -1,4 +1,4 @@
-"""Beside delta-rs, which works in one process without Spark: our local engine on both types of table, and our Spark.
+"""Comparison with delta-rs, which works in one process without Spark: our local engine on both types of table, and our Spark.
 
 Plain tables are on the terms of delta-rs: the same columns in the files, without Hudi's five, and new rows in new files.
 """
@@ -9,11 +9,11 @@ import argparse
 
 import pyarrow.parquet as pq
 
-from benchmarks import tell
+from benchmarks import result_table
+from benchmarks.runners import Runner, our_command, peer_command, run
 from benchmarks.shapes import TRIPS
-from benchmarks.sides import Side, our_command, peer_command, run
 from benchmarks.steps import ROWS
-from benchmarks.trips import make_trips
+from benchmarks.trip_data import make_trips
 
 _PHASES = ("write", "read")
 _LOCAL = (
@@ -29,22 +29,24 @@ def compare(options: argparse.Namespace) -> int:
     rows = options.rows or TRIPS.rows
     source = options.folder / f"{TRIPS.name}-{rows}"
     make_trips(source, rows)
-    cores, local = str(options.cores), our_command("benchmarks.local_side")
+    cores, local = str(options.cores), our_command("benchmarks.local_runner")
     spark = (cores, options.memory, "COPY_ON_WRITE")
-    delta = Side("delta-rs", peer_command("benchmarks.delta_side"), options.folder / "delta", (cores,), _PHASES)
+    delta = Runner("delta-rs", peer_command("benchmarks.delta_runner"), options.folder / "delta", (cores,), _PHASES)
     ours = [
-        Side(name, local, options.folder / folder, (cores, kind, terms), _PHASES)
+        Runner(name, local, options.folder / folder, (cores, kind, terms), _PHASES)
         for name, folder, kind, terms in _LOCAL
     ]
     ours.append(
-        Side("copy on write, Spark", our_command("benchmarks.our_side"), options.folder / "spark", spark, ("write",))
+        Runner(
+            "copy on write, Spark", our_command("benchmarks.spark_runner"), options.folder / "spark", spark, ("write",)
+        )
     )
-    reports: dict[str, list[dict[str, object]]] = {side.name: [] for side in (delta, *ours)}
+    reports: dict[str, list[dict[str, object]]] = {runner.name: [] for runner in (delta, *ours)}
     for _ in range(options.runs):
-        for side in (delta, *ours):
-            reports[side.name].append(run(side, source))
+        for runner in (delta, *ours):
+            reports[runner.name].append(run(runner, source))
     head = f"{rows:,} trips, {options.cores} cores, zstd, {options.runs} run(s), medians"
-    print(tell.table(reports, [delta.name], head))
-    tables = [tell.rows_of(side.table) for side in ours]
+    print(result_table.table(reports, [delta.name], head))
+    tables = [result_table.rows_of(runner.table) for runner in ours]
     tables.append((str(delta.table), pq.read_table(delta.table.with_name(delta.table.name + ROWS))))
-    return 0 if tell.same_results(reports) and tell.same_rows(TRIPS, tables) else 1
+    return 0 if result_table.same_results(reports) and result_table.same_rows(TRIPS, tables) else 1

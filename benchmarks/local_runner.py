@@ -1,6 +1,6 @@
 """This project without Spark, its local engine in one process, on the benchmark's steps.
 
-Runs as: python -m benchmarks.local_side PHASE INPUT TABLE CORES KIND TERMS
+Runs as: python -m benchmarks.local_runner PHASE INPUT TABLE CORES KIND TERMS
 TERMS are `hudi`, its defaults, or `plain`: the files hold the user's columns only and new rows go to new files, as with delta-rs.
 """
 

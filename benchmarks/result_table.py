@@ -1,4 +1,4 @@
-"""Prints the measurements as a table, and compares the results of the sides."""
+"""The measurements as a table, and a comparison of the results."""
 
 from __future__ import annotations
 

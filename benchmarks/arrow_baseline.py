@@ -1,4 +1,4 @@
-"""Arrow's share of a bulk insert: python -m benchmarks.floor INPUT (a file that benchmarks.bench made).
+"""Arrow's share of a bulk insert: python -m benchmarks.arrow_baseline INPUT (a file that benchmarks.bench made).
 
 Decode the input, put the rows of each city together, encode them as Parquet with a key and a sequence number beside the columns:
 in one process a core, with neither Spark nor keys, bloom filters, markers or a timeline.

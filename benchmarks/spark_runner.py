@@ -1,6 +1,6 @@
 """This project on the benchmark's steps, in a warm Spark session.
 
-Runs as: python -m benchmarks.our_side PHASE INPUT TABLE CORES MEMORY KIND
+Runs as: python -m benchmarks.spark_runner PHASE INPUT TABLE CORES MEMORY KIND
 """
 
 from __future__ import annotations

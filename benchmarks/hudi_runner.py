@@ -1,7 +1,7 @@
 """Apache Hudi's bundle on the benchmark's steps, in one warm JVM, configured as its documentation advises. METADATA is `false`
 for a table without its metadata table.
 
-Runs in the peer's environment: python -m benchmarks.hudi_side PHASE INPUT TABLE CORES MEMORY KIND JAR METADATA
+Runs in the peer's environment: python -m benchmarks.hudi_runner PHASE INPUT TABLE CORES MEMORY KIND JAR METADATA
 """
 
 from __future__ import annotations

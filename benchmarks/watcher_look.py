@@ -1,6 +1,6 @@
 """A watcher's look at tables past all bounds: a partition of many files, a timeline of many instants.
 
-`python -m benchmarks.watching --files 100000 --instants 50000` prints the seconds of the first look, of one that finds another
+`python -m benchmarks.watcher_look --files 100000 --instants 50000` prints the seconds of the first look, of one that finds a new
 commit and of one at a quiet table, the bytes that the store then holds of the table, and the peak of memory. Each table is
 looked at in a process of its own.
 """
@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from benchmarks.many_files import OPTIONS, ROOT, SCHEMA, make
+from benchmarks.small_files import OPTIONS, ROOT, SCHEMA, make
 from hoodie import HoodieTable
 from hoodie.clock import SystemClock
 from hoodie.display import size_of
@@ -91,7 +91,7 @@ def main() -> None:
         folder = Path(tempfile.mkdtemp())
         try:
             fill(folder / "table", count)
-            command = [sys.executable, "-m", "benchmarks.watching", "--look", str(folder)]
+            command = [sys.executable, "-m", "benchmarks.watcher_look", "--look", str(folder)]
             subprocess.run(command, check=True, cwd=ROOT)
         finally:
             shutil.rmtree(folder)

@@ -73,7 +73,7 @@ def report(options: argparse.Namespace) -> int:
         shutil.rmtree(source, ignore_errors=True)
         make(source, partitions, files)
         for name in STEPS:
-            command = [sys.executable, "-m", "benchmarks.many_files", name, str(source)]
+            command = [sys.executable, "-m", "benchmarks.small_files", name, str(source)]
             done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, cwd=ROOT)
             found = json.loads(done.stdout.splitlines()[-1])
             lines.append(

@@ -1,6 +1,6 @@
 """delta-rs on the benchmark's steps: `write_deltalake` and `merge` as its documentation shows them, by the rules of our upserts.
 
-Runs in the peer's environment: python -m benchmarks.delta_side PHASE INPUT TABLE CORES
+Runs in the peer's environment: python -m benchmarks.delta_runner PHASE INPUT TABLE CORES
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The sides of a comparison: each phase runs in a process of its own and prints seconds, memory and results as JSON."""
+"""The systems of a comparison: each phase runs in a process of its own and prints seconds, memory and results as JSON."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HUDI = "1.2.0"
 
 
 @dataclass(frozen=True)
-class Side:
+class Runner:
     """One engine on one table. A phase is run as `command phase source table *rest`."""
 
     name: str
@@ -39,20 +39,20 @@ def our_command(module: str) -> tuple[str, ...]:
     return (sys.executable, "-m", module)
 
 
-def run(side: Side, source: Path) -> dict[str, Any]:
+def run(runner: Runner, source: Path) -> dict[str, Any]:
     """All phases: what a process learned in the writes must not help its reads. Their steps come together in one report."""
-    for left in (side.table, *side.table.parent.glob(f"{side.table.name}-*")):
+    for left in (runner.table, *runner.table.parent.glob(f"{runner.table.name}-*")):
         shutil.rmtree(left, ignore_errors=True)
     # If Python may not keep bytecode, every worker compiles the library again.
     unwanted = ("SPARK_HOME", "SPARK_CONF_DIR", "PYTHONDONTWRITEBYTECODE")
     environment = {key: value for key, value in os.environ.items() if key not in unwanted}
     found_in = f"{ROOT / 'plugins'}:{ROOT}"
-    environment |= {"PYTHONPATH": found_in, "PYSPARK_PYTHON": side.command[0], "SPARK_LOCAL_IP": "127.0.0.1"}
+    environment |= {"PYTHONPATH": found_in, "PYSPARK_PYTHON": runner.command[0], "SPARK_LOCAL_IP": "127.0.0.1"}
     reports = []
-    for phase in side.phases:
-        print(f"-- {side.name}: {phase}", file=sys.stderr)
+    for phase in runner.phases:
+        print(f"-- {runner.name}: {phase}", file=sys.stderr)
         begun = time.perf_counter()
-        command = [*side.command, phase, str(source), str(side.table), *side.rest]
+        command = [*runner.command, phase, str(source), str(runner.table), *runner.rest]
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=environment, cwd=ROOT)
         reports.append(json.loads(done.stdout.splitlines()[-1]))
         reports[-1]["seconds"][f"whole {phase} process, with start and warm-up"] = time.perf_counter() - begun
