@@ -72,6 +72,7 @@ class ServiceResult:
     rows_quarantined: int = 0
     files_read: int = 0
     files_skipped: int = 0  # that cannot be read, by the feed's policy
+    loads_again: Sequence[str] = ()  # source files that the next run of a feed loads again, after a rollback or restore
     columns_left_out: Sequence[str] = ()  # columns and dotted fields of a load without a value that shows their type
     bytes_read: int = 0
     files_written: int = 0
@@ -124,7 +125,9 @@ def read_report(path: str) -> Report:
     if "plan" in values:
         return Explained(**values)
     services = tuple(ServiceOutcome(**each) for each in values["services"])
-    lists = {name: tuple(values[name]) for name in ("blockers", "recovered", "uncounted", "columns_left_out")}
+    lists = {
+        name: tuple(values[name]) for name in ("blockers", "recovered", "uncounted", "columns_left_out", "loads_again")
+    }
     return ServiceResult(
         **{**values, **lists, "services": services, "gain": Gain(**values["gain"]), "cost": Cost(**values["cost"])}
     )

@@ -38,6 +38,7 @@ def take_back_command(
         props: str | None,
         conf: tuple[str, ...],
         explain: bool,
+        skip_files: bool,
         yes: str | None,
         as_json: bool,
         **flag: str,
@@ -51,7 +52,7 @@ def take_back_command(
         chosen = chosen_table(target_base_path, table, registry)
         options = laid_over(merged_options(props, conf), chosen.common)
         (what,) = flag.values()
-        task, engine = TakeBackTask(chosen.base_path, service(what), options), LocalEngine()
+        task, engine = TakeBackTask(chosen.base_path, service(what), options, skip_files), LocalEngine()
         decision = task.explain(engine)
         if explain:
             echo(json.dumps(decision.as_dict(name), indent=2) if as_json else decision.as_text(name))
@@ -76,6 +77,11 @@ def take_back_command(
             click.Option(["--props"], help="Properties file of hoodie.* options, a path or URL."),
             click.Option(["--hoodie-conf", "conf"], multiple=True, metavar="KEY=VALUE", help="One option. Repeatable."),
             click.Option(["--explain"], is_flag=True, help="Print what would be taken back and change nothing."),
+            click.Option(
+                ["--skip-files"],
+                is_flag=True,
+                help="Keep the source files of these commits as loaded: the next run of the feed does not load them again.",
+            ),
             click.Option(
                 ["--yes"],
                 is_flag=False,

@@ -20,7 +20,7 @@ class Restore(ServiceSection):
     """Savepoints and restores from Airflow's page: by hand only."""
 
 
-def _task(call: Call, operation: str, instant: str | None, comments: str, agreed: str) -> Task:
+def _task(call: Call, operation: str, instant: str | None, comments: str, agreed: str, skip_files: bool) -> Task:
     if operation != MAKE and instant is None:
         raise ConfigError(
             f"The operation {operation!r} needs the instant of a savepoint",
@@ -34,7 +34,7 @@ def _task(call: Call, operation: str, instant: str | None, comments: str, agreed
     assert instant is not None
     if operation == DELETE:
         return DeleteSavepointTask(call.base_path, instant, options)
-    return RestoreTask(call.base_path, instant, options, agreed, call.tell)
+    return RestoreTask(call.base_path, instant, options, agreed, call.tell, skip_files)
 
 
 def _form(_table: Table) -> tuple[Field, ...]:
@@ -52,6 +52,13 @@ def _form(_table: Table) -> tuple[Field, ...]:
             "The instant of its commit. Empty only for a new savepoint: then it is of the last commit.",
             None,
             {"type": ["null", "string"], "pattern": "^[0-9]+$"},
+        ),
+        Field(
+            "skip_files",
+            "Do not load the files again",
+            "A restore also takes back the record of the files that these commits loaded. Keep them as loaded.",
+            False,
+            {"type": "boolean"},
         ),
         Field("comments", "Comments", "Why a savepoint is made: shown with it.", "", {"type": "string"}),
     )
@@ -78,6 +85,7 @@ def _arguments(_table: Table, section: Restore, asked: Asked) -> Arguments:
     operation, instant = given.get("operation") or EXPLAIN, given.get("instant")
     flags = ("--operation", operation, *(("--instant", instant) if instant else ()))
     flags += ("--comments", given["comments"]) if given.get("comments") else ()
+    flags += ("--skip-files",) if given.get("skip_files") else ()
     return Arguments((*flags, *(("--agreed", asked.agreed) if asked.agreed else ())), section.hoodie)
 
 
@@ -97,6 +105,7 @@ RESTORE = ServiceEntry(
             click.Option(["--instant"]),
             click.Option(["--comments"], default=""),
             click.Option(["--agreed"], default=""),
+            click.Option(["--skip-files"], is_flag=True),
         ),
         typed=False,
         mends=True,

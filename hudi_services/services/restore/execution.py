@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+from hoodie.display import counted
 from hoodie.engine import Engine
+from hoodie.model.restore import RestorePlan
+from hoodie.model.rollback import RollbackPlan
 from hoodie.services.decision import Decision
 from hoodie.services.service import Service
 from hoodie.table import HoodieTable
 from hudi_services.entry.size_estimate import Work
 from hudi_services.runtime.result import ServiceResult
+from hudi_services.services.restore.feed_reload import Feeds, Reloads, reloads_of
+
+_NAMED = 5  # files that a message names
 
 
 class TookBack(Protocol):
@@ -34,21 +40,45 @@ class TakesBack(Service[Any, Any], Protocol):
 
 @dataclass(frozen=True)
 class TakeBackTask:
-    """Takes the table at `base_path` back by `service`; `options` are the service's own."""
+    """Takes the table at `base_path` back by `service`; `options` are the service's own. With `skip_files` the source files of
+    the commits that go count as loaded afterwards."""
 
     base_path: str
     service: TakesBack
     options: Mapping[str, object]
+    skip_files: bool = False
 
     def explain(self, engine: Engine) -> Decision[Any]:
-        return HoodieTable.open(self.base_path, engine=engine).explain(self.service, self.options)
+        table = HoodieTable.open(self.base_path, engine=engine)
+        decision = table.explain(self.service, self.options)
+        if decision.plan is None:
+            return decision
+        reloads = reloads_of(table.state(), _times(decision.plan))
+        lines = () if self.skip_files else tuple(reloads.lines())
+        return replace(decision, facts={**decision.facts, **reloads.facts()}, after=(*decision.after, *lines))
 
     def run(self, engine: Engine) -> ServiceResult:
-        done: TookBack = HoodieTable.open(self.base_path, engine=engine).run(self.service, self.options)
+        table = HoodieTable.open(self.base_path, engine=engine)
+        before, schema = Feeds.of(table.state()), table.stored_schema
+        done: TookBack = table.run(self.service, self.options)
         message, instant = self.service.report(done)
         items = done.decision.items
         size = items.bytes if items is not None else 0
-        return ServiceResult(self.service.name, message, instant, files_deleted=done.files_deleted, bytes_deleted=size)
+        reloads = Reloads(before, Feeds.of(table.state()))
+        files = reloads.files
+        if files and self.skip_files:
+            reloads.skip(table, schema, self.options)
+            message += f"; {counted(len(files), 'source file')} stay marked as loaded"
+        elif files:
+            message += f"; the next run of the feed loads {counted(len(files), 'file')} again: {_named(files)}"
+        return ServiceResult(
+            self.service.name,
+            message,
+            instant,
+            files_deleted=done.files_deleted,
+            bytes_deleted=size,
+            loads_again=() if self.skip_files else tuple(files),
+        )
 
     def work(self, engine: Engine) -> Work:
         return Work(0, "files are deleted, no row is read")
@@ -56,3 +86,13 @@ class TakeBackTask:
     def confirmed(self, decision: Decision[Any]) -> TakeBackTask:
         """The task that does what was agreed to, and no more."""
         return replace(self, service=self.service.agreed(decision))
+
+
+def _times(plan: RollbackPlan | RestorePlan) -> frozenset[str]:
+    """The instants that go."""
+    return frozenset(plan.times) if isinstance(plan, RestorePlan) else frozenset([plan.instant])
+
+
+def _named(files: Sequence[str]) -> str:
+    more = f" and {len(files) - _NAMED} more" if len(files) > _NAMED else ""
+    return f"{', '.join(files[:_NAMED])}{more}"

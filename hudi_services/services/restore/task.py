@@ -78,10 +78,11 @@ class RestoreTask:
     options: Mapping[str, object]
     agreed: str = ""
     tell: Callable[[str], None] = lambda _line: None
+    skip_files: bool = False
 
     @property
     def _task(self) -> TakeBackTask:
-        return TakeBackTask(self.base_path, Restore(self.instant), self.options)
+        return TakeBackTask(self.base_path, Restore(self.instant), self.options, self.skip_files)
 
     def explain(self, engine: Engine) -> Decision[Any]:
         return self._task.explain(engine)
