@@ -13,6 +13,8 @@ from hoodie.engine import Engine
 from hoodie.errors import DeleteCapError, SavepointError
 from hoodie.services.decision import Decision
 from hoodie.services.restore.service import Restore
+from hoodie.services.stage_text import stage_lines
+from hoodie.services.stages import Loss
 from hoodie.table import HoodieTable
 from hudi_services.entry.size_estimate import Work
 from hudi_services.runtime.result import ServiceResult
@@ -101,7 +103,9 @@ class RestoreTask:
         gone = counted(len(decision.items or ()), "instant")
         return DeleteCapError(
             f"Restoring table {self.base_path} to savepoint {self.instant} takes back {gone}",
-            found="; ".join(decision.after),
+            found="; ".join(
+                line for stage in decision.stages if isinstance(stage, Loss) for line in stage_lines(stage)
+            ),
             fix="agree to it, or leave the table as it is; nothing was changed",
             digest=decision.digest,
         )

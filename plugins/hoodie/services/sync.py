@@ -8,6 +8,7 @@ from hoodie.clock import Clock
 from hoodie.config.groups import SYNC_OPTIONS, OptionGroup
 from hoodie.config.options import Given
 from hoodie.services.decision import Decision
+from hoodie.services.stages import CatalogChanges
 from hoodie.sync.connect import open_catalog
 from hoodie.sync.model import SyncPlan
 from hoodie.sync.run import Connect, explain_sync, run_sync
@@ -26,18 +27,8 @@ class Sync:
     def decide(self, state: TableState, options: Given, clock: Clock) -> Decision[SyncPlan]:
         """Changes of the catalog, in order. Raises what `explain_sync` raises."""
         plan = explain_sync(state, options, self.connect)
-        extractor = (f"partition values by {plan.extractor}",) if plan.extractor is not None else ()
-        return Decision(
-            plan if plan.actions else None,
-            plan.reason,
-            {
-                "instant": plan.instant,
-                "extractor": plan.extractor,
-                "actions": [{"kind": type(action).__name__, "text": str(action)} for action in plan.actions],
-            },
-            before=(*extractor, *(f"  {action}" for action in plan.actions)),
-            would=f"would make {len(plan.actions)} changes to the catalog",
-        )
+        changes = CatalogChanges(plan.instant, plan.extractor, plan.actions)
+        return Decision(plan if plan.actions else None, plan.reason, stages=(changes,))
 
     def run(self, access: TableAccess, options: Given) -> SyncPlan:
         """See `run_sync`. Returns what was changed."""

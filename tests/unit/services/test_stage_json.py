@@ -10,17 +10,22 @@ from hoodie.model.time import Time
 from hoodie.services.stage_json import items_fields, stage_fields
 from hoodie.services.stages import (
     Backlog,
+    CatalogChanges,
     DataSkipping,
     ExpiredPlans,
     Facts,
     FilterRead,
     Item,
     Items,
+    KeptPartitions,
+    Loss,
     Notes,
     OverdueTrash,
     PendingPlan,
     PendingPlans,
+    StaysAside,
 )
+from hoodie.sync.model import CreateDatabase
 from hoodie.transaction.trash import TrashFolder
 
 AT = Time("20260101000000000")
@@ -73,4 +78,27 @@ def test_items_have_their_facts_beside_them():
     assert items_fields(items) == {
         "bytes": 6,
         "files": [{"path": "a", "bytes": 5, "file_group": "g", "reason": "old"}, {"path": "b", "bytes": 1}],
+    }
+
+
+def test_what_stays_and_what_is_lost():
+    assert stage_fields(
+        [KeptPartitions(("a",), (), 2, "hoodie.max"), StaysAside((("f", "why"),)), Loss(1, 2, 3, 4)]
+    ) == {
+        "undated": ["a"],
+        "absent": [],
+        "later": 2,
+        "stay_aside": [{"path": "f", "reason": "why"}],
+        "rows_inserted": 1,
+        "rows_updated": 2,
+        "rows_deleted": 3,
+        "files_deleted": 4,
+    }
+
+
+def test_changes_of_a_catalog_have_a_kind_and_a_text():
+    assert stage_fields([CatalogChanges(None, None, (CreateDatabase("d"),))]) == {
+        "instant": None,
+        "extractor": None,
+        "actions": [{"kind": "CreateDatabase", "text": "create database d"}],
     }

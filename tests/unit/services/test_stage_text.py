@@ -8,7 +8,9 @@ from datetime import UTC, datetime
 from hoodie.model.time import Time
 from hoodie.services.stage_text import cap_texts, reason_text, stage_lines, work_text
 from hoodie.services.stages import (
+    ArchiveScope,
     Backlog,
+    CatalogChanges,
     CleanScope,
     DataSkipping,
     ExpiredPlans,
@@ -16,15 +18,25 @@ from hoodie.services.stages import (
     FilterRead,
     Item,
     Items,
+    KeptByRollback,
+    KeptPartitions,
+    Loss,
     Measure,
     Notes,
     OverdueTrash,
     PendingPlan,
     PendingPlans,
+    PlanRemoval,
     Regrouping,
+    RestoreScope,
+    SetAside,
+    StaysAside,
     TimelineLength,
+    Trash,
     Trigger,
+    TtlScope,
 )
+from hoodie.sync.model import CreateDatabase
 from hoodie.transaction.trash import TrashFolder
 
 COMMITS = Measure(1, 4, "commit", "hoodie.max.commits")
@@ -105,3 +117,41 @@ def test_a_stage_of_a_service_of_ones_own_has_a_line_a_field():
     assert lines(Own(1_000, True)) == ["rows seen: 1,000", "is last: True"]
     assert work_text([Own(1, True), Items("remove", (Item("a", 1),), 1)]) == "would remove 1 file, 1 bytes"
     assert work_text([Own(1, True)]) == ""
+
+
+def test_what_is_kept_has_its_reason():
+    kept = KeptPartitions(("a",), ("b",), 2, "hoodie.max")
+    assert lines(ArchiveScope(3, None), TtlScope(3, 1, 5), kept, KeptByRollback(AT, True, ("p/.f.log",))) == [
+        "partition 'a' has no creation time: it is kept",
+        "there is no partition 'b'",
+        "2 more wait for later runs (hoodie.max)",
+        "its plan stays, and is carried out by the next run of its service",
+        f"p/.f.log stays, as it holds blocks of other instants: a command block hides those of {AT}",
+    ]
+    assert lines(KeptPartitions((), (), 0, "hoodie.max"), KeptByRollback(AT, False, ())) == []
+
+
+def test_a_restore_says_what_is_lost():
+    assert lines(RestoreScope(AT, 2, 1), Loss(1_000, 2, 3, 1)) == [
+        f"savepoint: {AT}",
+        "commits: 2",
+        "pending: 1",
+        "lost would be 1,000 inserted rows, 2 updates and 3 deletions, and 1 file",
+    ]
+
+
+def test_what_cleans_have_set_aside_and_what_stays_there():
+    many = StaysAside(tuple((f"f{number}", "no slice would have it") for number in range(30)))
+    told = lines(Trash((SetAside(AT, "2026-01-02", 1, 10, 2),)), many)
+    assert told[:2] == [
+        f"clean {AT}: 1 file, 10 bytes, in 2 partitions, until 2026-01-02",
+        "stays aside: f0: no slice would have it",
+    ]
+    assert len(told) == 21
+
+
+def test_a_plan_without_files_says_what_it_changes():
+    changes = CatalogChanges(AT, "Extractor", (CreateDatabase("d"),))
+    assert lines(changes, PlanRemoval(AT, "clustering")) == ["partition values by Extractor", "  create database d"]
+    assert work_text([changes]) == "would make 1 changes to the catalog"
+    assert work_text([PlanRemoval(AT, "clustering")]) == "would unschedule it"

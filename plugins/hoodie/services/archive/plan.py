@@ -19,7 +19,7 @@ from hoodie.services.archive.retention import Hold, archivable, holds, kept_at_l
 from hoodie.services.blockers import Blocker, blockers_of
 from hoodie.services.blockers import Hold as Holding
 from hoodie.services.decision import Decision
-from hoodie.services.stages import Cause, Item, Items, Measure, Reason, TimelineLength
+from hoodie.services.stages import ArchiveScope, Cause, Item, Items, Measure, Reason, TimelineLength
 from hoodie.timeline import Action, Instant, Timeline
 from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.view import TableState
@@ -162,16 +162,9 @@ def _nothing(state: TableState, why: Reason, hold: Hold | None = None) -> Decisi
 
 
 def _decision(state: TableState, plan: ArchivePlan | None, why: Reason, hold: Hold | None) -> Decision[ArchivePlan]:
-    return Decision(
-        plan,
-        why,
-        {
-            "commits_on_timeline": len(state.timeline.commits),
-            "held_back_by": str(hold.instant) if hold and hold.instant else None,
-        },
-        Items("archive", plan.instants if plan else (), plan.bytes if plan else 0, "instant", _item),
-        before=(),
-    )
+    held = str(hold.instant) if hold and hold.instant else None
+    items = Items("archive", plan.instants if plan else (), plan.bytes if plan else 0, "instant", _item)
+    return Decision(plan, why, stages=(ArchiveScope(len(state.timeline.commits), held), items))
 
 
 def _item(instant: Instant) -> Item:

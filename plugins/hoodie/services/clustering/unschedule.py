@@ -16,6 +16,7 @@ from hoodie.services.clustering.buckets import refuse_resizing
 from hoodie.services.decision import Decision
 from hoodie.services.rewrite.removal import remove_plan
 from hoodie.services.service import checked_instant
+from hoodie.services.stages import PlanRemoval
 from hoodie.timeline import Instant
 from hoodie.transaction.concurrency import pending_plan
 from hoodie.view import TableState, clustering_plan
@@ -57,7 +58,8 @@ def _decide(state: TableState, time: Time) -> tuple[Instant, Decision[Clustering
     instant, plan = _waiting(state, time)
     refuse_resizing(state, plan, time)
     groups = counted(len(plan.groups), "file group")
-    return instant, Decision(plan, f"clustering {time} of {groups} waits", before=(), would="would give its plan up")
+    removal = PlanRemoval(time, str(instant.action))
+    return instant, Decision(plan, f"clustering {time} of {groups} waits", stages=(removal,))
 
 
 def _waiting(state: TableState, time: Time) -> tuple[Instant, ClusteringPlan]:

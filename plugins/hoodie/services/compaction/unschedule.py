@@ -15,6 +15,7 @@ from hoodie.model.time import Time
 from hoodie.services.decision import Decision
 from hoodie.services.rewrite.removal import remove_plan
 from hoodie.services.service import checked_instant
+from hoodie.services.stages import PlanRemoval
 from hoodie.timeline import Action, Instant
 from hoodie.transaction.concurrency import pending_plan
 from hoodie.transaction.rollback import failed_writes
@@ -66,7 +67,8 @@ def _decide(state: TableState, time: Time) -> tuple[Instant, Decision[Compaction
         size = f"of {counted(len(plan.operations), 'file group')} "
     except CorruptTableError:
         plan, size = CompactionPlan(()), "with a torn plan "
-    return instant, Decision(plan, f"{instant.action} {time} {size}waits", before=(), would="would unschedule it")
+    removal = PlanRemoval(time, str(instant.action))
+    return instant, Decision(plan, f"{instant.action} {time} {size}waits", stages=(removal,))
 
 
 def _alone(state: TableState, time: Time) -> tuple[Instant, Decision[CompactionPlan]]:

@@ -14,7 +14,7 @@ from hoodie.model.rollback import RollbackPlan
 from hoodie.model.time import Time
 from hoodie.services.decision import Decision
 from hoodie.services.guard import Caps, weighed
-from hoodie.services.stages import Item, Items
+from hoodie.services.stages import Item, Items, Loss, RestoreScope
 from hoodie.timeline import WRITE_ACTIONS, Action, Instant
 from hoodie.transaction.rollback import plan_rollbacks, refuse_pending_clean
 from hoodie.view import TableState, TableView
@@ -68,7 +68,7 @@ def decide_restore(state: TableState, savepoint: Time, caps: Caps) -> Decision[R
     view = TableView(state.before([i for i in undone if i.is_completed]))
     view.latest()
     if not undone:
-        return Decision(None, f"nothing came after savepoint {savepoint}", {"savepoint": savepoint})
+        return Decision(None, f"nothing came after savepoint {savepoint}", stages=(RestoreScope(savepoint),))
     sizes = sizes_by_path(view.files)
     plans = plan_rollbacks(state, undone, view.files)
     result = [
@@ -83,23 +83,14 @@ def decide_restore(state: TableState, savepoint: Time, caps: Caps) -> Decision[R
     rows = [sum(rollback.rows[kind] for rollback in result) for kind in range(3)]
     deleted, size = sum(rollback.plan.count for rollback in result), sum(rollback.size for rollback in result)
     whole = sum(sizes.values())
-    facts = {
-        "savepoint": savepoint,
-        "commits": sum(rollback.instant.is_completed for rollback in result),
-        "pending": sum(not rollback.instant.is_completed for rollback in result),
-        "rows_inserted": rows[0],
-        "rows_updated": rows[1],
-        "rows_deleted": rows[2],
-        "files_deleted": deleted,
-    }
+    completed = sum(rollback.instant.is_completed for rollback in result)
     return Decision(
         RestorePlan(savepoint, tuple((i.time, str(i.action)) for i in undone)),
         f"{counted(len(undone), 'instant')} came after savepoint {savepoint}",
-        facts,
-        Items("take back", result, size, "instant", _Undone.item),
-        after=(
-            f"lost would be {rows[0]:,} inserted rows, {rows[1]:,} updates and {rows[2]:,} deletions, "
-            f"and {counted(deleted, 'file')}",
+        stages=(
+            RestoreScope(savepoint, completed, len(result) - completed),
+            Items("take back", result, size, "instant", _Undone.item),
+            Loss(rows[0], rows[1], rows[2], deleted),
         ),
         deletion=weighed(deleted, size, whole, caps, lambda: whole),
     )

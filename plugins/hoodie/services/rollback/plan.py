@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from hoodie.display import counted
 from hoodie.errors import CorruptFileError, MissingFileError, RollbackError
 from hoodie.markers import read_markers
@@ -13,7 +11,7 @@ from hoodie.model.rollback import RollbackPlan
 from hoodie.model.time import BEGINNING, Time
 from hoodie.services.decision import Decision
 from hoodie.services.guard import Caps, weighed
-from hoodie.services.stages import Item, Items
+from hoodie.services.stages import Item, Items, KeptByRollback, RollbackScope
 from hoodie.timeline import WRITE_ACTIONS, Action, Instant, State
 from hoodie.transaction.rollback import is_plan, plan_rollbacks, refuse_pending_clean
 from hoodie.view import TableState, TableView
@@ -52,25 +50,19 @@ def decide_rollback(state: TableState, time: Time, caps: Caps) -> Decision[Rollb
     return Decision(
         plan,
         reason,
-        {
-            "instant": time,
-            "action": str(instant.action),
-            "state": instant.state.name,
-            "found_without_marker": 0 if instant.is_completed else sum(path not in noted for path in files),
-            "noted_and_not_there": sum(path not in sizes for path in files),
-        },
-        Items("delete", items, size),
-        after=tuple(_also(plan, stays=stays)),
+        stages=(
+            RollbackScope(
+                time,
+                str(instant.action),
+                instant.state.name,
+                found_without_marker=0 if instant.is_completed else sum(path not in noted for path in files),
+                noted_and_not_there=sum(path not in sizes for path in files),
+            ),
+            Items("delete", items, size),
+            KeptByRollback(time, stays, tuple(path for shared in plan.shared for path in shared.logs)),
+        ),
         deletion=weighed(len(items), size, whole, caps, lambda: whole) if instant.is_completed else None,
     )
-
-
-def _also(plan: RollbackPlan, *, stays: bool) -> Iterator[str]:
-    if stays:
-        yield "its plan stays, and is carried out by the next run of its service"
-    for shared in plan.shared:
-        for path in shared.logs:
-            yield f"{path} stays, as it holds blocks of other instants: a command block hides those of {plan.instant}"
 
 
 def _why(path: str, sizes: dict[str, int], noted: set[str], instant: Instant) -> str | None:

@@ -18,7 +18,7 @@ from hoodie.model.files import FileSlice, GroupId, LogFile
 from hoodie.services.blockers import Hold, blockers_of
 from hoodie.services.decision import Decision
 from hoodie.services.guard import Caps, weighed
-from hoodie.services.stages import Item, Items
+from hoodie.services.stages import Item, Items, KeptPartitions, TtlScope
 from hoodie.timeline import Instant, parse_time
 from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.locks import Locking
@@ -88,11 +88,13 @@ def decide_ttl(state: TableState, given: Given, clock: Clock) -> Decision[TtlPla
     expired = tuple(over[: options[keys.MAX_PARTITIONS]])
     rule = f"{counted(days, 'day')} since {'they were made' if created else 'the last write'}"
     holds = [Hold(waiting[name], f"partition {name!r}", "which is to read it") for _, name in old if name in waiting]
-    notes = [f"partition {name!r} has no creation time: it is kept" for name, at in since.items() if at is None]
-    notes += [f"there is no partition {name!r}" for name in selected or () if name not in of_partition]
-    if len(over) > len(expired):
-        notes.append(f"{len(over) - len(expired):,} more wait for later runs ({keys.MAX_PARTITIONS.name})")
-    return _decision(state, options, clock, TtlPlan(expired, rule), len(chosen), view, holds, notes)
+    kept = KeptPartitions(
+        tuple(name for name, at in since.items() if at is None),
+        tuple(name for name in selected or () if name not in of_partition),
+        len(over) - len(expired),
+        keys.MAX_PARTITIONS.name,
+    )
+    return _decision(state, options, clock, TtlPlan(expired, rule), len(chosen), view, holds, kept)
 
 
 def _decision(
@@ -103,7 +105,7 @@ def _decision(
     looked_at: int,
     view: TableView,
     holds: Sequence[Hold],
-    notes: Sequence[str],
+    kept: KeptPartitions,
 ) -> Decision[TtlPlan]:
     found = f"{counted(len(plan.expired), 'partition')} of {looked_at:,} outlived {plan.rule}"
     files, size = sum(partition.files for partition in plan.expired), sum(partition.bytes for partition in plan.expired)
@@ -111,17 +113,18 @@ def _decision(
     return Decision(
         plan if plan.expired else None,
         found,
-        {"partitions": looked_at, "expired": len(plan.expired), "files": files},
-        Items("drop", plan.expired, size, "partition", _item),
-        before=(),
-        after=notes,
+        stages=(
+            TtlScope(looked_at, len(plan.expired), files),
+            Items("drop", plan.expired, size, "partition", _item),
+            kept,
+        ),
         deletion=weighed(files, size, whole, Caps.of(options), lambda: whole),
         blockers=blockers_of(holds, state, clock, ConcurrencyOptions.of(options), Locking.of(options)),
     )
 
 
 def _nothing(reason: str) -> Decision[TtlPlan]:
-    return Decision(None, reason, items=Items("drop", (), 0, "partition"), before=())
+    return Decision(None, reason, stages=(Items("drop", (), 0, "partition"),))
 
 
 def _item(expired: Expired) -> Item:

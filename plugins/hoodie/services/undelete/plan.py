@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from hoodie.display import counted
 from hoodie.errors import PendingInstantError, UndeleteError
 from hoodie.model.names import LogFileName
 from hoodie.model.time import Time
 from hoodie.services.decision import Decision
-from hoodie.services.stages import Item, Items
+from hoodie.services.stages import Item, Items, SetAside, StaysAside, Trash
 from hoodie.storage.base import FileInfo
 from hoodie.storage.content import same_content
 from hoodie.timeline import WRITE_ACTIONS, Action
@@ -64,7 +63,7 @@ def decide_undelete(state: TableState, clean: Time | None, partitions: Collectio
     _check_no_pending_clean(state)
     found = _found(state, clean, partitions)
     if not found:
-        return Decision(None, "nothing was set aside", {"cleans": 0})
+        return Decision(None, "nothing was set aside", stages=(Trash(()),))
     view = TableView(state, sorted({file.partition for file in found}))
     stays = dict(_there(found, view))
     stays.update(_taken_back(state, [file for file in found if file not in stays]))
@@ -72,19 +71,16 @@ def decide_undelete(state: TableState, clean: Time | None, partitions: Collectio
         stays.update(changing)
     files = tuple(file for file in found if file not in stays)
     size = sum(file.size for file in files)
-    cleans = [_of_clean(found, clean_time) for clean_time in sorted({file.aside.clean for file in found})]
+    cleans = tuple(_of_clean(found, clean_time) for clean_time in sorted({file.aside.clean for file in found}))
     reason = f"{counted(len(cleans), 'clean')} set {counted(len(found), 'file')} aside"
-    facts = {
-        "cleans": cleans,
-        "stay_aside": [{"path": file.path, "reason": why} for file, why in stays.items()],
-    }
     return Decision(
         UndeletePlan(files) if files else None,
         reason if files else f"{reason}, and none can be put back",
-        facts,
-        Items("put back", files, size, item=TrashFile.item),
-        before=[_line(clean_row) for clean_row in cleans],
-        after=[f"stays aside: {file.path}: {why}" for file, why in list(stays.items())[:20]],
+        stages=(
+            Trash(cleans),
+            Items("put back", files, size, item=TrashFile.item),
+            StaysAside(tuple((file.path, why) for file, why in stays.items())),
+        ),
     )
 
 
@@ -181,17 +177,7 @@ def _infos(files: PartitionFiles, more: Iterable[FileInfo] = ()) -> list[FileInf
     return list(result.values())
 
 
-def _of_clean(found: Sequence[TrashFile], clean: Time) -> dict[str, Any]:
+def _of_clean(found: Sequence[TrashFile], clean: Time) -> SetAside:
     files = [file for file in found if file.aside.clean == clean]
-    partitions = Counter(file.partition for file in files)
-    until = files[0].aside.until.isoformat()
-    size = sum(file.size for file in files)
-    return {"clean": clean, "until": until, "files": len(files), "bytes": size, "partitions": len(partitions)}
-
-
-def _line(clean: Mapping[str, Any]) -> str:
-    return (
-        f"clean {clean['clean']}: {counted(clean['files'], 'file')}, {clean['bytes']:,} bytes, in "
-        f"{counted(clean['partitions'], 'partition')}, "
-        f"until {clean['until']}"
-    )
+    partitions = len({file.partition for file in files})
+    return SetAside(clean, files[0].aside.until.isoformat(), len(files), sum(file.size for file in files), partitions)
