@@ -47,8 +47,8 @@ UNSCHEDULE = Field(
 @dataclass(frozen=True)
 class Trigger:
     """The trigger of a run: `cron` (UTC), a missed objective, or each change that one of the services `after` makes to the
-    table, or to the other `tables` of the registry. With `watched` each commit to these tables counts, by any program. A
-    `continuous` run begins when the last one has ended.
+    table, or to the other `tables` of the registry. With `watched` each commit to these tables counts, by any program: also to
+    the table itself, if the run follows its services. A `continuous` run begins when the last one has ended.
 
     Intervals of the schedule begin from `start` to `end` (UTC days). With `catchup` those that passed before the first run,
     or while nothing ran, are run too; without it only the last of them.

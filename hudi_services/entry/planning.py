@@ -89,9 +89,18 @@ def check_mode(what: str, mode: str, instant: str | None, only: str | None) -> N
         raise ConfigError(f"--instant names a {what} that is scheduled already", fix="use it with --mode execute")
 
 
+def commits_trigger(schedule: str | None, after_ingests: int | None) -> Trigger:
+    """The trigger of a service by its schedule, and by commits of any program to the table if it counts them.
+
+    Ingestions in Airflow start it also by their own event, at once and while the watcher does not run.
+    """
+    counts = after_ingests is not None
+    return Trigger.of(schedule, after=("ingest",) if counts else (), watched=counts)
+
+
 def plan_trigger(_table: Table, section: PlannedSection) -> Trigger:
-    """The trigger: by schedule, and after ingestions if the section says so."""
-    return Trigger.of(section.schedule, after=("ingest",) if section.after_ingests is not None else ())
+    """The trigger: by schedule, and after commits by any program if the section says so."""
+    return commits_trigger(section.schedule, section.after_ingests)
 
 
 def plan_steps(

@@ -39,14 +39,18 @@ def _when(table: Table, entry: ServiceEntry[Any], known: dict[str, ServiceEntry[
     followed = [name for name in (_filling(each, known) for each in trigger.after) if name in known]
     parts = [f"cron {trigger.cron}"] if trigger.cron and not ended else []
     parts += ["by objectives"] if trigger.by_objectives else []
-    parts += [f"after {' and '.join(followed)}"] if followed else []
+    any_commit = bool(trigger.after) and trigger.watched
+    if any_commit:
+        parts += ["after commits by any program"]
+    elif followed:
+        parts += [f"after {' and '.join(followed)}"]
     by = " by any program" if trigger.watched else ""
     parts += [f"after commits of {' and '.join(trigger.tables)}{by}"] if trigger.tables else []
     parts += ["continuously"] if trigger.continuous else []
     if parts:
         idle = [name for name in followed if _when(table, known[name], known, today).never]
         own = (trigger.cron and not ended) or trigger.by_objectives or trigger.tables or trigger.continuous
-        if own or len(idle) < len(followed):
+        if own or any_commit or len(idle) < len(followed):
             return When(entry.name, ", ".join(parts))
         return When(entry.name, parts[0], f"it follows {' and '.join(idle)}, which never runs by itself")
     if not starters and not trigger.after:

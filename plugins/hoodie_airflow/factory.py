@@ -52,6 +52,7 @@ def _schedule(table: Table, trigger: Trigger, entries: Entries) -> Any:
     if trigger.continuous:
         return "@continuous"
     assets = [table_asset(table, entry_named(name, entries)) for name in trigger.after]
+    assets += [watched_asset(table.name)] if trigger.watched and trigger.after else []
     assets += [watched_asset(name) if trigger.watched else rows_asset(name) for name in trigger.tables]
     if not assets:
         return timetable

@@ -16,6 +16,7 @@ from hoodie.errors import DeleteCapError
 from hudi_services.entry.call import Call, Task
 from hudi_services.entry.dag import OPERATION, Approval, Arguments, Asked, Field, Outlook, Run, Step, Trigger, WhenDue
 from hudi_services.entry.digest import ONLY_FIELD, PlanDigest, only_flag, only_flags
+from hudi_services.entry.planning import commits_trigger
 from hudi_services.entry.preconditions import not_begun
 from hudi_services.entry.service import Command, Dag, Section, ServiceEntry
 from hudi_services.entry.table import Schedule, SparkSection, Table
@@ -47,7 +48,7 @@ def _task(call: Call, yes: str | None, only: str | None) -> Task:
 
 
 def _trigger(_table: Table, section: Clean) -> Trigger:
-    return Trigger.of(section.schedule, after=("ingest",) if section.after_ingests is not None else ())
+    return commits_trigger(section.schedule, section.after_ingests)
 
 
 def _form(_table: Table) -> tuple[Field, ...]:

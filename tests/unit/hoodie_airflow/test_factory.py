@@ -149,12 +149,10 @@ def test_what_nothing_starts_says_so_where_dags_are_listed(registry: Path) -> No
         "hudi_clean__events",
         "hudi_clean__old",
         "hudi_clean__trips",
-        "hudi_compact__trips",
         "hudi_ingest__events",
         "hudi_ingest__flights",
         "hudi_ingest__old",
         "hudi_ingest__trips",
-        "hudi_sync__trips",
     }
     idle = dags["hudi_clean__events"]
     assert idle.description.endswith("(by hand only: neither clean.schedule nor clean.after_ingests is set)")
@@ -212,3 +210,15 @@ assert sys.modules["types"] is types and not types.__file__.startswith(folder)
 """
     run = subprocess.run([sys.executable, "-c", script, str(PLUGINS)], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr[-2000:]
+
+
+def test_commits_of_any_program_start_a_service_that_counts_them(registry: Path) -> None:
+    """Also of a table that no ingestion of ours fills."""
+    others = "  - {name: foreign, base_path: /lake/foreign, clean: {after_ingests: 2}, cluster: {after_ingests: 3}}\n"
+    registry.write_text(registry.read_text() + others)
+    dags = load()
+    for dag in ("hudi_clean__foreign", "hudi_cluster__foreign"):
+        ours, any_program = dags[dag].timetable.asset_condition.objects
+        assert (ours.name, any_program.name) == ("hudi.foreign", "hudi.foreign.commits")
+        assert any_program.watchers[0].trigger.table == "foreign"
+        assert "by hand" not in dags[dag].tags

@@ -38,7 +38,8 @@ def test_streams_follow_tables(tmp_path: Path) -> None:
     assert (live.max_active_runs, live.catchup) == (1, False)
     assert (copy.task_ids, live.task_ids) == (["new_commits", "stream"], ["stream"])
     clean = next(dag for dag in service_dags("clean", file) if dag.dag_id == "hudi_clean__live")
-    assert (_only(clean.schedule).name, "by hand" in clean.tags) == ("hudi.live", False)
+    assert [asset.name for asset in clean.schedule.objects] == ["hudi.live", "hudi.live.commits"]
+    assert "by hand" not in clean.tags
 
 
 def _only(schedule: object) -> object:

@@ -25,7 +25,7 @@ def test_schedules_and_what_follows_them() -> None:
     found = when(source=SOURCE, ingest={"schedule": "0 * * * *"}, clean={"after_ingests": 4, "schedule": "0 4 * * 0"})
     assert found == {
         "ingest": ("cron 0 * * * *", None),
-        "clean": ("cron 0 4 * * 0, after ingest", None),
+        "clean": ("cron 0 4 * * 0, after commits by any program", None),
     }
 
 
@@ -36,8 +36,7 @@ def test_a_table_that_says_nothing_is_run_by_hand() -> None:
 
 
 def test_what_follows_something_that_never_runs_never_runs() -> None:
-    found = when(source=SOURCE, type="MERGE_ON_READ", compact={"after_ingests": 1}, sync={})
-    assert found["compact"] == ("after ingest", "it follows ingest, which never runs by itself")
+    found = when(source=SOURCE, type="MERGE_ON_READ", sync={})
     assert found["sync"] == ("after ingest and compact", "it follows ingest and compact, which never runs by itself")
 
 
@@ -46,8 +45,16 @@ def test_one_of_two_is_enough() -> None:
     assert found["sync"] == ("after ingest and compact", None)
 
 
+def test_commits_of_others_start_services_that_count_them() -> None:
+    """Also those of a table that no ingestion of ours fills, or whose ingestion runs by hand."""
+    assert when(clean={"after_ingests": 2})["clean"] == ("after commits by any program", None)
+    found = when(source=SOURCE, type="MERGE_ON_READ", compact={"after_ingests": 1}, sync={})
+    assert found["compact"] == ("after commits by any program", None)
+    assert found["sync"] == ("after ingest and compact", None)
+
+
 def test_a_table_of_others_has_nothing_to_follow() -> None:
-    assert when(clean={"after_ingests": 2})["clean"] == ("by hand", "it follows ingest, and the table has none here")
+    assert when(sync={})["sync"] == ("by hand", "it follows ingest and compact, and the table has none here")
 
 
 @pytest.mark.parametrize(("end", "over"), [("2026-11-21", True), ("2026-11-22", False), ("2027-01-01", False)])

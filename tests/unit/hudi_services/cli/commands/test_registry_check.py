@@ -31,7 +31,7 @@ def test_tables_services_and_schedules(tmp_path, capsys):
         "trips  COPY_ON_WRITE, version 9, at /lake/trips",
         "  source    /land (csv)",
         "  ingest    cron 0 6 * * *",
-        "  clean     after ingest",
+        "  clean     after commits by any program",
         "pool hudi  2 slots",
         f"{file}: 1 table, no mistakes",
     ]
@@ -78,4 +78,4 @@ def test_what_never_runs_by_itself_is_told(tmp_path, capsys):
     assert main(["registry", "check", str(file)]) == 0
     said = capsys.readouterr().out
     assert "ingest    by hand: ingest.schedule is not set" in said
-    assert "which never runs by itself" in said
+    assert "clean     after commits by any program" in said, "others may write to the table"

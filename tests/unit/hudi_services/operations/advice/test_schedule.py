@@ -35,7 +35,7 @@ def test_services_that_wait_for_ingestions_or_objectives_or_for_nothing(tmp_path
         cluster={"schedule": "objectives"},
         objectives={"small_files": 5},
     )
-    assert found["clean"] == ("It waits for an ingestion in Airflow.", True)
+    assert found["clean"] == ("It waits for a commit by any program.", True)
     assert found["cluster"] == ("The judge in Airflow starts it once an objective is missed.", True)
     assert found["compact"][0].startswith("Nothing starts it: neither compact.schedule nor")
     assert not found["compact"][1]

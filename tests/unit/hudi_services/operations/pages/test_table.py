@@ -42,7 +42,7 @@ def test_the_page_says_what_the_registry_says(tables: tuple[Table, ...]) -> None
     assert (declared.record_key, declared.partition_by, declared.ordering) == (("id",), ("day",), ("ts",))
     runs = {each.service: (each.dag, each.runs, each.never) for each in declared.services}
     assert runs["ingest"] == ("hudi_ingest__trips", "cron 0 * * * *", None)
-    assert runs["compact"] == ("hudi_compact__trips", "after ingest", None)
+    assert runs["compact"] == ("hudi_compact__trips", "after commits by any program", None)
     assert runs["clean"][2] is not None
     assert [each.title for each in page.states] == ["The table was not looked at yet"]
     assert (page.seen, page.row.state) == (None, "failed")
