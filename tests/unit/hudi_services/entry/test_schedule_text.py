@@ -54,7 +54,7 @@ def test_commits_of_others_start_services_that_count_them() -> None:
 
 
 def test_a_table_of_others_has_nothing_to_follow() -> None:
-    assert when(sync={})["sync"] == ("by hand", "it follows ingest and compact, and the table has none here")
+    assert when(sync={})["sync"] == ("by hand", "it follows ingest, and the table has none here")
 
 
 @pytest.mark.parametrize(("end", "over"), [("2026-11-21", True), ("2026-11-22", False), ("2027-01-01", False)])
