@@ -58,6 +58,9 @@ def test_the_pages_are_walked(browser: Browser, home: AirflowHome, few: None, us
         expect(tables.get_by_role("row", name="visits")).to_contain_text("not looked at yet")
         tables.get_by_role("link", name="orders").click()
         expect(frame(page).get_by_role("heading", name="orders")).to_be_visible()
+        advice = frame(page).get_by_role("region", name="Advice")
+        expect(advice.get_by_text("is planned and not carried out")).to_be_visible()
+        expect(advice.get_by_role("button", name="Run")).to_have_count(0)  # Airflow knows no DAG that would do it
         waits = frame(page).get_by_role("region", name="Pending work and blockers")
         expect(waits.get_by_text("hudi-services compact --table orders")).to_be_visible()
         expect(frame(page).get_by_text(MARKUP)).to_be_visible()

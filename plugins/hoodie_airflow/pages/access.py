@@ -34,20 +34,23 @@ class Rights:
         edited: set[str] = get_auth_manager().get_authorized_dag_ids(user=self._user, method="PUT")
         return edited.issuperset(dags_of(table))
 
+    def starts(self, table: Table) -> set[str]:
+        """The DAGs of the table of which the user may start runs."""
+        return {dag for dag in self.dags & dags_of(table) if self._may("POST", DagAccessEntity.RUN, dag)}
+
     def sees(self, table: Table) -> bool:
         return not self.dags.isdisjoint(dags_of(table) | server_dags(table))
 
     def reads_results(self, table: Table) -> bool:
         """Return true if the user may read what the tasks of one of the table's DAGs have left."""
-        return any(
-            get_auth_manager().is_authorized_dag(
-                method="GET",
-                access_entity=DagAccessEntity.XCOM,
-                details=DagDetails(id=dag, team_name=DagModel.get_team_name(dag)),
-                user=self._user,
-            )
-            for dag in sorted(self.dags & dags_of(table))
+        return any(self._may("GET", DagAccessEntity.XCOM, dag) for dag in sorted(self.dags & dags_of(table)))
+
+    def _may(self, method: str, entity: DagAccessEntity, dag: str) -> bool:
+        details = DagDetails(id=dag, team_name=DagModel.get_team_name(dag))
+        allowed: bool = get_auth_manager().is_authorized_dag(
+            method=method, access_entity=entity, details=details, user=self._user
         )
+        return allowed
 
     @property
     def sees_mistakes(self) -> bool:

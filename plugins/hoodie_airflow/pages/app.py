@@ -21,6 +21,7 @@ from hoodie_airflow.pages.servers import page_of_server
 from hoodie_airflow.pages.snapshots import fleet_known, source_snapshot, table_known
 from hudi_services.entry.server import database_dag, resync_dag, verify_dag
 from hudi_services.entry.table import Table
+from hudi_services.operations.pages.advice import advice_page
 from hudi_services.operations.pages.fleet import Fleet, card_of, dags_of, fleet
 from hudi_services.operations.pages.run import run_page
 from hudi_services.operations.pages.server import server_links
@@ -78,6 +79,15 @@ def card(user: User) -> Response:
 def table(name: str, user: User) -> Response:
     found = current_registry().registry.table(name)
     return _of_table(found, user, NO_TABLE.format(name))
+
+
+@routes.get("/api/tables/{name}/advice")
+def advice(name: str, user: User) -> Response:
+    """The advice on the table, by what the watcher and Airflow have seen."""
+    rights = Rights(user)
+    found = table_seen(name, rights)
+    looked = table_known(current_registry().registry, name, rights.dags & dags_of(found))
+    return _answer(advice_page(found, looked.known, looked.snapshot, datetime.now(UTC), rights.starts(found)))
 
 
 @routes.get("/api/servers/{name}")

@@ -1,15 +1,16 @@
 // The overview of a table: advice, its size, pending work and blockers, objectives, streams.
 
+import { advice } from "./advice.js";
 import { h } from "./dom.js";
 import { brief } from "./fleet.js";
 import { pairs, plain, section } from "./parts.js";
 import { trends } from "./trends.js";
 import { ago, amount, count, counted, moment, size } from "./words.js";
 
-export function overview(found) {
+export function overview(found, ask, tell) {
   const { declared, seen, now } = found;
   return [
-    h("div", { "data-mount": "advice", "data-table": declared.name }),
+    advice(found, ask, tell),
     declared.description ? h("p", {}, declared.description) : null,
     found.loaded_from ? h("p", {}, `Loaded from ${found.loaded_from.what} of the server `,
       h("a", { href: `#/server/${encodeURIComponent(found.loaded_from.server)}` }, found.loaded_from.server)) : null,

@@ -1,0 +1,83 @@
+"""The advice on one table, with what its buttons need."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from hudi_services.entry.dag import EXPLAIN, OPERATION, dag_id
+from hudi_services.entry.table import Table
+from hudi_services.operations.advice.evaluation import advise
+from hudi_services.operations.advice.facts import LastRun, TableFacts, Unreadable
+from hudi_services.operations.advice.model import Advice
+from hudi_services.operations.advice.snapshot_facts import snapshot_facts, unseen_facts
+from hudi_services.operations.pages import snapshots
+from hudi_services.operations.pages.snapshots import Known
+from hudi_services.operations.watch.model import Snapshot, Summary
+from hudi_services.services.entries import ENTRIES, Entries
+
+
+@dataclass(frozen=True)
+class Buttons:
+    """The DAG that carries an advice out, with the values of its form that explain the plan (None: it has no such form), and
+    those that run it."""
+
+    dag: str
+    explain: Mapping[str, Any] | None
+    run: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class AdvicePage:
+    """The box: `advice` as `hudi-services advise --json` has it, the gravest first, each with its `buttons` (None: it has no DAG,
+    or this user may start none). `looked` names what was looked at, at `looked_at`; None: the watcher has not looked yet."""
+
+    now: str
+    looked_at: str | None
+    looked: tuple[str, ...]
+    advice: tuple[Mapping[str, Any], ...]
+
+
+def advice_page(
+    table: Table, known: Known, snapshot: Snapshot | None, now: datetime, startable: Collection[str]
+) -> AdvicePage:
+    """The advice on a table by the watcher's last look and Airflow's last runs. `startable` are DAGs that the user may start."""
+    facts = _facts(table, known, snapshot, now)
+    at = snapshot.summary.looked_at.isoformat() if snapshot is not None else None
+    rows = tuple({**each.as_dict(now), "buttons": _buttons(table, each, startable)} for each in advise(facts))
+    return AdvicePage(now.isoformat(), at, facts.looked, rows)
+
+
+def _facts(table: Table, known: Known, snapshot: Snapshot | None, now: datetime) -> TableFacts:
+    successes = snapshot.summary.successes if snapshot is not None else None
+    runs = [
+        LastRun(each.service, "failed" if each.is_failed else "asks", datetime.fromisoformat(each.at).astimezone(UTC))
+        for each in snapshots.last_runs(table, known.ran, successes)
+        if each.is_failed or each.state == "asks"
+    ]
+    if snapshot is None:
+        return unseen_facts(table, None, now, runs)
+    if snapshot.summary.health in ("unreadable", "absent"):
+        return unseen_facts(table, _unreadable(table, snapshot.summary), now, runs)
+    return snapshot_facts(table, snapshot.body["table"], snapshot.summary.looked_at, now, runs)
+
+
+def _unreadable(table: Table, summary: Summary) -> Unreadable:
+    what, _, fix = summary.reason.partition(" To do: ")
+    absent = summary.health == "absent"
+    return Unreadable(what, fix, absent, absent and table.filled_here and not summary.was_there, summary.since)
+
+
+def _buttons(table: Table, advice: Advice, startable: Collection[str], entries: Entries = ENTRIES) -> Buttons | None:
+    entry = next((each for each in entries if each.name == advice.service and each.has_dag(table)), None)
+    if entry is None or dag_id(entry.name, table.name) not in startable:
+        return None
+    explains = any(field.name == OPERATION.name for field in entry.dag.form(table))
+    run = {OPERATION.name: OPERATION.default} if explains else {}
+    return Buttons(
+        dag_id(entry.name, table.name),
+        {**advice.parameters, OPERATION.name: EXPLAIN} if explains else None,
+        {**advice.parameters, **run},
+    )

@@ -1,0 +1,61 @@
+// The advice on a table: what is wrong or waits, what fixes it and what that costs, with buttons that explain and run it.
+
+import { h } from "./dom.js";
+import { starter } from "./start.js";
+import { ago } from "./words.js";
+
+const SHOWN = 5; // the others open on request
+const MARKS = { damage: ["✕", "bad"], loss: ["✕", "bad"], failed: ["✕", "bad"], missed: ["▲", "warn"], waiting: ["◆", "warn"], due: ["○", "soft"] };
+
+/** A box that fills itself: the page does not wait for it. */
+export function advice(found, ask, tell) {
+  const box = h("section", { class: "advice", "aria-label": "Advice", "aria-busy": "true" }, h("p", { class: "quiet" }, "Advice …"));
+  fill(box, found.declared.name, ask, tell);
+  return box;
+}
+
+async function fill(box, name, ask, tell) {
+  try {
+    const page = await ask(`api/tables/${name}/advice`);
+    if (!page.advice.length && !page.looked_at) {
+      box.remove(); // the page says that no look has read the table
+      return;
+    }
+    box.replaceChildren(...(page.advice.length ? listed(page, name, tell) : [nothing(page)]));
+  } catch (error) {
+    box.replaceChildren(h("p", { class: "quiet" }, `The advice cannot be shown: ${error.message}`));
+  }
+  box.setAttribute("aria-busy", "false");
+}
+
+function nothing(page) {
+  return h("p", {}, h("span", { class: "good", "aria-hidden": "true" }, "● "), "Nothing to do. ",
+    h("span", { class: "soft" }, `Looked at: ${page.looked.join(", ")}, `, ago(page.looked_at, page.now), "."));
+}
+
+function listed(page, name, tell) {
+  const items = page.advice.map((each) => item(each, name, tell));
+  const rest = items.slice(SHOWN);
+  return [
+    h("ul", {}, items.slice(0, SHOWN)),
+    rest.length ? h("details", {}, h("summary", {}, `${rest.length} more`), h("ul", {}, rest)) : null,
+  ].filter(Boolean);
+}
+
+function item(each, name, tell) {
+  const [mark, colour] = MARKS[each.severity];
+  const more = [each.effect, each.remedy, each.waits].filter(Boolean).join(" ");
+  return h("li", {},
+    h("strong", { class: colour }, h("span", { "aria-hidden": "true" }, `${mark} `), each.severity), ` ${each.text}`,
+    more ? h("div", { class: "about" }, more) : null,
+    h("div", { class: "tools" }, each.fix ? h("code", { class: "command" }, each.fix) : null, buttons(each, name, tell)));
+}
+
+function buttons(each, name, tell) {
+  if (!each.buttons) return null;
+  const { dag, explain, run } = each.buttons;
+  return [
+    explain ? starter(tell, "Explain", dag, explain) : null,
+    starter(tell, "Run", dag, run, `Run ${each.service} of ${name}?`),
+  ];
+}

@@ -1,0 +1,42 @@
+"""The route of the advice box: who sees the table sees the advice, who may start runs gets buttons."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from fastapi import FastAPI
+
+from hoodie.clock import SystemClock
+from hudi_services.registry.load import read_registry
+from tests.support.airflow_pages import signed_in, watch
+from tests.support.cli import fill
+from tests.support.tables import create
+
+pytestmark = pytest.mark.process
+
+
+def test_a_viewer_has_no_buttons_and_others_have(server: FastAPI, registry: Path, tmp_path: Path) -> None:
+    lake = tmp_path / "orders"
+    table = create(lake, SystemClock())
+    for _ in range(2):
+        fill(table)
+    registry.write_text(
+        f"watch: {{store: {tmp_path}/store.db}}\n"
+        f"tables: [{{name: orders, base_path: {lake}, clean: {{hoodie: {{hoodie.clean.commits.retained: 1}}}}}}]\n"
+    )
+    watch(read_registry(registry).registry, table)
+    found = {role: signed_in(server, role).get("/hudi/api/tables/orders/advice").json() for role in ("viewer", "op")}
+    texts = {role: [each["text"] for each in page["advice"]] for role, page in found.items()}
+    assert texts["viewer"] == texts["op"]
+    assert texts["op"][0].startswith("No reader needs ")
+    assert [each["buttons"] for each in found["viewer"]["advice"]] == [None]
+    assert found["op"]["advice"][0]["buttons"] == {
+        "dag": "hudi_clean__orders",
+        "explain": {"operation": "explain"},
+        "run": {"operation": "execute"},
+    }
+
+
+def test_a_table_that_is_in_no_registry(server: FastAPI, registry: Path) -> None:
+    assert signed_in(server, "admin").get("/hudi/api/tables/other/advice").status_code == 404

@@ -1,0 +1,85 @@
+"""The advice box of a table: by the last look, by Airflow's runs, and with buttons for those who may start runs."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from hudi_services.operations.pages.advice import Buttons, advice_page
+from hudi_services.operations.pages.snapshots import Known, Ran
+from hudi_services.operations.watch.model import Snapshot, Summary
+from hudi_services.registry.sections import table_model
+from hudi_services.services.entries import ENTRIES
+
+NOW = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
+LOOKED = NOW - timedelta(minutes=5)
+TABLE = table_model(ENTRIES).model_validate(
+    {"name": "orders", "base_path": "/lake/orders", "type": "MERGE_ON_READ", "compact": {"after_ingests": 5}}
+)
+IDLE = {"due": False, "reason": "1 commit", "items": 0, "bytes": 0}
+DUE = {"due": True, "reason": "5 delta commits", "items": 8, "bytes": 2048, "verb": "compact", "noun": "file group"}
+SHOWN = {
+    "base_path": "/lake/orders",
+    "problems": [],
+    "objectives": [],
+    "next": {"compact": DUE, "clean": IDLE},
+    "paused": None,
+    "blockers": [],
+    "pending": [],
+    "locks": [],
+}
+DAG = "hudi_compact__orders"
+
+
+def page(shown=SHOWN, health="ok", startable=(DAG,), ran=None, **summary):
+    snapshot = (
+        Snapshot(Summary("orders", "/lake/orders", health, LOOKED, **summary), {"table": shown}) if shown else None
+    )
+    return advice_page(TABLE, Known(ran=ran or {}), snapshot, NOW, startable)
+
+
+def test_work_that_is_due_has_buttons_for_those_who_may_start_it():
+    [advice] = page().advice
+    assert advice["text"] == "Reads merge the logs of 8 file groups; 5 delta commits."
+    assert advice["waits"] == "Nothing starts it: it follows ingest, and the table has none here."
+    assert advice["buttons"] == Buttons(DAG, {"operation": "explain"}, {"operation": "execute"})
+    [advice] = page(startable=()).advice
+    assert advice["buttons"] is None
+
+
+def test_a_service_that_its_options_do_not_make_due_is_forced():
+    missed = {
+        "objective": "log_ratio",
+        "met": False,
+        "value": 3.5,
+        "limit": 0.5,
+        "unit": "bytes per byte",
+        "since": None,
+    }
+    shown = {**SHOWN, "objectives": [{**missed, "urgency": 7.0, "service": "compact"}], "next": {"compact": IDLE}}
+    [advice] = page(shown).advice
+    assert advice["buttons"].run == {"force": True, "operation": "execute"}
+
+
+def test_nothing_to_do_says_what_was_looked_at():
+    found = page({**SHOWN, "next": {"clean": IDLE}})
+    assert (found.advice, found.looked_at) == ((), LOOKED.isoformat())
+    assert found.looked == ("files", "plans of services", "locks", "consumers", "objectives")
+
+
+def test_runs_that_airflow_saw_fail_or_wait():
+    runs = {DAG: Ran("r", "running", LOOKED, "failed"), "hudi_clean__orders": Ran("r", "asks", LOOKED)}
+    found = page(None, ran=runs)
+    assert [(each["kind"], each["service"]) for each in found.advice] == [("run", "compact"), ("approval", "clean")]
+    assert found.looked_at is None
+    assert page(None, ran={DAG: Ran("r", "success", LOOKED)}).advice == ()
+    later = {"compact": NOW.isoformat()}  # by the command line
+    assert page({**SHOWN, "next": {}}, ran={DAG: Ran("r", "failed", LOOKED)}, successes=later).advice == ()
+
+
+def test_a_table_that_cannot_be_read_or_is_gone():
+    error = "It is torn. To do: run `hudi-services rollback --instant 7`."
+    [advice] = page(health="unreadable", reason=error, since=LOOKED).advice
+    assert advice["text"] == "The table cannot be read: It is torn, since 11:55 UTC."
+    assert advice["fix"] == "hudi-services rollback --instant 7 --table orders"
+    [advice] = page(health="absent", reason="no table").advice
+    assert (advice["severity"], advice["text"]) == ("damage", "There is no table at /lake/orders.")
