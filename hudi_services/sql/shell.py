@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 
+from hoodie.display import counted
 from hoodie.errors import HoodieError
 from hoodie.sql import Connection, Result
 from hudi_services.runtime.terminal import echo
@@ -23,7 +24,8 @@ _SECRET = re.compile("secret|password|token|access.?key", re.IGNORECASE)  # no s
 _HELP = """\
 Statements end with a semicolon. Tab completes keywords, tables and columns.
 \\d           tables of the database        \\d TABLE     columns of a table
-\\timing      seconds of each statement     \\? or help   this text
+\\x           rows down the page, or back   \\timing      no rows and seconds, or back
+\\? or help   this text
 \\q or exit   leave (also Ctrl-D)           Ctrl-C       drops what is typed, or stops what runs"""
 
 
@@ -35,7 +37,8 @@ class Shell:
         self._connection = connection
         self._run = run
         self._lines = Lines()
-        self._timed = False
+        self._timed = True
+        self._vertical = False
 
     def loop(self, read: Callable[[str], str] = input) -> None:
         """Read and run until Ctrl-D or a word that leaves. `read` gives a line without its end, and raises EOFError at the
@@ -80,6 +83,8 @@ class Shell:
             return lambda: echo(_HELP)
         if line == "\\timing":
             return self._time
+        if line == "\\x":
+            return self._turn
         if word == "\\d":
             return lambda: self._statement(f"DESCRIBE TABLE {about}" if about else "SHOW TABLES")
         if word.startswith("\\"):
@@ -88,19 +93,26 @@ class Shell:
 
     def _time(self) -> None:
         self._timed = not self._timed
-        echo(f"seconds are {'told' if self._timed else 'not told'}")
+        echo(f"rows and seconds are {'shown' if self._timed else 'not shown'}")
+
+    def _turn(self) -> None:
+        self._vertical = not self._vertical
+        echo(f"rows go {'down the page' if self._vertical else 'across the page'}")
 
     def _statement(self, text: str) -> None:
         begun = time.perf_counter()
         for result in self._run(text):
+            rows = ""
             if result.message is not None:
                 echo(result.message)
             else:
-                print_table(result)
+                print_table(result, vertical=self._vertical)
                 if result.note is not None:
                     echo(result.note)
-        if self._timed:
-            echo(f"{time.perf_counter() - begun:.2f} s")
+                rows = f"{counted(len(result), 'row')}, "
+            if self._timed:
+                echo(f"({rows}{time.perf_counter() - begun:.2f} s)")
+            begun = time.perf_counter()
 
     def _complete(self, before: str, word: str) -> list[str]:
         session = self._connection.session

@@ -34,13 +34,21 @@ class HoodieError(Exception):
         self.what = what
         self.found = found
         self.fix = fix
-        parts = [what.rstrip(".")]
-        if found is not None:
-            parts.append(f"Found: {found.rstrip('.')}")
-        if fix is not None:
-            parts.append(f"To do: {fix.rstrip('.')}")
+        super().__init__(self._message())
+
+    def place(self, where: str) -> None:
+        """Put in front of the message where in a text or file the mistake is."""
+        self.what = f"{where}: {self.what}"
+        self.args = (self._message(),)
+
+    def _message(self) -> str:
+        parts = [self.what.rstrip(".")]
+        if self.found is not None:
+            parts.append(f"Found: {self.found.rstrip('.')}")
+        if self.fix is not None:
+            parts.append(f"To do: {self.fix.rstrip('.')}")
         text = ". ".join(parts)
-        super().__init__(text if text.endswith("?") else text + ".")
+        return text if text.endswith("?") else text + "."
 
     def __reduce__(self) -> tuple[object, ...]:
         # Keyword-only arguments are lost by the default reduce: errors cross process borders on Spark.

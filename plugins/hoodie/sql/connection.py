@@ -14,7 +14,7 @@ from hoodie.sql.catalog import Catalog
 from hoodie.sql.duck import DuckEngine
 from hoodie.sql.engine import QueryEngine
 from hoodie.sql.names import checked_name
-from hoodie.sql.parse import Statement, bound, multiplied, statements
+from hoodie.sql.parse import Statement, bound, multiplied, placed, statements
 from hoodie.sql.result import Result
 from hoodie.sql.session import Session
 from hoodie.sql.statements import run_statement
@@ -64,7 +64,9 @@ class Connection:
     def run(self, text: str, parameters: Sequence[object] = ()) -> Iterator[Result]:
         """The result of each statement, run when it is asked for."""
         for statement in bound(list(statements(text)), parameters) if parameters else statements(text):
-            yield self._run(statement)
+            with placed(statement.place):
+                result = self._run(statement)
+            yield result
 
     def run_many(self, text: str, rows: Sequence[Sequence[object]]) -> Iterator[Result]:
         """The results of the statements with each of the `rows` as parameters. All rows of one INSERT of VALUES are one

@@ -15,9 +15,9 @@ from hoodie.config.groups import WRITE_OPTIONS
 from hoodie.config.key import resolve
 from hoodie.config.keys.concurrency import SHARING_KEYS
 from hoodie.config.keys.lock import LOCK_KEYS
-from hoodie.errors import SqlError, TableExistsError
+from hoodie.errors import SqlError, TableExistsError, TableNotFoundError
 from hoodie.sql.catalog import Entry
-from hoodie.sql.declaration import declared, is_of_hudi, is_temporary
+from hoodie.sql.declaration import Declared, declared, is_of_hudi, is_temporary
 from hoodie.sql.inserts import fill, without_meta
 from hoodie.sql.leftovers import OF_QUERY, is_unfilled
 from hoodie.sql.names import checked_name, refuse_own
@@ -111,7 +111,7 @@ def _create_table(session: Session, tree: exp.Create) -> Result:
         raise SqlError("A table that is made of a query has that one's columns", fix="leave out the columns")
     rows = without_meta(session.rows(query)) if query is not None else None
     if rows is None and declaration.schema is None:
-        HoodieTable.open(entry.location)  # one that is there is entered under a name
+        _check_there(entry)  # one that is there is entered under a name
     else:
         if rows is not None:
             rows = rows.selected(_partitions_last(rows.schema, declaration.create_options))
@@ -119,8 +119,28 @@ def _create_table(session: Session, tree: exp.Create) -> Result:
         _make(session, entry, declaration.create_options, schema, {} if rows is None else OF_QUERY)
     written = Result.of_message("") if rows is None else fill(session, entry, rows)
     session.catalog.remember(entry)  # when its rows are there
-    done = [f"table {name} is made at {entry.location}", written.message]
+    done = [f"table {name} is made at {entry.location}", _hint(declaration), written.message]
     return replace(written, message="; ".join(filter(None, done)))
+
+
+def _check_there(entry: Entry) -> None:
+    """Raises TableNotFoundError for a CREATE TABLE without columns, and without a table that has some."""
+    try:
+        HoodieTable.open(entry.location)
+    except TableNotFoundError as error:
+        raise TableNotFoundError(
+            f"CREATE TABLE {entry.name} has no columns, and there is no table at {entry.location}",
+            found=error.found,
+            fix=f"declare columns: CREATE TABLE {entry.name} (id STRING, …) USING hudi TBLPROPERTIES (primaryKey = 'id'), or "
+            "name the LOCATION of a table that is there",
+        ) from error
+
+
+def _hint(declaration: Declared) -> str:
+    """A remark on a table without a key; empty for one with a key, and for one that was there."""
+    if "hoodie.table.recordkey.fields" in declaration.create_options or declaration.schema is None:
+        return ""
+    return "it has no key, so that INSERT only adds rows, and no row is updated: say TBLPROPERTIES (primaryKey = '…') for one"
 
 
 def _make(

@@ -21,9 +21,11 @@ from hoodie.sql.duck_text import MACROS, duckdb_text
 from hoodie.sql.engine import NamedSource
 from hoodie.sql.floats import floats_as_doubles
 from hoodie.sql.names import renamed
-from hoodie.sql.parse import shortened
+from hoodie.sql.parse import Statement, shortened
 
 _NUMBERS = itertools.count()
+_IN_SPARKS_SQL = (exp.Query, exp.Create, exp.Insert)
+"""Statements whose expressions are translated."""
 
 
 class DuckEngine:
@@ -44,17 +46,24 @@ class DuckEngine:
     def query(self, tree: exp.Expression, sources: Sequence[NamedSource]) -> ArrowRows:
         """The rows of a query in Spark's SQL, whose tables `sources` are Hudi's. Raises SqlError for what DuckDB cannot do, and
         what reading a table raises."""
+        return ArrowRows(self._queried(tree, sources))
+
+    def explained(self, tree: exp.Expression, sources: Sequence[NamedSource]) -> str:
+        """DuckDB's plan of such a query. Raises SqlError for what DuckDB cannot do."""
+        return "\n".join(self._queried(tree, sources, "EXPLAIN ").column("explain_value").to_pylist())
+
+    def _queried(self, tree: exp.Expression, sources: Sequence[NamedSource], word: str = "") -> pa.Table:
         names = [f"__hoodie_{next(_NUMBERS)}" for _ in sources]
         marks = {
             id(table): name for (table, _), name in zip(sources, names, strict=True)
         }  # nodes that say the same are equal
         tree = renamed(tree, marks)
-        text = _text(floats_as_doubles(tree, (source.schema for _, source in sources)))
+        text = word + _text(floats_as_doubles(tree, (source.schema for _, source in sources)))
         with self._lock:
             try:
                 for (_, source), name in zip(sources, names, strict=True):
                     self._database.register(name, source.table if isinstance(source, ArrowRows) else source)
-                return ArrowRows(self._rows(text))
+                return self._rows(text)
             except SqlError:
                 failures = (source.failure for _, source in sources if isinstance(source, TableDataset))
                 if (failure := next(filter(None, failures), None)) is not None:
@@ -75,10 +84,14 @@ class DuckEngine:
             finally:
                 self._database.unregister(name)
 
-    def run(self, text: str, parameters: Sequence[object] = ()) -> pa.Table:
-        """A statement that names no Hudi table, as it was written. Raises SqlError for what DuckDB cannot do."""
+    def run(self, statement: Statement) -> pa.Table:
+        """A statement that names no Hudi table: one with a query in Spark's SQL, like those of Hudi tables, another one as it was
+        written. Raises SqlError for what DuckDB cannot do."""
+        if isinstance(statement.tree, _IN_SPARKS_SQL):
+            with self._lock:
+                return self._rows(_text(floats_as_doubles(statement.tree, ())), said=statement.text)
         with self._lock:
-            return self._rows(text, parameters)
+            return self._rows(statement.text, statement.parameters)
 
     def has(self, name: str) -> bool:
         """Return whether the engine has a table or view of this name itself."""
@@ -95,7 +108,8 @@ class DuckEngine:
     def close(self) -> None:
         self._database.close()
 
-    def _rows(self, text: str, parameters: Sequence[object] = ()) -> pa.Table:
+    def _rows(self, text: str, parameters: Sequence[object] = (), said: str | None = None) -> pa.Table:
+        """The rows of a text of DuckDB's, which errors show as it was `said`."""
         try:
             relation: duckdb.DuckDBPyRelation | None = self._database.sql(text, params=list(parameters) or None)
             if relation is None:
@@ -114,11 +128,11 @@ class DuckEngine:
                 raise cause from None
             if CONDITION in str(error).partition("\n\nLINE")[0].upper():
                 raise SqlError(
-                    f"A condition is not boolean: {shortened(as_written(text))}",
+                    f"A condition is not boolean: {shortened(said or as_written(text))}",
                     fix="compare it with a value, such as `id <> 0`; nothing was changed",
                 ) from error
             raise SqlError(
-                f"DuckDB cannot run: {shortened(as_written(text))}",
+                f"DuckDB cannot run: {shortened(said or as_written(text))}",
                 found=str(error).partition("\n\nLINE")[0],
                 fix="correct the statement, or run it on Spark",
             ) from error

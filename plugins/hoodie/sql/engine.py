@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from hoodie.dataset import TableDataset
 from hoodie.engine import Engine
+from hoodie.sql.parse import Statement
 from hoodie.sql.row_keys import RowKeys
 from hoodie.sql.update_rows import Changes
 from hoodie.table import HoodieTable
@@ -104,12 +105,17 @@ class QueryEngine(Protocol):
         """The rows of a query in Spark's SQL, whose tables `sources` are Hudi's. Raises SqlError for what it cannot do."""
         ...
 
+    def explained(self, tree: exp.Expression, sources: Sequence[NamedSource]) -> str:
+        """The engine's plan of such a query, as text. No row is read. Raises SqlError."""
+        ...
+
     def filtered(self, rows: pa.Table, condition: exp.Expression) -> pa.Table:
         """Those of `rows` for which a condition in Spark's SQL holds. Raises SqlError."""
         ...
 
-    def run(self, text: str, parameters: Sequence[object] = ()) -> pa.Table:
-        """A statement that names no Hudi table, as it was written. Raises SqlError for what the engine cannot do."""
+    def run(self, statement: Statement) -> pa.Table:
+        """A statement that names no Hudi table: a query in Spark's SQL, or another statement as it was written. Raises SqlError
+        for what the engine cannot do."""
         ...
 
     def has(self, name: str) -> bool:

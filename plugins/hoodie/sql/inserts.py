@@ -54,6 +54,11 @@ def insert_rows(session: Session, entry: Entry, tree: exp.Insert, node: exp.Tabl
     return append(session, entry, node, changed)
 
 
+def insert_plan(session: Session, entry: Entry, tree: exp.Insert, target: Target) -> tuple[str, exp.Query]:
+    """The operation by which an INSERT writes, and the query of its rows. Raises SqlError."""
+    return _operation(session, entry, target, tree, _Into.of(tree, target.node, target)), _query(tree)
+
+
 def empty_partitions(session: Session, entry: Entry, clause: exp.Expression, node: exp.Table) -> Result:
     """TRUNCATE TABLE … PARTITION (…): the partitions with these values of some or all partition columns go.
 

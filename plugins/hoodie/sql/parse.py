@@ -7,7 +7,7 @@ import logging
 import math
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import ClassVar
@@ -18,13 +18,14 @@ from sqlglot.dialects.spark import Spark
 from sqlglot.errors import SqlglotError
 from sqlglot.tokens import Token, TokenType
 
-from hoodie.errors import SqlError
+from hoodie.errors import HoodieError, SqlError
 from hoodie.sql.dialect import SparkText
 
 DIALECT = "spark"
 _DECIMAL_DIGITS = 38
 _NUMBERS = (bool, int, float, Decimal)  # the first first: what is true is also an int
 _EXACT_FLOAT = 1 << 53  # integers up to it are floats without loss
+_NEW_LINE = "\n"
 _PLACE = "__hoodie_parameter_"
 SETTING = re.compile(r"SET\s+(hoodie\.[\w.\-]+)\s*=\s*(.*)", re.IGNORECASE | re.DOTALL)
 """One option for the statements that follow."""
@@ -41,6 +42,8 @@ _ALTER = re.compile(r"ALTER\s+TABLE\b", re.IGNORECASE)
 _CREATE = re.compile(r"CREATE\b", re.IGNORECASE)
 _ROUTES = re.compile(r"(RESUME|SKIP|VERIFY|RESYNC)\s+TABLE\b", re.IGNORECASE)
 """About tables that a database server loads, which extensions run."""
+_EXPLAIN = re.compile(r"EXPLAIN\s+", re.IGNORECASE)
+_MAINTENANCE = re.compile(r"(VACUUM|OPTIMIZE)\b", re.IGNORECASE)
 _FORMAT = ("USING", "ORG", ".", "APACHE", ".", "HUDI")
 _TABLE = re.compile(rf"TABLE\s+({_WORD}(?:\.{_WORD})*)", re.IGNORECASE)
 """All rows of a table, as Spark also writes it."""
@@ -67,6 +70,8 @@ class Statement:
     parameters: tuple[object, ...] = ()
     source_moment: str | None = None
     """The text of AS OF SOURCE '…' at its end: a moment of the database server from which its tables are loaded."""
+    place: str | None = None
+    """Its number in a script of several statements, and its line there, both from 1."""
 
 
 def statements(text: str) -> Iterator[Statement]:
@@ -74,9 +79,24 @@ def statements(text: str) -> Iterator[Statement]:
 
     Raises SqlError for text that is not SQL.
     """
-    for part, marked in _parts(text):
-        query, moment = _without_source_moment(marked)
-        yield Statement(part, parsed(query), source_moment=moment)
+    parts = list(_parts(text))
+    for number, (begin, part, marked) in enumerate(parts, 1):
+        place = f"Statement {number}, line {text[:begin].count(_NEW_LINE) + 1}" if len(parts) > 1 else None
+        with placed(place):
+            query, moment = _without_source_moment(marked)
+            statement = Statement(part, parsed(query), source_moment=moment, place=place)
+        yield statement
+
+
+@contextmanager
+def placed(place: str | None) -> Iterator[None]:
+    """Errors of the block say the place of their statement in its script, if there is one."""
+    try:
+        yield
+    except HoodieError as error:
+        if place is not None:
+            error.place(place)
+        raise
 
 
 def _without_source_moment(text: str) -> tuple[str, str | None]:
@@ -232,6 +252,10 @@ def parsed(text: str) -> exp.Expression:
     text = _DESCRIBE_QUERY.sub(r"\1 ", text.strip()) if _DESCRIBE_QUERY.match(text.strip()) else text
     if _ALTER.match(text.strip()):
         return exp.Command(this="ALTER", expression=exp.Literal.string(text))
+    if (word := _MAINTENANCE.match(text.strip())) is not None:
+        return exp.Command(this=word[1].upper(), expression=exp.Literal.string(text.strip()))
+    if (word := _EXPLAIN.match(text.strip())) is not None:
+        return exp.Command(this="EXPLAIN", expression=_explained(text.strip()[word.end() :]))
     if (route := _ROUTES.match(text.strip())) is not None:
         return exp.Command(this=route[1].upper(), expression=exp.Literal.string(text))
     if _CREATE.match(text.strip()):
@@ -250,6 +274,14 @@ def parsed(text: str) -> exp.Expression:
     return tree
 
 
+def _explained(text: str) -> exp.Expression:
+    """The tree of what EXPLAIN is about, a text for what cannot be read: an extension may know it."""
+    try:
+        return parsed(text)
+    except SqlError:
+        return exp.Literal.string(text)
+
+
 def _with_short_format(text: str) -> str:
     """The statement with `hudi` for the longer name of the format, which sqlglot reads in backquotes alone."""
     parts = tokens(text)
@@ -266,8 +298,9 @@ def unreadable(text: str, error: Exception) -> SqlError:
     """For what the parser cannot read, with the place where it stopped."""
     found = "parts inside each other, too many" if isinstance(error, RecursionError) else str(error)
     for problem in getattr(error, "errors", ()):
+        line = f"line {problem['line']} of the statement, " if "\n" in text.strip() else ""
         word = f" at {problem['highlight']!r}" if problem.get("highlight") else ""
-        found = f"{problem['description']}{word}, line {problem['line']}, character {problem['col']}"
+        found = f"{problem['description']}{word}, {line}character {problem['col']}"
         break
     return SqlError(f"A statement cannot be read: {shortened(text)}", found=found, fix="write it as Spark's SQL has it")
 
@@ -286,8 +319,8 @@ def tokens(text: str) -> list[Token]:
         raise unreadable(text, error) from error
 
 
-def _parts(text: str) -> Iterator[tuple[str, str]]:
-    """The text of each statement; and the same with a name for each `?`, whose order is not in a tree."""
+def _parts(text: str) -> Iterator[tuple[int, str, str]]:
+    """The place, from 0, and the text of each statement; and the same with a name for each `?`, whose order is not in a tree."""
     part: list[Token] = []
     for token in tokens(text):
         if token.token_type is TokenType.SEMICOLON:
@@ -298,7 +331,7 @@ def _parts(text: str) -> Iterator[tuple[str, str]]:
     yield from _text(text, part, len(text))
 
 
-def _text(text: str, part: list[Token], limit: int) -> Iterator[tuple[str, str]]:
+def _text(text: str, part: list[Token], limit: int) -> Iterator[tuple[int, str, str]]:
     """The statement of the words `part`, with a hint that follows them before `limit`."""
     if part:
         first, end = part[0].start, part[-1].end + 1
@@ -312,7 +345,7 @@ def _text(text: str, part: list[Token], limit: int) -> Iterator[tuple[str, str]]
             elif before is not None and _doubles_quote(text, before, token):
                 marked += text[at : before.end] + r"\'"
                 at = token.start + 1
-        yield text[first:end], marked + text[at:end]
+        yield first, text[first:end], marked + text[at:end]
 
 
 def _doubles_quote(text: str, before: Token, token: Token) -> bool:

@@ -58,7 +58,11 @@ class ListedTables:
 
     def location_of(self, name: TableName, requested: str | None) -> str:
         """Raises SqlError."""
-        raise self._kept(f"Table {name} is not made")
+        raise SqlError(
+            f"Table {name} is not made",
+            found=f"the tables are those of {self._path}, which SQL does not change",
+            fix="edit that file, or give CREATE TABLE a folder: `hudi-services sql --warehouse DIR`; nothing was changed",
+        )
 
     def remember(self, entry: Entry) -> None:
         """Raises SqlError."""

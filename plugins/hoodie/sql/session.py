@@ -117,11 +117,17 @@ class Session:
         return self._rows(query, (), {})
 
     def _rows(self, query: exp.Expression, opened: Iterable[HoodieDataset], given: Mapping[str, Rows]) -> Rows:
+        return self.engine.query(query, self.sources(query, opened, given))
+
+    def sources(
+        self, query: exp.Expression, opened: Iterable[HoodieDataset] = (), given: Mapping[str, Rows] | None = None
+    ) -> list[NamedSource]:
+        """The tables of a query, as they are now, for the engine; arguments as those of `rows`. Raises HoodieError."""
         before = {identity(dataset.state.storage.base_path): dataset for dataset in opened}
         meta = any(column.name.lower() in META_COLUMNS for column in query.find_all(exp.Column))
         sources = list[NamedSource]()
         for table in tables_read(query):
-            if table.name in given:
+            if given and table.name in given:
                 sources.append((table, given[table.name]))
             elif self.is_known(table):
                 entry = self.entry(table)
@@ -135,7 +141,7 @@ class Session:
         sources += [
             (function.node, function.source(self.open(self.about(function)))) for function in table_functions(query)
         ]
-        return self.engine.query(query, sources)
+        return sources
 
 
 def is_of_sql(name: str) -> bool:

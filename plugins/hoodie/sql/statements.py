@@ -14,9 +14,11 @@ from hoodie.sql.catalog import DEFAULT_DATABASE, Entry
 from hoodie.sql.create import create, database_name, refuse_unread
 from hoodie.sql.describe import describe, describe_column
 from hoodie.sql.dml import delete_rows, merge_rows, update_rows, write_message
+from hoodie.sql.explanation import explain
 from hoodie.sql.index_statements import refuse_index_statement
 from hoodie.sql.inserts import empty_partitions, insert_rows
 from hoodie.sql.literal_casts import refuse_failed_casts
+from hoodie.sql.maintenance import MAINTENANCE
 from hoodie.sql.names import checked_name, refuse_own_aliases, tables_read
 from hoodie.sql.parse import DIALECT, SETTING, Statement, shortened
 from hoodie.sql.procedures.call import call_procedure
@@ -70,7 +72,7 @@ def _others(session: Session, query: exp.Expression) -> list[str]:
 
 
 def _untouched(session: Session, statement: Statement) -> Result:
-    rows = session.engine.run(statement.text, statement.parameters)
+    rows = session.engine.run(statement)
     return Result(rows) if rows.num_columns else Result.of_message("done")
 
 
@@ -213,6 +215,10 @@ def _command(session: Session, statement: Statement) -> Result:
     word, rest = statement.tree.name.upper(), statement.tree.args.get("expression")
     if word == "CALL" and rest is not None:
         return call_procedure(session, rest)
+    if word == "EXPLAIN" and rest is not None:
+        return explain(session, rest)
+    if word in MAINTENANCE and rest is not None:
+        return MAINTENANCE[word](session, rest.name)
     shown = None
     if word == "SHOW" and rest is not None:
         shown = show(session, rest.name)

@@ -32,6 +32,14 @@ def test_what_would_be_gone_with_the_connection_is_refused(tmp_path, statement):
         assert not db.session.engine.has("v")
 
 
+def test_a_create_without_a_key_or_columns_says_what_is_missing(tmp_path):
+    with connect(tmp_path) as db:
+        assert "primaryKey" in db.sql("CREATE TABLE t (id STRING)").message
+        assert "primaryKey" not in db.sql("CREATE TABLE u (id STRING) TBLPROPERTIES (primaryKey = 'id')").message
+        with pytest.raises(TableNotFoundError, match=r"has no columns.*LOCATION"):
+            db.sql("CREATE TABLE v USING hudi")
+
+
 def test_a_table_of_another_program_outlives_the_connection(tmp_path):
     with dbapi.connect(tmp_path) as connection, connection.cursor() as cursor:
         cursor.execute("create table t (id int)")

@@ -10,6 +10,26 @@ from hoodie.sql import connect
 from tests.support.sql_tables import rows
 
 
+def test_a_script_says_the_number_and_line_of_a_mistake(db):
+    for script, place in (
+        ("SELECT 1;\n\nSELECT 1/0; SELECT 2", "Statement 2, line 3: DuckDB cannot run: SELECT 1/0"),
+        ("-- SELECT 1\nSELECT 1;\n/* ; */ selec 2", "Statement 2, line 3: A statement cannot be read"),
+        ("selec 1", "A statement cannot be read"),
+    ):
+        with pytest.raises(SqlError, match=f"^{place}") as failed:
+            db.sql(script)
+        assert failed.value.what.startswith(place)
+
+
+@pytest.mark.parametrize("table", ["", " FROM (SELECT * FROM t LIMIT 1)"])
+def test_one_dialect_with_a_table_and_without(db, table):
+    assert db.sql(f"SELECT 7 div 2 AS a, array('x') AS b, 1/2 AS c{table}").rows() == [(3, ["x"], 0.5)]
+    with pytest.raises(SqlError, match="division by zero"):
+        db.sql(f"SELECT 1/0{table}")
+    db.sql("CREATE TEMPORARY VIEW whole AS SELECT 9 div 2 AS n")
+    assert db.sql("SELECT n FROM whole").rows() == [(4,)]
+
+
 def test_a_table_is_one_of_hudi(db, tmp_path):
     table = HoodieTable.open(tmp_path / "t")
     assert table.properties.record_key_fields == ("id",)
@@ -230,7 +250,7 @@ def test_the_engines_own_tables(db):
 
 MISTAKES = [
     ("select * from nothing", TableNotFoundError, "default.t"),
-    ("selec 1", SqlError, "line 1"),
+    ("selec 1", SqlError, "character 7"),
     ("update t set id = 4", SqlError, "part of the keys"),
     ("update t set dt = 'z'", SqlError, "part of the keys"),
     ("update t set nope = 4", SqlError, "no column nope"),

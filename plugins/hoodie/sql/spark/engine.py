@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
+import io
 import itertools
 import operator
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import replace
 from typing import Any
 
@@ -28,7 +29,7 @@ from hoodie.spark.required import Required, required_of_each
 from hoodie.spark.scan import plan_scan
 from hoodie.sql.engine import NamedSource, Source
 from hoodie.sql.names import renamed
-from hoodie.sql.parse import DIALECT
+from hoodie.sql.parse import DIALECT, Statement
 from hoodie.sql.spark.failures import sql_errors
 from hoodie.sql.spark.rows import FrameRows
 
@@ -63,16 +64,23 @@ class SparkQueries:
                 built([self._read(source, columns) for (_, source), columns in zip(sources, needed, strict=True)])
             )
 
+    def explained(self, tree: exp.Expression, sources: Sequence[NamedSource]) -> str:
+        """Spark's plan of such a query. Raises SqlError for what Spark cannot do."""
+        frame, plan = self.query(tree, sources).frame, io.StringIO()
+        with redirect_stdout(plan):  # Spark has no other public way to it
+            frame.explain("formatted")
+        return plan.getvalue()
+
     def filtered(self, rows: pa.Table, condition: exp.Expression) -> pa.Table:
         """Those of `rows` for which a condition holds."""
         text = condition.sql(dialect=DIALECT)
         with sql_errors(text):
             return self._spark.createDataFrame(rows).where(text).toArrow()
 
-    def run(self, text: str, parameters: Sequence[object] = ()) -> pa.Table:
+    def run(self, statement: Statement) -> pa.Table:
         """A statement that names no Hudi table, as it was written."""
-        with sql_errors(text), raised_errors():
-            frame = self._spark.sql(text, args=list(parameters) or None)
+        with sql_errors(statement.text), raised_errors():
+            frame = self._spark.sql(statement.text, args=list(statement.parameters) or None)
             return frame.toArrow() if frame.columns else pa.table({})
 
     def has(self, name: str) -> bool:

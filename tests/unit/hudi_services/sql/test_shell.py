@@ -152,8 +152,15 @@ def test_words_that_leave(said, word):
     assert "42" not in said(word, "select 42;")
 
 
-def test_seconds_are_told_when_asked(said):
-    assert re.search(r"\d\.\d\d s", said("\\timing", "select 1;"))
+def test_rows_and_seconds_are_shown(said):
+    assert re.search(r"\d\.\d\d s", said("select 1;"))
+    assert "(2 rows, " in said("select explode(array(1, 2));")
+    assert not re.search(r"\d s\)", said("\\timing", "select 1;"))
+
+
+def test_rows_go_down_the_page(said):
+    told = said("\\x", "select 1 as a, named_struct('b', array(1, 2)) as s;")
+    assert '── 1 ──\na  1\ns  {"b": [1, 2]}\n(1 row, ' in told
 
 
 def test_what_cannot_be_read_is_forgotten():
