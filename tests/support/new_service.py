@@ -14,7 +14,7 @@ from hoodie.config.groups import CLEAN_OPTIONS
 from hoodie.config.keys.clean import POLICY
 from hoodie.engine import Engine
 from hoodie.services.decision import Decision
-from hoodie.services.stages import Item, Items
+from hoodie.services.stages import Facts, Item, Items
 from hudi_services.entry.call import Call
 from hudi_services.entry.dag import OPERATION, Arguments, Asked, Field, Outlook, Run, Step, Trigger, WhenDue
 from hudi_services.entry.service import Command, Dag, KeyPath, Section, ServiceEntry
@@ -37,7 +37,7 @@ class ExpireTask:
 
     def explain(self, engine: Engine) -> Decision[str]:
         items = Items("expire", (Item("day=1", 10, f"older than {self.days} days"),), 10, noun="partition")
-        return Decision("day=1", "1 partition is old", {"days": self.days}, items, before=())
+        return Decision("day=1", "1 partition is old", (Facts({"days": self.days}), items))
 
     def run(self, engine: Engine) -> ServiceResult:
         self.call.tell("looking")

@@ -20,7 +20,7 @@ from hoodie.services.bootstrap import (
     validate_bootstrap,
 )
 from hoodie.services.decision import Decision
-from hoodie.services.stages import Item, Items
+from hoodie.services.stages import BootstrapScope, Item, Items
 from hoodie.storage import walk_files
 from hudi_services.entry.size_estimate import Work
 from hudi_services.runtime.result import ServiceResult
@@ -120,37 +120,19 @@ def _done(result: BootstrapResult) -> str:
 
 def _decision(plan: BootstrapPlan) -> Decision[BootstrapPlan]:
     """The decision on a bootstrap: what it would do, file by file, and what prevents it."""
-    read = {METADATA_ONLY: plan.key_bytes, FULL_RECORD: plan.key_bytes + plan.bytes}
-    written = {METADATA_ONLY: plan.skeleton_bytes, FULL_RECORD: plan.full_bytes}
-    outside = ", ".join(plan.outside) or "none"
-    return Decision(
-        None if plan.problems else plan,
-        "refused" if plan.problems else "no obstacle",
-        {
-            "source": plan.source,
-            "problems": list(plan.problems),
-            "notes": list(plan.notes),
-            "rows": plan.rows,
-            "partitions": plan.partitions,
-            "layout": plan.layout,
-            "partition_columns_inside": list(plan.inside),
-            "partition_columns_outside": list(plan.outside),
-            "schema": {field.name: str(field.type) for field in plan.schema or ()},
-            "bytes_read": read,
-            "bytes_written": written,
-        },
-        Items(
-            "take over",
-            tuple(Item(file.info.path, file.info.size, file.mode, {"rows": file.rows}) for file in plan.files),
-            plan.bytes,
-        ),
-        before=(
-            *(f"problem: {problem}" for problem in plan.problems),
-            *(f"note: {note}" for note in plan.notes),
-            f"{plan.rows:,} rows in {plan.partitions} partitions, layout {plan.layout}; columns from folder names: {outside}",
-            *(
-                f"{mode} of all files would read {read[mode]:,} bytes and write about {size:,}"
-                for mode, size in written.items()
-            ),
-        ),
+    scope = BootstrapScope(
+        plan.source,
+        plan.problems,
+        plan.notes,
+        plan.rows,
+        plan.partitions,
+        plan.layout,
+        plan.inside,
+        plan.outside,
+        schema={field.name: str(field.type) for field in plan.schema or ()},
+        bytes_read={METADATA_ONLY: plan.key_bytes, FULL_RECORD: plan.key_bytes + plan.bytes},
+        bytes_written={METADATA_ONLY: plan.skeleton_bytes, FULL_RECORD: plan.full_bytes},
     )
+    files = tuple(Item(file.info.path, file.info.size, file.mode, {"rows": file.rows}) for file in plan.files)
+    why = "refused" if plan.problems else "no obstacle"
+    return Decision(None if plan.problems else plan, why, (scope, Items("take over", files, plan.bytes)))

@@ -12,6 +12,7 @@ from hoodie.model.restore import RestorePlan
 from hoodie.model.rollback import RollbackPlan
 from hoodie.services.decision import Decision
 from hoodie.services.service import Service
+from hoodie.services.stages import Facts, Notes
 from hoodie.table import HoodieTable
 from hudi_services.entry.size_estimate import Work
 from hudi_services.runtime.result import ServiceResult
@@ -55,7 +56,7 @@ class TakeBackTask:
             return decision
         reloads = reloads_of(table.state(), _times(decision.plan))
         lines = () if self.skip_files else tuple(reloads.lines())
-        return replace(decision, facts={**decision.facts, **reloads.facts()}, after=(*decision.after, *lines))
+        return replace(decision, stages=(*decision.stages, Facts(reloads.facts()), Notes(lines)))
 
     def run(self, engine: Engine) -> ServiceResult:
         table = HoodieTable.open(self.base_path, engine=engine)

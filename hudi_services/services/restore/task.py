@@ -14,7 +14,7 @@ from hoodie.errors import DeleteCapError, SavepointError
 from hoodie.services.decision import Decision
 from hoodie.services.restore.service import Restore
 from hoodie.services.stage_text import stage_lines
-from hoodie.services.stages import Loss
+from hoodie.services.stages import Loss, Notes
 from hoodie.table import HoodieTable
 from hudi_services.entry.size_estimate import Work
 from hudi_services.runtime.result import ServiceResult
@@ -104,7 +104,7 @@ class RestoreTask:
         return DeleteCapError(
             f"Restoring table {self.base_path} to savepoint {self.instant} takes back {gone}",
             found="; ".join(
-                line for stage in decision.stages if isinstance(stage, Loss) for line in stage_lines(stage)
+                line for stage in decision.stages if isinstance(stage, Loss | Notes) for line in stage_lines(stage)
             ),
             fix="agree to it, or leave the table as it is; nothing was changed",
             digest=decision.digest,

@@ -16,6 +16,7 @@ from hoodie.config.keys.write import OPERATION
 from hoodie.engine import Engine
 from hoodie.errors import ConfigError
 from hoodie.services.decision import Decision
+from hoodie.services.stages import Facts, Load, Notes
 from hoodie.write.plan import chosen_operation
 from hudi_services.entry.call import Call
 from hudi_services.entry.size_estimate import Work
@@ -49,21 +50,16 @@ class IngestTask:
         prepared = prepare(self.request, engine)
         notes = check_first_load(self.request, prepared, engine)
         batch, after = prepared.batch, [step.name for step in prepared.after.steps if not step.quiet]
-        creates = (f"would create table {prepared.properties.name}",) if prepared.table is None else ()
-        steps = self.request.shape.steps
+        name, shape = prepared.properties.name, self.request.shape.steps
         return Decision(
             batch if batch.items.planned else None,
             batch.reason,
-            {
-                "table": prepared.properties.name,
-                "creates_table": prepared.table is None,
-                "services_after": after,
-                "shape": list(steps),
-                **batch.facts,
-            },
-            batch.items,
-            before=(*creates, *steps, *([f"after the commit: {', '.join(after)}"] if after else [])),
-            after=(*prepared.warnings(self.request.operation), *notes, *batch.notes),
+            (
+                Load(name, prepared.table is None, shape, tuple(after)),
+                Facts(batch.facts),
+                batch.items,
+                Notes((*prepared.warnings(self.request.operation), *notes, *batch.notes)),
+            ),
         )
 
     def run(self, engine: Engine) -> ServiceResult:

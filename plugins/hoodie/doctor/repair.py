@@ -13,7 +13,6 @@ from hoodie.config import select_keys
 from hoodie.config.key import Options, resolve
 from hoodie.config.keys.concurrency import COMMON_KEYS
 from hoodie.config.properties.store import PROPERTIES
-from hoodie.display import counted
 from hoodie.doctor import archive, catalogue
 from hoodie.doctor.checks import files, metadata
 from hoodie.doctor.facts import Facts
@@ -24,7 +23,7 @@ from hoodie.model.names import METADATA_TABLE
 from hoodie.model.time import Time
 from hoodie.services.clean.execute import finish_cleans
 from hoodie.services.decision import Decision
-from hoodie.services.stages import Item, Items
+from hoodie.services.stages import Item, Items, Repairs
 from hoodie.storage import ListingCache, Storage, walk_files
 from hoodie.timeline import Action
 from hoodie.timeline.layouts.names import parse_name
@@ -87,20 +86,12 @@ class Mending:
 def decide_mending(diagnosis: Diagnosis) -> Decision[Mending]:
     """Plan of `repair`, with its reason."""
     fixed = tuple(finding for finding in diagnosis.findings if catalogue.CHECKS[finding.check].fixed)
-    rest = [finding for finding in diagnosis.findings if finding not in set(fixed)]
     reason = f"{diagnosis.base_path}: {summary(diagnosis.findings)}"
-    after = [f"not repaired: {counted(len(rest), 'finding')} for a person to judge"] if rest else []
-    if not fixed:
-        return Decision(None, reason, before=(), after=after)
-    if diagnosis.facts.get("metadata_table"):
-        after.append("Hudi's metadata table is switched off, as by every change; Hudi's next write makes it again")
-        if lost := diagnosis.of(catalogue.MISSING_FILE.name):
-            after.append(
-                f"first restore {counted(len(lost), 'missing file')}: without the metadata table, which may name what is "
-                "missing, Hudi's readers take older rows for current and say nothing"
-            )
+    off = bool(fixed and diagnosis.facts.get("metadata_table"))
+    missing = len(diagnosis.of(catalogue.MISSING_FILE.name)) if off else 0
+    rest = Repairs(len(diagnosis.findings) - len(fixed), off, missing)
     items = Items("mend", fixed, sum(finding.bytes for finding in fixed), "finding", _item)
-    return Decision(Mending(fixed), reason, items=items, before=(), after=after)
+    return Decision(Mending(fixed), reason, (items, rest)) if fixed else Decision(None, reason, (rest,))
 
 
 def _item(finding: Finding) -> Item:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
-from hoodie.display import Shown, Shows, counted
+from hoodie.display import Shown, Shows
 from hoodie.errors import PlanChangedError
 from hoodie.services.blockers import Blocker, with_blockers
 from hoodie.services.guard import Caps, Deletion, weighed
@@ -26,26 +26,15 @@ _DIGEST = 12  # characters
 class Decision(Shows, Generic[P]):
     """Plan of a service, and why it is that; `plan` is None when there is nothing to do.
 
-    `facts` are what was looked at, for programs. People read `before` and `after`, lines around those of the items; where a
-    service has no words of its own (`before` is None) each fact is a line. A plan that touches no files says in `would` what it
-    does. One that deletes data files is weighed in `deletion`. `blockers` are what keeps the service from going on.
+    `stages` are what was looked at, what would be done and what that leaves, in the order in which people read them. A plan that
+    deletes data files is weighed in `deletion`. `blockers` are what keeps the service from going on.
     """
 
     plan: P | None
     why: Reason
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    items: Items | None = None
-    before: Sequence[str] | None = None
-    after: Sequence[str] = ()
-    would: str = ""
+    stages: Sequence[Stage] = ()
     deletion: Deletion | None = None
     blockers: Sequence[Blocker] = ()
-    stages: Sequence[Stage] = ()
-
-    def __post_init__(self) -> None:
-        if self.stages:
-            object.__setattr__(self, "facts", stage_fields(self.stages))
-            object.__setattr__(self, "items", self.stage(Items))
 
     def stage(self, kind: type[S]) -> S | None:
         """The first stage of this kind."""
@@ -55,7 +44,17 @@ class Decision(Shows, Generic[P]):
         """The decision with this stage in place of that of the same kind, or else after all."""
         if self.stage(type(stage)) is None:
             return replace(self, stages=(*self.stages, stage))
-        return replace(self, stages=[stage if type(old) is type(stage) else old for old in self.stages])
+        return replace(self, stages=tuple(stage if type(old) is type(stage) else old for old in self.stages))
+
+    @property
+    def items(self) -> Items | None:
+        """The items that the plan touches."""
+        return self.stage(Items)
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """The fields of the stages, for programs."""
+        return stage_fields(self.stages)
 
     @property
     def reason(self) -> str:
@@ -85,7 +84,7 @@ class Decision(Shows, Generic[P]):
             return
         raise PlanChangedError(
             f"The {service} of table {table}: plan {digest} is out of date, the current plan is another",
-            found=f"{self.reason}; {self._sum()}plan {self.digest}" if self.plan is not None else self.summary,
+            found=f"{self.reason}; {self._work()}plan {self.digest}" if self.plan is not None else self.summary,
             fix=f"look at it with `hudi-services {service} --explain`. Nothing of it was done",
         )
 
@@ -125,7 +124,7 @@ class Decision(Shows, Generic[P]):
 
     def shown(self) -> Shown:
         """The reason, the sum, what was looked at, and the items."""
-        line = f"Decision({self.reason}; {self._sum()}nothing was changed)"
+        line = f"Decision({self.reason}; {self._work()}nothing was changed)"
         facts = [(name.replace("_", " "), value) for name, value in self.facts.items()]
         shown = list(islice(self.items or (), MOST_ITEMS))
         rows: list[tuple[object, ...]] = [(item.path, item.bytes, item.reason) for item in shown]
@@ -149,28 +148,17 @@ class Decision(Shows, Generic[P]):
         return fields
 
     def as_text(self, service: str) -> str:
-        """For a person: the reason first, then a line an item, then the sum."""
-        lines = [f"{service}: {self.reason}", *(line for stage in self.stages for line in stage_lines(stage))]
-        if not self.stages:
-            lines += self._facts() if self.before is None else self.before
-        if self.items is not None and not self.stages:
-            lines += [_line(item) for item in islice(self.items, MOST_ITEMS)]
-            if len(self.items) > MOST_ITEMS:
-                lines.append(f"  … and {len(self.items) - MOST_ITEMS} more (--json shows all)")
+        """For a person: the reason, the lines of the stages, what is in the way, then the sum."""
         return "\n".join(
             [
-                *lines,
-                *self.after,
+                f"{service}: {self.reason}",
+                *(line for stage in self.stages for line in stage_lines(stage)),
                 *self._over(),
                 *map(str, self.blockers),
                 *self._named(),
-                f"{self._sum()}nothing was changed",
+                f"{self._work()}nothing was changed",
             ]
         )
-
-    def _facts(self) -> Iterator[str]:
-        for name, value in self.facts.items():
-            yield f"{name.replace('_', ' ')}: {f'{value:,}' if isinstance(value, int) else value}"
 
     def _over(self) -> Iterator[str]:
         if self.deletion is not None and self.deletion.over:
@@ -183,13 +171,9 @@ class Decision(Shows, Generic[P]):
         if self.items is not None and self.plan is not None:
             yield f"plan {self.digest}"
 
-    def _sum(self) -> str:
-        if self.stages:
-            work = work_text(self.stages)
-            return f"{work}; " if work else ""
-        if self.items is not None:
-            return f"would {self.items.verb} {counted(len(self.items), self.items.noun)}, {self.items.bytes:,} bytes; "
-        return f"{self.would}; " if self.would else ""
+    def _work(self) -> str:
+        work = work_text(self.stages)
+        return f"{work}; " if work else ""
 
 
 def digest_of(explained: Decision[Any] | None) -> str | None:
@@ -207,7 +191,3 @@ def _digest(verb: str, marks: Iterable[bytes]) -> str:
     for count, mark in enumerate(marks, 1):  # noqa: B007
         total += int.from_bytes(mark)
     return sha256(f"{verb} {count} {total}".encode()).hexdigest()[:_DIGEST]
-
-
-def _line(item: Item) -> str:
-    return f"  {item.bytes:>14,} bytes  {item.path}{f'  {item.reason}' if item.reason is not None else ''}"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from hoodie.services.decision import Decision
 from hoodie.services.guard import Deletion
-from hoodie.services.stages import Item, Items, Measure, Trigger
+from hoodie.services.stages import Backlog, CatalogChanges, Facts, Item, Items, Measure, Notes, Trigger
 
 
 def test_a_long_plan_does_not_flood_the_terminal():
     many = tuple(Item(f"f{n}", 1) for n in range(1000))
-    plan = Decision(None, "why", {}, Items("remove", many, 1000), before=("first",), after=("last",))
+    plan = Decision(None, "why", (Notes(["first"]), Items("remove", many, 1000), Notes(["last"])))
     lines = plan.as_text("clean").splitlines()
     assert lines[:3] == ["clean: why", "first", "               1 bytes  f0"]
     assert lines[-3:] == [
@@ -22,7 +22,7 @@ def test_a_long_plan_does_not_flood_the_terminal():
 
 def test_facts_are_for_programs():
     item = Item("a", 5, "old", {"file_group": "g"})
-    plan = Decision("plan", "why", {"policy": "P"}, Items("remove", (item,), 5))
+    plan = Decision("plan", "why", (Facts({"policy": "P"}), Items("remove", (item,), 5)))
     assert plan.as_dict("clean") == {
         "service": "clean",
         "reason": "why",
@@ -36,9 +36,15 @@ def test_facts_are_for_programs():
 
 
 def test_a_plan_without_files_says_what_it_does_instead():
-    plan = Decision(None, "why", {"actions": []}, before=(), would="would make 0 changes to the catalog")
+    plan = Decision(None, "why", (CatalogChanges(None, None, ()),))
     assert plan.as_text("sync") == "sync: why\nwould make 0 changes to the catalog; nothing was changed"
-    assert plan.as_dict("sync") == {"service": "sync", "reason": "why", "actions": []}
+    assert plan.as_dict("sync") == {
+        "service": "sync",
+        "reason": "why",
+        "instant": None,
+        "extractor": None,
+        "actions": [],
+    }
 
 
 def test_what_was_measured_is_for_programs_beside_its_limit():
@@ -52,3 +58,12 @@ def test_what_was_measured_is_for_programs_beside_its_limit():
     ]
     assert plan.as_dict("clean")["over_caps"] == ["2 files, where hoodie.max.files is 1"]
     assert "measures" not in Decision(None, "why").as_dict("clean")
+
+
+def test_a_stage_is_found_by_its_kind_and_replaced_in_place():
+    backlog, later = Backlog(1, 2, 3, None, 0), Backlog(1, 2, 3, None, 1)
+    plan = Decision(None, "why", (backlog, Notes(["last"])))
+    assert plan.stage(Backlog) is backlog
+    assert plan.items is None
+    assert plan.with_stage(later).stages == (later, Notes(["last"]))
+    assert Decision(None, "why").with_stage(later).stages == (later,)

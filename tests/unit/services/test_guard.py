@@ -191,7 +191,7 @@ def test_a_clean_that_cannot_note_what_it_asks_still_asks(table, monkeypatch, ca
 
 def test_a_digest_is_that_of_what_is_touched_in_any_order():
     def digest(*items, verb="remove"):
-        return Decision(1, "", items=Items(verb, [Item(*item) for item in items], 0)).digest
+        return Decision(1, "", (Items(verb, [Item(*item) for item in items], 0),)).digest
 
     one, other = ("p/a", 1), ("p/b", 2)
     assert digest(one, other) == digest(other, one)

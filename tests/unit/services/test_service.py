@@ -25,6 +25,14 @@ EXPIRE_OPTIONS = OptionGroup("clean", (KEPT,))
 
 
 @dataclass(frozen=True)
+class Seen:
+    """A stage that only this service has."""
+
+    partitions_seen: int
+    bytes_seen: int
+
+
+@dataclass(frozen=True)
 class Expire:
     """Old partitions go. This one only decides."""
 
@@ -37,12 +45,14 @@ class Expire:
         view = TableView(state)
         slices = sorted(view.latest(), key=lambda each: each.partition)
         old = [each for each in slices if each.partition in sorted({s.partition for s in slices})[:-kept]]
-        facts = {"partitions_seen": len({each.partition for each in slices}), "bytes_seen": sum(s.size for s in slices)}
+        seen = Seen(len({each.partition for each in slices}), sum(s.size for s in slices))
         return Decision(
             tuple(each.partition for each in old) or None,
             f"{kept} partitions stay",
-            facts,
-            Items("drop", old, sum(each.size for each in old), item=lambda s: Item(s.partition, s.size, "is old")),
+            (
+                seen,
+                Items("drop", old, sum(each.size for each in old), item=lambda s: Item(s.partition, s.size, "is old")),
+            ),
         )
 
     def run(self, access, options):

@@ -28,7 +28,7 @@ from hoodie.services.purge import journal
 from hoodie.services.purge.search import in_metadata_table, in_table, is_copy, search
 from hoodie.services.purge.subject import KEY, KEYS, PARTITION, Subject, subject_of, united
 from hoodie.services.purge.trace import Trace
-from hoodie.services.stages import Item, Items
+from hoodie.services.stages import Facts, Item, Items, Notes
 from hoodie.timeline import Instant
 from hoodie.view import TableState, TableView
 from hoodie.view.files import sizes_by_path
@@ -104,17 +104,21 @@ def decision_of(state: TableState, plan: PurgePlan, traces: Sequence[Trace], opt
     return Decision(
         None if plan.is_done else plan,
         f"{counted(plan.rows, 'row')} in the table, {in_files}",
-        {
-            "predicate": plan.subject.digest,
-            "rows": plan.rows,
-            "keys": keys,
-            "rewritten": len(plan.rewritten),
-            "held": [{"path": file.path, "bytes": file.size, "by": file.by, "fix": file.fix} for file in held],
-            "left": [{"path": trace.path, "what": trace.what} for trace in left],
-        },
-        Items("erase", going, size),
-        before=tuple(_before(plan)),
-        after=[*_after(plan), *(f"{file.path} {file.item().reason}" for file in held)],
+        (
+            Facts(
+                {
+                    "predicate": plan.subject.digest,
+                    "rows": plan.rows,
+                    "keys": keys,
+                    "rewritten": len(plan.rewritten),
+                    "held": [{"path": file.path, "bytes": file.size, "by": file.by, "fix": file.fix} for file in held],
+                    "left": [{"path": trace.path, "what": trace.what} for trace in left],
+                }
+            ),
+            Notes(tuple(_before(plan))),
+            Items("erase", going, size),
+            Notes((*_after(plan), *(f"{file.path} {file.item().reason}" for file in held))),
+        ),
         deletion=weighed(len(going), size, whole, Caps.of(options), lambda: whole),
     )
 
