@@ -6,6 +6,7 @@ import re
 from datetime import UTC, datetime
 from pathlib import Path
 
+import duckdb
 import pandas as pd
 import pytest
 
@@ -15,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = (
     "README.md",
     "docs/get-started/from-delta-and-iceberg.md",
+    "docs/how-to/cloud-catalogs.md",
     "docs/how-to/python.md",
     "docs/how-to/undo-a-load.md",
 )
@@ -64,3 +66,19 @@ def test_an_example_works(lake, capsys, page, number, block):
         assert "nothing was changed" in capsys.readouterr().out
         assert names["decision"].reason
         assert CLEAN.name == "clean"
+
+
+def test_the_manifest_for_bigquery_names_the_rows_of_the_table(tmp_path):
+    """Another engine of Parquet reads the files of the manifest, and no older version of a row."""
+    table = HoodieTable.create(
+        tmp_path / "orders", {"hoodie.table.name": "o", "hoodie.table.recordkey.fields": "order_id"}
+    )
+    for total in (50, 150):
+        table.write(_orders(total))
+    table.write(_orders(0).head(1), "delete")
+    (block,) = (block for page, _, block in BLOCKS if page.endswith("cloud-catalogs.md"))
+    for _ in range(2):
+        exec(compile(block.replace("/data/lake", str(tmp_path)), "the page", "exec"), {})
+    files = (tmp_path / "orders" / "bigquery-manifest.csv").read_text().split()
+    rows = duckdb.connect().execute("SELECT order_id, total FROM read_parquet(?)", [files]).fetchall()
+    assert rows == [(2, 151)]

@@ -1,4 +1,4 @@
-"""The service `sync`: it registers a table's contents with a Hive metastore."""
+"""The service `sync`: it registers a table's contents with a Hive metastore or AWS Glue."""
 
 from __future__ import annotations
 
@@ -45,13 +45,14 @@ def _arguments(_table: Table, section: Sync, _asked: Asked) -> Arguments:
 SYNC = ServiceEntry(
     "sync",
     Command(
-        "Make the entries of a table in a Hive metastore equal to the table. Needs no Spark.",
+        "Make the entries of a table in a Hive metastore or AWS Glue equal to the table. Needs no Spark.",
         _task,
         examples=(
             "hudi-services sync --table orders --explain",
             "hudi-services sync --target-base-path /data/lake/orders \\\n"
             "    --hoodie-conf hoodie.datasource.hive_sync.mode=hms \\\n"
             "    --hoodie-conf hoodie.datasource.hive_sync.metastore.uris=thrift://metastore:9083",
+            "hudi-services sync --target-base-path s3://lake/orders --hoodie-conf hoodie.datasource.hive_sync.mode=glue",
         ),
     ),
     Section(

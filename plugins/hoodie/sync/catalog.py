@@ -1,4 +1,4 @@
-"""Catalogs, as a sync needs them. Two implementations: the metastore itself, and HiveServer2."""
+"""Catalogs, as a sync needs them. Three implementations: the metastore itself, HiveServer2, and AWS Glue."""
 
 from __future__ import annotations
 

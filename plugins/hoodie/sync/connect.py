@@ -17,15 +17,20 @@ def open_catalog(options: Options) -> Catalog:
             found="it asks for Hive's own driver, a Java library",
             fix=f"say {keys.MODE.name}=hms, the metastore itself, or jdbc",
         )
-    by_metastore = options[keys.MODE] == "HMS"
+    mode = options[keys.MODE]
     try:
-        if by_metastore:
-            from hoodie.sync.metastore import Metastore
-        else:
-            from hoodie.sync.hiveserver import HiveServer
+        match mode:
+            case "GLUE":
+                from hoodie.sync.glue import GlueCatalog
+            case "HMS":
+                from hoodie.sync.metastore import Metastore
+            case _:
+                from hoodie.sync.hiveserver import HiveServer
     except ImportError as error:
-        raise missing_extra("hive", "Hive sync", error) from error
-    if by_metastore:
+        raise missing_extra("glue" if mode == "GLUE" else "hive", f"A sync with mode {mode}", error) from error
+    if mode == "GLUE":
+        return GlueCatalog.connect(options)
+    if mode == "HMS":
         return Metastore.connect(options[keys.METASTORE_URIS], options[keys.USERNAME], options[keys.BATCH])
     return HiveServer.connect(
         options[keys.JDBC_URL], options[keys.USERNAME], options[keys.PASSWORD], options[keys.BATCH]

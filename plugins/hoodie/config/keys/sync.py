@@ -37,7 +37,12 @@ BASE_PATH = ConfigKey[str](
     None,
     "base path as the catalog's servers see the table (such as s3a://…), when it is another than here",
 )
-MODE = ConfigKey[str](_PREFIX + "mode", choice("JDBC", "HMS"), "JDBC", "JDBC: HiveServer2; HMS: the metastore itself")
+MODE = ConfigKey[str](
+    _PREFIX + "mode",
+    choice("JDBC", "HMS", "GLUE"),
+    "JDBC",
+    "JDBC: HiveServer2; HMS: the metastore itself; GLUE: AWS Glue",
+)
 USE_JDBC = ConfigKey[bool](
     _PREFIX + "use_jdbc", boolean, True, "without a mode: HiveServer2 by JDBC; false, Hive's own driver, is not there"
 )
@@ -122,6 +127,16 @@ CONDITIONAL = ConfigKey[bool](
     False,
     "remember the last commit only when schema, properties or partitions changed",
 )
+_GLUE = "hoodie.datasource.meta.sync.glue."
+GLUE_SKIP_ARCHIVE = ConfigKey[bool](
+    _GLUE + "skip_table_archive", boolean, True, "AWS Glue keeps no older version of a table that a sync changes"
+)
+GLUE_METADATA_LISTING = ConfigKey[bool](
+    _GLUE + "metadata_file_listing",
+    boolean,
+    False,
+    "Athena lists files by the metadata table; only for tables that Hudi alone writes",
+)
 SPARK_VERSION = ConfigKey[str](
     "hoodie.meta_sync.spark.version", text, "", "version that the property spark.sql.create.version names"
 )
@@ -154,5 +169,7 @@ SYNC_KEYS: tuple[ConfigKey[Any], ...] = (
     DECODE_PARTITION,
     INCREMENTAL,
     CONDITIONAL,
+    GLUE_SKIP_ARCHIVE,
+    GLUE_METADATA_LISTING,
     SPARK_VERSION,
 )
