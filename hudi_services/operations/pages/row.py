@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Literal
 
 from hudi_services.entry.schedule_text import services_of
 from hudi_services.entry.table import Table
+from hudi_services.operations.advice.model import Severity
 from hudi_services.operations.pages.snapshots import Known, LastRun, last_runs
 from hudi_services.operations.watch.model import Summary
 from hudi_services.services.entries import ENTRIES
@@ -40,6 +41,7 @@ class FleetRow:
 
     `state` is the gravest of what was seen and what failed, `reasons` say why. Sizes in bytes; numbers are None without
     a look, `urgency` also without objectives, and were read at `measured_at`. Times as ISO in UTC.
+    `advice` is the most urgent advice by the last look; None without any, or if a reason is graver.
     """
 
     name: str
@@ -61,6 +63,7 @@ class FleetRow:
     pending: int | None = None
     looked_at: str | None = None
     measured_at: str | None = None
+    advice: str | None = None
 
 
 def row(table: Table, known: Known, today: date) -> FleetRow:
@@ -88,8 +91,21 @@ def row(table: Table, known: Known, today: date) -> FleetRow:
         runs,
         min(standings, key=GRAVEST.index),
         tuple(reasons),
+        advice=_advice(seen, failed, asking),
     )
     return _with(found, seen) if seen is not None else found
+
+
+def _advice(seen: Summary | None, failed: Sequence[str], asking: Sequence[str]) -> str | None:
+    """The most urgent advice: by the look, unless a run of Airflow says something graver, which is among the reasons."""
+    if seen is None or not seen.advice or (failed and _is_less(seen, Severity.FAILED)):
+        return None
+    return None if asking and _is_less(seen, Severity.WAITING) else seen.advice
+
+
+def _is_less(seen: Summary, severity: Severity) -> bool:
+    order = list(Severity)
+    return order.index(Severity(seen.severity)) > order.index(severity)
 
 
 def _is_gone(seen: Summary) -> bool:

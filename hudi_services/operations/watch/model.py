@@ -24,7 +24,8 @@ class Summary:
     the consumers for which services no longer keep what these have not read. `verified_at` (ISO 8601) is when a
     table of a database server was compared with its source last, at `verified_position` of the server's log.
     `measured_at` is the last good look, to which the sizes belong. `successes` are the completion times (ISO 8601) of the
-    last success of each service, by any means."""
+    last success of each service, by any means. `advice` is the sentence of the most urgent advice, `severity` its own: both are
+    empty without any, and while looks fail."""
 
     table: str
     base_path: str
@@ -50,6 +51,8 @@ class Summary:
     verified_position: str = ""
     measured_at: datetime | None = None
     successes: Mapping[str, str] = field(default_factory=dict)
+    advice: str = ""
+    severity: str = ""
 
     @property
     def was_there(self) -> bool:

@@ -7,6 +7,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from hudi_services.operations.advice.evaluation import advise
+from hudi_services.operations.advice.snapshot_facts import snapshot_facts
 from hudi_services.operations.inspect.contents import partitions
 from hudi_services.operations.inspect.history import timeline
 from hudi_services.operations.inspect.objectives import in_words
@@ -46,7 +48,17 @@ def snapshot(name: str, base_path: str, look: Look) -> Snapshot:
         "groups_left_out": left_out,
     }
     summary = _summary(name, base_path, look.now, shown, instants["instants"])
-    return Snapshot(replace(summary, measured_at=look.now, successes=successes(look, shown)), body)
+    advice, severity = _advice(look, shown)
+    found = replace(summary, measured_at=look.now, successes=successes(look, shown), advice=advice, severity=severity)
+    return Snapshot(found, body)
+
+
+def _advice(look: Look, shown: Mapping[str, Any]) -> tuple[str, str]:
+    """The sentence of the most urgent advice, and its severity; empty without any, or of a table that no registry names."""
+    if look.entry is None:
+        return "", ""
+    advice = advise(snapshot_facts(look.entry, shown, look.now, look.now))
+    return (advice[0].sentence(look.now), str(advice[0].severity)) if advice else ("", "")
 
 
 def _summary(name: str, base_path: str, now: datetime, shown: Mapping[str, Any], instants: int) -> Summary:

@@ -109,7 +109,7 @@ def _without(
     reason = str(error) if isinstance(error, HoodieError) else f"{type(error).__name__}: {error}"
     made = before or Summary(entry.name, entry.base_path, health, now)
     since = before.since if same and before is not None else now
-    summary = replace(made, health=health, looked_at=now, reason=reason, since=since)
+    summary = replace(made, health=health, looked_at=now, reason=reason, since=since, advice="", severity="")
     kept = cursor or Cursor("")
     if health == "absent" and not kept.floor:
         kept = replace(kept, floor=_ALL)

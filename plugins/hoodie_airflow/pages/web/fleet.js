@@ -19,7 +19,7 @@ const columns = (now) => [
   { key: "name", title: "Table", by: (row) => row.name.toLowerCase(), cell: (row) =>
     h("th", { scope: "row" }, h("a", { href: `#/table/${encodeURIComponent(row.name)}` }, row.name),
       row.description ? h("div", { class: "about" }, row.description) : null,
-      h("div", { "data-mount": "advice", "data-table": row.name })) },
+      row.advice ? h("div", { class: "about" }, row.advice) : null) },
   { key: "state", title: "State", by: (row) => RANKS.indexOf(row.state), cell: (row) => h("td", { class: "reasons" }, state(row)) },
   { key: "urgency", title: "Urgency", down: true, right: true, by: (row) => row.urgency, cell: (row) => right(times(row.urgency)) },
   { key: "last_commit", title: "Last commit", down: true, right: true, by: (row) => row.last_commit, cell: (row) => right(ago(row.last_commit, now)) },
@@ -90,7 +90,7 @@ function tables(found) {
     columns: columns(found.now),
     order: { key: "state", down: false },
     like: (one, other) => compared(one.urgency, other.urgency, true) || compared(one.name, other.name),
-    texts: (row) => [row.name, row.base_path, row.description, ...row.tags, ...row.reasons],
+    texts: (row) => [row.name, row.base_path, row.description, row.advice ?? "", ...row.tags, ...row.reasons],
     filter: { title: "State", of: (row) => row.state, values: WORDS },
     placeholder: "name, path or tag",
     cards: true,

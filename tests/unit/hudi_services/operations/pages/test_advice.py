@@ -40,7 +40,7 @@ def page(shown=SHOWN, health="ok", startable=(DAG,), ran=None, **summary):
 def test_work_that_is_due_has_buttons_for_those_who_may_start_it():
     [advice] = page().advice
     assert advice["text"] == "Reads merge the logs of 8 file groups; 5 delta commits."
-    assert advice["waits"] == "Nothing starts it: it follows ingest, and the table has none here."
+    assert advice["waits"] == "It waits for a commit by any program."
     assert advice["buttons"] == Buttons(DAG, {"operation": "explain"}, {"operation": "execute"})
     [advice] = page(startable=()).advice
     assert advice["buttons"] is None

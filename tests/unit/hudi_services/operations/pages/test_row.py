@@ -120,3 +120,13 @@ def test_a_later_success_by_other_means_ends_a_failure() -> None:
 def test_numbers_have_the_time_of_the_look_that_read_them() -> None:
     assert seen(SEEN).measured_at == NOW.isoformat()
     assert seen(replace(SEEN, measured_at=NOW - timedelta(days=1))).measured_at == "2026-11-22T12:00:00+00:00"
+
+
+def test_the_advice_is_that_of_the_look_unless_a_run_says_something_graver() -> None:
+    missed = replace(SEEN, health="missed", advice="Reads merge 3.5 bytes.", severity="missed")
+    damaged = replace(missed, advice="A file is missing.", severity="damage")
+    assert seen(missed).advice == seen(missed, compact="asks").advice == "Reads merge 3.5 bytes."
+    assert seen(missed, clean="failed").advice is None
+    assert seen(damaged, clean="failed", compact="asks").advice == "A file is missing."
+    assert seen(replace(missed, severity="due"), compact="asks").advice is None
+    assert seen(SEEN).advice is seen(None).advice is None
