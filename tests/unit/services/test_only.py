@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hoodie import CLEAN, CLUSTERING, COMPACTION, LOG_COMPACTION, TTL, HoodieTable
-from hoodie.errors import HoodieError, PlanChangedError
+from hoodie.errors import DeleteCapError, HoodieError, PlanChangedError
 from hoodie.services.archive.service import ARCHIVE, Archive
 from hoodie.services.clean.service import Clean
 from hoodie.services.service import schedule
@@ -20,7 +20,7 @@ from hoodie.services.ttl.service import Ttl
 from hoodie.view import clustering_plan, compaction_plan
 from tests.support.clock import FakeClock
 from tests.support.examples import examples
-from tests.support.tables import SMALL_BLOOM, batch, create
+from tests.support.tables import SMALL_BLOOM, batch, content, create
 
 APART = {**SMALL_BLOOM, "hoodie.parquet.small.file.limit": 0}
 SHORT = {"hoodie.keep.min.commits": 2, "hoodie.keep.max.commits": 3, "hoodie.clean.commits.retained": 1}
@@ -209,3 +209,52 @@ def _happen(table: HoodieTable, step: str, chance: random.Random) -> None:
                 other.run(COMPACTION)
     except HoodieError:
         pass  # it is refused beside something else: then nothing happened
+
+
+def old_partitions(folder: Path) -> HoodieTable:
+    """Two partitions whose time is over, with two file groups each."""
+    clock = FakeClock()
+    table = create(folder / "t", clock)
+    for keys in ("ab", "cd"):
+        table.write(batch([(key, part, 1, 1) for key, part in zip(keys, "pq", strict=True)]), "insert", APART)
+    clock.time += timedelta(days=9)
+    return table
+
+
+NARROWED = {
+    "ttl": (DROPPED, {"hoodie.partition.ttl.strategy.partition.selected": "part=p"}),
+    "cluster": ({}, {"hoodie.clustering.plan.strategy.partition.selected": "part=p"}),
+}
+
+
+@pytest.mark.parametrize("service", NARROWED)
+def test_a_narrowed_plan_has_a_digest_of_its_own(service: str, tmp_path: Path) -> None:
+    """Neither the run of the whole plan nor that of the part is the other, and the refusal names the one that is due."""
+    table, (options, selected) = old_partitions(tmp_path), NARROWED[service]
+    part = {**options, **selected}
+    whole, narrow = planned(table, service, options), planned(table, service, part)
+    assert {item.path for item in narrow.items} == {"part=p"} < {item.path for item in whole.items}
+    assert narrow.digest != whole.digest
+    before = instants(table)
+    for asked_for, other, chosen in ((whole, narrow, part), (narrow, whole, options)):
+        with pytest.raises(PlanChangedError, match=f"plan {asked_for.digest} is out of date.*plan {other.digest}"):
+            asked(table, service, asked_for.digest, chosen)
+    assert instants(table) == before
+    asked(table, service, narrow.digest, part)
+    assert instants(table) != before
+    assert {item.path for item in planned(table, service, options).items} == {"part=q"}
+
+
+def test_the_approval_of_a_plan_is_none_of_its_part(tmp_path: Path) -> None:
+    table, (options, selected) = old_partitions(tmp_path), NARROWED["ttl"]
+    capped = {**options, "hoodie.delete.max.files": 1}
+    part = {**capped, **selected}
+    whole, narrow = planned(table, "ttl", capped), planned(table, "ttl", part)
+    before = instants(table)
+    for approved, due, chosen in ((whole, narrow, part), (narrow, whole, capped)):
+        with pytest.raises(DeleteCapError, match=f"another one than {approved.digest}") as stopped:
+            table.run(Ttl(agreed=approved.digest), chosen)
+        assert stopped.value.digest == due.digest
+    assert instants(table) == before
+    table.run(Ttl(agreed=narrow.digest), part)
+    assert set(content(table)) == {"b", "d"}
