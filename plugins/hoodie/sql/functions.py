@@ -65,11 +65,22 @@ _OTHERS = (
     ),
     exp.AtTimeZone,
     *(exp.BitmapConstructAgg, exp.BitwiseCount, exp.ConvertTimezone, exp.Format, exp.JSONFormat, exp.Kurtosis),
-    *(exp.Levenshtein, exp.MonthsBetween, exp.Overlay, exp.ParseJSON, exp.RegrSlope, exp.Skewness),
+    *(exp.Levenshtein, exp.MonthsBetween, exp.Overlay, exp.RegrSlope, exp.Skewness),
 )
 _OTHER_NAMES = (
     *("bitmap_bit_position", "bitmap_bucket_number", "crc32", "hash", "json_array_length", "json_object_keys"),
-    *("map_concat", "printf", "regexp_instr", "time_bucket", "to_binary", "try_to_binary", "typeof", "url_decode"),
+    *(
+        "map_concat",
+        "parse_json",
+        "printf",
+        "regexp_instr",
+        "time_bucket",
+        "to_binary",
+        "to_char",
+        "try_to_binary",
+        "typeof",
+        "url_decode",
+    ),
     *("url_encode", "xxhash64"),
 )
 _SPARKS_NAMES = {

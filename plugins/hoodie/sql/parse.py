@@ -21,7 +21,7 @@ from sqlglot.tokens import Token, TokenType
 from hoodie.errors import HoodieError, SqlError
 from hoodie.sql.dialect import SparkText
 
-DIALECT = "spark"
+DIALECT = SparkText
 _DECIMAL_DIGITS = 38
 _NUMBERS = (bool, int, float, Decimal)  # the first first: what is true is also an int
 _EXACT_FLOAT = 1 << 53  # integers up to it are floats without loss
@@ -266,7 +266,7 @@ def parsed(text: str) -> exp.Expression:
     try:
         if called:
             return exp.Command(this="CALL", expression=sqlglot.parse_one(called[1], read=DIALECT))
-        tree = sqlglot.parse_one(text, read=SparkText)
+        tree = sqlglot.parse_one(text, read=DIALECT)
     except (SqlglotError, RecursionError) as error:
         raise unreadable(text, error) from error
     if isinstance(tree, exp.Insert) and isinstance(tree.args.get("source"), exp.Table):  # INSERT INTO t TABLE u
