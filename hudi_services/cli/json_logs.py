@@ -45,8 +45,8 @@ def logs_as_json(environ: Mapping[str, str]) -> Iterator[bool]:
 
 def log_fields(**fields: str) -> None:
     """Each line of JSON has these from now on."""
-    for each in _handlers():
-        each.fields |= fields
+    for handler in _handlers():
+        handler.fields |= fields
 
 
 def log_done(message: str, instant: str | None) -> None:
@@ -57,7 +57,7 @@ def log_done(message: str, instant: str | None) -> None:
 
 
 def _handlers() -> list[_Lines]:
-    return [each for each in logging.root.handlers if isinstance(each, _Lines)]
+    return [handler for handler in logging.root.handlers if isinstance(handler, _Lines)]
 
 
 class _Lines(logging.StreamHandler[TextIO]):

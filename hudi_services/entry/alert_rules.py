@@ -19,7 +19,7 @@ def told_of(alerts: Alerts, tables: Sequence[Table]) -> list[str]:
 def has_deadline(table: Table) -> bool:
     """True if one of the table's services has a deadline."""
     sections = [getattr(table, name) for name in type(table).model_fields]
-    return any(isinstance(each, ServiceSection) and each.deadline is not None for each in sections)
+    return any(isinstance(section, ServiceSection) and section.deadline is not None for section in sections)
 
 
 def warnings(alerts: Alerts, tables: Sequence[Table]) -> Iterator[str]:

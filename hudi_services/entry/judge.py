@@ -36,8 +36,8 @@ class Judge(Rounds):
 def is_quiet(hours: Iterable[str], now: datetime) -> bool:
     """True if a moment is in one of these hours. Their end is exclusive, and they may pass midnight."""
     moment = now.astimezone(UTC).time()
-    for each in hours:
-        first, last = (time.fromisoformat(part) for part in each.split("-"))
+    for hour in hours:
+        first, last = (time.fromisoformat(part) for part in hour.split("-"))
         inside = first <= moment < last if first < last else moment >= first or moment < last
         if inside:
             return True

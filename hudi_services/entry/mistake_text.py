@@ -64,7 +64,7 @@ def _model_in(annotation: Any) -> type[BaseModel] | None:
 def _model_of_tag(annotation: Any, step: Any) -> Any:
     """The model in a union that has this tag; None where `step` is a key."""
     for kind in get_args(annotation):
-        if any(isinstance(each, Tag) and each.tag == step for each in getattr(kind, "__metadata__", ())):
+        if any(isinstance(part, Tag) and part.tag == step for part in getattr(kind, "__metadata__", ())):
             return get_args(kind)[0]
         if get_origin(kind) is Annotated and (found := _model_of_tag(kind, step)) is not None:
             return found

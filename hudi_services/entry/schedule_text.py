@@ -36,7 +36,7 @@ def _when(table: Table, entry: ServiceEntry[Any], known: dict[str, ServiceEntry[
     trigger = entry.dag.trigger(table, section)
     starters = [f"{entry.name}.{name}" for name in _STARTERS if name in type(section).model_fields]
     ended = trigger.cron is not None and trigger.end is not None and _is_over(trigger.cron, trigger.end, today)
-    followed = [name for name in (_filling(each, known) for each in trigger.after) if name in known]
+    followed = [name for name in (_filling(service, known) for service in trigger.after) if name in known]
     parts = [f"cron {trigger.cron}"] if trigger.cron and not ended else []
     parts += ["by objectives"] if trigger.by_objectives else []
     any_commit = bool(trigger.after) and trigger.watched

@@ -126,10 +126,10 @@ def processes_of(folder: Path) -> list[psutil.Process]:
     import psutil  # comes with Airflow
 
     found = []
-    for each in psutil.process_iter():
+    for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error, OSError):
-            if each.environ().get(MARK) == str(folder) and each.status() != psutil.STATUS_ZOMBIE:
-                found.append(each)
+            if process.environ().get(MARK) == str(folder) and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process)
     return found
 
 
@@ -138,15 +138,15 @@ def stop(folder: Path, grace: float = _GRACE) -> None:
     import psutil
 
     begun = processes_of(folder)
-    for each in begun:
+    for root_process in begun:
         with contextlib.suppress(psutil.Error):
-            each.terminate()
+            root_process.terminate()
     deadline = time.monotonic() + grace
     while left := processes_of(folder):
         if time.monotonic() > deadline:
-            for each in left:
+            for process in left:
                 with contextlib.suppress(psutil.Error):
-                    each.kill()
+                    process.kill()
         time.sleep(0.2)
     psutil.wait_procs(begun, timeout=0)  # takes note of the end of those that are this process's children
 

@@ -38,9 +38,9 @@ def told(reading: Reading, today: date, entries: Entries = ENTRIES) -> Iterator[
     for position, table in enumerate(tables):
         services = list(services_of(table, entries, today))
         if position < _SHOWN:
-            running = "; ".join(f"{each.service} {each.runs}" for each in services if each.never is None)
+            running = "; ".join(f"{service.service} {service.runs}" for service in services if service.never is None)
             yield f"  {table.name}: {running or 'nothing runs by itself'}"
-            never += [f"  {table.name}.{each.service}: {each.never}" for each in services if each.never]
+            never += [f"  {table.name}.{service.service}: {service.never}" for service in services if service.never]
     if never:
         yield "by hand only, as nothing starts them:"
         yield from never

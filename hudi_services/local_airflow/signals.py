@@ -25,12 +25,12 @@ def ended_by_signals() -> Iterator[None]:
             asked = True
             raise KeyboardInterrupt
 
-    before = {each: signal.getsignal(each) for each in _ENDING}
-    for each, handler in before.items():
+    before = {number: signal.getsignal(number) for number in _ENDING}
+    for caught, handler in before.items():
         if handler is not signal.SIG_IGN:
-            signal.signal(each, end)
+            signal.signal(caught, end)
     try:
         yield
     finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
+        for caught, handler in before.items():
+            signal.signal(caught, handler)

@@ -63,8 +63,8 @@ class Registry:
     @property
     def histories(self) -> tuple[History, ...]:
         """The histories of its tables, without duplicates."""
-        found = [each.history for each in self.tables if each.history is not None]
-        return tuple({identity(each.path): each for each in found}.values())
+        found = [table.history for table in self.tables if table.history is not None]
+        return tuple({identity(history.path): history for history in found}.values())
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class _Checker:
         self._only = only
         self._entries = entries
         self._model = table_model(entries)
-        self._places = [*PATH_KEYS, *((each.name, *place) for each in entries for place in each.section.places)]
+        self._places = [*PATH_KEYS, *((entry.name, *place) for entry in entries for place in entry.section.places)]
         self._mistakes: set[Mistake] = set()
         self._bad: set[int] = set()
         self._wrong_rules: dict[str, tuple[Mistake, ...]] = {}
@@ -303,7 +303,7 @@ class _Checker:
     def _base_path_of(self, name: str) -> str | None:
         """The base path of the table of that name, which may have other mistakes. None: there is no such table."""
         tables = self._marked.data.get("tables")
-        named = (each for each in tables if isinstance(each, dict) and each.get("name") == name)
+        named = (table for table in tables if isinstance(table, dict) and table.get("name") == name)
         found = next(named, {}).get("base_path")
         return found if isinstance(found, str) else None
 
@@ -334,10 +334,12 @@ class _Checker:
             return
         place = identity(value)
         above = [place[:end] or "/" for end, letter in enumerate(place) if letter == "/"]
-        outer = next((self._taken["base_path", each] for each in above if ("base_path", each) in self._taken), None)
+        outer = next(
+            (self._taken["base_path", parent] for parent in above if ("base_path", parent) in self._taken), None
+        )
         inner = self._around.get(place)
-        for each in above:
-            self._around.setdefault(each, position)
+        for folder in above:
+            self._around.setdefault(folder, position)
         for other, lies in ((outer, "lies inside"), (inner, "has inside it")):
             if other is not None and other != position:
                 there = f"{self._name(other)!r} on line {self._marked.line(('tables', other, 'base_path'))}"

@@ -36,12 +36,12 @@ _PASSWORD_IN_ADDRESS = re.compile(r"(?i)(password=)[^;]*")
 
 def wrong_options(entry: Mapping[str, Any], services: Entries = ENTRIES) -> Iterator[tuple[tuple[str, ...], str]]:
     """The path of each option of a table's entry that is unknown or has a value it cannot have, and what is wrong with it."""
-    own = {each.name: _names(each.section.replaced) for each in services}
+    own = {service.name: _names(service.section.replaced) for service in services}
     instead = {name: where for names in reversed(own.values()) for name, where in names.items()} | _names(_OWN)
     taken: list[tuple[tuple[str, ...], tuple[ConfigKey[Any], ...], tuple[OptionGroup, ...]]] = [
         (("hoodie",), (*CREATE_KEYS, *COMMON_KEYS), (WRITE_OPTIONS,))
     ]
-    taken += [((each.name, "hoodie"), each.section.keys, each.section.options) for each in services]
+    taken += [((service.name, "hoodie"), service.section.keys, service.section.options) for service in services]
     places = {".".join(path): keys for path, keys, _ in taken}
     for path, keys, groups in taken:
         options: Any = entry

@@ -37,10 +37,10 @@ def told(value: pa.Scalar) -> object:
     if not value.is_valid:
         return None
     if isinstance(value, pa.StructScalar):
-        return {name: told(each) for name, each in value.items()}
+        return {name: told(item) for name, item in value.items()}
     if isinstance(value, pa.MapScalar):
         pairs = [(told(pair["key"]), told(pair["value"])) for pair in value.values]
-        return {str(key): each for key, each in pairs}
+        return {str(key): item for key, item in pairs}
     if isinstance(value, pa.ListScalar):
         return told_values(value.values)
     try:

@@ -147,7 +147,7 @@ def _text(value: Any) -> str:
 
 def _plain(text: str) -> str:
     """The text in one line, without signs that a terminal would obey or a file cannot hold."""
-    return " ".join("".join(each if each.isprintable() else " " for each in text).split())
+    return " ".join("".join(character if character.isprintable() else " " for character in text).split())
 
 
 def _time(value: Any) -> datetime:

@@ -92,7 +92,7 @@ class ServiceResult:
     @property
     def exit_code(self) -> int:
         """3 if a service after the commit failed and its failure counts; the commit stays all the same."""
-        return SERVICE_FAILED if any(each.failed and each.counts for each in self.services) else DONE
+        return SERVICE_FAILED if any(service.failed and service.counts for service in self.services) else DONE
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ def read_report(path: str) -> Report:
         return Failure(**values)
     if "plan" in values:
         return Explained(**values)
-    services = tuple(ServiceOutcome(**each) for each in values["services"])
+    services = tuple(ServiceOutcome(**service) for service in values["services"])
     lists = {
         name: tuple(values[name]) for name in ("blockers", "recovered", "uncounted", "columns_left_out", "loads_again")
     }
@@ -163,7 +163,9 @@ def _check_writable(path: str) -> None:
 
 def with_services(message: str, services: Sequence[ServiceOutcome]) -> str:
     """The message, and the outcome of the services after the commit."""
-    return "; ".join([message, *(f"{each.service}{' FAILED' * each.failed}: {each.message}" for each in services)])
+    return "; ".join(
+        [message, *(f"{service.service}{' FAILED' * service.failed}: {service.message}" for service in services)]
+    )
 
 
 def finish(result: ServiceResult, as_json: bool, path: str | None) -> int:

@@ -59,9 +59,9 @@ def find_since(state: TableState, key: str, instant: str) -> Since:
     for commit, extra in _loads(state, (key,)):
         found = Position(extra[key], commit.time, state.where(commit))
         if commit.time <= until:
-            return Since(instant, found, tuple(sorted(after, key=lambda each: each.instant)))
+            return Since(instant, found, tuple(sorted(after, key=lambda position: position.instant)))
         after.append(found)
-    return Since(instant, None, tuple(sorted(after, key=lambda each: each.instant)))
+    return Since(instant, None, tuple(sorted(after, key=lambda position: position.instant)))
 
 
 def _completed(state: TableState, text: str) -> Time:
@@ -71,14 +71,14 @@ def _completed(state: TableState, text: str) -> Time:
     if re.fullmatch(r"[0-9]{14}([0-9]{3})?", text) is None:
         raise ConfigError(what, found="it is no instant, which has 14 or 17 digits", fix=fix)
     instant = Time.of(text)
-    states = [each.is_completed for each in state.timeline if each.time == instant]
+    states = [action.is_completed for action in state.timeline if action.time == instant]
     if any(states):
         return instant
     if states:
         raise ConfigError(what, found="that action is not complete, so it is not known what it loads", fix=fix)
-    for each in state.archive.newest():
-        if each.time <= instant:
-            if each.time == instant:
+    for earlier_instant in state.archive.newest():
+        if earlier_instant.time <= instant:
+            if earlier_instant.time == instant:
                 raise ConfigError(
                     what, found="it is archived", fix=f"{fix}, or load files of some days by --from and --to"
                 )

@@ -65,7 +65,7 @@ def completions(
     """The possible completions of `word`: keywords, `tables`, and the `columns` of tables that `before`, the text so far,
     names."""
     names = list(tables())
-    named = {each.lower().strip("`") for each in _WORD.findall(before)}
+    named = {keyword.lower().strip("`") for keyword in _WORD.findall(before)}
     found = [*names, *(column for name in names if name.lower() in named for column in columns(name))]
-    keywords = [each if word[:1].isupper() else each.lower() for each in _KEYWORDS.split()]
-    return sorted({each for each in (*found, *keywords) if each.lower().startswith(word.lower())})
+    keywords = [keyword if word[:1].isupper() else keyword.lower() for keyword in _KEYWORDS.split()]
+    return sorted({keyword for keyword in (*found, *keywords) if keyword.lower().startswith(word.lower())})

@@ -46,11 +46,11 @@ def plain(value: Any, kind: pa.DataType) -> Any:
     if isinstance(value, bytes):
         return base64.b64encode(value).decode()
     if isinstance(value, dict):
-        return {name: plain(each, kind.field(name).type) for name, each in value.items()}
+        return {name: plain(item, kind.field(name).type) for name, item in value.items()}
     if isinstance(value, list):
         if pa.types.is_map(kind):
-            return {str(key): plain(each, kind.item_type) for key, each in value}
-        return [plain(each, kind.value_type) for each in value]
+            return {str(key): plain(item, kind.item_type) for key, item in value}
+        return [plain(item, kind.value_type) for item in value]
     return value
 
 

@@ -118,7 +118,7 @@ class Shell:
         session = self._connection.session
 
         def tables() -> list[str]:
-            return [each.name for each in session.catalog.tables(session.database)]
+            return [table.name for table in session.catalog.tables(session.database)]
 
         def columns(name: str) -> list[str]:
             return [row[0] for row in self._connection.sql(f"SHOW COLUMNS IN `{name}`").rows()]

@@ -81,12 +81,12 @@ class HudiDoctorOperator(BaseOperator):
 
         well, seen = patients(read_registry(self.file), {}, deep=deep)
         seen += rounds(well, self.doctor.at_once, None)
-        return sorted(seen, key=lambda each: each.name)
+        return sorted(seen, key=lambda table: table.name)
 
 
 def _failure(found: dict[str, Any]) -> Failure:
     worst = found["findings"][:_TOLD]
-    lines = [f"{each['table']}: {each['check']}: {each['what']}" for each in worst]
+    lines = [f"{finding['table']}: {finding['check']}: {finding['what']}" for finding in worst]
     more = len(found["findings"]) - len(worst)
     told = "; ".join([*lines, *([f"and {more:,} more"] if more else [])])
     fix = "run `hudi-services doctor --fix`; the log has the fix of each finding"

@@ -65,7 +65,7 @@ def _dag(table: Table, entry: ServiceEntry[Any], entries: Entries) -> DAG:
     assert section is not None, "only tables that have the service have its DAG"
     trigger = entry.dag.trigger(table, section)
     services = list(services_of(table, entries, datetime.now(UTC).date()))
-    never = next((each.never for each in services if each.service == entry.name), None)
+    never = next((service.never for service in services if service.service == entry.name), None)
     with DAG(
         dag_id=dag_id(entry.name, table.name),
         schedule=_schedule(table, trigger, entries),
@@ -95,9 +95,9 @@ def _dag(table: Table, entry: ServiceEntry[Any], entries: Entries) -> DAG:
 
 def _document(table: Table, entry: ServiceEntry[Any], options: Mapping[str, str], services: Sequence[When]) -> str:
     lines = [f"**{entry.name}** of the Hudi table `{table.name}` at `{table.base_path}`", ""]
-    for each in services:
-        name = f"**{each.service}**" if each.service == entry.name else each.service
-        lines.append(f"- {name}: " + (f"by hand only, {each.never}" if each.never else each.runs))
+    for service in services:
+        name = f"**{service.service}**" if service.service == entry.name else service.service
+        lines.append(f"- {name}: " + (f"by hand only, {service.never}" if service.never else service.runs))
     lines += ["", "A DAG that is switched off does not run, also when another DAG or a user starts it.", ""]
     lines += [f"- {note}" for note in entry.dag.notes(table)]
     lines += [f"- `{name}` = `{value}`" for name, value in shown_options(options, entry.section.secrets)]

@@ -70,9 +70,9 @@ class HudiJudgeOperator(BaseOperator):
         registry = read_registry(self.file).registry
         tables = [table for table in registry.tables if any(services_by_objectives(table))]
         judged = rounds(tables, self.judge.at_once, clock, self._seen(registry, clock.now()))
-        for each in judged:
-            if each.error is not None:
-                self.log.error("Table %s cannot be looked at: %s", each.table, each.error)
+        for table in judged:
+            if table.error is not None:
+                self.log.error("Table %s cannot be looked at: %s", table.table, table.error)
         found = candidates(tables, judged)
         with asked_ahead(found, would_do, self.judge.at_once) as due:
             choices = choose(
@@ -89,7 +89,7 @@ class HudiJudgeOperator(BaseOperator):
             why = row["table"], row["objective"], row["service"], verb, row["reason"]
             self.log.info("%s: %s is missed; %s: %s, %s", *why)
         looked, mended = counted(len(tables), "table"), counted(len(choices), "service")
-        known = sum(each.seen for each in judged)
+        known = sum(judgement.seen for judgement in judged)
         self.log.info(
             "%s by objectives, %d of them as the watcher saw them; %s would restore missed objectives",
             looked,
@@ -104,12 +104,12 @@ class HudiJudgeOperator(BaseOperator):
         ti.xcom_push(_CHOICES, json.loads(json.dumps(bounded(whole, _CHOICES, _CHOICES, ("tables",), context))))
         return [
             {
-                "trigger_dag_id": each.candidate.dag,
+                "trigger_dag_id": choice.candidate.dag,
                 "trigger_run_id": f"objectives__{ti.run_id}",
-                "conf": {OBJECTIVE: each.candidate.verdict.objective},
+                "conf": {OBJECTIVE: choice.candidate.verdict.objective},
             }
-            for each in choices
-            if each.started
+            for choice in choices
+            if choice.started
         ]
 
     def _seen(self, registry: Registry, now: datetime) -> Callable[[Table], Facts | None]:

@@ -62,9 +62,9 @@ def _metrics(report: Report) -> Iterator[tuple[str, int | float | timedelta, dic
             for name, amount in counts.items():
                 if amount:
                     yield name, int(amount), {}
-            for each in report.services:
-                if each.failed:
-                    yield "failures", 1, {"error": f"after_commit_{each.service}"}
+            for service in report.services:
+                if service.failed:
+                    yield "failures", 1, {"error": f"after_commit_{service.service}"}
         case Failure():
             yield "runs", 1, {"outcome": "failed"}
             yield "failures", 1, {"error": report.error}

@@ -43,5 +43,5 @@ def shared_result(table: Table, service: str) -> Iterator[tuple[str, str]]:
     try:
         yield paths
     finally:
-        for each in paths:
-            drop(each)
+        for name in paths:
+            drop(name)

@@ -79,9 +79,9 @@ def _done(result: ServiceResult, table: Table, entry: ServiceEntry[Any], context
     if result.instant is not None:
         log_instant(result.instant)
     _log.info("%s of table %s: %s (%.1f s)", result.service, table.name, result.message, result.seconds)
-    for each in result.services:
-        if each.failed:
-            _log.error("The commit stays; %s after it failed: %s", each.service, each.message)
+    for service in result.services:
+        if service.failed:
+            _log.error("The commit stays; %s after it failed: %s", service.service, service.message)
     fields: dict[str, Any] = json.loads(json.dumps(asdict(result)))  # Airflow shows tuples as objects of its own
     if result.instant is not None:
         events = context["outlet_events"][outlet(table, entry)]

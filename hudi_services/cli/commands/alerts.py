@@ -75,9 +75,9 @@ def _standing(reading: Reading, alerts: Alerts, store: str | None) -> Page:
     )
     hooks = [hook.name for hook in alerts.hooks]
     rows: dict[str, dict[str, Any]] = {}
-    for each in noticed(KeptAlerts.open(opened).rows(), seen, hooks, now):
-        if each.ended_at is None:
-            trouble = each.trouble
+    for notice in noticed(KeptAlerts.open(opened).rows(), seen, hooks, now):
+        if notice.ended_at is None:
+            trouble = notice.trouble
             row = rows.setdefault(
                 trouble.key,
                 {
@@ -89,7 +89,7 @@ def _standing(reading: Reading, alerts: Alerts, store: str | None) -> Page:
                     "told": {},
                 },
             )
-            row["told"][each.hook] = each.told_at.isoformat() if each.told_at is not None else None
+            row["told"][notice.hook] = notice.told_at.isoformat() if notice.told_at is not None else None
     found = sorted(rows.values(), key=lambda row: (row["table"], row["kind"], row["what"]))
     columns = (
         Column("table", "table"),
@@ -108,7 +108,7 @@ def _standing(reading: Reading, alerts: Alerts, store: str | None) -> Page:
         for row in found
     ]
     looked = opened.rounded_at()
-    mistakes = [str(each) for each in reading.mistakes]
+    mistakes = [str(mistake) for mistake in reading.mistakes]
     tables = reading.registry.tables
     facts = [("reported conditions", ", ".join(told_of(alerts, tables)) or "nothing")]
     parts: list[Part] = [

@@ -50,7 +50,7 @@ def _doctor(
         patients = [registered.patient(chosen.entry, chosen.base_path, options, deep=deep)]
     with progress_shown(None if as_json else partial(echo, err=True)) as progress:
         seen += rounds(patients, at_once, progress)
-    seen.sort(key=lambda each: each.name)
+    seen.sort(key=lambda checked: checked.name)
     if not fix:
         echo(json.dumps(report.as_dict(seen), indent=2) if as_json else report.as_text(seen))
         return report.exit_code(seen)
@@ -62,21 +62,21 @@ def _fix(patients: list[Patient], seen: list[Seen], *, yes: bool, as_json: bool)
     from hudi_services.operations.doctor import report
     from hudi_services.operations.doctor.fix import Mended, fix
 
-    by_name = {each.name: each for each in patients}
+    by_name = {examined.name: examined for examined in patients}
     show = (lambda _text: None) if as_json else echo
     mended: list[Mended] = []
-    for each in seen:
-        patient = by_name.get(each.name)
-        if patient is None or not each.diagnosis.findings:
-            mended.append(Mended(each, {}))
+    for checked in seen:
+        patient = by_name.get(checked.name)
+        if patient is None or not checked.diagnosis.findings:
+            mended.append(Mended(checked, {}))
             continue
-        mended.append(fix(patient, each, show, lambda: yes or click.confirm("Apply this fix?")))
+        mended.append(fix(patient, checked, show, lambda: yes or click.confirm("Apply this fix?")))
         if not as_json and (text := mended[-1].as_text()):
             echo(text)
-    left = [each.seen for each in mended]
-    code = max([report.exit_code(left), *(report.WARNED for each in mended if each.failure is not None)])
+    left = [table.seen for table in mended]
+    code = max([report.exit_code(left), *(report.WARNED for table in mended if table.failure is not None)])
     if as_json:
-        echo(json.dumps({"exit_code": code, "tables": [each.as_dict() for each in mended]}, indent=2))
+        echo(json.dumps({"exit_code": code, "tables": [table.as_dict() for table in mended]}, indent=2))
     else:
         echo(report.as_text(left))
     return code

@@ -55,8 +55,10 @@ def _registered(table: str | None, registry: str | None) -> list[History]:
     else:
         file = registry_file(registry)
         reading = read_registry(file)
-        histories = (each.history for each in reading.registry.tables)
-        found = list({each.path: each for each in histories if each is not None}.values())
+        histories = (other_table.history for other_table in reading.registry.tables)
+        found = list(
+            {table_history.path: table_history for table_history in histories if table_history is not None}.values()
+        )
         if not found and reading.mistakes:
             raise as_error(str(file), reading.mistakes)
     if not found:
@@ -75,7 +77,7 @@ def _page(
     from hudi_services.cli.commands.history_page import history_page
     from hudi_services.operations.history.queries import runs, sums
 
-    found = pa.concat_tables([runs(each, since, now, table, service) for each in histories])
+    found = pa.concat_tables([runs(table_history, since, now, table, service) for table_history in histories])
     found = found.sort_by([("began", "descending"), ("run_id", "ascending")])
     return history_page(found.slice(0, limit), sums(found), since, found.num_rows)
 

@@ -44,8 +44,8 @@ _TIMES = ("began", "ended", "recorded")
 
 def history_page(newest: pa.Table, sums: pa.Table, since: datetime, runs: int) -> Page:
     """A page with the `newest` of all `runs` since then, and the `sums` of all of them; null is not known."""
-    rows = [_row(each) for each in told_rows(newest)]
-    totals = [{**each, "gained": _gained(each)} for each in told_rows(sums)]
+    rows = [_row(row) for row in told_rows(newest)]
+    totals = [{**row, "gained": _gained(row)} for row in told_rows(sums)]
     left = runs - len(rows)
     parts: list[Part] = [Listing(_RUNS, rows, "last runs", empty="no runs")]
     parts += [Lines([f"{left:,} more since then: --limit {runs}"])] if left else []

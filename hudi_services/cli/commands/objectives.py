@@ -40,17 +40,22 @@ def _objectives(table: str | None, registry: str | None, at_once: int, missed: b
         raise ConfigError(
             "No table has objectives", fix="say what is to hold in the registry: `objectives: {freshness: 1h}`"
         )
-    rows = [{"table": each.table, **row} for each in judged for row in verdict_rows(each.verdicts)]
+    rows = [{"table": judgement.table, **row} for judgement in judged for row in verdict_rows(judgement.verdicts)]
     rows = [row for row in rows if not (missed and row["met"])]
     rows.sort(key=lambda row: (-row["urgency"], row["table"], row["objective"]))
-    errors = {each.table: each.error for each in judged if each.error is not None}
+    errors = {judgement.table: judgement.error for judgement in judged if judgement.error is not None}
     problems = [*map(str, mistakes), *(f"{name}: {error}" for name, error in errors.items())]
     parts: list[Part] = [Lines(problems, "tables that cannot be looked at", alarming=True)] if problems else []
     columns = (Column("table", "table"), *COLUMNS)
     parts.append(Listing(columns, [in_words(row) for row in rows], empty="all objectives are met"))
     misses = [row["objective"] for row in rows if not row["met"]]
     page = Page(
-        {"objectives": rows, "missed": len(misses), "errors": errors, "mistakes": [str(each) for each in mistakes]},
+        {
+            "objectives": rows,
+            "missed": len(misses),
+            "errors": errors,
+            "mistakes": [str(mistake) for mistake in mistakes],
+        },
         parts,
         [*problems, *misses],
     )

@@ -166,7 +166,8 @@ def _text(found: Checked) -> list[str]:
         lines.append(f"{table.name}  {table.type}, version {table.version}, at {table.base_path}")
         lines += [f"  source    {table.source}"] if table.source is not None else []
         lines += [
-            f"  {each.service:<9} {each.runs}{f': {each.never}' if each.never else ''}" for each in table.services
+            f"  {service.service:<9} {service.runs}{f': {service.never}' if service.never else ''}"
+            for service in table.services
         ]
         lines += [f"  WARNING   {warning}" for warning in table.warnings]
     lines += [f"pool {name}  {counted(slots, 'slot')}" for name, slots in found.pools.items()]

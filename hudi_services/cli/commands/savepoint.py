@@ -72,7 +72,7 @@ def _delete(
         raise click.UsageError("--json cannot prompt: add --yes to delete the savepoint")
     chosen = chosen_table(target_base_path, table, registry)
     opened = _opened(chosen)
-    found = next((_facts(each) for each in opened.savepoints() if each.instant == instant), None)
+    found = next((_facts(saved) for saved in opened.savepoints() if saved.instant == instant), None)
     if found is not None and not yes:
         echo(_line(found))
         click.confirm("The table can no longer be restored to it, and cleans remove its files. Delete it?", abort=True)
@@ -83,7 +83,7 @@ def _delete(
 
 
 def _list(target_base_path: str | None, table: str | None, registry: str | None, as_json: bool) -> None:
-    found = [_facts(each) for each in _opened(chosen_table(target_base_path, table, registry)).savepoints()]
+    found = [_facts(saved) for saved in _opened(chosen_table(target_base_path, table, registry)).savepoints()]
     if as_json:
         echo(json.dumps({"savepoints": found}, indent=2))
     else:

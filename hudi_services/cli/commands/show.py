@@ -78,7 +78,7 @@ def _overview(pages: Any) -> Callable[..., Page]:
 
 
 show = click.Group("show", help="Look at a table: it changes nothing.", context_settings=CONTEXT)
-for each in (
+for command in (
     _looks(
         "table",
         _overview,
@@ -237,7 +237,7 @@ for each in (
         ),
     ),
 ):
-    show.add_command(each)
+    show.add_command(command)
 
 diff = _looks(
     "diff",

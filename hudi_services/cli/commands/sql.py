@@ -73,7 +73,7 @@ def _sql(
             return DONE
         last, code = None, DONE
         for result in running.each(connection.run(text)):
-            if any(each.failed and each.counts for each in result.services):
+            if any(service.failed and service.counts for service in result.services):
                 code = SERVICE_FAILED
             if result.message is not None:
                 echo(result.message, err=True)

@@ -50,14 +50,14 @@ def _serve(
         try:
             server.run([listener])
         finally:
-            for each in tables.values():
-                each.close()
+            for entry in tables.values():
+                entry.close()
 
 
 def _places(target_base_path: str | None, table: str | None, registry: str | None) -> list[str]:
     if target_base_path is not None or table is not None:
         return [chosen_table(target_base_path, table, registry).base_path]
-    return [each.base_path for each in load_registry(registry_file(registry)).tables]
+    return [entry.base_path for entry in load_registry(registry_file(registry)).tables]
 
 
 def _tables(places: list[str], interval_ms: int, threads: int) -> dict[str, ServedTable]:
@@ -68,7 +68,7 @@ def _tables(places: list[str], interval_ms: int, threads: int) -> dict[str, Serv
 
     storages = [open_storage(place) for place in places]
     batching = Batching(interval_ms, threads)
-    return {each.base_path: ServedTable(each, SystemClock(), batching) for each in storages}
+    return {storage.base_path: ServedTable(storage, SystemClock(), batching) for storage in storages}
 
 
 timeline_server = click.Command(

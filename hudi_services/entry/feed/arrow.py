@@ -41,7 +41,7 @@ def _arrow(kind: Type) -> pa.DataType:
     if kind.name == "map":
         return pa.map_(pa.string(), _field(kind.inside[1]))
     if kind.name == "struct":
-        return pa.struct([_field(each) for each in kind.inside])
+        return pa.struct([_field(inner) for inner in kind.inside])
     return _PLAIN[kind.name]
 
 

@@ -74,7 +74,7 @@ def _duration(value: object) -> object:
 def _header(value: object) -> bool | tuple[str, ...]:
     if isinstance(value, bool):
         return value
-    if not isinstance(value, list | tuple) or not value or not all(isinstance(each, str) and each for each in value):
+    if not isinstance(value, list | tuple) or not value or not all(isinstance(item, str) and item for item in value):
         raise ValueError(f"must be true, false, or a list of the names of all columns (found {value!r})")
     if twice := [name for name in value if value.count(name) > 1]:
         raise ValueError(f"names the column {twice[0]!r} twice")

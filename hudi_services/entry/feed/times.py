@@ -72,7 +72,7 @@ def _format_problem(text: str) -> str | None:
     used = _directives(text)
     if not used:
         return f"{text!r} is no format; say {ISO}, {', '.join(EPOCHS)}, or one such as %d.%m.%Y %H:%M"
-    if unknown := [each for each in used if each not in _KNOWN]:
+    if unknown := [letter for letter in used if letter not in _KNOWN]:
         return f"{text!r} uses {unknown[0]}; known are {', '.join(sorted(_KNOWN))}"
     if any(not set(any_of) & set(used) for any_of in _DATES):
         return f"{text!r} gives no day: it needs %Y, %m and %d, or others for these"

@@ -60,7 +60,7 @@ class Type:
         if self.name == "decimal":
             return f"decimal({self.precision},{self.scale})"
         if self.name == "struct":
-            return f"struct<{', '.join(f'{_quoted(each.name)}: {each}' for each in self.inside)}>"
+            return f"struct<{', '.join(f'{_quoted(inner.name)}: {inner}' for inner in self.inside)}>"
         return f"{self.name}<{', '.join(map(str, self.inside))}>" if self.inside else self.name
 
 

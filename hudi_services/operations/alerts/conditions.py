@@ -89,11 +89,11 @@ def _damaged(alerts: Alerts, summary: Summary) -> Iterator[Trouble]:
 def _missed(alerts: Alerts, summary: Summary, shown: Mapping[str, Any], now: datetime) -> Iterator[Trouble]:
     if alerts.objectives is None:
         return
-    for each in shown.get("objectives", ()):
-        since = datetime.fromisoformat(each["since"]) if each["since"] is not None else None
-        if not each["met"] and _longer(since, alerts.objectives, now):
-            what = str(each["objective"])
-            yield Trouble("objective", summary.table, what, f"misses {what}; {each['service']} restores it", since)
+    for objective in shown.get("objectives", ()):
+        since = datetime.fromisoformat(objective["since"]) if objective["since"] is not None else None
+        if not objective["met"] and _longer(since, alerts.objectives, now):
+            what = str(objective["objective"])
+            yield Trouble("objective", summary.table, what, f"misses {what}; {objective['service']} restores it", since)
 
 
 def _blocked(alerts: Alerts, summary: Summary, shown: Mapping[str, Any], now: datetime) -> Iterator[Trouble]:
@@ -101,24 +101,24 @@ def _blocked(alerts: Alerts, summary: Summary, shown: Mapping[str, Any], now: da
     if alerts.blockers is None:
         return
     told = set()
-    for each in shown.get("blockers", ()):
-        since = (summary.looked_at - timedelta(seconds=each["age"])).replace(microsecond=0)
-        if each["state"] == "COMPLETED" or not _longer(since, alerts.blockers, now):
+    for blocker in shown.get("blockers", ()):
+        since = (summary.looked_at - timedelta(seconds=blocker["age"])).replace(microsecond=0)
+        if blocker["state"] == "COMPLETED" or not _longer(since, alerts.blockers, now):
             continue
-        what = f"{each['service']} {each['instant']}"
+        what = f"{blocker['service']} {blocker['instant']}"
         if what not in told:
             told.add(what)
-            holder = f"{each['action']} {each['instant']}, {each['reason']}"
-            yield Trouble("blocker", summary.table, what, f"{each['service']} is held back by {holder}", since)
+            holder = f"{blocker['action']} {blocker['instant']}, {blocker['reason']}"
+            yield Trouble("blocker", summary.table, what, f"{blocker['service']} is held back by {holder}", since)
 
 
 def _passed(alerts: Alerts, summary: Summary, shown: Mapping[str, Any]) -> Iterator[Trouble]:
     """Consumers for which cleaning and archiving keep nothing any more."""
-    for each in shown.get("consumers", ()) if alerts.consumers else ():
-        if each["passed"]:
-            name, since = each["consumer"], datetime.fromisoformat(each["held_until"])
+    for consumer in shown.get("consumers", ()) if alerts.consumers else ():
+        if consumer["passed"]:
+            name, since = consumer["consumer"], datetime.fromisoformat(consumer["held_until"])
             text = (
-                f"consumer {name!r} is passed: it has not read {counted(each['commits_behind'], 'commit')}, and cleaning and "
+                f"consumer {name!r} is passed: it has not read {counted(consumer['commits_behind'], 'commit')}, and cleaning and "
                 "archiving no longer keep what these need"
             )
             yield Trouble("consumer", summary.table, name, text, since)
@@ -137,4 +137,6 @@ def _longer(since: datetime | None, limit: timedelta, now: datetime) -> bool:
 def joined(parts: Iterable[Seen]) -> Seen:
     """All of them, ordered by table."""
     whole = sum(parts, Seen(()))
-    return Seen(tuple(sorted(whole.troubles, key=lambda each: (each.table, each.kind, each.what))), whole.blind)
+    return Seen(
+        tuple(sorted(whole.troubles, key=lambda trouble: (trouble.table, trouble.kind, trouble.what))), whole.blind
+    )

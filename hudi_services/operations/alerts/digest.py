@@ -24,21 +24,21 @@ def digest_day(at: time, zone: str, now: datetime) -> date:
 
 def digest_values(day: date, fleet: Iterable[Summary], standing: Sequence[Trouble], now: datetime) -> dict[str, Any]:
     """The number of tables of each health, and all current troubles."""
-    tables = Counter(each.health for each in fleet)
+    tables = Counter(summary.health for summary in fleet)
     counted = ", ".join(f"{number} {health}" for health, number in tables.most_common()) or "none"
     lines = [f"{day}: tables: {counted}; {len(standing) or 'no'} troubles"]
-    lines += [one_line(f"{each.table}: {each.text}") for each in standing[:_LINES]]
+    lines += [one_line(f"{trouble.table}: {trouble.text}") for trouble in standing[:_LINES]]
     if (more := len(standing) - _LINES) > 0:
         lines.append(f"and {more} more: hudi-services alerts")
     rows = [
         {
-            "table": each.table,
-            "kind": each.kind,
-            "what": each.what,
-            "text": each.text,
-            "since": each.since.isoformat() if each.since is not None else None,
+            "table": trouble.table,
+            "kind": trouble.kind,
+            "what": trouble.what,
+            "text": trouble.text,
+            "since": trouble.since.isoformat() if trouble.since is not None else None,
         }
-        for each in standing
+        for trouble in standing
     ]
     return {
         "id": f"digest {day}",

@@ -46,8 +46,8 @@ def _of_tables(alerts: Alerts, store: SnapshotStore, now: datetime) -> Iterator[
 def by_tasks(alerts: Alerts, registry: Registry) -> Seen:
     """The troubles of Airflow's callbacks: they last until the callbacks report their end, or the table or its setting
     is gone."""
-    tasks = Seen((), frozenset(("task", each.name) for each in registry.tables if alerts.tasks))
-    return tasks + Seen((), frozenset(("deadline", each.name) for each in registry.tables if has_deadline(each)))
+    tasks = Seen((), frozenset(("task", table.name) for table in registry.tables if alerts.tasks))
+    return tasks + Seen((), frozenset(("deadline", table.name) for table in registry.tables if has_deadline(table)))
 
 
 def standing_runs(alerts: Alerts, registry: Registry, now: datetime) -> Seen:
@@ -55,8 +55,8 @@ def standing_runs(alerts: Alerts, registry: Registry, now: datetime) -> Seen:
     of its runs stay."""
     if not alerts.runs:
         return Seen(())
-    histories = {each.history.path: each.history for each in registry.tables if each.history is not None}
-    return joined(_runs_of(each, now) for each in histories.values())
+    histories = {table.history.path: table.history for table in registry.tables if table.history is not None}
+    return joined(_runs_of(history, now) for history in histories.values())
 
 
 def _runs_of(history: History, now: datetime) -> Seen:

@@ -19,7 +19,9 @@ def standing_streams(alerts: Alerts, registry: Registry, store: SnapshotStore, n
     if alerts.lag is None:
         return Seen(())
     sections = ((table.name, table.section("stream")) for table in registry.tables)
-    streams = [(name, each.table) for name, each in sections if isinstance(each, Stream) and each.table is not None]
+    streams = [
+        (name, section.table) for name, section in sections if isinstance(section, Stream) and section.table is not None
+    ]
     return joined(behind(name, source, alerts.lag, store.table(source), now) for name, source in streams)
 
 

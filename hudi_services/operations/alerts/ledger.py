@@ -48,7 +48,7 @@ def noticed(before: Iterable[Told], seen: Seen, hooks: Sequence[str], now: datet
     reported it.
     """
     standing = {trouble.key: trouble for trouble in seen.troubles}
-    rows = {(each.hook, each.trouble.key): each for each in before if each.hook in hooks}
+    rows = {(notice.hook, notice.trouble.key): notice for notice in before if notice.hook in hooks}
     for place, row in rows.items():
         trouble = standing.get(row.trouble.key)
         if trouble is not None:

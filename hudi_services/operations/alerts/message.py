@@ -28,16 +28,19 @@ def body_of(hook: Hook, values: Mapping[str, Any]) -> bytes:
 
 def values_of(messages: Sequence[Message], now: datetime) -> dict[str, Any]:
     """All messages of a round for a hook: `id` is the same when the same is sent again."""
-    ordered = sorted(messages, key=lambda each: (_ORDER.index(each.happening), each.told.trouble.table))
-    parts = [f"{each.told.trouble.key} {each.happening} {each.told.seen_at} {each.told.told_at}" for each in ordered]
-    lines = [_line(each) for each in ordered[:_LINES]]
+    ordered = sorted(messages, key=lambda message: (_ORDER.index(message.happening), message.told.trouble.table))
+    parts = [
+        f"{notice.told.trouble.key} {notice.happening} {notice.told.seen_at} {notice.told.told_at}"
+        for notice in ordered
+    ]
+    lines = [_line(notice) for notice in ordered[:_LINES]]
     if more := len(ordered) - len(lines):
         lines.append(f"and {more} more: hudi-services alerts")
     return {
         "id": hashlib.sha256("\n".join(parts).encode()).hexdigest(),
         "kind": "alerts",
         "at": now.isoformat(),
-        "messages": [_row(each) for each in ordered],
+        "messages": [_row(notice) for notice in ordered],
         "text": "\n".join(lines),
     }
 

@@ -141,4 +141,4 @@ class Teller:
 def _by_airflow(kept: KeptAlerts, alerts: Alerts, now: datetime) -> set[Told]:
     """Reports of Airflow that are still due to hooks."""
     rows = [row for row in kept.rows() if row.trouble.kind in BY_AIRFLOW]
-    return {each.told for hook in alerts.hooks for each in due(rows, hook.name, alerts.repeat, now)}
+    return {notice.told for hook in alerts.hooks for notice in due(rows, hook.name, alerts.repeat, now)}

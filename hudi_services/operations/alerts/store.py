@@ -120,8 +120,8 @@ def _save(connection: Connection, rows: Sequence[Told], gone: Iterable[Told]) ->
     _delete(connection, [*rows, *gone])
     if rows:
         values = [
-            {"hook": each.hook, "trouble": each.trouble.key, "row": json.dumps(asdict(each), default=_text)}
-            for each in rows
+            {"hook": row.hook, "trouble": row.trouble.key, "row": json.dumps(asdict(row), default=_text)}
+            for row in rows
         ]
         connection.execute(_told.insert(), values)
 
@@ -129,7 +129,7 @@ def _save(connection: Connection, rows: Sequence[Told], gone: Iterable[Told]) ->
 def _delete(connection: Connection, rows: Sequence[Told]) -> None:
     if rows:
         same = sa.and_(_told.c.hook == sa.bindparam("of_hook"), _told.c.trouble == sa.bindparam("of_trouble"))
-        places = [{"of_hook": each.hook, "of_trouble": each.trouble.key} for each in rows]
+        places = [{"of_hook": row.hook, "of_trouble": row.trouble.key} for row in rows]
         connection.execute(_told.delete().where(same), places)
 
 

@@ -33,5 +33,5 @@ def patients(reading: Reading, options: Mapping[str, str], *, deep: bool) -> tup
 
 def patient(entry: Table | None, base_path: str, options: Mapping[str, str], *, deep: bool) -> Patient:
     """A table with the options that its entry has for its services; what is typed wins."""
-    of = {each: laid_over(options, options_of(entry, each) if entry is not None else {}) for each in SERVICES}
+    of = {service: laid_over(options, options_of(entry, service) if entry is not None else {}) for service in SERVICES}
     return Patient(entry.name if entry is not None else base_path, base_path, of, deep, recorded_table(entry))

@@ -16,42 +16,42 @@ WARNED, DAMAGED = 1, 2  # exit codes
 
 def exit_code(seen: Sequence[Seen]) -> int:
     """0: healthy, notes at most; 1: warnings; 2: damage."""
-    worst = {each.diagnosis.severity for each in seen}
+    worst = {table.diagnosis.severity for table in seen}
     return DAMAGED if Severity.DAMAGE in worst else WARNED if Severity.WARNING in worst else DONE
 
 
 def as_dict(seen: Sequence[Seen]) -> dict[str, Any]:
     """The findings as values for programs."""
-    return {"exit_code": exit_code(seen), "tables": [each.as_dict() for each in seen]}
+    return {"exit_code": exit_code(seen), "tables": [table.as_dict() for table in seen]}
 
 
 def as_findings(seen: Sequence[Seen]) -> dict[str, Any]:
     """The findings for programs that cannot take all: counts, and one list of findings with their tables, the worst
     first."""
     findings = [
-        {"table": each.name, **finding.as_dict()}
+        {"table": table.name, **finding.as_dict()}
         for severity in reversed(Severity)
-        for each in seen
-        for finding in each.diagnosis.findings
+        for table in seen
+        for finding in table.diagnosis.findings
         if finding.severity is severity
     ]
     return {
         "exit_code": exit_code(seen),
         "message": as_text(seen).rpartition("\n")[2],
         "tables": len(seen),
-        "healthy": sum(not each.diagnosis.findings for each in seen),
+        "healthy": sum(not table.diagnosis.findings for table in seen),
         "findings": findings,
     }
 
 
 def as_text(seen: Sequence[Seen]) -> str:
     """A block a table that something is wrong with, the healthy ones in one line."""
-    ill = [each for each in seen if each.diagnosis.findings]
-    lines = [line for each in ill for line in _block(each)]
+    ill = [table for table in seen if table.diagnosis.findings]
+    lines = [line for table in ill for line in _block(table)]
     if len(seen) > 1 or not ill:
         well = len(seen) - len(ill)
         healthy = f"{counted(well, 'table')} healthy" if len(seen) > 1 else f"{seen[0].name}: healthy"
-        all_found = summary([finding for each in seen for finding in each.diagnosis.findings])
+        all_found = summary([finding for table in seen for finding in table.diagnosis.findings])
         lines.append(f"{healthy}, {len(ill)} not: {all_found}" if ill else healthy)
     return "\n".join(lines)
 

@@ -74,11 +74,11 @@ def rounds(patients: Sequence[Patient], at_once: int, progress: Progress | None)
     waiting = iter(patients)
     counter = Counter(progress or (lambda _stage: None), "look at tables", len(patients), ())
     with ThreadPoolExecutor(at_once, thread_name_prefix="doctor") as pool:
-        running = {pool.submit(look, each) for each in islice(waiting, at_once)}
+        running = {pool.submit(look, patient) for patient in islice(waiting, at_once)}
         while running:
             finished = next(as_completed(running))
             running.remove(finished)
-            running.update(pool.submit(look, each) for each in islice(waiting, 1))
+            running.update(pool.submit(look, patient) for patient in islice(waiting, 1))
             counter.done(0)
             yield finished.result()
 

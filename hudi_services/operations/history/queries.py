@@ -105,14 +105,14 @@ def stored(history: History, since: datetime) -> pa.Table:
 def _waiting(history: History, now: datetime) -> pa.Table:
     """Runs that wait, and those that go on or were killed: the latter by what is known without a look at their tables."""
     records: list[Record] = []
-    for each in Spool.of(history).waiting(now):
-        if each.record is not None:
-            records.append(each.record)
-        elif each.begun is not None:
-            records.append(Record(each.begun, KILLED if each.dead else RUNNING))
+    for entry in Spool.of(history).waiting(now):
+        if entry.record is not None:
+            records.append(entry.record)
+        elif entry.begun is not None:
+            records.append(Record(entry.begun, KILLED if entry.dead else RUNNING))
     return as_rows(_latest(records), now)
 
 
 def _latest(records: Sequence[Record]) -> list[Record]:
     """One of each run: the spool's two folders may have it both."""
-    return list({each.started.run_id: each for each in records}.values())
+    return list({record.started.run_id: record for record in records}.values())

@@ -165,12 +165,12 @@ COLUMNS = pa.schema([*_STARTED, *_ENDED])
 def as_rows(records: Sequence[Record], now: datetime) -> pa.Table:
     """Rows of the history, recorded `now`."""
     rows = []
-    for each in records:
-        started, spent = each.started, each.spent
-        row = {item.name: getattr(each, item.name) for item in fields(Record)}
+    for record in records:
+        started, spent = record.started, record.spent
+        row = {item.name: getattr(record, item.name) for item in fields(Record)}
         row |= asdict(started) | asdict(started.asker) | asdict(spent)
         row |= {"table_name": started.table, "spark_application": started.application, "day": started.began[:10]}
-        row |= {"began": _time(started.began), "ended": _time(each.ended), "recorded": now}
+        row |= {"began": _time(started.began), "ended": _time(record.ended), "recorded": now}
         rows.append({name: row[name] for name in COLUMNS.names})
     return pa.Table.from_pylist(rows, COLUMNS)
 

@@ -79,7 +79,7 @@ class Spool:
 
     def drop(self, started: Started, instants: Sequence[str]) -> None:
         """Forget that the run began."""
-        names = [f"{_id(started)}.{_AT}.{each}" for each in instants]
+        names = [f"{_id(started)}.{_AT}.{instant}" for instant in instants]
         for place in self.places:
             for name in (*names, f"{_id(started)}.{_BEGUN}"):
                 place.delete(name)

@@ -51,12 +51,14 @@ def deliver(history: History, clock: Clock) -> int:
     table = _opened(history, clock)
     if table is not None and _written_just_now(table, clock):
         return 0
-    waiting = [each for each in Spool.of(history).waiting(clock.now()) if each.record is not None or each.dead]
+    waiting = [
+        spooled for spooled in Spool.of(history).waiting(clock.now()) if spooled.record is not None or spooled.dead
+    ]
     if not waiting:
         return 0
     if table is None:
         table = _created(history, clock)
-    records = [each.record or _killed(each) for each in waiting]
+    records = [spooled.record or _killed(spooled) for spooled in waiting]
     lock = {"hoodie.write.lock.provider": "StorageBasedLockProvider"} if history.path.startswith(_LEASED) else {}
     try:
         table.write(as_rows(records, clock.now()), "upsert", {**_WRITE, **lock})
@@ -64,8 +66,8 @@ def deliver(history: History, clock: Clock) -> int:
         if clock.now() - min(map(_ended, records)) > _PATIENCE:
             raise
         return 0
-    for each in waiting:
-        for place, path in each.files:
+    for entry in waiting:
+        for place, path in entry.files:
             place.delete(path)
     return len(records)
 
@@ -108,25 +110,28 @@ def _ended(record: Record) -> datetime:
     return datetime.fromisoformat(record.ended or record.started.began)
 
 
-def _killed(each: Waiting) -> Record:
-    assert each.begun is not None, "only of a run that began"
-    return Record(each.begun, KILLED, message="its process is gone", instants=_completed(each))
+def _killed(entry: Waiting) -> Record:
+    assert entry.begun is not None, "only of a run that began"
+    return Record(entry.begun, KILLED, message="its process is gone", instants=_completed(entry))
 
 
-def _completed(each: Waiting) -> Sequence[str] | None:
+def _completed(entry: Waiting) -> Sequence[str] | None:
     """The completed ones of the instants that a run began; None where the table cannot say any more."""
-    assert each.begun is not None
-    if not each.instants:
+    assert entry.begun is not None
+    if not entry.instants:
         return ()
     try:
-        state = HoodieTable.open(each.begun.base_path).state()
+        state = HoodieTable.open(entry.begun.base_path).state()
     except (HoodieError, OSError) as error:
         _log.warning(
-            "The instants that %s of table %s completed are not known: %s", each.begun.service, each.begun.table, error
+            "The instants that %s of table %s completed are not known: %s",
+            entry.begun.service,
+            entry.begun.table,
+            error,
         )
         return None
     done = {str(instant.time) for instant in state.timeline.instants if instant.is_completed}
-    if missing := sorted(set(each.instants) - done):
+    if missing := sorted(set(entry.instants) - done):
         before = Time.of(str(int(missing[0]) - 1))
         done |= {str(instant.time) for instant in state.archive.instants(before, Time.of(missing[-1]))}
-    return [instant for instant in each.instants if instant in done]
+    return [instant for instant in entry.instants if instant in done]

@@ -110,7 +110,7 @@ def newest_changes(look: Look, last: int, most_bytes: int | None) -> Page:
     """Count what each of the newest `last` commits inserted, updated and deleted, the newest commit first; `most_bytes` are those
     of `newest_counts`, which says what this raises."""
     with call("reading changes"):
-        found = [_row(look, each) for each in newest_counts(look.state, last, most_bytes, LocalEngine())]
+        found = [_row(look, commit) for commit in newest_counts(look.state, last, most_bytes, LocalEngine())]
     return Page(
         {"table": look.state.properties.name, "commits": found},
         [Listing(_NEWEST, found, "the newest commits with changes", "none")],

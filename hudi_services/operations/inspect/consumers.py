@@ -40,14 +40,14 @@ def consumers(look: Look) -> Page:
 def consumer_rows(look: Look) -> tuple[list[dict[str, Any]], list[str]]:
     """A row for each consumer, and why positions cannot be read. One listing, and one call for each consumer."""
     found, hours = list(positions(look.storage)), _hours(look)
-    rows = [_row(look, each, hours) for each in found if isinstance(each, Position)]
-    return rows, [str(each) for each in found if not isinstance(each, Position)]
+    rows = [_row(look, consumer, hours) for consumer in found if isinstance(consumer, Position)]
+    return rows, [str(consumer) for consumer in found if not isinstance(consumer, Position)]
 
 
 def _hours(look: Look) -> int:
     """The hours after which the first service keeps nothing for a consumer."""
     given = (select_keys(look.options(service), (RETENTION_HOURS,)) for service in _HOLDING)
-    return min(resolve(each, (RETENTION_HOURS,))[RETENTION_HOURS] for each in given)
+    return min(resolve(consumer, (RETENTION_HOURS,))[RETENTION_HOURS] for consumer in given)
 
 
 def _row(look: Look, found: Position, hours: int) -> dict[str, Any]:

@@ -51,22 +51,22 @@ def partitions(look: Look) -> Page:
     counts = row_counts(look, look.view.slices)
     current, all_bytes = _by_partition(look.view.slices), defaultdict[str, int](int)
     for files in look.view.files:
-        all_bytes[files.partition] = sum(each.size for each in files.base_files)
+        all_bytes[files.partition] = sum(base_file.size for base_file in files.base_files)
         all_bytes[files.partition] += sum(log.info.size for log in files.log_files)
     lines = []
     for path in sorted(all_bytes):
         slices = current.get(path, [])
-        used = sum(each.size for each in slices)
+        used = sum(file_slice.size for file_slice in slices)
         lines.append(
             {
                 "partition": path,
                 "file_groups": len(slices),
                 **counts.of(slices),
                 "bytes": used,
-                "log_files": sum(len(each.log_files) for each in slices),
-                "log_bytes": sum(_log_bytes(each) for each in slices),
+                "log_files": sum(len(file_slice.log_files) for file_slice in slices),
+                "log_bytes": sum(_log_bytes(file_slice) for file_slice in slices),
                 "older_bytes": all_bytes[path] - used,
-                "last_instant": max((_last(each) for each in slices), default=None),
+                "last_instant": max((_last(file_slice) for file_slice in slices), default=None),
             }
         )
     return Page({"table": look.state.properties.name, "partitions": lines}, [Listing(_PARTITIONS, lines, empty="none")])
@@ -75,22 +75,22 @@ def partitions(look: Look) -> Page:
 def slices(look: Look, within: str | None, *, everything: bool) -> Page:
     """The file slices: the newest of each group, or all that are there."""
     view = look.view_of(within)
-    latest = {(each.group, each.base_instant) for each in view.slices}
-    found = [each for group in view.groups for each in group.slices] if everything else list(view.slices)
+    latest = {(file_slice.group, file_slice.base_instant) for file_slice in view.slices}
+    found = [file_slice for group in view.groups for file_slice in group.slices] if everything else list(view.slices)
     counts = row_counts(look, found)
     lines = [
         {
-            "partition": each.partition,
-            "file_group": each.file_id,
-            "base_instant": str(each.base_instant),
-            **counts.of([each]),
-            "base_file": each.base_file.path if each.base_file is not None else None,
-            "base_bytes": each.base_file.size if each.base_file is not None else None,
-            "log_files": len(each.log_files),
-            "log_bytes": _log_bytes(each),
-            "current": (each.group, each.base_instant) in latest,
+            "partition": file_slice.partition,
+            "file_group": file_slice.file_id,
+            "base_instant": str(file_slice.base_instant),
+            **counts.of([file_slice]),
+            "base_file": file_slice.base_file.path if file_slice.base_file is not None else None,
+            "base_bytes": file_slice.base_file.size if file_slice.base_file is not None else None,
+            "log_files": len(file_slice.log_files),
+            "log_bytes": _log_bytes(file_slice),
+            "current": (file_slice.group, file_slice.base_instant) in latest,
         }
-        for each in found
+        for file_slice in found
     ]
     return Page({"table": look.state.properties.name, "slices": lines}, [Listing(_SLICES, lines, empty="none")])
 
@@ -98,8 +98,8 @@ def slices(look: Look, within: str | None, *, everything: bool) -> Page:
 def files(look: Look, within: str | None) -> Page:
     """The data files that make up the table now."""
     lines: list[dict[str, Any]] = []
-    for each in look.view_of(within).slices:
-        for file in each.files:
+    for file_slice in look.view_of(within).slices:
+        for file in file_slice.files:
             base = isinstance(file, BaseFile)
             lines.append(
                 {
@@ -116,16 +116,18 @@ def files(look: Look, within: str | None) -> Page:
 
 def _by_partition(found: Iterable[FileSlice]) -> dict[str, list[FileSlice]]:
     by: dict[str, list[FileSlice]] = {}
-    for each in found:
-        by.setdefault(each.partition, []).append(each)
+    for file_slice in found:
+        by.setdefault(file_slice.partition, []).append(file_slice)
     return by
 
 
-def _log_bytes(each: FileSlice) -> int:
-    return sum(log.info.size for log in each.log_files)
+def _log_bytes(file_slice: FileSlice) -> int:
+    return sum(log.info.size for log in file_slice.log_files)
 
 
-def _last(each: FileSlice) -> str:
+def _last(file_slice: FileSlice) -> str:
     return (
-        str(max(each.base_instant, *(log.time for log in each.log_files))) if each.log_files else str(each.base_instant)
+        str(max(file_slice.base_instant, *(log.time for log in file_slice.log_files)))
+        if file_slice.log_files
+        else str(file_slice.base_instant)
     )

@@ -33,10 +33,10 @@ class RowCounts:
     def of(self, slices: Iterable[FileSlice]) -> dict[str, int]:
         """The counts of some of the slices. A row that two commits wrote to logs counts twice there."""
         counts: Counter[str] = Counter(rows=0, log_rows=0, log_deletions=0)
-        for each in slices:
-            counts["rows"] += self.base[each.base_file.path] if each.base_file is not None else 0
-            counts["log_rows"] += sum(self.written.get(log.path, 0) for log in each.log_files)
-            counts["log_deletions"] += sum(self.deleted.get(log.path, 0) for log in each.log_files)
+        for file_slice in slices:
+            counts["rows"] += self.base[file_slice.base_file.path] if file_slice.base_file is not None else 0
+            counts["log_rows"] += sum(self.written.get(log.path, 0) for log in file_slice.log_files)
+            counts["log_deletions"] += sum(self.deleted.get(log.path, 0) for log in file_slice.log_files)
         return dict(counts)
 
 
@@ -46,8 +46,8 @@ def row_counts(look: Look, slices: Collection[FileSlice]) -> RowCounts:
 
     Raises CorruptTableError for a torn commit, CorruptFileError or MissingFileError for a file that is.
     """
-    files = [each.base_file for each in slices if each.base_file is not None]
-    wanted = {file.path for file in files} | {log.path for each in slices for log in each.log_files}
+    files = [file_slice.base_file for file_slice in slices if file_slice.base_file is not None]
+    wanted = {file.path for file in files} | {log.path for file_slice in slices for log in file_slice.log_files}
     base: dict[str, int] = {}
     written, deleted = Counter[str](), Counter[str]()
 
@@ -70,7 +70,7 @@ def row_counts(look: Look, slices: Collection[FileSlice]) -> RowCounts:
 
     appenders = _Appenders.of(slices)
     writers = {file.instant for file in files}
-    active = [each for each in look.state.timeline.commits if each.time in writers or appenders.has(each)]
+    active = [commit for commit in look.state.timeline.commits if commit.time in writers or appenders.has(commit)]
     with ThreadPoolExecutor(_READERS) as pool:
         for stats in pool.map(stats_of, active):
             keep(stats)
@@ -91,7 +91,7 @@ class _Appenders:
 
     @classmethod
     def of(cls, slices: Collection[FileSlice]) -> _Appenders:
-        logs = [(log.time, each.base_instant) for each in slices for log in each.log_files]
+        logs = [(log.time, file_slice.base_instant) for file_slice in slices for log in file_slice.log_files]
         after_base = [time for time, base in logs if time == base]
         return cls(frozenset(time for time, _ in logs), min(after_base, default=None))
 

@@ -73,8 +73,8 @@ def _commit_times(reader: BaseFileReader) -> dict[str, int]:
     found: dict[str, int] = {}
     if COMMIT_TIME in reader.schema.names:
         for batch in reader.batches([COMMIT_TIME]):
-            for each in batch[COMMIT_TIME].drop_null().value_counts().to_pylist():
-                found[each["values"]] = found.get(each["values"], 0) + each["counts"]
+            for entry in batch[COMMIT_TIME].drop_null().value_counts().to_pylist():
+                found[entry["values"]] = found.get(entry["values"], 0) + entry["counts"]
     return dict(sorted(found.items()))
 
 
@@ -85,7 +85,7 @@ def _columns(footer: Any) -> list[dict[str, Any]]:
     for number in range(footer.num_columns):
         chunks = [footer.row_group(group).column(number) for group in range(footer.num_row_groups)]
         statistics = [chunk.statistics for chunk in chunks if chunk.is_stats_set]
-        ranged = [each for each in statistics if each.has_min_max]
+        ranged = [statistic for statistic in statistics if statistic.has_min_max]
         whole = len(ranged) == len(chunks) > 0
         declared = footer.schema.column(number)
         rows.append(
@@ -96,7 +96,9 @@ def _columns(footer: Any) -> list[dict[str, Any]]:
                 "uncompressed_bytes": sum(chunk.total_uncompressed_size for chunk in chunks),
                 "compression": chunks[0].compression if chunks else None,
                 "encodings": sorted({encoding for chunk in chunks for encoding in chunk.encodings}),
-                "nulls": sum(each.null_count for each in statistics) if len(statistics) == len(chunks) else None,
+                "nulls": sum(statistic.null_count for statistic in statistics)
+                if len(statistics) == len(chunks)
+                else None,
                 "minimum": _short(_extreme(min, ranged)) if whole else None,
                 "maximum": _short(_extreme(max, ranged)) if whole else None,
             }
@@ -108,9 +110,9 @@ def _extreme(pick: Callable[[Iterable[Any]], Any], ranged: Sequence[Any]) -> Any
     """The least or greatest value; where Python cannot hold one of them, such as a time of the year 10000, as it is stored."""
     side = pick.__name__
     try:
-        return pick(getattr(each, side) for each in ranged)
+        return pick(getattr(statistics, side) for statistics in ranged)
     except (OverflowError, ValueError):
-        return pick(getattr(each, f"{side}_raw") for each in ranged)
+        return pick(getattr(statistics, f"{side}_raw") for statistics in ranged)
 
 
 def _short(value: Any) -> str:

@@ -92,8 +92,8 @@ def difference(look: Look, first: str, last: str | None, rows: int | None, witho
     ]
     if rows is not None:
         found = list(_rows(look, begin, end, changed, rows, without))
-        values["rows"] = [{**each, "before": _json(each["before"]), "after": _json(each["after"])} for each in found]
-        parts.append(Lines([_line(each) for each in found] or ["none"], f"rows, at most {count(rows)}"))
+        values["rows"] = [{**row, "before": _json(row["before"]), "after": _json(row["after"])} for row in found]
+        parts.append(Lines([_line(row) for row in found] or ["none"], f"rows, at most {count(rows)}"))
     return Page(values, parts)
 
 
@@ -238,7 +238,7 @@ def _changed_keys(before: pa.Table, after: pa.Table, most: int) -> Iterator[pa.A
     # Several rows may have the same key: the number of its rows by each commit is all that matters.
     sums = both.group_by([RECORD_KEY, COMMIT_TIME], use_threads=False).aggregate([("sum", "sum")])
     keys = sums.filter(pc.not_equal(sums["sum_sum"], 0))[RECORD_KEY].unique()
-    old, new = (pc.is_in(keys, value_set=each[RECORD_KEY].combine_chunks()) for each in (before, after))
+    old, new = (pc.is_in(keys, value_set=side[RECORD_KEY].combine_chunks()) for side in (before, after))
     kinds = [keys.filter(chosen) for chosen in (pc.invert(old), pc.and_(old, new), pc.invert(new))]
     for found, share in zip(kinds, _shares([len(found) for found in kinds], most), strict=True):
         if share:
@@ -249,7 +249,7 @@ def _shares(there: Sequence[int], most: int) -> list[int]:
     """The number of keys to take of each kind: together `most`, if there are as many. The shares of two kinds differ by
     at most one, unless a kind has no more keys."""
     shares = [0] * len(there)
-    for left, place in enumerate(sorted(range(len(there)), key=lambda each: there[each])):
+    for left, place in enumerate(sorted(range(len(there)), key=lambda number: there[number])):
         shares[place] = min(there[place], -(-(most - sum(shares)) // (len(there) - left)))
     return shares
 
@@ -264,7 +264,7 @@ def _read(
 ) -> pa.Table:
     query = Query(columns, filter, Snapshot(as_of), partitions=(name,), meta_columns=True)
     plan = plan_read(look.state, query)
-    kept = tuple(each for each in plan.slices if each.group in groups)
+    kept = tuple(file_slice for file_slice in plan.slices if file_slice.group in groups)
     return execute_read(replace(plan, slices=kept), look.storage, LocalEngine())
 
 
@@ -291,14 +291,16 @@ def _by_key(
     return by_key
 
 
-def _line(each: Mapping[str, Any]) -> str:
-    before, after = each["before"] or {}, each["after"] or {}
-    if each["change"] == "updated":
-        said = ", ".join(f"{name}: {_shown(before.get(name))} -> {_shown(after.get(name))}" for name in each["differs"])
+def _line(change: Mapping[str, Any]) -> str:
+    before, after = change["before"] or {}, change["after"] or {}
+    if change["change"] == "updated":
+        said = ", ".join(
+            f"{name}: {_shown(before.get(name))} -> {_shown(after.get(name))}" for name in change["differs"]
+        )
     else:
         said = ", ".join(f"{name}: {_shown(value)}" for name, value in (after or before).items())
-    place = "".join(f"{part}  " for part in (each["partition"], each["key"]) if part)
-    return f"{_SIGNS[each['change']]} {place}{said or 'the same values, written again'}"
+    place = "".join(f"{part}  " for part in (change["partition"], change["key"]) if part)
+    return f"{_SIGNS[change['change']]} {place}{said or 'the same values, written again'}"
 
 
 def _shown(value: Any) -> str:

@@ -35,8 +35,8 @@ def kept_columns(state: TableState, without: Sequence[str], as_of: Time | None) 
     names = schema.names if schema is not None else []
     hidden = {name for name in names if name.lower() in unwanted}
     if schema is not None:
-        ids = {each.id for version in state.schemas for each in version.columns if each.name.lower() in unwanted}
-        hidden |= {each.name for each in StoredColumns.of(schema, state.schemas, as_of).now if each.id in ids}
+        ids = {column.id for version in state.schemas for column in version.columns if column.name.lower() in unwanted}
+        hidden |= {column.name for column in StoredColumns.of(schema, state.schemas, as_of).now if column.id in ids}
     kept = [name for name in names if name not in hidden]
     if names and not kept:
         raise ConfigError("No column is left to show", found=", ".join(without), fix="leave fewer of them out")

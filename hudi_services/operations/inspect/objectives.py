@@ -24,16 +24,16 @@ def verdict_rows(verdicts: Iterable[Verdict]) -> list[dict[str, Any]]:
     """JSON of each: `value` and `limit` in `unit`, `since` as ISO."""
     return [
         {
-            "objective": each.objective,
-            "met": each.met,
-            "value": each.value,
-            "limit": each.limit,
-            "unit": each.unit,
-            "since": each.since.isoformat() if each.since is not None else None,
-            "urgency": each.urgency,
-            "service": each.service,
+            "objective": verdict.objective,
+            "met": verdict.met,
+            "value": verdict.value,
+            "limit": verdict.limit,
+            "unit": verdict.unit,
+            "since": verdict.since.isoformat() if verdict.since is not None else None,
+            "urgency": verdict.urgency,
+            "service": verdict.service,
         }
-        for each in verdicts
+        for verdict in verdicts
     ]
 
 

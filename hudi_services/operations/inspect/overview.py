@@ -91,7 +91,7 @@ def overview(look: Look) -> Page:
 
 def _table(look: Look) -> dict[str, Any]:
     found = look.state.properties
-    done = max((look.completed(each) or look.began(each) for each in look.state.timeline.commits), default=None)
+    done = max((look.completed(commit) or look.began(commit) for commit in look.state.timeline.commits), default=None)
     return {
         "table": found.name,
         "base_path": look.state.storage.base_path,
@@ -122,8 +122,8 @@ def _files(look: Look, problems: list[str]) -> dict[str, Any]:
     """Sizes in bytes. Rows in logs, and deletions, are to be laid over those of base files; of a row that two commits wrote they
     count two. `older_*` are those of versions that are not current, of failed writes too."""
     slices = look.view.slices
-    base = [each.base_file for each in slices if each.base_file is not None]
-    logs = [log.info.size for each in slices for log in each.log_files]
+    base = [file_slice.base_file for file_slice in slices if file_slice.base_file is not None]
+    logs = [log.info.size for file_slice in slices for log in file_slice.log_files]
     listed = [file.size for part in look.view.files for file in part.base_files]
     listed += [log.info.size for part in look.view.files for log in part.log_files]
     used = sum(file.size for file in base) + sum(logs)
@@ -285,7 +285,7 @@ def _parts(found: dict[str, Any]) -> list[Part]:
                 ("files", _sum(found, "base_files", "base_bytes", f"in {counted(found['partitions'], 'partition')}")),
                 ("logs", _sum(found, "log_files", "log_bytes", f"of {counted(found['file_groups'], 'file group')}")),
                 ("older versions", _sum(found, "older_files", "older_bytes", "that may be cleaned some day")),
-                *[(name, next_words(name, each)) for name, each in found["next"].items()],
+                *[(name, next_words(name, outlook)) for name, outlook in found["next"].items()],
             ]
         )
     )
@@ -293,7 +293,7 @@ def _parts(found: dict[str, Any]) -> list[Part]:
         bars = [(_label(bar), bar["files"], size(bar["bytes"])) for bar in found["base_file_sizes"] if bar["files"]]
         parts.append(Bars(bars, "base files by size"))
     if found["objectives"]:
-        parts.append(Listing(OBJECTIVES, [in_words(each) for each in found["objectives"]], "objectives"))
+        parts.append(Listing(OBJECTIVES, [in_words(objective) for objective in found["objectives"]], "objectives"))
     parts.append(Listing(COMMITS, found["last_commits"], "last commits", "none"))
     for title, columns in (
         ("consumers", CONSUMERS),
@@ -318,15 +318,19 @@ def _rows(found: dict[str, Any]) -> str:
     return f"{count(base)} in base files{logs}"
 
 
-def next_words(name: str, each: Mapping[str, Any]) -> str:
+def next_words(name: str, outlook: Mapping[str, Any]) -> str:
     """The next work of a service, and why, in words."""
     verb, noun = _DOES[name]
-    due = f"would {verb} {counted(each['items'], noun)}, {size(each['bytes'])}" if each["due"] else "nothing to do"
-    backlog = each.get("backlog")
+    due = (
+        f"would {verb} {counted(outlook['items'], noun)}, {size(outlook['bytes'])}"
+        if outlook["due"]
+        else "nothing to do"
+    )
+    backlog = outlook.get("backlog")
     waits = (
         f"; {size(backlog['log_bytes'])} of logs wait, {counted(backlog['pending_plans'], 'plan')}" if backlog else ""
     )
-    return f"{due}: {each['reason']}{waits}"
+    return f"{due}: {outlook['reason']}{waits}"
 
 
 def _sum(found: dict[str, Any], files: str, amount: str, where: str) -> str:

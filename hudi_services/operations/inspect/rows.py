@@ -39,7 +39,7 @@ def rows(look: Look, limit: int, as_of: str | None, within: str | None, without:
             "table": look.state.properties.name,
             "as_of": moment,
             "partition": within,
-            "columns": [{"name": each.name, "type": str(each.type)} for each in found.schema],
+            "columns": [{"name": column.name, "type": str(column.type)} for column in found.schema],
             "without": kept.hidden,
             "rows": [[json_value(value, width) for value in line] for line in lines],
             "more": found.num_rows == limit,
@@ -47,7 +47,7 @@ def rows(look: Look, limit: int, as_of: str | None, within: str | None, without:
         [
             Facts([("as of", moment or "now")]),
             Listing(
-                [Column(each.name, each.name, right=is_number(each.type), rank=0) for each in found.schema],
+                [Column(column.name, column.name, right=is_number(column.type), rank=0) for column in found.schema],
                 [dict(zip(names, (cut(value, width) for value in line), strict=True)) for line in lines],
                 empty="none",
             ),

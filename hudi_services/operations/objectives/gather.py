@@ -26,8 +26,12 @@ def gather(entry: Table, state: TableState, view: TableView, clock: Clock) -> Fa
     read."""
     wanted = entry.objectives
     now = clock.now()
-    base = [each.base_file for each in view.slices if each.base_file is not None] if _files(wanted) else []
-    logs = [log for each in view.slices for log in each.log_files] if _files(wanted) else []
+    base = (
+        [file_slice.base_file for file_slice in view.slices if file_slice.base_file is not None]
+        if _files(wanted)
+        else []
+    )
+    logs = [log for file_slice in view.slices for log in file_slice.log_files] if _files(wanted) else []
     return Facts(
         now,
         _last_data(state) if wanted.freshness is not None else None,
@@ -35,7 +39,7 @@ def gather(entry: Table, state: TableState, view: TableView, clock: Clock) -> Fa
         sum(file.size for file in base),
         Growth.of((_at(log.info.modified_ms), log.info.size) for log in logs) if _files(wanted) else None,
         _small(base, _small_limit(entry)) if _files(wanted) else None,
-        Growth.of((_moment(state, each), 1) for each in state.timeline.instants),
+        Growth.of((_moment(state, instant), 1) for instant in state.timeline.instants),
         _waits(state, options_of(entry, "clean"), clock) if wanted.clean_age is not None else None,
     )
 
@@ -47,8 +51,12 @@ def _files(wanted: Objectives) -> bool:
 def _last_data(state: TableState) -> datetime | None:
     """The completion of the last commit that did not only move rows or change columns; of the archive no more is read
     than that takes."""
-    active = sorted(state.timeline.commits, key=lambda each: _moment(state, each), reverse=True)
-    old = (each for each in state.archive.newest() if each.is_completed and each.action.completed_as in WRITE_ACTIONS)
+    active = sorted(state.timeline.commits, key=lambda commit: _moment(state, commit), reverse=True)
+    old = (
+        earlier_instant
+        for earlier_instant in state.archive.newest()
+        if earlier_instant.is_completed and earlier_instant.action.completed_as in WRITE_ACTIONS
+    )
     for instant in chain(active, old):
         found = state.commit_metadata(instant)
         if not found.moves_rows and (found.stats or found.replaced):
@@ -73,8 +81,8 @@ def _small_limit(entry: Table) -> int:
 def _waits(state: TableState, options: Mapping[str, str], clock: Clock) -> datetime | None:
     cleans = state.timeline.completed(Action.CLEAN)
     planned = parse_time(cleans[-1].time, state.zone) if cleans else None
-    done = [_moment(state, each) for each in state.timeline.commits]
-    since = [each for each in done if planned is None or each > planned]
+    done = [_moment(state, commit) for commit in state.timeline.commits]
+    since = [instant for instant in done if planned is None or instant > planned]
     if not since:
         return None
     decision = CLEAN.decide(state, own_options(options, CLEAN.options), clock)

@@ -37,7 +37,7 @@ def _nobody(_entry: Table) -> None:
 
 def rounds(tables: Iterable[Table], at_once: int, clock: Clock, seen: Seen = _nobody) -> list[Judged]:
     """Judge the tables that have objectives, in their order. A table that was `seen` is not looked at."""
-    wanted = [each for each in tables if each.objectives.any]
+    wanted = [table for table in tables if table.objectives.any]
     with ThreadPoolExecutor(at_once) as threads:
         return list(threads.map(lambda entry: _judged(entry, clock, seen), wanted))
 

@@ -62,8 +62,10 @@ class Choice:
 def candidates(tables: Iterable[Table], judged: Iterable[Judged], entries: Entries = ENTRIES) -> list[Candidate]:
     """The most urgent first; of each service of a table one."""
     known = {table.name: table for table in tables}
-    missed = [(known[each.table], verdict) for each in judged for verdict in each.verdicts if not verdict.met]
-    missed.sort(key=lambda each: (-each[1].urgency, each[0].name, each[1].objective))
+    missed = [
+        (known[judgement.table], verdict) for judgement in judged for verdict in judgement.verdicts if not verdict.met
+    ]
+    missed.sort(key=lambda pair: (-pair[1].urgency, pair[0].name, pair[1].objective))
     found: dict[str, Candidate] = {}
     for table, verdict in missed:
         candidate = Candidate(table, verdict)
@@ -84,19 +86,19 @@ def choose(
     """Choose in their order: at most `most`, and in each of the `pools` (name -> slots) no more than it has slots for
     beside those that are `active`, by the ids of their DAGs. `due` is asked of no other."""
     if quiet:
-        return [Choice(each, False, "these are quiet hours") for each in found]
-    busy = {each.dag for each in found if active(each.dag)}
-    taken = Counter(each.table.pool for each in found if each.dag in busy)
+        return [Choice(candidate, False, "these are quiet hours") for candidate in found]
+    busy = {candidate.dag for candidate in found if active(candidate.dag)}
+    taken = Counter(candidate.table.pool for candidate in found if candidate.dag in busy)
     choices, started = [], 0
-    for each in found:
-        pool = each.table.pool
-        if each.dag in busy:
-            choices.append(Choice(each, False, "a run of it goes on"))
+    for candidate in found:
+        pool = candidate.table.pool
+        if candidate.dag in busy:
+            choices.append(Choice(candidate, False, "a run of it goes on"))
         elif taken[pool] >= pools.get(pool, most) or started >= most:
-            choices.append(Choice(each, False, "more urgent ones go first"))
+            choices.append(Choice(candidate, False, "more urgent ones go first"))
         else:
-            outlook = due(each)
-            choices.append(Choice(each, outlook.due, outlook.reason))
+            outlook = due(candidate)
+            choices.append(Choice(candidate, outlook.due, outlook.reason))
             taken[pool] += outlook.due
             started += outlook.due
     return choices
@@ -108,7 +110,7 @@ def asked_ahead(
 ) -> Iterator[Callable[[Candidate], Outlook]]:
     """The same question, asked of `at_once` candidates at the same time: of the one that is wanted, and of those after
     it."""
-    places = {each.dag: number for number, each in enumerate(found)}
+    places = {candidate.dag: number for number, candidate in enumerate(found)}
     asked: dict[int, Future[Outlook]] = {}
     with ThreadPoolExecutor(at_once) as threads:
 

@@ -51,7 +51,7 @@ def turns(wanted: Objectives, facts: Facts) -> datetime | None:
 
 
 def by_urgency(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
-    return tuple(sorted(verdicts, key=lambda each: (-each.urgency, each.objective)))
+    return tuple(sorted(verdicts, key=lambda verdict: (-verdict.urgency, verdict.objective)))
 
 
 def _freshness(limit: timedelta, facts: Facts) -> Verdict:

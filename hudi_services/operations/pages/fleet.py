@@ -60,13 +60,14 @@ def fleet(
     """The fleet of a registry as it was read. Without `mistakes_too` no mistake is shown, as the file's lines may name
     other tables."""
     tables = reading.registry.tables
-    shown = tuple(row(each, known, now.date()) for each in tables if may_read(each))
+    shown = tuple(row(table, known, now.date()) for table in tables if may_read(table))
     mistakes = tuple(
-        Wrong(f"{each.file}:{each.line}", f"{each.key}: {each.message}", each.table) for each in reading.mistakes
+        Wrong(f"{mistake.file}:{mistake.line}", f"{mistake.key}: {mistake.message}", mistake.table)
+        for mistake in reading.mistakes
     )
     hidden = len(tables) - len(shown)
     states = [*_states(reading, shown, hidden), *(watched(known, now) if tables else ())]
-    seen = max((each.looked_at for each in known.seen.values()), default=None)
+    seen = max((summary.looked_at for summary in known.seen.values()), default=None)
     return Fleet(
         now.isoformat(),
         iso(seen),
@@ -75,7 +76,7 @@ def fleet(
         hidden,
         mistakes if mistakes_too else (),
         tuple(states),
-        gained(known.gains, {each.name for each in shown}),
+        gained(known.gains, {table_row.name for table_row in shown}),
     )
 
 
@@ -97,12 +98,12 @@ class Card:
 
 
 def card_of(found: Fleet) -> Card:
-    wanting = [each for each in found.tables if each.state in _GRAVE]
-    wanting.sort(key=lambda each: (GRAVEST.index(each.state), -(each.urgency or 0), each.name))
+    wanting = [table for table in found.tables if table.state in _GRAVE]
+    wanting.sort(key=lambda table: (GRAVEST.index(table.state), -(table.urgency or 0), table.name))
     gravest = tuple(
-        Grave(each.name, "; ".join(reason.rstrip(".") for reason in each.reasons)) for each in wanting[:_GRAVEST]
+        Grave(table.name, "; ".join(reason.rstrip(".") for reason in table.reasons)) for table in wanting[:_GRAVEST]
     )
-    return Card(dict(Counter(each.state for each in found.tables)), gravest, found.seen)
+    return Card(dict(Counter(table.state for table in found.tables)), gravest, found.seen)
 
 
 def dags_of(table: Table, entries: Entries = ENTRIES) -> frozenset[str]:
@@ -121,7 +122,7 @@ def watched(known: Known, now: datetime, unseen: str = "No table was looked at y
     if known.trouble is not None:
         yield known.trouble
         return
-    newest = max((each.looked_at for each in known.seen.values()), default=None)
+    newest = max((summary.looked_at for summary in known.seen.values()), default=None)
     if newest is None:
         yield State("note", unseen, "The watcher fills the store that these pages read.", _WATCH)
     elif now - newest > _STALE:
@@ -136,7 +137,7 @@ def watched(known: Known, now: datetime, unseen: str = "No table was looked at y
 
 def _states(reading: Reading, shown: tuple[FleetRow, ...], hidden: int) -> Iterator[State]:
     count = counted(len(reading.mistakes), "mistake")
-    if any(each.table is None for each in reading.mistakes) and not reading.registry.tables:
+    if any(mistake.table is None for mistake in reading.mistakes) and not reading.registry.tables:
         yield State("error", "The registry cannot be read", "No table can be shown until it is corrected.", _CHECK)
     elif reading.mistakes:
         yield State("warning", f"The registry has {count}", "Tables with mistakes are left out.", _CHECK)

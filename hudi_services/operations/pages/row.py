@@ -68,11 +68,13 @@ class FleetRow:
 
 def row(table: Table, known: Known, today: date) -> FleetRow:
     services = services_of(table, ENTRIES, today)
-    running = tuple(each.service for each in services if each.never is None and not each.runs.startswith("by hand"))
+    running = tuple(
+        service.service for service in services if service.never is None and not service.runs.startswith("by hand")
+    )
     seen = known.seen.get(table.name)
     runs = last_runs(table, known.ran, seen.successes if seen is not None else None)
-    failed = [each.service for each in runs if each.is_failed]
-    asking = [each.service for each in runs if each.state == "asks"]
+    failed = [run.service for run in runs if run.is_failed]
+    asking = [run.service for run in runs if run.state == "asks"]
     standings: list[Standing] = ["unknown" if seen is None else "gone" if _is_gone(seen) else seen.health]
     if failed:
         standings.append("failed")

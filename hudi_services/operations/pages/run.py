@@ -137,7 +137,7 @@ def run_page(
 ) -> RunPage:
     """The page of what the tasks left. A value of another kind is passed over, as any code may write XComs. `of` are
     the table and the service of the DAG."""
-    in_order = sorted(tasks, key=lambda each: (each.began is None, each.began or now, each.task))
+    in_order = sorted(tasks, key=lambda task: (task.began is None, task.began or now, task.task))
     return RunPage(now.isoformat(), dag, run, *of, tuple(map(_task, in_order)), going.goes_on, going.conf)
 
 
@@ -150,7 +150,7 @@ def _task(tried: Tried) -> TaskRun:
             break
     if tried.state == _RUNNING:
         found["progress"] = tuple(_progress(tried.left.get(PROGRESS)))
-    began, ended = (each.isoformat() if each is not None else None for each in (tried.began, tried.ended))
+    began, ended = (moment.isoformat() if moment is not None else None for moment in (tried.began, tried.ended))
     return TaskRun(tried.task, tried.state or "not begun", began, ended, tried.tries, **found)
 
 
@@ -182,7 +182,7 @@ def _paused(left: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _explained(left: Mapping[str, Any]) -> dict[str, Any]:
-    files = [each for each in _list(left.get("files")) if isinstance(each, Mapping)]
+    files = [file for file in _list(left.get("files")) if isinstance(file, Mapping)]
     size = _number(left.get("bytes"))
     return {
         "outcome": "explained",
@@ -238,17 +238,17 @@ def _amounts(left: Any, known: Mapping[str, Unit]) -> Iterator[Amount]:
 
 
 def _blockers(left: Mapping[str, Any]) -> Iterator[str]:
-    for each in _list(left.get("blockers")):
-        if isinstance(each, Mapping):
-            parts = [f"{_text(each.get('held'))}: {_text(each.get('reason'))}", _text(each.get("fix"))]
+    for blocker in _list(left.get("blockers")):
+        if isinstance(blocker, Mapping):
+            parts = [f"{_text(blocker.get('held'))}: {_text(blocker.get('reason'))}", _text(blocker.get("fix"))]
             yield "held back: " + "; ".join(part for part in parts if part)
 
 
 def _services(left: Mapping[str, Any]) -> Iterator[str]:
-    for each in _list(left.get("services")):
-        if isinstance(each, Mapping):
-            failed = " FAILED" if each.get("failed") else ""
-            yield f"{_text(each.get('service'))}{failed}: {_text(each.get('message'))}"
+    for service in _list(left.get("services")):
+        if isinstance(service, Mapping):
+            failed = " FAILED" if service.get("failed") else ""
+            yield f"{_text(service.get('service'))}{failed}: {_text(service.get('message'))}"
 
 
 def _list(value: object) -> list[Any]:

@@ -26,14 +26,14 @@ class Gained:
 
 def gained(gains: Iterable[Gain], tables: Collection[str]) -> Gained | None:
     """The sum of the gains; None without a run."""
-    ours = [each for each in gains if each.table in tables]
+    ours = [gain for gain in gains if gain.table in tables]
     if not ours:
         return None
     return Gained(
         DAYS,
-        sum(each.runs for each in ours),
-        sum(each.failed for each in ours),
-        sum(each.bytes_freed or 0 for each in ours),
-        sum(each.log_bytes_merged or 0 for each in ours),
-        sum(each.cpu_seconds or 0 for each in ours),
+        sum(gain.runs for gain in ours),
+        sum(gain.failed for gain in ours),
+        sum(gain.bytes_freed or 0 for gain in ours),
+        sum(gain.log_bytes_merged or 0 for gain in ours),
+        sum(gain.cpu_seconds or 0 for gain in ours),
     )

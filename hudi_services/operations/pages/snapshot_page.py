@@ -161,7 +161,7 @@ def seen(name: str, snapshot: Snapshot, events: Iterable[Event]) -> Seen | None:
         return None
     events, columns = tuple(events), body.get("columns") or {"now": [], "changes": []}
     shown, looked_at = body["table"], snapshot.summary.looked_at
-    wrote = {(each.instant, each.action): each.facts for each in events}
+    wrote = {(event.instant, event.action): event.facts for event in events}
     # These say more than the event of an instant that was there at the first look.
     wrote |= {(row["instant"], row["action"]): row for row in shown["last_commits"]}
     return Seen(
@@ -169,14 +169,15 @@ def seen(name: str, snapshot: Snapshot, events: Iterable[Event]) -> Seen | None:
         (snapshot.summary.measured_at or looked_at).isoformat(),
         tuple(_facts(shown)),
         tuple(_waiting(name, shown, looked_at)),
-        tuple(f"{service}: {next_words(service, each)}" for service, each in shown["next"].items()),
+        tuple(f"{service}: {next_words(service, outlook)}" for service, outlook in shown["next"].items()),
         tuple(shown["objectives"]),
         tuple(_drawn(row, wrote.get((row["instant"], row["action"]), {})) for row in body["timeline"]),
         bool(body["older"]),
         over_time(events),
         tuple(columns["now"]),
         tuple(
-            Changed(each["instant"], each["completed"], tuple(each["changes"])) for each in reversed(columns["changes"])
+            Changed(change["instant"], change["completed"], tuple(change["changes"]))
+            for change in reversed(columns["changes"])
         ),
         tuple(SizeClass(**bar) for bar in shown["base_file_sizes"]),
         tuple(map(_partition, body["partitions"])),
@@ -217,21 +218,21 @@ def _waiting(name: str, shown: Mapping[str, Any], looked_at: datetime) -> Iterat
         yield Waiting("problem", problem, command=_command(problem) or f"hudi-services doctor --table {name}")
     if (paused := shown.get("paused")) is not None:
         yield Waiting("paused", str(paused["told"]), command=f"hudi-services resume --table {name}")
-    for each in shown["blockers"]:
-        holder = f"{each['action']} {each['instant']}, {each['reason']}"
-        text = f"{each['service']}: {each['held']} held back by {holder}. {each['fix']}"
-        yield Waiting("held back", text, since(each["age"]), _command(each["fix"]))
-    for each in shown["pending"]:
-        service = _CARRIED_OUT.get(each["action"])
+    for blocker in shown["blockers"]:
+        holder = f"{blocker['action']} {blocker['instant']}, {blocker['reason']}"
+        text = f"{blocker['service']}: {blocker['held']} held back by {holder}. {blocker['fix']}"
+        yield Waiting("held back", text, since(blocker["age"]), _command(blocker["fix"]))
+    for instant in shown["pending"]:
+        service = _CARRIED_OUT.get(instant["action"])
         command = f"hudi-services {service} --table {name}" if service is not None else None
-        text = f"{each['action']} {each['instant']}, {each['state'].lower()}"
-        if (markers := each.get("markers")) is not None:
+        text = f"{instant['action']} {instant['instant']}, {instant['state'].lower()}"
+        if (markers := instant.get("markers")) is not None:
             text += f", {counted(markers, 'data file')} begun by its markers"
-        yield Waiting("pending", text, each["began"], command)
-    for each in shown["locks"]:
-        gone = each["alive"] is False
-        text = f"{each['path']}, {each['holder']}{', which is gone' if gone else ''}"
-        yield Waiting("lock", text, since(each["age"]), f"hudi-services unlock --table {name}" if gone else None)
+        yield Waiting("pending", text, instant["began"], command)
+    for lock in shown["locks"]:
+        gone = lock["alive"] is False
+        text = f"{lock['path']}, {lock['holder']}{', which is gone' if gone else ''}"
+        yield Waiting("lock", text, since(lock["age"]), f"hudi-services unlock --table {name}" if gone else None)
 
 
 def _command(text: str) -> str | None:

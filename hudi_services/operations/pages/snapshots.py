@@ -65,4 +65,4 @@ def last_runs(table: Table, ran: Mapping[str, Ran], successes: Mapping[str, str]
             at, success = last.at.astimezone(UTC), (successes or {}).get(entry.name, "")
             later = success if success and datetime.fromisoformat(success) > at else ""
             found.append(LastRun(entry.name, dag, last.run, last.state, at.isoformat(), last.before, later))
-    return tuple(sorted(found, key=lambda each: each.at, reverse=True))
+    return tuple(sorted(found, key=lambda run: run.at, reverse=True))

@@ -70,14 +70,14 @@ def follows(
     looked = seen(section.table or "", source, ()) if source is not None else None
     if looked is None:
         return found
-    own = next((each for each in looked.consumers if each.consumer == consumer_of(table.name)), None)
+    own = next((consumer for consumer in looked.consumers if consumer.consumer == consumer_of(table.name)), None)
     return replace(found, consumer=own, looked_at=looked.looked_at)
 
 
 def _rate(events: Iterable[Event]) -> float | None:
     """The rate of rows; None where the watcher has seen no batch. An event of an instant that was there at its first
     look says nothing of rows."""
-    batches = (each.facts for each in events if each.facts.get("operation") and not each.facts.get("moves_rows"))
+    batches = (event.facts for event in events if event.facts.get("operation") and not event.facts.get("moves_rows"))
     rows, seconds = 0, 0.0
     for facts in islice(batches, _BATCHES):
         rows += sum(int(facts.get(name) or 0) for name in _ROWS)

@@ -147,9 +147,13 @@ def _declared(table: Table, now: datetime) -> Declared:
         keys.ordering if keys is not None else (),
         tuple(
             Service(
-                each.service, dag_id(each.service, table.name), each.runs, each.never, _explains(table, each.service)
+                service.service,
+                dag_id(service.service, table.name),
+                service.runs,
+                service.never,
+                _explains(table, service.service),
             )
-            for each in services
+            for service in services
         ),
     )
 

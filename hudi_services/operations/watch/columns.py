@@ -28,7 +28,7 @@ def columns_since(look: Look, before: Mapping[str, Any] | None, fresh: Iterable[
 
     Commits whose schema cannot be read are passed over.
     """
-    instants = sorted(fresh, key=lambda each: each.completion_time or each.time)
+    instants = sorted(fresh, key=lambda commit: commit.completion_time or commit.time)
     if before is None:
         return {"now": _now(look) or [], "changes": []}
     columns, changes = before["now"], list(before["changes"])
@@ -53,7 +53,7 @@ def _follow(
 
 
 def _changes(before: Columns, after: Columns) -> Iterator[str]:
-    old, new = ({each["name"]: each["type"] for each in columns} for columns in (before, after))
+    old, new = ({column["name"]: column["type"] for column in columns} for columns in (before, after))
     yield from (f"added {name}, {kind}" for name, kind in new.items() if name not in old)
     yield from (f"dropped {name}, {kind}" for name, kind in old.items() if name not in new)
     yield from (f"{name} from {old[name]} to {kind}" for name, kind in new.items() if old.get(name, kind) != kind)

@@ -62,7 +62,7 @@ class Gain:
     files_after: int | None = None
 
 
-_FACTS = tuple(each.name for each in fields(Gain))[3:]
+_FACTS = tuple(field.name for field in fields(Gain))[3:]
 
 
 def follow_gains(store: SnapshotStore, history: History, now: datetime) -> int:
@@ -79,7 +79,7 @@ def gains_since(store: SnapshotStore, histories: Iterable[History], day: date, t
     with store.reading() as connection:
         if not sa.inspect(connection).has_table(_gains.name):
             return []
-        ours = _gains.c.history.in_([each.path for each in histories])
+        ours = _gains.c.history.in_([history.path for history in histories])
         wanted = sa.select(_gains).where(ours, _gains.c.day >= day.isoformat())
         if table is not None:
             wanted = wanted.where(_gains.c.name == table)
@@ -92,7 +92,7 @@ def _follow(store: SnapshotStore, history: History, now: datetime) -> int:
         table = HoodieTable.open(history.path)
     except TableNotFoundError:
         return 0
-    done = [each.completion_time for each in table.timeline.commits if each.completion_time is not None]
+    done = [commit.completion_time for commit in table.timeline.commits if commit.completion_time is not None]
     until = str(max(done, default=""))
     before = _until(store, history)
     if not until or before == until:
@@ -109,7 +109,7 @@ def _follow(store: SnapshotStore, history: History, now: datetime) -> int:
         _replace(connection, history, since, first, days)
         connection.execute(_followed.delete().where(_followed.c.history == history.path))
         connection.execute(_followed.insert().values(history=history.path, version=VERSION, until=until))
-    return len({each.day for each in days})
+    return len({day.day for day in days})
 
 
 def _until(store: SnapshotStore, history: History) -> str:
@@ -139,12 +139,12 @@ def _replace(connection: Connection, history: History, since: date, first: date,
         rows = [
             {
                 "history": history.path,
-                "day": each.day,
-                "name": each.table,
-                "service": each.service,
-                "facts": json.dumps({key: value for key, value in asdict(each).items() if key in _FACTS}),
+                "day": day.day,
+                "name": day.table,
+                "service": day.service,
+                "facts": json.dumps({key: value for key, value in asdict(day).items() if key in _FACTS}),
             }
-            for each in days
+            for day in days
         ]
         connection.execute(_gains.insert(), rows)
 

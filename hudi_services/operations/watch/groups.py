@@ -15,8 +15,8 @@ _MOST = 100  # file groups of each kind
 def groups(look: Look) -> tuple[list[dict[str, Any]], int]:
     """A hundred file groups of each kind: those with the most bytes in logs, in older slices, and with the smallest
     base files; by path. Also the number of those that are left out. Nothing is listed that the look has not listed."""
-    newest = {each.group: each for each in look.view.slices}
-    current = [(each, newest[each.group]) for each in look.view.groups if each.group in newest]
+    newest = {file_slice.group: file_slice for file_slice in look.view.slices}
+    current = [(group, newest[group.group]) for group in look.view.groups if group.group in newest]
     rows = [_row(group, file_slice) for group, file_slice in current]
     chosen = {id(row): row for worth in (_logs, _older, _small) for row in _best(rows, worth)}
     ordered = sorted(chosen.values(), key=lambda row: (row["partition"], row["file_group"]))
@@ -49,5 +49,5 @@ def _row(group: FileGroup, newest: FileSlice) -> dict[str, Any]:
         "base_bytes": newest.base_file.size if newest.base_file is not None else None,
         "log_files": len(newest.log_files),
         "log_bytes": sum(log.info.size for log in newest.log_files),
-        "older_bytes": sum(each.size for each in group.slices) - newest.size,
+        "older_bytes": sum(file_slice.size for file_slice in group.slices) - newest.size,
     }

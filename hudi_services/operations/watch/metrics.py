@@ -20,22 +20,22 @@ from hudi_services.operations.watch.store import SnapshotStore
 _log = logging.getLogger(__name__)
 
 _GAUGES: dict[str, tuple[str, Callable[[Summary], float | None]]] = {
-    "looked_at_timestamp_seconds": ("When the table was looked at.", lambda each: each.looked_at.timestamp()),
+    "looked_at_timestamp_seconds": ("When the table was looked at.", lambda summary: summary.looked_at.timestamp()),
     "last_commit_timestamp_seconds": (
         "When its last commit was completed.",
-        lambda each: each.last_commit.timestamp() if each.last_commit is not None else None,
+        lambda summary: summary.last_commit.timestamp() if summary.last_commit is not None else None,
     ),
-    "rows": ("Rows of its base files.", lambda each: each.rows),
-    "bytes": ("Bytes of its current files.", lambda each: each.bytes),
-    "files": ("Its current files.", lambda each: each.files),
-    "small_files": ("Its base files up to 32 MiB.", lambda each: each.small_files),
-    "log_bytes": ("Bytes of its logs.", lambda each: each.log_bytes),
-    "log_files": ("Its logs.", lambda each: each.log_files),
-    "partitions": ("Its partitions.", lambda each: each.partitions),
-    "timeline_instants": ("Instants of its active timeline.", lambda each: each.instants),
-    "pending_instants": ("Instants of its active timeline that are not complete.", lambda each: each.pending),
-    "objectives_missed": ("Objectives that it misses.", lambda each: len(each.missed)),
-    "urgency": ("How many times its limit the most urgent objective is.", lambda each: each.urgency),
+    "rows": ("Rows of its base files.", lambda summary: summary.rows),
+    "bytes": ("Bytes of its current files.", lambda summary: summary.bytes),
+    "files": ("Its current files.", lambda summary: summary.files),
+    "small_files": ("Its base files up to 32 MiB.", lambda summary: summary.small_files),
+    "log_bytes": ("Bytes of its logs.", lambda summary: summary.log_bytes),
+    "log_files": ("Its logs.", lambda summary: summary.log_files),
+    "partitions": ("Its partitions.", lambda summary: summary.partitions),
+    "timeline_instants": ("Instants of its active timeline.", lambda summary: summary.instants),
+    "pending_instants": ("Instants of its active timeline that are not complete.", lambda summary: summary.pending),
+    "objectives_missed": ("Objectives that it misses.", lambda summary: len(summary.missed)),
+    "urgency": ("How many times its limit the most urgent objective is.", lambda summary: summary.urgency),
 }
 
 
@@ -60,14 +60,14 @@ class TableCollector(Collector):
             labels=["table", "health"],
         )
         found: list[Metric] = [up, health]
-        for each in fleet:
-            health.add_metric([each.table, each.health], 1)
+        for summary in fleet:
+            health.add_metric([summary.table, summary.health], 1)
         for name, (text, value_of) in _GAUGES.items():
             gauge = GaugeMetricFamily(f"hudi_table_{name}", text, labels=["table"])
-            for each in fleet:
-                value = value_of(each)
+            for summary in fleet:
+                value = value_of(summary)
                 if value is not None:
-                    gauge.add_metric([each.table], value)
+                    gauge.add_metric([summary.table], value)
             found.append(gauge)
         return found
 

@@ -40,9 +40,9 @@ class Looks:
         """Look at each, at most `at_once` at the same time, without those that take too long. Returns how many events are new
         since the last round; raises what a look has raised."""
         with self._news:
-            waiting = deque(each for each in tables if each.name not in self._going)
+            waiting = deque(table for table in tables if table.name not in self._going)
             while True:
-                ends = [each.began + self.patience.total_seconds() for each in self._going.values()]
+                ends = [round_thread.began + self.patience.total_seconds() for round_thread in self._going.values()]
                 awaited = [end for end in ends if end > time.monotonic()]
                 while waiting and len(awaited) < at_once and self._failure is None:
                     awaited.append(self._begin(waiting.popleft()))
@@ -59,7 +59,9 @@ class Looks:
         """The names of tables whose look has gone on for longer than `longer`, and since when."""
         with self._news:
             least = time.monotonic() - longer.total_seconds()
-            return {name: each.since for name, each in self._going.items() if each.began <= least}
+            return {
+                name: round_thread.since for name, round_thread in self._going.items() if round_thread.began <= least
+            }
 
     def _begin(self, table: Table) -> float:
         began = time.monotonic()

@@ -11,8 +11,8 @@ from hudi_services.operations.inspect.table_look import Look
 
 def skew(look: Look, partitions: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
     """The sizes of `partitions`, with logs, and of base files, in bytes; empty where there are no files."""
-    sizes = {str(each["partition"]): int(each["bytes"]) for each in partitions if each["bytes"]}
-    files = [each.base_file.size for each in look.view.slices if each.base_file is not None]
+    sizes = {str(partition["partition"]): int(partition["bytes"]) for partition in partitions if partition["bytes"]}
+    files = [file_slice.base_file.size for file_slice in look.view.slices if file_slice.base_file is not None]
     found: dict[str, Any] = {}
     if sizes:
         largest = max(sizes, key=lambda path: sizes[path])

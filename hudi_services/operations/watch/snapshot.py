@@ -33,12 +33,12 @@ def snapshot(name: str, base_path: str, look: Look) -> Snapshot:
     Problems of the table are in the snapshot; raises HoodieError for a table that cannot be read at all."""
     shown = dict(overview(look).values)
     parts = partitions(look).values["partitions"]
-    largest = sorted(parts, key=lambda each: each["bytes"], reverse=True)[:_PARTITIONS]
+    largest = sorted(parts, key=lambda part: part["bytes"], reverse=True)[:_PARTITIONS]
     instants = timeline(look, _INSTANTS).values
     wanting, left_out = groups(look)
     body = {
         "table": shown,
-        "partitions": sorted(largest, key=lambda each: str(each["partition"])),
+        "partitions": sorted(largest, key=lambda partition: str(partition["partition"])),
         "partitions_left_out": len(parts) - len(largest),
         "timeline": instants["timeline"],
         "older": instants["older"],
@@ -62,7 +62,7 @@ def _advice(look: Look, shown: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _summary(name: str, base_path: str, now: datetime, shown: Mapping[str, Any], instants: int) -> Summary:
-    missed = [each for each in shown["objectives"] if not each["met"]]
+    missed = [objective for objective in shown["objectives"] if not objective["met"]]
     health, reason = _health(shown, missed)
     last = shown["last_commit"]
     return Summary(
@@ -84,11 +84,11 @@ def _summary(name: str, base_path: str, now: datetime, shown: Mapping[str, Any],
         ),
         instants,
         len(shown["pending"]),
-        tuple(each["objective"] for each in missed),
-        max((each["urgency"] for each in shown["objectives"]), default=0.0),
+        tuple(objective["objective"] for objective in missed),
+        max((objective["urgency"] for objective in shown["objectives"]), default=0.0),
         reason,
         paused=str(shown["paused"]["told"]) if shown["paused"] is not None else "",
-        passed=tuple(each["consumer"] for each in shown["consumers"] if each["passed"]),
+        passed=tuple(consumer["consumer"] for consumer in shown["consumers"] if consumer["passed"]),
     )
 
 
@@ -96,13 +96,15 @@ def _health(shown: Mapping[str, Any], missed: list[Any]) -> tuple[Health, str]:
     """The gravest, and why."""
     if shown["problems"]:
         return "damaged", str(shown["problems"][0])
-    stuck = [each for each in shown["blockers"] if each["state"] != "COMPLETED" and each["age"] > _STUCK]
+    stuck = [blocker for blocker in shown["blockers"] if blocker["state"] != "COMPLETED" and blocker["age"] > _STUCK]
     if stuck:
         first = stuck[0]
         holder = f"{first['action']} {first['instant']}, {first['reason']}"
         return "blocked", f"{first['service']}: {first['held']} held back by {holder}"
     if missed:
-        return "missed", ", ".join(f"{each['objective']} (at most {in_words(each)['at_most']})" for each in missed)
+        return "missed", ", ".join(
+            f"{objective['objective']} (at most {in_words(objective)['at_most']})" for objective in missed
+        )
     if shown["paused"] is not None:
         return "paused", str(shown["paused"]["told"])
     return "ok", ""

@@ -214,19 +214,19 @@ class SnapshotStore:
         return added
 
     def _add(self, connection: Connection, name: str, events: Sequence[Event]) -> int:
-        known = _known(connection, name, [each.instant for each in events])
+        known = _known(connection, name, [event.instant for event in events])
         rows = [
             {
                 "name": name,
-                "instant": each.instant,
-                "action": each.action,
-                "completed": _text(each.completed),
-                "seen_at": _text(each.seen_at),
-                "fresh": each.fresh,
-                "facts": json.dumps(dict(each.facts), default=str, allow_nan=False),
+                "instant": event.instant,
+                "action": event.action,
+                "completed": _text(event.completed),
+                "seen_at": _text(event.seen_at),
+                "fresh": event.fresh,
+                "facts": json.dumps(dict(event.facts), default=str, allow_nan=False),
             }
-            for each in events
-            if (each.instant, each.action) not in known
+            for event in events
+            if (event.instant, event.action) not in known
         ]
         if rows:
             # A server gives numbers before the commit. Without this lock a reader could see a greater one first, and

@@ -25,16 +25,16 @@ def successes(look: Look, shown: Mapping[str, Any]) -> Mapping[str, str]:
 
 
 def _completed(look: Look, shown: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for each in shown["services"]:
-        if each["action"] in _OF_ACTIONS:
-            yield _OF_ACTIONS[each["action"]], each["completed"]
-    instants = {str(each.time): each for each in look.state.timeline.commits}
-    for each in shown["last_commits"]:
-        operation = str(each["operation"] or "").lower()
+    for row in shown["services"]:
+        if row["action"] in _OF_ACTIONS:
+            yield _OF_ACTIONS[row["action"]], row["completed"]
+    instants = {str(commit.time): commit for commit in look.state.timeline.commits}
+    for last_commit in shown["last_commits"]:
+        operation = str(last_commit["operation"] or "").lower()
         if operation in _OF_OPERATIONS:
-            yield _OF_OPERATIONS[operation], each["completed"]
-        elif not each["moves_rows"] and _is_load(look, instants.get(each["instant"])):
-            yield from ((service, each["completed"]) for service in _LOADS)
+            yield _OF_OPERATIONS[operation], last_commit["completed"]
+        elif not last_commit["moves_rows"] and _is_load(look, instants.get(last_commit["instant"])):
+            yield from ((service, last_commit["completed"]) for service in _LOADS)
 
 
 def _is_load(look: Look, instant: Instant | None) -> bool:

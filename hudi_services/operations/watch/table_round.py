@@ -61,7 +61,7 @@ def _followed(entry: Table, store: SnapshotStore, cursor: Cursor | None, seen: L
         return 0
     archive = _archive_stamp(seen)
     new = _new(entry, store, cursor, seen, archive)
-    events = [_event(entry, seen, each, fresh=_follows(cursor)) for each in new]
+    events = [_event(entry, seen, instant, fresh=_follows(cursor)) for instant in new]
     taken = snapshot(entry.name, entry.base_path, seen)
     last = store.table(entry.name) if _follows(cursor) else None
     columns = columns_since(seen, last.body.get("columns") if last is not None else None, new)
@@ -69,7 +69,7 @@ def _followed(entry: Table, store: SnapshotStore, cursor: Cursor | None, seen: L
     floor = _floor(seen)
     if cursor is not None and cursor.floor not in ("", _ALL):  # before what the first look searched nothing is new
         floor = max(Time.of(cursor.floor), Time.of(floor))
-    oldest = min([str(_searched_from(floor, seen)), *(str(each.time) for each in instants[:1])])
+    oldest = min([str(_searched_from(floor, seen)), *(str(instant.time) for instant in instants[:1])])
     made = _with_proof(taken.summary, entry)
     after = Cursor(floor, marks, _again_at(seen, whole_every), archive)
     added = store.save(after, made, events, body, oldest, cursor)
@@ -180,6 +180,6 @@ def _event(entry: Table, seen: Look, instant: Instant, *, fresh: bool) -> Event:
 
 def _marks(instants: Iterable[Instant]) -> str:
     digest = hashlib.sha256()
-    for each in instants:
-        digest.update(f"{each.time} {each.action} {each.state.name} {each.completion_time}\n".encode())
+    for instant in instants:
+        digest.update(f"{instant.time} {instant.action} {instant.state.name} {instant.completion_time}\n".encode())
     return digest.hexdigest()

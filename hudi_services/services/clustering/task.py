@@ -68,7 +68,7 @@ class ClusterTask:
             instant, decision, expired = schedule_clustering(
                 table.access, self.options, force=self.force, only=self.only
             )
-            said += [f"gave {each.time} up, which no run carried out" for each in expired]
+            said += [f"gave {expired_plan.time} up, which no run carried out" for expired_plan in expired]
         elif self.mode != "execute":
             instant, decision = schedule(table.access, CLUSTERING, self.options, force=self.force, only=self.only)
         if self.mode != "execute":
@@ -86,17 +86,17 @@ class ClusterTask:
         done = {result.instant.time for result in results}
         stats = [stat for result in results for stat in result.metadata.stats]
         read = [file_slice for result in results for file_slice in result.read]
-        files = sum(len(each.files) for each in read)
+        files = sum(len(group.files) for group in read)
         return ServiceResult(
             "cluster",
-            message=with_blockers("; ".join(said), [each for each in blockers if each.instant not in done]),
+            message=with_blockers("; ".join(said), [blocker for blocker in blockers if blocker.instant not in done]),
             instant=results[-1].instant.time if results else scheduled,
             rows_written=sum(stat.num_writes for stat in stats),
             files_read=files,
-            bytes_read=sum(each.size for each in read),
+            bytes_read=sum(group.size for group in read),
             files_written=len(stats),
             bytes_written=sum(stat.file_size for stat in stats),
-            blockers=[each.as_dict() for each in blockers if each.instant not in done],
+            blockers=[blocker.as_dict() for blocker in blockers if blocker.instant not in done],
             gain=Gain(files_before=files, files_after=len(stats)),
             uncounted=("rows_read",),
         )
@@ -107,12 +107,12 @@ class ClusterTask:
             return Work(0, "a plan is written, no row is read")
         table = HoodieTable.open(self.base_path)
         state = table.state()
-        plans = [clustering_plan(state, each) for each in waiting(state, CLUSTERING)]
+        plans = [clustering_plan(state, instant) for instant in waiting(state, CLUSTERING)]
         if self.mode != "execute":
             plans.append(self._decided(table).plan)
         named = {group for plan in plans if plan is not None for group in plan.groups}
-        slices = [each for each in table.file_slices() if each.group in named]
-        size = sum(each.size for each in slices)
+        slices = [file_slice for file_slice in table.file_slices() if file_slice.group in named]
+        size = sum(file_slice.size for file_slice in slices)
         return Work(size, f"{counted(len(slices), 'file group')} to be clustered, of {size_of(size)}")
 
     def _skipping(self, state: TableState, plan: ClusteringPlan, engine: Engine) -> list[FilterRead]:
@@ -143,7 +143,7 @@ def outlook(base_path: str, options: Mapping[str, str]) -> Outlook:
     told = f"clustering of {base_path}: {decision.reason}; {counted(len(plans), 'plan')} waiting"
     facts = {
         "reason": decision.reason,
-        "pending_plans": [each.time for each in plans],
+        "pending_plans": [plan.time for plan in plans],
         "blockers": [blocker.as_dict() for blocker in decision.blockers],
     }
     return Outlook(decision.plan is not None or bool(plans), with_blockers(told, decision.blockers), facts)

@@ -74,8 +74,8 @@ class CompactTask:
         done = {result.instant.time for result in results}
         blockers = [blocker for blocker in blockers if blocker.instant not in done]
         stats = [stat for result in results for stat in result.metadata.stats]
-        merged = [each for result in results for each in result.merged]
-        logs = [log for each in merged for log in each.log_files]
+        merged = [group for result in results for group in result.merged]
+        logs = [log for group in merged for log in group.log_files]
         return ServiceResult(
             "compact",
             message=with_blockers("; ".join(said), blockers),
@@ -84,14 +84,14 @@ class CompactTask:
             rows_updated=sum(stat.num_updates for stat in stats),
             rows_inserted=sum(stat.num_inserts for stat in stats),
             rows_deleted=sum(stat.num_deletes for stat in stats),
-            files_read=sum(len(each.files) for each in merged),
-            bytes_read=sum(each.size for each in merged),
+            files_read=sum(len(group.files) for group in merged),
+            bytes_read=sum(group.size for group in merged),
             files_written=len(stats),
             bytes_written=sum(stat.file_size for stat in stats),
             blockers=[blocker.as_dict() for blocker in blockers],
             gain=Gain(
                 log_bytes_merged=sum(log.info.size for log in logs),
-                files_before=sum(len(each.files) for each in merged),
+                files_before=sum(len(group.files) for group in merged),
                 files_after=len(stats),
             ),
             uncounted=("rows_read",),
@@ -101,8 +101,12 @@ class CompactTask:
         """The file slices that have logs; none of them when plans are only scheduled."""
         if self.mode == "schedule":
             return Work(0, "a plan is written, no row is read")
-        slices = [each for each in TableView(HoodieTable.open(self.base_path).state()).slices if each.log_files]
-        size = sum(each.size for each in slices)
+        slices = [
+            file_slice
+            for file_slice in TableView(HoodieTable.open(self.base_path).state()).slices
+            if file_slice.log_files
+        ]
+        size = sum(file_slice.size for file_slice in slices)
         return Work(size, f"{counted(len(slices), 'file slice')} with logs, of {size_of(size)}")
 
     def _execute(self, table: HoodieTable, pending: Sequence[Instant], instant: str | None) -> list[CompactionResult]:

@@ -103,7 +103,7 @@ def make_app(tables: Mapping[str, ServedTable], secret: str) -> ASGIApp:
 
     @app.get("/v1/slices")
     def slices(table: str, partition: str | None = None) -> dict[str, Any]:
-        return {"table": table, "slices": [_slice(each) for each in named(table).slices(partition)]}
+        return {"table": table, "slices": [_slice(file_slice) for file_slice in named(table).slices(partition)]}
 
     @app.post(BEGIN_PATH)
     def begin(asked: InstantRequest) -> dict[str, Any]:
@@ -119,11 +119,11 @@ def make_app(tables: Mapping[str, ServedTable], secret: str) -> ASGIApp:
     return Guarded(app, secret)
 
 
-def _slice(each: FileSlice) -> dict[str, Any]:
-    files = [each.base_file, *each.log_files]
+def _slice(file_slice: FileSlice) -> dict[str, Any]:
+    files = [file_slice.base_file, *file_slice.log_files]
     return {
-        "partition": each.group.partition,
-        "file_id": each.group.file_id,
-        "instant": each.base_instant,
+        "partition": file_slice.group.partition,
+        "file_id": file_slice.group.file_id,
+        "instant": file_slice.base_instant,
         "files": [{"path": file.path, "bytes": file.info.size} for file in files if file is not None],
     }

@@ -71,8 +71,8 @@ class ServedTable:
         """Answer what waits."""
         with self._lock:
             batches, self._batches = list(self._batches.values()), {}
-        for each in batches:
-            each.close()
+        for batch in batches:
+            batch.close()
 
     def _looked(self) -> TableState:
         """The state, with nothing kept of an older one."""
@@ -94,7 +94,11 @@ class ServedTable:
 
     def _refuse_others(self, instant: Time) -> None:
         """Raises PendingInstantError for an instant that is not being written; what is known of such ones is forgotten."""
-        pending = {each.time for each in self._looked().timeline.pending} if self._batching is not None else set()
+        pending = (
+            {pending_instant.time for pending_instant in self._looked().timeline.pending}
+            if self._batching is not None
+            else set()
+        )
         if instant not in pending:
             raise PendingInstantError(
                 f"No markers of instant {instant} of table {self.storage.base_path} are taken",

@@ -61,27 +61,27 @@ def _distinct(rows: pa.Table, duck: Duck) -> int:
 
 
 def _find_times(rows: pa.Table, duck: Duck, found: Roles) -> None:
-    for each in rows.schema:
-        column = rows[each.name].combine_chunks()
+    for arrow_field in rows.schema:
+        column = rows[arrow_field.name].combine_chunks()
         values = column.drop_null()
         if not len(values):
             continue
-        if pa.types.is_string(each.type):
+        if pa.types.is_string(arrow_field.type):
             fitting = fitting_formats(values, duck)
             if fitting:
-                found.times[each.name] = fitting[0]
+                found.times[arrow_field.name] = fitting[0]
                 if len(fitting) > 1:
-                    found.notes[f"times.{each.name}"] = f"or {' or '.join(fitting[1:])}?"
-        elif pa.types.is_integer(each.type) and _TIME.search(each.name):
+                    found.notes[f"times.{arrow_field.name}"] = f"or {' or '.join(fitting[1:])}?"
+        elif pa.types.is_integer(arrow_field.type) and _TIME.search(arrow_field.name):
             least, most = pc.min(values).as_py(), pc.max(values).as_py()
             for name, (low, high) in _EPOCHS.items():
                 if low <= least and most < high:
-                    found.epochs[each.name] = name
+                    found.epochs[arrow_field.name] = name
 
 
 def _ordering(rows: pa.Table, found: Roles) -> str | None:
     """A time or number without nulls whose name says that it is of the last change."""
-    fit = [each.name for each in rows.schema if _is_ordered(each.type) or each.name in found.times]
+    fit = [column.name for column in rows.schema if _is_ordered(column.type) or column.name in found.times]
     found.moments = [
         name
         for name in fit
@@ -106,22 +106,22 @@ def _find_key(rows: pa.Table, distinct: int, found: Roles) -> None:
 
 def _find_partition(rows: pa.Table, found: Roles) -> None:
     """Find the partition: a column of dates, each of which has many rows. Without a key there is none."""
-    for each in rows.schema if found.record_key else ():
-        column = rows[each.name]
-        if "." in each.name or each.name == found.ordering or column.null_count:
+    for arrow_field in rows.schema if found.record_key else ():
+        column = rows[arrow_field.name]
+        if "." in arrow_field.name or arrow_field.name == found.ordering or column.null_count:
             continue
         few = (
             rows.num_rows and pc.count_distinct(column).as_py() * 10 <= rows.num_rows
-            if _has_order(each.type)
+            if _has_order(arrow_field.type)
             else False
         )
-        if few and pa.types.is_date(each.type):
-            found.partition = each.name
-            found.moves = moves(rows, found.record_key, each.name)
+        if few and pa.types.is_date(arrow_field.type):
+            found.partition = arrow_field.name
+            found.moves = moves(rows, found.record_key, arrow_field.name)
             return
-        free = each.name not in found.record_key
-        if few and free and pa.types.is_string(each.type) and pc.count_distinct(column).as_py() <= _SOME:
-            found.notes.setdefault("partition", each.name)
+        free = arrow_field.name not in found.record_key
+        if few and free and pa.types.is_string(arrow_field.type) and pc.count_distinct(column).as_py() <= _SOME:
+            found.notes.setdefault("partition", arrow_field.name)
 
 
 def _is_ordered(kind: pa.DataType) -> bool:

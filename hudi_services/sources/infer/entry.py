@@ -143,7 +143,7 @@ def _schema(found: Finding) -> Iterator[str]:
         return
     yield "      undeclared: keep  # of columns that are not in the sample the type is guessed; `refuse` stops the load?"
     yield "      schema:"
-    old = {name: each for each, name in found.renamed.items()}
+    old = {name: old_name for old_name, name in found.renamed.items()}
     for name, kind in found.types.items():
         shown = "string" if name in found.roles.times else kind
         unsure = "a few values are no numbers; string takes these, too" if name in found.mostly else None
@@ -160,8 +160,8 @@ def _untyped(found: Finding) -> Iterator[str]:
 def _rename(found: Finding) -> Iterator[str]:
     if found.renamed:
         yield "      rename:  # what a table's columns may be called: letters, digits, underscores"
-        for each, name in found.renamed.items():
-            yield f"        {_word(each)}: {_word(name)}"
+        for old_name, name in found.renamed.items():
+            yield f"        {_word(old_name)}: {_word(name)}"
 
 
 def _times(found: Finding) -> Iterator[str]:

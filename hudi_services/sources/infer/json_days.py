@@ -17,15 +17,15 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 def paths_of_days(objects: Iterable[Any]) -> frozenset[Path]:
     """The paths at which all values of JSON objects are days."""
     days, others = set[Path](), set[Path]()
-    for each in objects:
-        for path, value in _leaves(each, ()):
+    for document in objects:
+        for path, value in _leaves(document, ()):
             (days if isinstance(value, str) and _DAY.fullmatch(value) else others).add(path)
     return frozenset(days - others)
 
 
 def with_days(schema: pa.Schema, days: frozenset[Path], old_names: Mapping[str, str]) -> dict[str, pa.DataType]:
     """The new types of columns that have dates at these paths. `old_names` are the names in the files of renamed columns."""
-    found = {each.name: _dated(each.type, (old_names.get(each.name, each.name),), days) for each in schema}
+    found = {column.name: _dated(column.type, (old_names.get(column.name, column.name),), days) for column in schema}
     return {name: kind for name, kind in found.items() if kind != schema.field(name).type}
 
 
@@ -44,7 +44,7 @@ def _dated(kind: pa.DataType, path: Path, days: frozenset[Path]) -> pa.DataType:
     if pa.types.is_timestamp(kind):
         return pa.date32() if path in days else kind
     if pa.types.is_struct(kind):
-        return pa.struct([each.with_type(_dated(each.type, (*path, each.name), days)) for each in kind.fields])
+        return pa.struct([field.with_type(_dated(field.type, (*path, field.name), days)) for field in kind.fields])
     if pa.types.is_list(kind):
         return pa.list_(kind.value_field.with_type(_dated(kind.value_type, (*path, ITEM), days)))
     return kind

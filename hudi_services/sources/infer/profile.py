@@ -61,7 +61,7 @@ def look_at(folder: str, file_format: str | None, name: str | None) -> Finding:
                 break
             # The broken files may have decided how the files are read.
             sample = sample.without(
-                {path: found.broken[each.name] for path, each in sample.heads.items() if each.name in found.broken}
+                {path: found.broken[head.name] for path, head in sample.heads.items() if head.name in found.broken}
             )
         rows = found.rows
         with opened() as duck:
@@ -76,7 +76,7 @@ def look_at(folder: str, file_format: str | None, name: str | None) -> Finding:
             sample.whole,
             date_pattern([file.path for file in sample.files]),
             replace(dialect, said={**dialect.said, **found.null_words}),
-            {each.name: _type(rows[each.name], sample.file_format != "parquet") for each in rows.schema},
+            {column.name: _type(rows[column.name], sample.file_format != "parquet") for column in rows.schema},
             roles,
             renamed,
             _reasons(found.bad, sample.heads),
@@ -174,7 +174,7 @@ def _settled(copy: Path, file_format: str, dialect: Dialect, renamed: Mapping[st
         found = _loaded(copy, file_format, dialect, renamed, dict.fromkeys(found.torn, "string"))
     if found.broken or file_format == "parquet":
         return found
-    old = {name: each for each, name in renamed.items()}
+    old = {name: old_name for old_name, name in renamed.items()}
     if file_format == "csv":
         return _with_numbers(copy, found, dialect, renamed, old)
     days = with_days(found.rows.schema, dialect.days, old)
@@ -207,7 +207,7 @@ def _with_numbers(
 def _reasons(bad: Sequence[Mapping[str, str]], heads: Mapping[str, Path]) -> list[str]:
     """Lines for people: the first bad rows, each with its file."""
     paths = {head.name: path for path, head in heads.items()}
-    shown = [f"{paths[each['file']]}, {each['reason']}" for each in bad[:_REASONS]]
+    shown = [f"{paths[rejection['file']]}, {rejection['reason']}" for rejection in bad[:_REASONS]]
     return shown + [f"… and {len(bad) - _REASONS:,} more rows"] * (len(bad) > _REASONS)
 
 
@@ -240,7 +240,7 @@ def _loaded(
     rows = HoodieTable.open(str(table), engine=LocalEngine()).read()
     quarantined = table.parent.glob(f"{table.name}.quarantine/*/*.jsonl")
     bad = [json.loads(line) for path in sorted(quarantined) for line in path.read_text().splitlines()]
-    names = [each for each in rows.schema.names if not each.startswith("_hoodie_")]
+    names = [column for column in rows.schema.names if not column.startswith("_hoodie_")]
     places = {
         renamed.get(name, name): place for place, name in enumerate(dict.fromkeys(dialect.names if types else ()))
     }
@@ -259,7 +259,7 @@ def _batch(request: IngestRequest, name: str = "") -> FileBatch:
 def _skipped(request: IngestRequest) -> dict[str, str]:
     with _quiet():
         opened, _ = _batch(request).opened(None, LocalEngine())
-    return {path: each.reason for path, each in opened.plan.broken.items()}
+    return {path: broken.reason for path, broken in opened.plan.broken.items()}
 
 
 def _alone(request: IngestRequest) -> tuple[dict[str, str], list[pa.Schema]]:

@@ -146,7 +146,7 @@ def _typed(kind: pa.DataType, path: str, left_out: list[str]) -> pa.DataType | N
         result = None
     elif pa.types.is_struct(kind):
         kinds = [(field, _typed(field.type, f"{path}.{field.name}", inside)) for field in kind.fields]
-        fields = [field.with_type(each) for field, each in kinds if each is not None]
+        fields = [field.with_type(kind) for field, kind in kinds if kind is not None]
         result = pa.struct(fields) if fields else None
     elif _is_list(kind):
         value = _typed(kind.value_type, f"{path}.element", inside)

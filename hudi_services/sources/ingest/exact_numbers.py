@@ -66,9 +66,9 @@ def _changes(value: Any, kind: pa.DataType) -> bool:
     if isinstance(value, dict) and pa.types.is_struct(kind):
         return any(_changes(value.get(field.name), field.type) for field in kind.fields)
     if isinstance(value, dict) and pa.types.is_map(kind):
-        return any(_changes(each, kind.item_type) for each in value.values())
+        return any(_changes(item, kind.item_type) for item in value.values())
     if isinstance(value, list) and pa.types.is_list(kind):
-        return any(_changes(each, kind.value_type) for each in value)
+        return any(_changes(item, kind.value_type) for item in value)
     return isinstance(value, _Number) and pa.types.is_floating(kind) and _is_changed(value, kind)
 
 

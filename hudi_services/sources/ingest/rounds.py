@@ -110,7 +110,7 @@ class Rounds:
 
     def _result(self, results: Sequence[ServiceResult], paused: str) -> ServiceResult:
         last = results[-1]
-        batches = sum(each.instant is not None for each in results)
+        batches = sum(result.instant is not None for result in results)
         lag = self._lag()
         parts = [last.message if batches < 2 else f"{counted(batches, 'commit')}, the last: {last.message}"]
         parts += [f"{span(lag.total_seconds())} behind the source"] if lag else []
@@ -120,9 +120,9 @@ class Rounds:
             service=self.service,
             message="; ".join(parts),
             lag_seconds=lag.total_seconds() if lag is not None else None,
-            services=[each for result in results for each in result.services if each.failed or result is last],
-            columns_left_out=tuple(dict.fromkeys(name for each in results for name in each.columns_left_out)),
-            **{name: sum(getattr(each, name) for each in results) for name in _SUMS},
+            services=[service for result in results for service in result.services if service.failed or result is last],
+            columns_left_out=tuple(dict.fromkeys(name for result in results for name in result.columns_left_out)),
+            **{name: sum(getattr(result, name) for result in results) for name in _SUMS},
         )
 
     def _lag(self) -> timedelta | None:

@@ -31,4 +31,4 @@ def _touched(state: TableState) -> tuple[int, int]:
     partitions = {stat.partition for commit in commits for stat in state.commit_metadata(commit).stats}
     if not partitions:
         return 0, 0
-    return len(partitions), sum(each.size for each in TableView(state, sorted(partitions)).slices)
+    return len(partitions), sum(file_slice.size for file_slice in TableView(state, sorted(partitions)).slices)

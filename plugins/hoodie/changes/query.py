@@ -37,7 +37,7 @@ class ChangeQuery:
 def change_schema(images: pa.Schema) -> pa.Schema:
     """The columns of changes whose images have the data columns `images`: `op` (`i`, `u` or `d`), the begin and the completion
     of the commit, the record key, and the row before and after the commit, null where there was none."""
-    image = pa.struct([each.with_nullable(True) for each in images])
+    image = pa.struct([column.with_nullable(True) for column in images])
     texts = [pa.field(name, pa.string()) for name in (OP, COMMIT_TIME, COMPLETION_TIME, RECORD_KEY)]
     return pa.schema([*texts, pa.field(BEFORE, image), pa.field(AFTER, image)])
 

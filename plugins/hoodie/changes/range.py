@@ -55,7 +55,7 @@ class ChangeRange:
 
 def by_completion(state: TableState) -> list[Instant]:
     """The commits on the timeline in the order in which they became visible."""
-    return sorted(state.timeline.commits, key=lambda each: (time_in_range(state, each), each.time))
+    return sorted(state.timeline.commits, key=lambda commit: (time_in_range(state, commit), commit.time))
 
 
 @retried_when_missing

@@ -77,7 +77,7 @@ def _settled(facts: Facts, again: Callable[[], Facts]) -> list[Finding]:
             break
         before = {(finding.check, finding.path) for finding in result}
         seen = list(_checked(metadata_table.metadata_table, again()))
-        result = [each for each in seen if (each.check, each.path) in before]
+        result = [finding for finding in seen if (finding.check, finding.path) in before]
         if len(result) == len(seen) == len(before):
             break
     return result
@@ -97,13 +97,13 @@ def _checked(check: Callable[[Facts], Iterator[Finding]], facts: Facts) -> Itera
 def _still(findings: Collection[Finding], storage: Storage) -> Iterator[Finding]:
     """Without files that are there by now, or are gone: their folders are listed once more."""
     named = [finding for finding in findings if finding.check in _OF_FILES | _TOO_MANY | _SIZES]
-    there = _listed(storage, {(each.path or "").rpartition("/")[0] for each in named})
-    for each in findings:
-        if (each.check in _OF_FILES and each.path in there) or (each.check in _TOO_MANY and each.path not in there):
+    there = _listed(storage, {(finding.path or "").rpartition("/")[0] for finding in named})
+    for fault in findings:
+        if (fault.check in _OF_FILES and fault.path in there) or (fault.check in _TOO_MANY and fault.path not in there):
             continue
-        if each.check in _SIZES and there.get(each.path or "", each.bytes) != each.bytes:  # it was being written
+        if fault.check in _SIZES and there.get(fault.path or "", fault.bytes) != fault.bytes:  # it was being written
             continue
-        yield each
+        yield fault
 
 
 def _listed(storage: Storage, folders: Collection[str]) -> Mapping[str, int]:

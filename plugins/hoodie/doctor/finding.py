@@ -81,7 +81,7 @@ class Diagnosis(Shows):
 
 def worst_first(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """In the order of severity, then as they were found."""
-    return tuple(sorted(findings, key=lambda each: -_ORDER.index(each.severity)))
+    return tuple(sorted(findings, key=lambda finding: -_ORDER.index(finding.severity)))
 
 
 def summary(findings: Sequence[Finding]) -> str:

@@ -100,7 +100,7 @@ def _doubled(facts: Facts, partitions: Sequence[str]) -> list[_Doubled]:
     """Duplicates within each of these partitions and, if there are several, among all of them."""
     plan = plan_read(facts.state, Query([RECORD_KEY], partitions=tuple(partitions)))
     read, number = ReadSlice(facts.storage, plan.of_slice), {name: place for place, name in enumerate(partitions)}
-    each, across = [_Doubled(name) for name in partitions], _Doubled(None)
+    in_partitions, across = [_Doubled(name) for name in partitions], _Doubled(None)
     rows = (
         pa.table(
             [
@@ -118,13 +118,15 @@ def _doubled(facts: Facts, partitions: Sequence[str]) -> list[_Doubled]:
         twice = counts.filter(pc.greater(counts["count_all"], 1))
         for partition in twice["partition"].unique().to_pylist():
             here = pile.filter(pc.equal(pile["partition"], partition))
-            each[partition].add(here, twice.filter(pc.equal(twice["partition"], partition))["key"], plan.slices)
+            in_partitions[partition].add(
+                here, twice.filter(pc.equal(twice["partition"], partition))["key"], plan.slices
+            )
         if len(partitions) > 1:
             places = counts.group_by("key").aggregate([([], "count_all")])
             several = places.filter(pc.greater(places["count_all"], 1))["key"]
             if len(several):
                 across.add(pile, several, plan.slices)
-    return [doubled for doubled in (*each, across) if doubled.count]
+    return [doubled for doubled in (*in_partitions, across) if doubled.count]
 
 
 def _piles(rows: Iterable[pa.Table], limit: int = _HELD) -> Iterator[pa.Table]:

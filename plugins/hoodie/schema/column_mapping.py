@@ -62,16 +62,16 @@ class Renaming:
     def _named(self, columns: list[pa.ChunkedArray], fields: list[pa.Field]) -> tuple[list[pa.Array], list[pa.Field]]:
         names = {old: name for name, old in self.stored.items() if old is not None}
         kept, named = [], []
-        for column, each in zip(columns, fields, strict=True):
-            name = names.get(each.name)
+        for column, wanted in zip(columns, fields, strict=True):
+            name = names.get(wanted.name)
             if name is None:
-                if each.name in self.stored:
+                if wanted.name in self.stored:
                     continue
-                name = each.name
+                name = wanted.name
             if name in self.below or name in self.kinds:
                 column = self._changed(name, column)
             kept.append(column)
-            named.append(pa.field(name, column.type, each.nullable))
+            named.append(pa.field(name, column.type, wanted.nullable))
         return kept, named
 
     def _changed(self, name: str, column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:

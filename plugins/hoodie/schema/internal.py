@@ -101,12 +101,12 @@ def first_schema(schema: pa.Schema) -> InternalSchema:
 def parse_history(text: str) -> tuple[InternalSchema, ...]:
     """The schemas of a file of `.hoodie/.schema`, the oldest first. Raises CorruptTableError."""
     schemas: list[InternalSchema] = _of_json(text, lambda parsed: [_schema(version) for version in parsed["schemas"]])
-    return tuple(sorted(schemas, key=lambda each: each.version))
+    return tuple(sorted(schemas, key=lambda schema: schema.version))
 
 
 def history_text(schemas: Sequence[InternalSchema]) -> str:
     """The JSON of such a file: the newest first."""
-    newest = sorted(schemas, key=lambda each: -each.version)
+    newest = sorted(schemas, key=lambda schema: -schema.version)
     return json.dumps({"schemas": [_dumped(version) for version in newest]}, separators=(",", ":"), ensure_ascii=False)
 
 

@@ -50,14 +50,17 @@ def _fields(stage: Stage) -> Mapping[str, Any]:
             named = backlog.pop("plans")
             return {"backlog": backlog if plans is None else {**backlog, "pending_plans": named}}
         case DataSkipping(filters):
-            shares = [(each.column, round(each.before, 3), round(each.after, 3)) for each in filters]
+            shares = [
+                (column_filter.column, round(column_filter.before, 3), round(column_filter.after, 3))
+                for column_filter in filters
+            ]
             return {
                 "skipping": [dict(zip(("column", "read_before", "read_after"), share, strict=True)) for share in shares]
             }
         case ExpiredPlans(instants):
             return {"expired_plans": instants}
         case OverdueTrash(folders):
-            return {"overdue_trash": [{"clean": each.clean, "until": each.until.isoformat()} for each in folders]}
+            return {"overdue_trash": [{"clean": folder.clean, "until": folder.until.isoformat()} for folder in folders]}
         case StaysAside(files):
             return {"stay_aside": [{"path": path, "reason": why} for path, why in files]}
         case CatalogChanges(instant, extractor, actions):

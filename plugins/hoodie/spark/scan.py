@@ -137,7 +137,7 @@ def _needs_merging(file_slice: FileSlice) -> bool:
 def tasks_of(slices: Sequence[FileSlice], cores: int) -> tuple[tuple[FileSlice, ...], ...]:
     """The slices of each task, about equal in bytes: a task for each core, and more of them as Spark cuts files."""
     count = max(cores, sum(file_slice.size for file_slice in slices) // _TASK_BYTES)
-    return packed(slices, count, lambda each: each.size)
+    return packed(slices, count, lambda file_slice: file_slice.size)
 
 
 @dataclass(frozen=True)

@@ -81,7 +81,9 @@ def _is_empty(value: exp.Expression) -> bool:
 def _holds(kind: exp.DataType, number: str) -> bool:
     if kind.this is not exp.DType.DECIMAL:
         return kind.this is exp.DType.DOUBLE or abs(float(number)) < _GREATEST_FLOAT
-    digits, scale = ([int(each.name) for each in kind.expressions] + [0])[:2] if kind.expressions else (10, 0)
+    digits, scale = (
+        ([int(expression.name) for expression in kind.expressions] + [0])[:2] if kind.expressions else (10, 0)
+    )
     limit = Decimal(10) ** (digits - scale)
     return Decimal(number).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP, Context(prec=400)) < limit
 

@@ -34,7 +34,7 @@ def joined_text(node: exp.Expression) -> None:
         if isinstance(node, exp.Concat) and len(node.expressions) == 1:
             raise UnsupportedError("concat of one value: write CAST(… AS STRING)")
         first, *others = node.expressions
-        node.set("expressions", [_alike(first, node.expressions), *(_joined(each) for each in others)])
+        node.set("expressions", [_alike(first, node.expressions), *(_joined(other) for other in others)])
     elif isinstance(node, exp.GroupConcat):
         value = node.this.this if isinstance(node.this, exp.Order) else node.this
         if isinstance(value, exp.Distinct):
@@ -45,9 +45,9 @@ def joined_text(node: exp.Expression) -> None:
 
 
 def _alike(value: exp.Expression, all_of_them: Sequence[exp.Expression]) -> exp.Expression:
-    if all(isinstance(each, exp.Literal) for each in all_of_them):
+    if all(isinstance(operand, exp.Literal) for operand in all_of_them):
         return value.copy()
-    types = [exp.Anonymous(this="typeof", expressions=[each.copy()]) for each in all_of_them]
+    types = [exp.Anonymous(this="typeof", expressions=[operand.copy()]) for operand in all_of_them]
     return exp.Anonymous(this=_ALIKE, expressions=[_joined(value), exp.Array(expressions=types)])
 
 

@@ -162,12 +162,12 @@ def multiplied(statement: Statement, given: Sequence[Sequence[object]]) -> State
     Raises SqlError for values that do not keep their digits beside each other: rows of VALUES have one type a column.
     """
     count = len(_places(statement.tree))
-    for each in given:
-        _check_sequence(each)
-        if len(each) != count:
+    for token in given:
+        _check_sequence(token)
+        if len(token) != count:
             raise SqlError(
                 "The parameters of a row are not as many as the places for them",
-                found=f"{len(each)} for {count} times `?`",
+                found=f"{len(token)} for {count} times `?`",
                 fix="give each row one value for each; nothing was written",
             )
     for place, column in enumerate(zip(*given, strict=True)):

@@ -104,7 +104,7 @@ def _removed(state: TableState, instants: Iterable[Instant]) -> tuple[set[str], 
     """Partitions that were written last, and those that were removed last."""
     present: set[str] = set()
     dropped: set[str] = set()
-    for instant in sorted(instants, key=lambda each: each.completion_time or each.time):
+    for instant in sorted(instants, key=lambda commit: commit.completion_time or commit.time):
         metadata = state.commit_metadata(instant)
         written = {stat.partition for stat in metadata.stats}
         removed = set(metadata.replaced) - written if metadata.operation in _REMOVING else set()

@@ -131,11 +131,11 @@ class EarlyDetection:
     def _others(self) -> list[Time]:
         """Writers at work that began earlier, by their markers and heartbeats."""
         marked = marked_instants(self.storage)
-        earlier = [each for each in marked if each < self.instant and each not in self.done]
+        earlier = [instant for instant in marked if instant < self.instant and instant not in self.done]
         if not earlier:
             return []
         beats = Heartbeats.of(self.storage, self.clock, self.looking.expiry_ms)
-        return [each for each in earlier if beats.alive(each)]
+        return [instant for instant in earlier if beats.alive(instant)]
 
     def _committed(self) -> dict[GroupId, Time]:
         if not self.looking.commits:

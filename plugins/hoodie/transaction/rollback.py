@@ -183,16 +183,16 @@ def forget(state: TableState, plan: RollbackPlan, rollback: Instant, *, plan_too
     """
     time, action = plan.instant, Action(plan.action)
     actions = (*(_pending_as(state, plan) if plan_too else ()), action)
-    for each in actions:
-        state.storage.delete(state.layout.inflight_path(time, each))
+    for action_file in actions:
+        state.storage.delete(state.layout.inflight_path(time, action_file))
     _delete_late(state, plan, rollback)
     delete_markers(state.storage, time)
     if time == METADATA_BOOTSTRAP:
         delete_bootstrap_index(state.storage)
     delete_heartbeat(state.storage, time)
     forget_schemas(state, time)
-    for each in actions if plan_too else ():
-        state.storage.delete(state.layout.requested_path(time, each))
+    for step in actions if plan_too else ():
+        state.storage.delete(state.layout.requested_path(time, step))
 
 
 def _delete_late(state: TableState, plan: RollbackPlan, rollback: Instant) -> None:

@@ -88,7 +88,7 @@ class StorageFiles:
     def all(self) -> list[PartitionFiles]:
         """The data files of all partitions, sorted by path, with no listing more than `partitions` needs."""
         result = [parse_partition(folder, files) for folder, files in _walk(self.storage)]
-        return sorted(result, key=lambda each: each.partition)
+        return sorted(result, key=lambda file: file.partition)
 
     def of(self, partitions: Sequence[str]) -> list[PartitionFiles]:
         """The data files of each partition, one listing a partition."""

@@ -165,7 +165,7 @@ async def _wrong_request(_request: Request, error: Exception) -> Response:
     """The answer to a wrong request. It leaves out what was sent, which FastAPI adds: that may be a number which JSON
     does not know."""
     assert isinstance(error, RequestValidationError)
-    found = [{"loc": each["loc"], "msg": each["msg"].removeprefix("Value error, ")} for each in error.errors()]
+    found = [{"loc": fault["loc"], "msg": fault["msg"].removeprefix("Value error, ")} for fault in error.errors()]
     return as_json({"detail": found}, 422)
 
 

@@ -72,7 +72,7 @@ def compare(name: str, user: User, first: Instant, last: Instant | None = None) 
     # Counts of commits exist for tables with virtual keys, too, and where a clean has removed the files.
     found = found or looked(current_registry().registry.file, table, command, user.get_name())
     hidden = bool(table.pages.hidden)
-    changed = [_shown(each) for each in found.get("rows", ())]
+    changed = [_shown(row) for row in found.get("rows", ())]
     return as_json({**found, "rows": changed, "rows_refused": refusal, "hidden": hidden})
 
 

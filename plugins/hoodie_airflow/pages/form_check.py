@@ -68,7 +68,7 @@ def form_problem(dag: str, run_type: str, params: Mapping[str, Any]) -> str | No
 
     name, service = of_dag(dag)
     table = current_registry().registry.table(name)
-    entry = next((each for each in ENTRIES if each.name == service), None)
+    entry = next((service_entry for service_entry in ENTRIES if service_entry.name == service), None)
     if entry is None or table is None or not entry.has_dag(table):
         return None
     defaults = {field.name: field.default for field in entry.dag.form(table)}

@@ -36,14 +36,14 @@ def tried(dag_id: str, run_id: str) -> list[Tried]:
         of_run = select(TaskInstance).where(TaskInstance.dag_id == dag_id, TaskInstance.run_id == run_id)
         return [
             Tried(
-                each.task_id if each.map_index < 0 else f"{each.task_id}[{each.map_index}]",
-                each.state,
-                each.start_date,
-                each.end_date,
-                each.try_number,
-                left[each.task_id, each.map_index],
+                task.task_id if task.map_index < 0 else f"{task.task_id}[{task.map_index}]",
+                task.state,
+                task.start_date,
+                task.end_date,
+                task.try_number,
+                left[task.task_id, task.map_index],
             )
-            for each in session.scalars(of_run)
+            for task in session.scalars(of_run)
         ]
 
 

@@ -41,7 +41,7 @@ def fleet_known(registry: Registry, dags: Collection[str]) -> Known:
     try:
         store = opened_store(registry)
         gains = gains_since(store, registry.histories, datetime.now(UTC).date() - timedelta(days=DAYS))
-        return Known(ran, {each.table: each for each in store.fleet() if _of(registry, each)}, gains=gains)
+        return Known(ran, {summary.table: summary for summary in store.fleet() if _of(registry, summary)}, gains=gains)
     except StoreError as error:
         return Known(ran, trouble=away(error))
 

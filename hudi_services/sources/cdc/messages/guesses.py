@@ -39,8 +39,8 @@ class Guess:
             add_members(self.members, value.items())
         elif kind == "array":
             self.items = self.items or Guess()
-            for each in value:
-                self.items.add(each)
+            for item in value:
+                self.items.add(item)
 
     def _add_number(self, value: Number) -> None:
         number = Decimal(value)

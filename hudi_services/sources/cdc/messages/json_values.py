@@ -74,12 +74,12 @@ def value_of(value: Any, kind: pa.DataType, name: str, *, lenient: bool) -> Any:
         if not isinstance(value, dict):
             _refuse(value, kind, name)
         return [
-            (_text(key, name), value_of(each, kind.item_type, name, lenient=lenient)) for key, each in value.items()
+            (_text(key, name), value_of(item, kind.item_type, name, lenient=lenient)) for key, item in value.items()
         ]
     if pa.types.is_list(kind):
         if not isinstance(value, list):
             _refuse(value, kind, name)
-        return [value_of(each, kind.value_type, name, lenient=lenient) for each in value]
+        return [value_of(item, kind.value_type, name, lenient=lenient) for item in value]
     if pa.types.is_string(kind):
         if isinstance(value, str) and not isinstance(value, Number):
             return _text(value, name)
@@ -102,7 +102,7 @@ def _written(value: Any) -> str:
     if isinstance(value, dict):
         return (
             "{"
-            + ", ".join(f"{json.dumps(name, ensure_ascii=False)}: {_written(each)}" for name, each in value.items())
+            + ", ".join(f"{json.dumps(name, ensure_ascii=False)}: {_written(item)}" for name, item in value.items())
             + "}"
         )
     if isinstance(value, list):

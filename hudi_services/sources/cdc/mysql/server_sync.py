@@ -118,7 +118,7 @@ class ServerSync:
         before = self.cuts.latest()
         positions = LogPositions(self.name, self.server, self.environ)
         commits = [TargetCommits(target, None) for target in self.targets]
-        followers = [Follower(each, source) for each in commits for source in each.target.source.tables]
+        followers = [Follower(commit, source) for commit in commits for source in commit.target.source.tables]
         with closing(Session(self._connected)) as session:
             find_places(followers, before, resume)
             for follower in followers:

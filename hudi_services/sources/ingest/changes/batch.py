@@ -56,16 +56,16 @@ class _SplitSlices:
 
     @property
     def size(self) -> int:
-        return sum(each.size for each in self.slices)
+        return sum(file_slice.size for file_slice in self.slices)
 
     @property
     def files(self) -> int:
         return len(self.slices)
 
     def tables(self, _reject: Reject) -> Iterator[Delivered]:
-        for each in self.slices:
-            for rows in self.read.batches(each):
-                yield Delivered(f"{self.origin}, file group {each.group.file_id}", rows, _numbers)
+        for file_slice in self.slices:
+            for rows in self.read.batches(file_slice):
+                yield Delivered(f"{self.origin}, file group {file_slice.group.file_id}", rows, _numbers)
 
 
 def _numbers(places: Sequence[int]) -> Sequence[str]:
@@ -103,8 +103,8 @@ class TableBatch:
         if self.begin is None:
             listed = [Item(f"all rows as of {self.end}", self._stored)]
         else:
-            sizes = [self.state.commit_metadata(each).bytes_written for each in self.commits]
-            listed = [Item(f"commit {each.time}", size) for each, size in zip(self.commits, sizes, strict=True)]
+            sizes = [self.state.commit_metadata(commit).bytes_written for commit in self.commits]
+            listed = [Item(f"commit {commit.time}", size) for commit, size in zip(self.commits, sizes, strict=True)]
         return Items("load", tuple(listed), sum(item.bytes for item in listed), "commit")
 
     @property
@@ -151,7 +151,7 @@ class TableBatch:
 
     @property
     def _stored(self) -> int:
-        return sum(each.size for each in self._all_rows().slices)
+        return sum(file_slice.size for file_slice in self._all_rows().slices)
 
     def opened(self, known: pa.Schema | None, engine: Engine) -> tuple[TableBatch, pa.Schema]:
         """The batch with its rows or files, and its columns. Raises ChangeRangeError for changes that are gone."""
@@ -184,14 +184,14 @@ class TableBatch:
             return [_SplitRows(self._rows.slice(start, count), origin) for start in starts]
         assert self._plan is not None, "an opened batch"
         read = ReadSlice(self.state.storage, self._plan.of_slice)
-        slices = sorted(self._plan.slices, key=lambda each: -each.size)
+        slices = sorted(self._plan.slices, key=lambda file_slice: -file_slice.size)
         some = [slices[number::tasks] for number in range(max(1, tasks))]
-        return [_SplitSlices(read, each, origin) for each in some if each]
+        return [_SplitSlices(read, slices, origin) for slices in some if slices]
 
     def _all_rows(self) -> ReadPlan:
         """The batch without commits after the position: they come with the next one."""
         assert self.end is not None
-        later = [each for each in self.state.timeline.commits if time_in_range(self.state, each) > self.end]
+        later = [commit for commit in self.state.timeline.commits if time_in_range(self.state, commit) > self.end]
         return plan_read(self.state.before(later), Query(kind=Snapshot()))
 
 

@@ -89,7 +89,9 @@ class TableSource:
         """The completion time of the first commit after the position that changed rows; None if there is none."""
         state = self._state()
         left = unread(state, position)
-        commits = [] if left is None else [each for each in left.commits if not state.commit_metadata(each).moves_rows]
+        commits = (
+            [] if left is None else [commit for commit in left.commits if not state.commit_metadata(commit).moves_rows]
+        )
         return parse_time(time_in_range(state, commits[0]), state.zone) if commits else None
 
     def _state(self) -> TableState:

@@ -54,7 +54,7 @@ def _schema(line: bytes) -> pa.Schema:
 def _type_of(value: Any) -> pa.DataType:
     """Its structs and lists down to vast numbers; null for all else."""
     if isinstance(value, dict):
-        kinds = {name: _type_of(each) for name, each in value.items()}
+        kinds = {name: _type_of(item) for name, item in value.items()}
         fields = [(name, kind) for name, kind in kinds.items() if not pa.types.is_null(kind)]
         return pa.struct(fields) if fields else pa.null()
     if isinstance(value, list):

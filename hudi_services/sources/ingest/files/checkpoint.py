@@ -93,12 +93,12 @@ class Checkpoint:
 
     def encode(self) -> str:
         """Text for a commit's extra metadata: paths repeat their folders, so they are compressed."""
-        sizes = {source: {path: each.size for path, each in files.items()} for source, files in self.sources.items()}
+        sizes = {source: {path: file.size for path, file in files.items()} for source, files in self.sources.items()}
         times = {source: [files[path].changed_s for path in sorted(files)] for source, files in self.sources.items()}
         entry: dict[str, object] = {"version": _VERSION, "sources": _packed(sizes), "changed_s": _compressed(times)}
         if self.left_out:
             plain = {
-                source: {path: [each.size, each.modified_ms, each.reason] for path, each in files.items()}
+                source: {path: [file.size, file.modified_ms, file.reason] for path, file in files.items()}
                 for source, files in self.left_out.items()
             }
             entry["left_out"] = _packed(plain)
@@ -116,7 +116,7 @@ class Checkpoint:
             times = _unpacked(entry["changed_s"]) if "changed_s" in entry else {}
             return Checkpoint(
                 {source: _taken(files, times.get(source, [None] * len(files))) for source, files in sizes.items()},
-                {source: {path: Broken(*each) for path, each in files.items()} for source, files in left_out.items()},
+                {source: {path: Broken(*file) for path, file in files.items()} for source, files in left_out.items()},
             )
         except (ValueError, KeyError, TypeError, AttributeError, zlib.error) as error:
             raise CorruptTableError(
@@ -128,7 +128,7 @@ class Checkpoint:
 
 def _of(sources: Mapping[str, Mapping[str, V]], source: str) -> dict[str, V]:
     names = [name for name in sources if identity(name) == identity(source)]
-    return {path: each for name in names for path, each in sources[name].items()}
+    return {path: size for name in names for path, size in sources[name].items()}
 
 
 def _taken(sizes: Mapping[str, int], times: Sequence[int | None]) -> dict[str, Taken]:

@@ -241,5 +241,5 @@ def _lines(data: bytes) -> int:
 
 
 def _reject(data: bytes, line: int, reason: str, reject: RejectText) -> None:
-    for each in data.splitlines():
-        reject(each.decode(errors="replace"), f"line {line}: {reason}")
+    for row in data.splitlines():
+        reject(row.decode(errors="replace"), f"line {line}: {reason}")

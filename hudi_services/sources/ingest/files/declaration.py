@@ -23,9 +23,9 @@ def declared_schema(feed: Feed, later: pa.Schema, file_format: str) -> pa.Schema
     if not feed.columns:
         return None
     kinds = {name: arrow_type(column.type) for name, column in feed.columns.items()}
-    for each in later if file_format != "json" else ():
-        if each.name in kinds:
-            kinds[each.name] = pa.null() if file_format == "parquet" else each.type
+    for field in later if file_format != "json" else ():
+        if field.name in kinds:
+            kinds[field.name] = pa.null() if file_format == "parquet" else field.type
     return pa.schema(list(kinds.items()))
 
 
@@ -64,7 +64,7 @@ def as_moments(given: pa.DataType, kind: pa.DataType) -> pa.DataType:
     if pa.types.is_struct(given) and pa.types.is_struct(kind):
         wanted = {field.name: field.type for field in kind.fields}
         return pa.struct(
-            [each.with_type(as_moments(each.type, wanted.get(each.name, each.type))) for each in given.fields]
+            [field.with_type(as_moments(field.type, wanted.get(field.name, field.type))) for field in given.fields]
         )
     return given
 

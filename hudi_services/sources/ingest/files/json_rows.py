@@ -41,7 +41,7 @@ class Lines:
         return Lines(self.texts[start:end], self.numbers[start:end])
 
     def without(self, texts: frozenset[bytes]) -> Lines:
-        kept = [place for place, each in enumerate(self.texts) if each not in texts]
+        kept = [place for place, line in enumerate(self.texts) if line not in texts]
         return Lines([self.texts[place] for place in kept], [self.numbers[place] for place in kept])
 
 
@@ -269,10 +269,10 @@ def _array_blocks(source: File) -> Iterator[Lines]:
                 end = _end_of_value(data, at, line, last=not more)
                 if end is None:
                     break
-                each = data[at:end]
-                found.texts.append(each.replace("\r", " ").replace("\n", " ").encode())
+                value = data[at:end]
+                found.texts.append(value.replace("\r", " ").replace("\n", " ").encode())
                 found.numbers.append(line)
-                at, line = end, line + each.count("\n")
+                at, line = end, line + value.count("\n")
         data = data[at:]
         if found.texts:
             yield found

@@ -42,10 +42,10 @@ def without_maps(kind: pa.DataType) -> pa.DataType:
 
 def with_maps(rows: pa.Table, schema: pa.Schema) -> pa.Table:
     """Rows that were read `without_maps`, with the maps of `schema`. They have its columns and perhaps more."""
-    for each in schema:
-        if has_maps(each.type):
-            place = rows.schema.get_field_index(each.name)
-            rows = rows.set_column(place, each, _with_maps(rows.column(place).combine_chunks(), each.type))
+    for column in schema:
+        if has_maps(column.type):
+            place = rows.schema.get_field_index(column.name)
+            rows = rows.set_column(place, column, _with_maps(rows.column(place).combine_chunks(), column.type))
     return rows
 
 
@@ -64,7 +64,7 @@ class Wanted:
         if pa.types.is_string(kind):
             return cls("text")
         if pa.types.is_struct(kind):
-            found = {each.name: wanted for each in kind.fields if (wanted := cls.of(each.type)) is not None}
+            found = {column.name: wanted for column in kind.fields if (wanted := cls.of(column.type)) is not None}
             return cls("struct", members=found) if found else None
         if pa.types.is_map(kind):
             return cls("map", cls.of(kind.item_type))

@@ -25,7 +25,9 @@ class Names:
 
     @cached_property
     def _regexes(self) -> list[re.Pattern[str]]:
-        return [re.compile(_regex(each if "/" in each else f"**/{each}"), re.DOTALL) for each in self.patterns]
+        return [
+            re.compile(_regex(pattern if "/" in pattern else f"**/{pattern}"), re.DOTALL) for pattern in self.patterns
+        ]
 
 
 _PART = re.compile(

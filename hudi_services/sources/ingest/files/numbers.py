@@ -33,7 +33,7 @@ def readable(texts: pa.ChunkedArray, kind: pa.DataType, csv: Csv) -> pa.ChunkedA
     if not is_number(kind):
         return texts
     if csv.thousands_mark is not None:
-        mark, point = (f"[{each}]" for each in (csv.thousands_mark, csv.decimal_mark))
+        mark, point = (f"[{sign}]" for sign in (csv.thousands_mark, csv.decimal_mark))
         grouped = pc.match_substring_regex(texts, f"^[+-]?[1-9][0-9]{{0,2}}(?:{mark}[0-9]{{3}})+(?:{point}[0-9]+)?$")
         texts = pc.if_else(grouped, pc.replace_substring(texts, csv.thousands_mark, ""), texts)
     if csv.decimal_mark != ".":

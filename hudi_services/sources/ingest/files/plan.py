@@ -73,7 +73,7 @@ class FilesPlan:
         ]
         parts = [f"{count} {what}" for count, what in left_out if count]
         if self.broken:
-            shown = [f"{path} ({each.reason})" for path, each in islice(self.broken.items(), _SHOWN)]
+            shown = [f"{path} ({broken.reason})" for path, broken in islice(self.broken.items(), _SHOWN)]
             more = f" and {len(self.broken) - _SHOWN} more" if len(self.broken) > _SHOWN else ""
             parts.append(f"{len(self.broken)} cannot be read and are SKIPPED: {', '.join(shown)}{more}")
         again = sum(file.path in self.again for file in self.files)
@@ -85,7 +85,7 @@ class FilesPlan:
         """The files that a later run may load, and the reasons why this one does not. Files in the table are not among them."""
         yield from ((file.path, "changed too short a time ago") for file in self.young)
         yield from ((file.path, "changed after it was loaded: --reload loads it again") for file in self.changed)
-        yield from ((path, f"cannot be read: {each.reason}") for path, each in self.broken.items())
+        yield from ((path, f"cannot be read: {broken.reason}") for path, broken in self.broken.items())
 
     def without(self, broken: Mapping[str, Broken]) -> FilesPlan:
         """The plan when these of its files turn out to be broken."""

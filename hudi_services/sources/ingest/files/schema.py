@@ -100,7 +100,7 @@ class FileSchemas:
         if self.feed.undeclared == "refuse":
             self._check_declared(unknown_field(found, declared))
         more = self.feed.undeclared == "keep"
-        taken = [_as_declared(each, declared, more=more) for each in found if self._is_taken(each.name)]
+        taken = [_as_declared(column, declared, more=more) for column in found if self._is_taken(column.name)]
         return [Weighed(pa.schema(taken))]
 
     def _csv(self, path: str) -> list[Weighed]:
@@ -172,8 +172,10 @@ class FileSchemas:
     @property
     def _told(self) -> pa.Schema:
         """Texts and maps, which a look at values would take for something else."""
-        known = {each.name: each for schema in (self.known, self.declared) for each in schema or ()}
-        return pa.schema([each for each in known.values() if pa.types.is_string(each.type) or has_maps(each.type)])
+        known = {column.name: column for schema in (self.known, self.declared) for column in schema or ()}
+        return pa.schema(
+            [column for column in known.values() if pa.types.is_string(column.type) or has_maps(column.type)]
+        )
 
     def _with_known(self, field: pa.Field) -> pa.Field:
         known = self._known_field(field.name)
@@ -189,12 +191,12 @@ def with_later(known: pa.Schema | None, later: pa.Schema, file_format: str) -> p
     if file_format == "csv":
         also = list(later)
     elif file_format == "json":
-        also = [each for each in later if _is_told(each.type)]
+        also = [column for column in later if _is_told(column.type)]
     else:
         also = []
     if known is None and not also:
         return None
-    return pa.schema([*(known or []), *(each for each in also if known is None or each.name not in known.names)])
+    return pa.schema([*(known or []), *(column for column in also if known is None or column.name not in known.names)])
 
 
 def _is_told(kind: pa.DataType) -> bool:

@@ -42,7 +42,7 @@ class Weighed:
 
 def unite_with_most(found: list[Weighed], more: Weighed) -> None:
     """Unite `more` with the one of `found` with the most rows that it goes together with; otherwise it is a further one."""
-    for place, held in sorted(enumerate(found), key=lambda each: -each[1].rows):
+    for place, held in sorted(enumerate(found), key=lambda numbered: -numbered[1].rows):
         try:
             found[place] = Weighed(unite([held.schema, more.schema], guessed=True), held.rows + more.rows)
         except SchemaConflictError:
@@ -57,13 +57,13 @@ def unite_by_rows(schemas: Iterable[Weighed]) -> tuple[pa.Schema, list[str]]:
     Rows with values of another type do not fit then, and go to the quarantine.
     """
     found: list[Weighed] = []
-    for each in sorted(schemas, key=lambda each: -each.rows):
-        unite_with_most(found, each)
-    first, *others = sorted(found, key=lambda each: -each.rows) or [Weighed(pa.schema([]))]
+    for schema in sorted(schemas, key=lambda weighed: -weighed.rows):
+        unite_with_most(found, schema)
+    first, *others = sorted(found, key=lambda weighed: -weighed.rows) or [Weighed(pa.schema([]))]
     contradictions: list[str] = []
     result = first.schema
-    for each in others:
-        result = pa.schema(_fields(list(result), list(each.schema), "", guessed=True, against=contradictions))
+    for other in others:
+        result = pa.schema(_fields(list(result), list(other.schema), "", guessed=True, against=contradictions))
     return result, contradictions
 
 

@@ -96,7 +96,7 @@ class FilesSource:
         loaded: dict[str, str] = {}
         for position in since.after:
             now = self._checkpoint(position, start_fresh=False).loaded(self.folder)
-            loaded |= {path: position.instant for path, each in now.items() if known.get(path) != each}
+            loaded |= {path: position.instant for path, seen in now.items() if known.get(path) != seen}
             known = now
         return {path: instant for path, instant in loaded.items() if path in known}
 
@@ -195,27 +195,29 @@ class FileBatch:
         look = FileSchemas(open_storage(source.folder), source.file_format, expected, declared, source.feed)
         looks = dict(zip(files, engine.map(look, [file.path for file in files]), strict=True))
         broken = {
-            file.path: Broken(file.size, file.modified_ms, each.broken)
-            for file, each in looks.items()
-            if each.broken is not None
+            file.path: Broken(file.size, file.modified_ms, look.broken)
+            for file, look in looks.items()
+            if look.broken is not None
         }
-        for path, each in {**self.plan.broken, **broken}.items():
-            _log.warning("Source file %s/%s cannot be read and is skipped: %s", source.folder, path, each.reason)
-        found = [weighed for each in looks.values() for weighed in each.schemas]
+        for path, entry in {**self.plan.broken, **broken}.items():
+            _log.warning("Source file %s/%s cannot be read and is skipped: %s", source.folder, path, entry.reason)
+        found = [weighed for look in looks.values() for weighed in look.schemas]
         united = self._united(([] if declared is None else [Weighed(declared, sys.maxsize)]) + found)
         if not united.names:
-            rejected = [f"{file.path}, {each.rejected}" for file, each in looks.items() if each.rejected]
+            rejected = [f"{file.path}, {look.rejected}" for file, look in looks.items() if look.rejected]
             if rejected:
                 raise no_columns(source.name, rejected[0])
         if source.file_format == "csv":
             settled = {name for schema in (declared, expected) if schema is not None for name in schema.names}
-            united = pa.schema([each if each.name in settled else each.with_type(roomy(each.type)) for each in united])
+            united = pa.schema(
+                [column if column.name in settled else column.with_type(roomy(column.type)) for column in united]
+            )
         return replace(self, plan=self.plan.without(broken)), united
 
     def _united(self, schemas: Sequence[Weighed]) -> pa.Schema:
         """The columns of all. Raises SchemaConflictError where types do not go together, but for JSON."""
         if self.source.file_format != "json":
-            return unite((each.schema for each in schemas), guessed=self.source.file_format != "parquet")
+            return unite((schema.schema for schema in schemas), guessed=self.source.file_format != "parquet")
         united, contradictions = unite_by_rows(schemas)
         if contradictions:
             _log.warning(

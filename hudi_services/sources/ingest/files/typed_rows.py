@@ -36,7 +36,7 @@ class Fitting:
     def fitted(self, rows: pa.Table, where: Where, reject: RejectText) -> tuple[pa.Table, Where]:
         """The rows that fit, in `schema`, and their places. `where` returns the places of all rows."""
         readable = self._in_utc(self._readable(rows))
-        fields = [each for each in self.schema if each.name not in self.later]
+        fields = [column for column in self.schema if column.name not in self.later]
         cast, bad, reasons = typed(readable, pa.schema(fields), self._exact)
         cast = self._with_defaults(cast)
         kept = {

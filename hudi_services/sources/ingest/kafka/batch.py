@@ -56,7 +56,7 @@ class SplitRows:
         yield Delivered(f"topic {self.topic}", self.rows, self._where)
 
     def _where(self, places: Sequence[int]) -> Sequence[str]:
-        return [f"partition {self.partitions[each].as_py()}, offset {self.offsets[each].as_py()}" for each in places]
+        return [f"partition {self.partitions[place].as_py()}, offset {self.offsets[place].as_py()}" for place in places]
 
 
 @dataclass(frozen=True)
@@ -103,11 +103,11 @@ class TopicBatch:
         """A range of offsets each."""
         listed = [
             Item(
-                f"partition {each.partition}, offsets {each.place.next} to {each.end}",
-                _BYTES * each.count,
-                facts={"partition": each.partition, "offset": each.place.next, "end": each.end},
+                f"partition {span.partition}, offsets {span.place.next} to {span.end}",
+                _BYTES * span.count,
+                facts={"partition": span.partition, "offset": span.place.next, "end": span.end},
             )
-            for each in self.ranges
+            for span in self.ranges
         ]
         size = sum(item.bytes for item in listed) if self.opened_ is None else self.opened_.changes.nbytes
         return Items("load", tuple(listed), int(size), "offset range")
@@ -138,7 +138,7 @@ class TopicBatch:
         return {
             "topic": self.after.topic,
             "offsets": counted_offsets(self.ranges),
-            "positions": {str(each.partition): each.place.next for each in self.ranges},
+            "positions": {str(span.partition): span.place.next for span in self.ranges},
         }
 
     @property
@@ -212,8 +212,8 @@ class TopicBatch:
         if statement is not None:
             end = statement.number
             changes = changes.filter(pc.less(changes["number"], end))
-            rejected = tuple(each for each in rejected if each.number < end)
-        wrong = [_wrong(messages, each.number, each.reason) for each in rejected]
+            rejected = tuple(rejection for rejection in rejected if rejection.number < end)
+        wrong = [_wrong(messages, rejection.number, rejection.reason) for rejection in rejected]
         error = stopped(self.name, statement, messages) if statement is not None else None
         return Opened(messages, changes, wrong, ordered.places(end), decoded.ignored, error)
 
@@ -241,7 +241,7 @@ def _text(value: bytes | None) -> str | None:
 
 
 def _no_changes(known: pa.Schema) -> pa.Table:
-    image = pa.struct([each.with_nullable(True) for each in known])
+    image = pa.struct([column.with_nullable(True) for column in known])
     return pa.schema([(OP, pa.string()), ("number", pa.int64()), (BEFORE, image), (AFTER, image)]).empty_table()
 
 

@@ -61,7 +61,7 @@ def topic_state(settings: Mapping[str, Any], name: str, topic: str) -> TopicStat
             SECONDS * 2
         )
         cluster = admin.list_topics(topic, timeout=SECONDS).cluster_id
-        partitions = [each.id for each in found.partitions]
+        partitions = [partition.id for partition in found.partitions]
         # The ends first: a message may be deleted between the two, and a start must not lie behind its end.
         ends = _offsets(kafka, admin, topic, partitions, OffsetSpec.latest())
         starts = _offsets(kafka, admin, topic, partitions, OffsetSpec.earliest())
@@ -78,7 +78,7 @@ def _offsets(kafka: Any, admin: Any, topic: str, partitions: Sequence[int], whic
     asked = {kafka.TopicPartition(topic, partition): which for partition in partitions}
     level = kafka.IsolationLevel.READ_COMMITTED
     answers = admin.list_offsets(asked, isolation_level=level, request_timeout=SECONDS)
-    return {each.partition: int(answer.result(SECONDS * 2).offset) for each, answer in answers.items()}
+    return {place.partition: int(answer.result(SECONDS * 2).offset) for place, answer in answers.items()}
 
 
 def failed(error: Exception, name: str, topic: str, troubles: Troubles) -> HoodieError:

@@ -112,8 +112,8 @@ def _of_json(text: str) -> Login:
 
 
 def _login(hosts: str, port: int | None, user: str, password: str, extra: Mapping[str, Any]) -> Login:
-    named = [each.strip() for each in (hosts or str(extra.get("bootstrap.servers") or "")).split(",") if each.strip()]
-    addresses = [each if _has_port(each) else f"{each}:{port or _PORT}" for each in named]
+    named = [host.strip() for host in (hosts or str(extra.get("bootstrap.servers") or "")).split(",") if host.strip()]
+    addresses = [host if _has_port(host) else f"{host}:{port or _PORT}" for host in named]
     user = user or str(extra.get("sasl.username") or "")
     return Login(",".join(addresses), user, password or str(extra.get("sasl.password") or ""))
 

@@ -53,10 +53,10 @@ class RangeReader:
         """
         kafka = library()
         troubles = Troubles()
-        reading = {each.partition: PartitionMessages(each) for each in ranges}
+        reading = {span.partition: PartitionMessages(span) for span in ranges}
         consumer = kafka.Consumer(self._consumer_settings(troubles))
         try:
-            consumer.assign([self._begin(kafka, each) for each in ranges])
+            consumer.assign([self._begin(kafka, span) for span in ranges])
             self._fill(kafka, consumer, dict(reading), troubles)
         except kafka.KafkaException as error:
             raise failed(error, self.name, self.topic, troubles) from error
@@ -102,54 +102,54 @@ class RangeReader:
             done = []
             for message in messages:
                 partition = message.partition()
-                each = open_.get(partition)
+                reading = open_.get(partition)
                 if message.error() is not None:
-                    self._check(kafka, message, each)
-                    ends = each is not None and message.error().code() == kafka.KafkaError._PARTITION_EOF
-                elif each is not None:
-                    ends = _taken(each, message) or each.bytes >= share
+                    self._check(kafka, message, reading)
+                    ends = reading is not None and message.error().code() == kafka.KafkaError._PARTITION_EOF
+                elif reading is not None:
+                    ends = _taken(reading, message) or reading.bytes >= share
                 else:
                     ends = False
-                if ends and each is not None:
-                    each.whole = each.range.whole and each.end >= each.range.end
+                if ends and reading is not None:
+                    reading.whole = reading.range.whole and reading.end >= reading.range.end
                     done.append(kafka.TopicPartition(self.topic, partition))
                     del open_[partition]
             if done and open_:
                 consumer.pause(done)
 
-    def _check(self, kafka: Any, message: Any, each: PartitionMessages | None) -> None:
+    def _check(self, kafka: Any, message: Any, messages: PartitionMessages | None) -> None:
         error, codes = message.error(), kafka.KafkaError
         code = error.code()
-        if each is None or code == codes.GROUP_AUTHORIZATION_FAILED:
+        if messages is None or code == codes.GROUP_AUTHORIZATION_FAILED:
             return
-        partition = each.range.partition
+        partition = messages.range.partition
         if code == codes._PARTITION_EOF:
-            if message.offset() < each.range.end:
+            if message.offset() < messages.range.end:
                 raise truncated(self.topic, partition, f"it ends at offset {message.offset()}")
-            each.end = each.range.end
+            messages.end = messages.range.end
         elif code in (codes._AUTO_OFFSET_RESET, codes.OFFSET_OUT_OF_RANGE):
-            raise gone(self.topic, partition, each.range.place.next)
+            raise gone(self.topic, partition, messages.range.place.next)
         elif code == codes._LOG_TRUNCATION:
             raise truncated(self.topic, partition, str(error.str()))
         elif error.fatal() or code in (codes.TOPIC_AUTHORIZATION_FAILED, codes.UNKNOWN_TOPIC_OR_PART):
             raise kafka.KafkaException(error)
 
 
-def _taken(each: PartitionMessages, message: Any) -> bool:
+def _taken(messages: PartitionMessages, message: Any) -> bool:
     """Add a message of the range. True: the range is read."""
     offset = message.offset()
-    if offset >= each.range.end:
-        each.end = each.range.end
+    if offset >= messages.range.end:
+        messages.end = messages.range.end
         return True
-    if offset < each.range.place.next:
+    if offset < messages.range.place.next:
         return False
     kind, milliseconds = message.timestamp()
     value, key = message.value(), message.key()
-    each.offsets.append(offset)
-    each.timestamps.append(milliseconds if kind else 0)
-    each.epochs.append(message.leader_epoch())
-    each.keys.append(key)
-    each.values.append(value)
-    each.bytes += len(value or b"") + len(key or b"")
-    each.end = offset + 1
-    return each.end == each.range.end
+    messages.offsets.append(offset)
+    messages.timestamps.append(milliseconds if kind else 0)
+    messages.epochs.append(message.leader_epoch())
+    messages.keys.append(key)
+    messages.values.append(value)
+    messages.bytes += len(value or b"") + len(key or b"")
+    messages.end = offset + 1
+    return messages.end == messages.range.end

@@ -90,7 +90,7 @@ def topic_of_flags(
         source = TopicSource.model_validate({key: value for key, value in said.items() if value is not None})
     except ValidationError as error:
         raise _wrong(
-            "The source", [f"{place_of(each)[0]} {told(each, TopicSource)}" for each in error.errors()]
+            "The source", [f"{place_of(fault)[0]} {told(fault, TopicSource)}" for fault in error.errors()]
         ) from None
     if wrong := [f"{'.'.join(path)} {message}" for path, message in contradictions(source)]:
         raise _wrong("The source", wrong)
@@ -143,7 +143,9 @@ def _server(said: str | None) -> tuple[str, KafkaServer]:
     try:
         return name, KafkaServer.model_validate(values)
     except ValidationError as error:
-        wrong = [f"{'.'.join(map(str, each['loc']))} {told(each, KafkaServer, secret=True)}" for each in error.errors()]
+        wrong = [
+            f"{'.'.join(map(str, fault['loc']))} {told(fault, KafkaServer, secret=True)}" for fault in error.errors()
+        ]
         raise _wrong("--source-server", wrong) from None
 
 

@@ -32,15 +32,15 @@ class Ordered:
         """The places after the first `count` messages; None: after all."""
         partitions = self.messages["partition"][:count].to_numpy()
         found = {}
-        for each in self.read:
-            found[each.range.partition] = _place(each, int((partitions == each.range.partition).sum()))
+        for messages in self.read:
+            found[messages.range.partition] = _place(messages, int((partitions == messages.range.partition).sum()))
         return found
 
 
 def in_order(read: Sequence[PartitionMessages]) -> Ordered:
     """The messages up to a common time, by time, partition and offset. Within a partition the offsets decide."""
-    times = [np.maximum.accumulate(np.array(each.timestamps, dtype=np.int64)) for each in read]
-    cut = min((_frontier(each, time) for each, time in zip(read, times, strict=True)), default=_NEVER)
+    times = [np.maximum.accumulate(np.array(messages.timestamps, dtype=np.int64)) for messages in read]
+    cut = min((_frontier(messages, time) for messages, time in zip(read, times, strict=True)), default=_NEVER)
     kept = [int(np.searchsorted(time, cut, side="right")) for time in times]
     when = np.concatenate([np.empty(0, np.int64), *(time[:count] for time, count in zip(times, kept, strict=True))])
     return Ordered(_table(read, kept, np.argsort(when, kind="stable")), read)
@@ -51,27 +51,27 @@ def _table(read: Sequence[PartitionMessages], kept: Sequence[int], order: np.nda
     places = order.tolist()
 
     def ordered(name: str) -> list[Any]:
-        found = [value for each, count in zip(read, kept, strict=True) for value in getattr(each, name)[:count]]
+        found = [value for messages, count in zip(read, kept, strict=True) for value in getattr(messages, name)[:count]]
         return [found[place] for place in places]
 
-    partitions = np.repeat([each.range.partition for each in read], kept).astype(np.int32)[order]
+    partitions = np.repeat([messages.range.partition for messages in read], kept).astype(np.int32)[order]
     times = pa.array(ordered("timestamps"), pa.int64()).cast(pa.timestamp("ms", "UTC"))
     columns = [pa.array(partitions), pa.array(ordered("offsets"), pa.int64()), times]
     columns += [pa.array(ordered(name), pa.binary()) for name in ("keys", "values")]
     return pa.table(columns, schema=MESSAGES)
 
 
-def _frontier(each: PartitionMessages, time: np.ndarray) -> int:
+def _frontier(messages: PartitionMessages, time: np.ndarray) -> int:
     """The time that no message is earlier than that the partition still has; the minimum where that is not known."""
-    if each.whole:
+    if messages.whole:
         return int(_NEVER)
     return int(time[-1]) if len(time) else -1
 
 
-def _place(each: PartitionMessages, count: int) -> Place:
+def _place(messages: PartitionMessages, count: int) -> Place:
     """The place after `count` of the messages."""
-    before = each.range.place
-    next_ = each.end if count == len(each.offsets) else each.offsets[count]
+    before = messages.range.place
+    next_ = messages.end if count == len(messages.offsets) else messages.offsets[count]
     if not count:
         return replace(before, next=next_)
-    return Place(next_, each.offsets[count - 1] + 1, each.epochs[count - 1])
+    return Place(next_, messages.offsets[count - 1] + 1, messages.epochs[count - 1])

@@ -73,6 +73,6 @@ class TopicPosition:
 
 
 def _place(values: list[int]) -> Place:
-    if len(values) not in (1, 3) or not all(isinstance(each, int) and each >= 0 for each in values):
+    if len(values) not in (1, 3) or not all(isinstance(value, int) and value >= 0 for value in values):
         raise ValueError
     return Place(*values)

@@ -67,7 +67,7 @@ def planned_ranges(
         limit = max(0, limit - share)
         place = places[partition]
         found.append(Range(partition, place, place.next + share, share == count))
-    return tuple(sorted(found, key=lambda each: each.partition))
+    return tuple(sorted(found, key=lambda span: span.partition))
 
 
 def _check_source(state: TopicState, position: TopicPosition, filter_: str | None, where: str) -> None:
@@ -121,4 +121,4 @@ def truncated(topic: str, partition: int, reason: str) -> SourceError:
 
 def counted_offsets(ranges: Sequence[Range]) -> int:
     """The number of offsets in all ranges together."""
-    return sum(each.count for each in ranges)
+    return sum(span.count for span in ranges)

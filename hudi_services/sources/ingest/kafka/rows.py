@@ -37,8 +37,8 @@ def image_columns(changes: pa.Table) -> pa.Schema:
     """The columns of the rows that these changes write, with `DELETED`."""
     fields: dict[str, pa.Field] = {}
     for image in (AFTER, BEFORE):
-        for each in changes.schema.field(image).type:
-            fields.setdefault(each.name, each.with_nullable(True))
+        for column in changes.schema.field(image).type:
+            fields.setdefault(column.name, column.with_nullable(True))
     return pa.schema([*fields.values(), pa.field(DELETED, pa.bool_())])
 
 
@@ -101,9 +101,9 @@ def _flaws(changes: pa.Table, plan: WritePlan) -> Iterator[Flags]:
 def _rows(image: pa.ChunkedArray, numbers: np.ndarray, plan: WritePlan) -> pa.Table:
     """One image of some changes, with nulls for columns that it lacks and that make keys or partitions."""
     found = image.combine_chunks().take(pa.array(numbers))
-    columns = dict(zip((each.name for each in found.type), found.flatten(), strict=True))
-    for each in plan.schema:
-        columns.setdefault(each.name, pa.nulls(len(found), each.type))
+    columns = dict(zip((field.name for field in found.type), found.flatten(), strict=True))
+    for column in plan.schema:
+        columns.setdefault(column.name, pa.nulls(len(found), column.type))
     return pa.table(columns)
 
 

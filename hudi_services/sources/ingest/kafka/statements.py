@@ -24,7 +24,7 @@ def stopping(statements: Sequence[Statement], table: str | None, known: pa.Schem
         return next(iter(statements), None)
     database, _, name = table.partition(".")
     loaded = LoadedTable(database, name, tuple(known.names) if known is not None else ())
-    return next((each for each in statements if effect_on(_as_logged(each, database), loaded)), None)
+    return next((statement for statement in statements if effect_on(_as_logged(statement, database), loaded)), None)
 
 
 def stopped(name: str, statement: Statement, messages: pa.Table) -> SourceError:

@@ -137,7 +137,7 @@ def _is_plain(text: str) -> str:
     if text.endswith("%z"):
         checks.append(f"regexp_matches(x, '([Zz]|{_OFFSET})\\s*$')")
     for run, more in _TOUCHING.findall(text.replace("%%", "")):
-        digits = sum(4 if each == "Y" else 2 for each in run[1::2])
+        digits = sum(4 if letter == "Y" else 2 for letter in run[1::2])
         checks.append(f"regexp_matches(x, '(^|[^0-9])[0-9]{{{digits}}}{'' if more else '([^0-9]|$)'}')")
     return " AND ".join(checks)
 

@@ -71,8 +71,8 @@ def _select_problems(grammar: Grammar, select: Sequence[Node]) -> Iterator[str]:
                 yield "COLUMNS(…)"
             if item["rename_list"]:
                 yield "RENAME; the source has `rename` for that, or say: a AS b"
-            for each in item["replace_list"]:
-                yield from _inner_problems(grammar, each["value"])
+            for replacement in item["replace_list"]:
+                yield from _inner_problems(grammar, replacement["value"])
             continue
         yield from _inner_problems(grammar, item)
         name = name_of(item)

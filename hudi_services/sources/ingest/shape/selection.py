@@ -38,7 +38,7 @@ def selected_columns(duck: Duck, statement: Statement, columns: pa.Schema, carri
     except (duckdb.Error, *OF_A_ROW) as error:
         raise ConfigError(
             "The SQL of the source does not fit its columns",
-            found=f"{reason_of(error)}; the columns are {', '.join(f'{each.name} {each.type}' for each in columns)}",
+            found=f"{reason_of(error)}; the columns are {', '.join(f'{column.name} {column.type}' for column in columns)}",
             fix="correct it, or declare the columns and types that it needs in `schema` or `cast`",
         ) from error
     _refuse_twins(
@@ -46,15 +46,15 @@ def selected_columns(duck: Duck, statement: Statement, columns: pa.Schema, carri
         "The SQL of the source makes two columns of one name",
         "for another value of a column write * REPLACE (… AS name)",
     )
-    return pa.schema([_field(each, statement, carried) for each in found])
+    return pa.schema([_field(column, statement, carried) for column in found])
 
 
 def _field(made: pa.Field, statement: Statement, carried: pa.Schema) -> pa.Field:
     """A column that comes through unchanged stays what it was: DuckDB knows no nullability, and other names inside lists."""
     source = statement.source_of(made.name)
-    for each in carried:
-        if source is not None and each.name.lower() == source.lower():
-            return each.with_name(made.name)
+    for column in carried:
+        if source is not None and column.name.lower() == source.lower():
+            return column.with_name(made.name)
     return made
 
 

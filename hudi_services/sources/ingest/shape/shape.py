@@ -73,7 +73,7 @@ class Shape:
     @property
     def later(self) -> pa.Schema:
         """Columns of the source, by its own names, that get these types here; numbers first, where they are times."""
-        times = {name: pa.int64() if each.are_numbers else kind_of(each) for name, each in self.times.items()}
+        times = {name: pa.int64() if time.are_numbers else kind_of(time) for name, time in self.times.items()}
         kinds = {**self.cast, **times}
         return pa.schema([(self._old(name), kind) for name, kind in kinds.items()])
 
@@ -82,8 +82,8 @@ class Shape:
         before = self._before_sql(known)
         if before is None:
             return None
-        same = [each for each in before if each.name not in self.cast and each.name not in self.times]
-        return pa.schema([each.with_name(self._old(each.name)) for each in same])
+        same = [column for column in before if column.name not in self.cast and column.name not in self.times]
+        return pa.schema([column.with_name(self._old(column.name)) for column in same])
 
     def plan(self, found: pa.Schema, known: pa.Schema | None, source: str) -> Shaping:
         """Plan the changes to the columns `found` in the source of that name, for a table of the columns `known`.
@@ -101,16 +101,16 @@ class Shape:
                 return Shaping(self, settled, selected_columns(duck, self.sql, settled, filled))
             except ConfigError:
                 untyped = [
-                    each.name
-                    for each in incoming
-                    if pa.types.is_null(each.type) and each.name.lower() in self.sql.names
+                    column.name
+                    for column in incoming
+                    if pa.types.is_null(column.type) and column.name.lower() in self.sql.names
                 ]
                 loose = _with_types(settled, dict.fromkeys(untyped, pa.null()))
                 if known is None or loose == settled:
                     raise
             # Nothing but nulls came in these columns, and the statement does not take texts: it gets nulls.
             made = selected_columns(duck, self.sql, loose, loose)
-            kinds = {each.name: each.type for each in known if self.sql.source_of(each.name) is None}
+            kinds = {column.name: column.type for column in known if self.sql.source_of(column.name) is None}
             return Shaping(self, loose, _with_types(made, kinds))
 
     def _incoming(self, found: pa.Schema, before: pa.Schema | None, source: str) -> pa.Schema:
@@ -125,7 +125,8 @@ class Shape:
             )
         kinds = self._kinds
         fields = [
-            each.with_name(name).with_type(kinds.get(name, each.type)) for each, name in zip(found, names, strict=True)
+            column.with_name(name).with_type(kinds.get(name, column.type))
+            for column, name in zip(found, names, strict=True)
         ]
         known = before.names if before is not None else []
         declared = {"rename": self.renamed.values(), "timestamps": self.times, "cast": self.cast}
@@ -149,8 +150,8 @@ class Shape:
         """The table's columns that the SQL leaves as they come, by the names that they have there."""
         if known is None or self.sql is None:
             return known
-        named = [(self.sql.source_of(each.name), each) for each in known]
-        return pa.schema([each.with_name(name) for name, each in named if name is not None])
+        named = [(self.sql.source_of(column.name), column) for column in known]
+        return pa.schema([column.with_name(name) for name, column in named if name is not None])
 
     def _old(self, name: str) -> str:
         """A column's name in the source."""
@@ -158,7 +159,7 @@ class Shape:
 
 
 def _with_types(columns: pa.Schema, kinds: Mapping[str, pa.DataType]) -> pa.Schema:
-    return pa.schema([each.with_type(kinds.get(each.name, each.type)) for each in columns])
+    return pa.schema([column.with_type(kinds.get(column.name, column.type)) for column in columns])
 
 
 @dataclass(frozen=True)
@@ -181,7 +182,7 @@ class Shaping:
                 assert duck is not None
                 first = TimesFit(times, duck)
                 fits[name] = Both(first, fits[name]) if name in fits else first
-            fits |= {each.name: _as_nulls for each in self.incoming if pa.types.is_null(each.type)}
+            fits |= {column.name: _as_nulls for column in self.incoming if pa.types.is_null(column.type)}
             yield Shaper(self, duck, fits)
 
 

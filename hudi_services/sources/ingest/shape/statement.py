@@ -82,6 +82,6 @@ def _parsed(grammar: Grammar, text: str) -> Statement:
 
 def _left_out(star: Node) -> set[str]:
     """The columns that a `*` does not give as they are."""
-    named = [*star["exclude_list"], *(each["column"] for each in star["qualified_exclude_list"])]
-    named += [each["key"] for each in star["replace_list"]]
+    named = [*star["exclude_list"], *(item["column"] for item in star["qualified_exclude_list"])]
+    named += [item["key"] for item in star["replace_list"]]
     return {name.lower() for name in named}

@@ -103,7 +103,7 @@ class _Backlog:
         layout = layout_of(properties)
         instants = list_instants(access.storage, layout)
         files: _Files = {}
-        for instant in sorted(instants, key=lambda each: each.state):
+        for instant in sorted(instants, key=lambda stored: stored.state):
             files.setdefault(instant.key, []).append(instant)
         timeline = Timeline.of(instants, Gaps(access.storage, layout))
         state = TableState(access.storage, properties, layout, timeline)

@@ -138,7 +138,7 @@ def damaged(state: TableState, instants: Sequence[Instant], partitions: Partitio
         (file.instant.time, file.path, what, file.instant) for file, what in lost if file.instant.time in write_times
     ]
     if result:
-        time, path, what, by = min(result, key=lambda each: each[:2])
+        time, path, what, by = min(result, key=lambda pair: pair[:2])
         yield Hold(time, f"{path}, which {by} wrote, {what}", by, fix=_RESTORE)
 
 

@@ -72,7 +72,7 @@ def holds(timeline: Timeline, options: Options, merge_on_read: bool, clean: Time
 def _completed_last(timeline: Timeline) -> Instant | None:
     """The commit with the latest completion that its file name says; None in version 6, whose file names say no completion."""
     named = ((i.completion_time, i) for i in timeline.commits if i.completion_time and i.completion_time in i.file_name)
-    return max(named, key=lambda each: each[0], default=(None, None))[1]
+    return max(named, key=lambda pair: pair[0], default=(None, None))[1]
 
 
 def _for_compaction(timeline: Timeline, deltas: int) -> Instant | None:

@@ -78,8 +78,8 @@ _HELP = Procedure(
 )
 
 PROCEDURES: Mapping[str, Procedure] = {
-    each.name: each
-    for each in sorted(
+    procedure.name: procedure
+    for procedure in sorted(
         (*CLEANS, *CLUSTERINGS, *COMMITS, *FILES, *LOGS, *REWRITES, *SAVEPOINTS, *SERVICES, *TABLES, *TIMELINE, _HELP),
         key=lambda procedure: procedure.name,
     )
