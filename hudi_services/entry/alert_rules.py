@@ -7,7 +7,19 @@ from collections.abc import Iterator, Sequence
 from hudi_services.entry.alerts import Alerts
 from hudi_services.entry.table import ServiceSection, Table
 
-_OF = ("unreadable", "objectives", "blockers", "consumers", "late", "lag", "servers", "runs", "tasks", "digest")
+_OF = (
+    "unreadable",
+    "objectives",
+    "blockers",
+    "consumers",
+    "late",
+    "lag",
+    "servers",
+    "runs",
+    "tasks",
+    "advice",
+    "digest",
+)
 
 
 def told_of(alerts: Alerts, tables: Sequence[Table]) -> list[str]:

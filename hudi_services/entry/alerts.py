@@ -101,7 +101,8 @@ class Alerts(Part):
     - `tasks`: a task of the table's DAGs failed;
     - `late`: a table has had no commit for longer than this;
     - `lag`: a stream has not read a commit for longer than this;
-    - `servers`: the newest cut of a database server, or one of its tables, is behind for longer than this.
+    - `servers`: the newest cut of a database server, or one of its tables, is behind for longer than this;
+    - `advice`: there is advice on damage or a missed objective that `unreadable` and `objectives` do not report.
 
     A condition that lasts is reported again after `repeat`. A summary is sent at the hour `digest` of each day, in the time
     zone `zone`.
@@ -117,6 +118,7 @@ class Alerts(Part):
     late: Longer | None = None
     lag: Longer | None = None
     servers: Longer | None = None
+    advice: bool = False
     repeat: Annotated[Duration, Field(ge=timedelta(minutes=1))] = timedelta(days=1)
     digest: Annotated[str, BeforeValidator(_hour)] | None = None
     zone: Zone = "UTC"

@@ -50,6 +50,7 @@ def _tested(alerts: Alerts) -> Page:
 def _standing(reading: Reading, alerts: Alerts, store: str | None) -> Page:
     from hoodie.clock import SystemClock
     from hudi_services.entry.alert_rules import told_of, warnings
+    from hudi_services.operations.alerts.advice import standing_advice
     from hudi_services.operations.alerts.conditions import joined
     from hudi_services.operations.alerts.evaluation import by_tasks, standing_runs, standing_tables
     from hudi_services.operations.alerts.lag import standing_streams
@@ -68,6 +69,7 @@ def _standing(reading: Reading, alerts: Alerts, store: str | None) -> Page:
     seen = joined(
         [
             *looks,
+            standing_advice(alerts, registry, opened, now),
             standing_servers(alerts, registry, now),
             standing_runs(alerts, registry, now),
             by_tasks(alerts, registry),

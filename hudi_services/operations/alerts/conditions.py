@@ -14,7 +14,18 @@ from hudi_services.entry.alerts import Alerts
 from hudi_services.operations.watch.model import Summary
 
 Kind = Literal[
-    "unreadable", "damaged", "objective", "blocker", "consumer", "run", "late", "lag", "server", "task", "deadline"
+    "unreadable",
+    "damaged",
+    "objective",
+    "blocker",
+    "consumer",
+    "run",
+    "late",
+    "lag",
+    "server",
+    "task",
+    "deadline",
+    "advice",
 ]
 OF_CONTENTS: tuple[Kind, ...] = ("damaged", "objective", "blocker", "consumer", "late")
 """Kinds of which nothing is known while a table cannot be read."""

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 
 from hoodie.clock import Clock
 from hudi_services.entry.alerts import Alerts, Hook
+from hudi_services.operations.alerts.advice import standing_advice
 from hudi_services.operations.alerts.conditions import BY_AIRFLOW, Seen, joined
 from hudi_services.operations.alerts.digest import digest_day, digest_values
 from hudi_services.operations.alerts.evaluation import by_tasks, standing_runs, standing_tables
@@ -58,6 +59,7 @@ class Teller:
             return 0
         looks = (
             standing_tables(alerts, self.store, now),
+            standing_advice(alerts, registry, self.store, now),
             standing_streams(alerts, registry, self.store, now),
             self._seen_servers(alerts, registry, now),
             self._seen_runs(alerts, registry, now),
