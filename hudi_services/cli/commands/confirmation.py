@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,8 @@ from hudi_services.operations.history.flag import recorded_table
 from hudi_services.runtime.result import DONE, finish
 from hudi_services.runtime.terminal import echo
 
-if TYPE_CHECKING:  # it loads Arrow
+if TYPE_CHECKING:  # they load Arrow
+    from hoodie.table import HoodieTable
     from hudi_services.services.restore.execution import TakesBack
 
 
@@ -26,10 +28,14 @@ def take_back_command(
     service: Callable[[str], TakesBack],
     *,
     question: str,
+    newest: Callable[[HoodieTable], str] | None = None,
     help: str,
     examples: tuple[str, ...],
 ) -> click.Command:
-    """The command `name`. The flag `named` says what is taken back, and `service` makes the service of that."""
+    """The command `name`. The flag `named` says what is taken back, and `service` makes the service of that.
+
+    If the flag is not given, `newest` says what is offered. Only a user at a terminal can agree to it.
+    """
 
     def called(
         target_base_path: str | None,
@@ -41,9 +47,10 @@ def take_back_command(
         skip_files: bool,
         yes: str | None,
         as_json: bool,
-        **flag: str,
+        **flag: str | None,
     ) -> int:
         from hoodie.engine import LocalEngine  # loads Arrow
+        from hoodie.table import HoodieTable
         from hudi_services.operations.history.recording import carried_out_recorded, delivered
         from hudi_services.services.restore.execution import TakeBackTask
 
@@ -51,9 +58,16 @@ def take_back_command(
             raise click.UsageError("--json cannot prompt: add --yes or --explain")
         chosen = chosen_table(target_base_path, table, registry)
         options = laid_over(merged_options(props, conf), chosen.common)
-        (what,) = flag.values()
-        task, engine = TakeBackTask(chosen.base_path, service(what), options, skip_files), LocalEngine()
+        ((key, given),) = flag.items()
+        engine = LocalEngine()
+        what = given if given is not None or newest is None else newest(HoodieTable.open(chosen.base_path))
+        assert what is not None, "click requires a flag that nothing stands for"
+        task = TakeBackTask(chosen.base_path, service(what), options, skip_files)
         decision = task.explain(engine)
+        if given is None and not explain and (yes is not None or not sys.stdin.isatty()):
+            if not as_json:
+                echo(decision.as_text(name))
+            raise click.UsageError(f"Nothing was changed: run it again with --{key} {what} --yes to take this back")
         if explain:
             echo(json.dumps(decision.as_dict(name), indent=2) if as_json else decision.as_text(name))
             return DONE
