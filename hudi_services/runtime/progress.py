@@ -78,7 +78,11 @@ class _Lines:
 
 
 def line_of(stage: Stage, seconds: float) -> str:
-    """`key rows: 3 of 12 files, 43.1 MiB of 160 MiB, 8.6 MiB/s, 5 s`; tasks where files are not known."""
+    """`read rows: 3 of 12 files, 43.1 MiB of 160 MiB, 8.6 MiB/s, 5 s`; tasks where files are not known."""
+    return f"{stage.step}: {', '.join([*_parts(stage, seconds), f'{seconds:.0f} s'])}"
+
+
+def _parts(stage: Stage, seconds: float) -> list[str]:
     done, of_all, noun = stage.tasks_done, stage.tasks, "task"
     if stage.files:
         done, of_all, noun = stage.files_done, stage.files, "file"
@@ -87,12 +91,12 @@ def line_of(stage: Stage, seconds: float) -> str:
         parts.append(f"{size_of(stage.bytes_done)} of {size_of(stage.bytes)}")
         if stage.bytes_done and seconds > 0:
             parts.append(f"{size_of(stage.bytes_done / seconds)}/s")
-    return f"{stage.step}: {', '.join([*parts, f'{seconds:.0f} s'])}"
+    return parts
 
 
 @contextmanager
 def _bar() -> Iterator[Progress]:
-    """A bar that goes away when all is done; nothing in the first two seconds."""
+    """A bar that goes away when all is done; nothing in the first two seconds. Its clock is that of the step, as in lines."""
     from rich.console import Console
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bars
@@ -105,7 +109,8 @@ def _bar() -> Iterator[Progress]:
         now = time.monotonic()
         if since[0][0] != stage.step:
             since[0] = (stage.step, now)
-        said = line_of(stage, now - since[0][1]).removeprefix(f"{stage.step}: ")
+            bars.reset(shown)
+        said = ", ".join(_parts(stage, now - since[0][1]))
         whole, done = (stage.bytes, stage.bytes_done) if stage.bytes else (stage.tasks, stage.tasks_done)
         bars.update(shown, description=stage.step, completed=done, total=whole or None, said=said)
         if now - begun >= _FIRST and not bars.live.is_started:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hoodie.display import counted
 from hoodie.errors import ArgumentError, ConfigError
 from hudi_services.cli.flags import CONTEXT, VERBOSE, json_flag, registry_flag, verbose_flag, with_examples
 from hudi_services.cli.properties import merged_options
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from hoodie.sql.catalog import Catalog
 
 DUCKDB = "duckdb"
+_WORD = re.compile(r"\w+")
 
 
 def _sql(
@@ -61,7 +64,7 @@ def _sql(
 
         register(spark)  # statements for Spark alone may say USING hoodie
     options = merged_options(props, conf)
-    catalog, running = _catalog(warehouse, registry, metastore, options), Running()
+    catalog, running = _catalog(warehouse, registry, metastore, options, text), Running()
     tasks = LocalEngine(progress=running.tell)
     extensions = [DatabaseStatements(_reading(registry), os.environ)]
     with connect(catalog=catalog, options=options, spark=spark, tasks=tasks, extensions=extensions) as connection:
@@ -88,8 +91,11 @@ def _sql(
     return code
 
 
-def _catalog(warehouse: str | None, registry: str | None, metastore: str | None, options: Mapping[str, str]) -> Catalog:
-    """The catalog that a flag names, or that of the registry that a command finds by itself."""
+def _catalog(
+    warehouse: str | None, registry: str | None, metastore: str | None, options: Mapping[str, str], text: str
+) -> Catalog:
+    """The catalog that a flag names, or that of the registry that a command finds by itself. Mistakes of the registry are shown
+    if they concern all of it, or a table that `text` names."""
     named = {"--warehouse": warehouse, "--registry": registry, "--metastore": metastore}
     given = [flag for flag, value in named.items() if value is not None]
     if len(given) > 1:
@@ -106,8 +112,14 @@ def _catalog(warehouse: str | None, registry: str | None, metastore: str | None,
 
     file = registry_file(registry)
     reading = read_registry(file)
-    for mistake in reading.mistakes:
+    words = {word.lower() for word in _WORD.findall(text)}
+    own = [each for each in reading.mistakes if each.table is None or each.table.lower() in words]
+    for mistake in own:
         echo(f"warning: {mistake}", err=True)
+    others = {each.table for each in reading.mistakes} - {each.table for each in own}
+    if others and (not words or "tables" in words):
+        left = f"{counted(len(others), 'table')} with mistakes {'is' if len(others) == 1 else 'are'} left out"
+        echo(f"warning: {left}: `hudi-services registry check` shows them", err=True)
     return registered_tables(reading, file)
 
 

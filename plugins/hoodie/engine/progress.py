@@ -8,6 +8,29 @@ from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
 
+_PLAIN = {
+    "bulk insert": "write files",
+    "file schemas": "read schemas",
+    "file search": "search files",
+    "footer look": "read footers",
+    "footers": "read footers",
+    "gather hashes": "compare keys",
+    "key rows": "read rows",
+    "key stored": "read stored keys",
+    "read group changes": "read changes",
+    "count group changes": "count changes",
+    "read slice": "read rows",
+    "repeated in bucket": "compare keys",
+    "route": "share out rows",
+    "source sums": "sum up the source",
+    "spread hashes": "compare keys",
+    "survey": "count rows",
+    "survey input": "count rows",
+    "table sums": "sum up the table",
+    "tag": "look up keys",
+    "write skeletons": "write keys",
+}
+"""Steps that are not called as people call them, by the names of their functions."""
 _BORDER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|_")
 
 
@@ -30,10 +53,11 @@ Progress = Callable[[Stage], None]
 
 
 def step_of(function: Callable[..., Any]) -> str:
-    """Name of the work of a task function: WriteFiles -> "write files"."""
+    """Name of the work of a task function: WriteFiles -> "write files", BulkInsert, too."""
     inner = getattr(function, "func", function)  # the function that a partial calls
     name = getattr(inner, "__name__", type(inner).__name__)
-    return " ".join(_BORDER.sub(" ", name).split()).lower()
+    words = " ".join(_BORDER.sub(" ", name).split()).lower()
+    return _PLAIN.get(words, words)
 
 
 def files_of(function: Callable[..., Any], tasks: int) -> Sequence[int]:

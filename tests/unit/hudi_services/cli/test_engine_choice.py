@@ -16,6 +16,7 @@ import pytest
 import hoodie
 from hoodie.engine import LocalEngine, Stage
 from hoodie.engine.progress import step_of
+from hoodie.write.worker.bulk import BulkInsert
 from hudi_services.cli.program import main
 from hudi_services.registry.load import load_registry
 from hudi_services.runtime.folders import PROJECT
@@ -132,6 +133,7 @@ def test_steps_are_the_words_of_what_runs():
     assert stages[0] == Stage("write files", 3, 60)
     assert stages[-1] == Stage("write files", 3, 60, 3, 60)
     assert step_of(_ingest) == "ingest"
+    assert step_of(BulkInsert) == "write files"
 
 
 def test_a_write_tells_its_stages(tmp_path):
@@ -195,6 +197,8 @@ def test_a_terminal_has_a_bar_that_goes_away():
     assert "write files" in said
     assert "\u2501" in said, "the bar"
     assert "6 of 12 files, 80.0 MiB of 160 MiB" in said
+    assert not re.search(r"/s, \d+ s", said), "the clock of the step is the only one"
+    assert re.search(r"0:00:0\d", said)
     assert said.rstrip("END").endswith(("\x1b[2K", "\x1b[?25h")), "the line is erased"
 
 
@@ -207,8 +211,8 @@ def test_a_load_counts_files(tmp_path):
     request = IngestRequest(f"{folder}_table", source, options={**OPTIONS, **SMALL_BLOOM})
     run_ingest(request, LocalEngine(2, progress=stages.append))
     last = {stage.step: (stage.files_done, stage.files) for stage in stages}
-    assert last["file schemas"] == last["write files"] == (3, 3)
-    read = [files for step, files in last.items() if step not in ("file schemas", "write files") and files[1]]
+    assert last["read schemas"] == last["write files"] == (3, 3)
+    read = [files for step, files in last.items() if step not in ("read schemas", "write files") and files[1]]
     assert read
     assert set(read) == {(3, 3)}
 

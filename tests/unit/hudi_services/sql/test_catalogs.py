@@ -121,12 +121,29 @@ def test_a_table_with_a_mistake_is_told_and_the_others_are_there(registry, tmp_p
     file = registry("orders")
     with open(file, "a", encoding="utf-8") as more:
         more.write("  - name: broken\n")
+    assert sql("--registry", file, "-e", "select id from broken") == FAILED
+    assert "warning" in capsys.readouterr().err
     assert sql("--registry", file, "--json", "-e", "select id from orders") == DONE
     told = capsys.readouterr()
-    assert "broken" in told.err
+    assert told.err == ""
     assert json.loads(told.out) == {"id": "a"}
 
 
 def test_one_catalog(registry, tmp_path, capsys):
     assert sql("--registry", registry("orders"), "--warehouse", tmp_path, "-e", "select 1") == USAGE
     assert "--warehouse contradicts --registry" in capsys.readouterr().err
+
+
+def test_mistakes_of_tables_that_a_statement_does_not_name_are_left_out(registry, table, tmp_path, capsys):
+    file = tmp_path / "tables.yaml"
+    registry("orders")
+    file.write_text(file.read_text() + "  - {name: broken, base_path: /nowhere, wrong: 1}\n")
+    for statement, warning in (
+        ("select count(*) from orders", ""),
+        ("select count(*) from broken", "broken.wrong"),
+        ("show tables", "1 table with mistakes is left out"),
+    ):
+        sql("--registry", str(file), "-e", statement)
+        warned = [line for line in capsys.readouterr().err.splitlines() if line.startswith("warning")]
+        assert len(warned) == bool(warning)
+        assert warning in "".join(warned)
