@@ -11,6 +11,8 @@ from datetime import datetime
 from hudi_services.operations.objectives.verdict import Verdict
 from hudi_services.runtime.pause import Pause
 
+LOADERS = ("ingest", "stream", "cdc sync")
+"""The services that bring a table's rows, one of which a table has. The last brings those of all tables of a server."""
 _COMMAND = re.compile(r"`(hudi-services [^`]+)`")
 
 
@@ -42,13 +44,15 @@ class Target:
 
 @dataclass(frozen=True)
 class Unreadable:
-    """The error that keeps a table from being read. `absent`: there is no table at its path; `awaited`: an ingestion of ours
-    will make it."""
+    """The error that keeps a table from being read. `absent`: there is no table at its path; `awaited`: a load of ours
+    will make it; `was_there`: an earlier look has found one."""
 
     what: str
     fix: str = ""
+    found: str = ""
     absent: bool = False
     awaited: bool = False
+    was_there: bool = False
     since: datetime | None = None
 
 
@@ -90,11 +94,13 @@ class Work:
 
 @dataclass(frozen=True)
 class Start:
-    """The starter of a service, as a sentence. `by_itself` is False for one that only a user starts."""
+    """The starter of a service, as a sentence. `by_itself` is False for one that only a user starts. `command` is the whole
+    command of one that is not a service of the table alone."""
 
     service: str
     text: str
     by_itself: bool
+    command: str = ""
 
 
 @dataclass(frozen=True)
@@ -195,3 +201,8 @@ class TableFacts:
     runs: tuple[LastRun, ...] = ()
     bad_rows: BadRows | None = None
     warnings: tuple[str, ...] = ()
+
+    @property
+    def loader(self) -> Start | None:
+        """The service that brings the table's rows; None if other programs do."""
+        return next((self.starts[name] for name in LOADERS if name in self.starts), None)

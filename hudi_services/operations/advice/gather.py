@@ -167,13 +167,13 @@ def _unreadable(request: Request, now: datetime, error: Exception, entries: Entr
     entry = request.chosen.entry
     absent = isinstance(error, TableNotFoundError)
     what = error.what if isinstance(error, HoodieError) else f"{type(error).__name__}: {error}"
-    fix = (error.fix or "") if isinstance(error, HoodieError) else ""
+    fix, found = (error.fix or "", error.found or "") if isinstance(error, HoodieError) else ("", "")
     return TableFacts(
         request.name,
         request.chosen.base_path,
         request.target,
         now,
         entry is not None,
-        unreadable=Unreadable(what, fix, absent, absent and entry is not None and entry.filled_here),
+        unreadable=Unreadable(what, fix, found, absent, absent and entry is not None and entry.filled_here),
         starts={start.service: start for start in starts_of(entry, now, entries)} if entry is not None else {},
     )

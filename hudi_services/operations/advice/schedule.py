@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
@@ -10,6 +11,7 @@ from hudi_services.entry.dag import Trigger
 from hudi_services.entry.schedule import begin_after
 from hudi_services.entry.schedule_text import services_of
 from hudi_services.entry.service import ServiceEntry
+from hudi_services.entry.source import DatabaseSource
 from hudi_services.entry.table import Table
 from hudi_services.operations.advice.facts import Start
 from hudi_services.operations.advice.model import clock
@@ -17,7 +19,11 @@ from hudi_services.services.entries import ENTRIES, Entries
 
 
 def starts_of(table: Table, now: datetime, entries: Entries = ENTRIES) -> Iterator[Start]:
-    """A sentence for each service of the table that has a DAG."""
+    """A sentence for each service of the table that has a DAG, and for the runs of its database server."""
+    if isinstance(table.source, DatabaseSource):
+        server = table.source.server
+        sync = f"hudi-services cdc sync {shlex.quote(server)}"
+        yield Start("cdc sync", f"The runs of the server {server} bring its changes.", by_itself=True, command=sync)
     known = {entry.name: entry for entry in entries}
     for when in services_of(table, entries, now.astimezone(UTC).date()):
         if when.never is not None:

@@ -67,7 +67,8 @@ def _facts(table: Table, known: Known, snapshot: Snapshot | None, now: datetime)
 def _unreadable(table: Table, summary: Summary) -> Unreadable:
     what, _, fix = summary.reason.partition(" To do: ")
     absent = summary.health == "absent"
-    return Unreadable(what, fix, absent, absent and table.filled_here and not summary.was_there, summary.since)
+    awaited = absent and table.filled_here and not summary.was_there
+    return Unreadable(what, fix, absent=absent, awaited=awaited, was_there=summary.was_there, since=summary.since)
 
 
 def _buttons(table: Table, advice: Advice, startable: Collection[str], entries: Entries = ENTRIES) -> Buttons | None:

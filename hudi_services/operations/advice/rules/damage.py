@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hoodie.display import counted
-from hudi_services.operations.advice.facts import Damage, TableFacts
+from hudi_services.operations.advice.facts import Damage, TableFacts, Unreadable
 from hudi_services.operations.advice.model import Advice, Severity, ended
+from hudi_services.operations.advice.rules.remedy import command
 from hudi_services.operations.inspect.text import size
 
 _OF_SERVICES = {
@@ -26,33 +27,44 @@ def unreadable(facts: TableFacts) -> Iterator[Advice]:
     error = facts.unreadable
     if error is None:
         return
-    if error.awaited:
-        yield Advice(
-            facts.table,
-            Severity.DUE,
-            "absent",
-            "",
-            f"There is no table at {facts.base_path} yet: nothing was ingested",
-            fix=facts.target.command("ingest"),
-            waits=facts.starts["ingest"].text if "ingest" in facts.starts else "",
-            service="ingest",
-        )
-        return
     if error.absent:
-        text = f"There is no table at {facts.base_path}"
-        yield Advice(
-            facts.table,
-            Severity.DAMAGE,
-            "unreadable",
-            "",
-            text,
-            error.since,
-            remedy=_ABSENT if facts.registered else "Check the path.",
-        )
+        yield _awaited(facts) if error.awaited else _absent(facts, error)
         return
     text = f"The table cannot be read: {error.what.rstrip('.')}"
     fix = _run(facts, error.fix) or facts.target.command("doctor")
-    yield Advice(facts.table, Severity.DAMAGE, "unreadable", "", text, error.since, fix=fix, remedy=ended(error.fix))
+    yield Advice(
+        facts.table,
+        Severity.DAMAGE,
+        "unreadable",
+        "",
+        text,
+        error.since,
+        detail=ended(error.found),
+        fix=fix,
+        remedy=ended(error.fix),
+    )
+
+
+def _awaited(facts: TableFacts) -> Advice:
+    loader = facts.loader
+    return Advice(
+        facts.table,
+        Severity.DUE,
+        "absent",
+        "",
+        f"There is no table at {facts.base_path} yet: no load has made it",
+        fix=command(facts, loader.service) if loader is not None else "",
+        waits=loader.text if loader is not None else "",
+        service=loader.service if loader is not None else None,
+    )
+
+
+def _absent(facts: TableFacts, error: Unreadable) -> Advice:
+    """Services cannot run; data is lost only if a table was there."""
+    severity = Severity.DAMAGE if error.was_there else Severity.FAILED
+    text = f"There is no table at {facts.base_path}{', where there was one' if error.was_there else ''}"
+    remedy = _ABSENT if facts.registered else "Check the path."
+    return Advice(facts.table, severity, "unreadable", "", text, error.since, remedy=remedy)
 
 
 def damages(facts: TableFacts) -> Iterator[Advice]:

@@ -15,11 +15,16 @@ def objectives(facts: TableFacts) -> Iterator[Advice]:
     for verdict in facts.objectives:
         if verdict.met:
             continue
-        yield _missed(facts, verdict, verdict.service)
+        loader = facts.loader
+        if verdict.service != "ingest":
+            yield _missed(facts, verdict, verdict.service)
+        elif loader is not None:
+            yield _missed(facts, verdict, loader.service)
+        else:
+            yield _stale(facts, verdict)
 
 
 def _missed(facts: TableFacts, verdict: Verdict, service: str) -> Advice:
-    filled = service != "ingest" or service in facts.starts
     return Advice(
         facts.table,
         Severity.MISSED,
@@ -27,12 +32,26 @@ def _missed(facts: TableFacts, verdict: Verdict, service: str) -> Advice:
         verdict.objective,
         _TEXTS[verdict.objective](verdict),
         verdict.since,
-        fix=command(facts, service) if filled else facts.target.command("show commits"),
-        remedy="" if filled else "No source in the registry fills it: look at the program that writes it.",
+        fix=command(facts, service),
         effect=effect(facts, service),
-        waits=why_not_started(facts, service) if filled else "",
-        service=service if filled else None,
+        waits=why_not_started(facts, service),
+        service=service,
         parameters=parameters(facts, service),
+        urgency=verdict.urgency,
+    )
+
+
+def _stale(facts: TableFacts, verdict: Verdict) -> Advice:
+    """Other programs fill the table: no service of ours restores it."""
+    return Advice(
+        facts.table,
+        Severity.MISSED,
+        "objective",
+        verdict.objective,
+        _TEXTS[verdict.objective](verdict),
+        verdict.since,
+        fix=facts.target.command("show commits"),
+        remedy="No source in the registry fills it: look at the program that writes it.",
         urgency=verdict.urgency,
     )
 

@@ -26,6 +26,9 @@ def service_of_plan(action: str) -> str | None:
 
 def command(facts: TableFacts, service: str) -> str:
     """The command that runs the service, also if its options do not make it due yet."""
+    start = facts.starts.get(service)
+    if start is not None and start.command:
+        return start.command
     work = facts.work.get(service)
     if work is not None and work.over:
         return facts.target.command(f"{service} --yes {work.digest}")

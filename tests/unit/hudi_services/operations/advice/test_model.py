@@ -19,11 +19,11 @@ def test_sentences_have_the_time_since_when_in_utc():
 
 
 def test_cost_and_gain_with_and_without_seconds():
-    assert str(Effect("Compacting", 8, "file group", 686 << 10)) == "Compacting 8 file groups, 686.0 KB."
+    assert str(Effect("Compacting", 8, "file group", 686 << 10)) == "Compacting 8 file groups, 686 KiB."
     assert str(Effect("Compacting", 1, "file group", 0, 0.2)) == "Compacting 1 file group takes about 1 s."
     assert (
         str(Effect("Cleaning", 2, "file", 2048, 3600.0, frees=True))
-        == "Cleaning 2 files frees 2.0 KB and takes about 1 h."
+        == "Cleaning 2 files frees 2.0 KiB and takes about 1 h."
     )
     assert (length(59.6), length(61), length(None)) == ("60 s", "1 min 1 s", "")
 

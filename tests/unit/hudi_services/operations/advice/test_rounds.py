@@ -14,9 +14,11 @@ from tests.support.tables import SMALL_BLOOM, batch, create
 def test_the_gravest_tables_come_first_each_once(tmp_path):
     for name in ("b", "a"):
         create(tmp_path / name).write(batch([("a", "p", 1, 1)]), "upsert", SMALL_BLOOM)
-    file = registered(tmp_path, {"name": "b"}, {"name": "a"}, {"name": "gone"}, {"name": "wrong", "no_such_key": 1})
+    file = registered(tmp_path, {"name": "b"}, {"name": "a"}, {"name": "torn"}, {"name": "wrong", "no_such_key": 1})
+    (tmp_path / "torn/.hoodie").mkdir(parents=True)
+    (tmp_path / "torn/.hoodie/hoodie.properties").write_bytes(b"")
     found = rounds(read_registry(file), 2, SystemClock(), None)
-    assert [each.name for each in found] == ["gone", "wrong", "a", "b"]
+    assert [each.name for each in found] == ["torn", "wrong", "a", "b"]
     assert found[0].advice[0].severity is Severity.DAMAGE
     assert (found[2].advice, found[3].advice) == ((), ())
 

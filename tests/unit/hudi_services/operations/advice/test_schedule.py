@@ -6,6 +6,8 @@ import yaml
 
 from hudi_services.operations.advice.schedule import starts_of
 from hudi_services.registry.load import load_registry
+from hudi_services.registry.sections import table_model
+from hudi_services.services.entries import ENTRIES
 from tests.support.advice import NOW
 
 
@@ -39,3 +41,9 @@ def test_services_that_wait_for_ingestions_or_objectives_or_for_nothing(tmp_path
     assert found["cluster"] == ("The judge in Airflow starts it once an objective is missed.", True)
     assert found["compact"][0].startswith("Nothing starts it: neither compact.schedule nor")
     assert not found["compact"][1]
+
+
+def test_a_table_of_a_database_server_is_filled_by_the_runs_of_that_server(tmp_path):
+    entry = {"name": "orders", "base_path": "/lake/orders", "source": {"server": "shop", "table": "shop.orders"}}
+    [sync] = [each for each in starts_of(table_model(ENTRIES).model_validate(entry), NOW) if each.command]
+    assert (sync.service, sync.command) == ("cdc sync", "hudi-services cdc sync shop")

@@ -22,7 +22,7 @@ def test_a_block_for_each_table_and_one_line_for_the_others():
         "orders: 1 missed, 1 due",
         "  MISSED   Reads merge 3.5 bytes of logs per byte of data",
         "           (limit 0.5), since 09:00 UTC.",
-        "           Compacting 8 file groups, 686.0 KB, takes about 2",
+        "           Compacting 8 file groups, 686 KiB, takes about 2",
         "           s. It waits for an ingestion in Airflow.",
         f"           $ {fix}",
         "  DUE      No reader needs 3 files.",

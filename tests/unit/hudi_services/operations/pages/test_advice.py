@@ -82,4 +82,6 @@ def test_a_table_that_cannot_be_read_or_is_gone():
     assert advice["text"] == "The table cannot be read: It is torn, since 11:55 UTC."
     assert advice["fix"] == "hudi-services rollback --instant 7 --table orders"
     [advice] = page(health="absent", reason="no table").advice
-    assert (advice["severity"], advice["text"]) == ("damage", "There is no table at /lake/orders.")
+    assert (advice["severity"], advice["text"]) == ("failed", "There is no table at /lake/orders.")
+    [advice] = page(health="absent", reason="no table", instants=3).advice
+    assert (advice["severity"], advice["text"]) == ("damage", "There is no table at /lake/orders, where there was one.")

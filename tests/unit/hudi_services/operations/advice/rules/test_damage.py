@@ -17,13 +17,20 @@ def test_a_table_that_cannot_be_read_is_gone_or_is_not_there_yet():
         "The table cannot be read: hoodie.properties is empty, since 09:00 UTC. Run hudi-services rollback --instant 7. "
         "$ hudi-services rollback --instant 7 --table orders"
     ]
-    assert said(unreadable, unreadable=Unreadable("no table", absent=True)) == [
-        "There is no table at /lake/orders. Correct base_path in the registry, put the table back, or remove the entry."
-    ]
+    found = Unreadable("It is torn", found="byte 7", since=AT_NINE)
+    assert said(unreadable, unreadable=found)[0].startswith(
+        "The table cannot be read: It is torn, since 09:00 UTC. Byte 7."
+    )
+    rest = "Correct base_path in the registry, put the table back, or remove the entry."
+    [never] = unreadable(facts(unreadable=Unreadable("no table", absent=True)))
+    assert (never.severity, never.text, never.remedy) == (Severity.FAILED, "There is no table at /lake/orders", rest)
+    [gone] = unreadable(facts(unreadable=Unreadable("no table", absent=True, was_there=True)))
+    assert (gone.severity, gone.text) == (Severity.DAMAGE, "There is no table at /lake/orders, where there was one")
     awaited = Unreadable("no table", absent=True, awaited=True)
     [advice] = unreadable(facts(unreadable=awaited, starts=start("ingest", "Airflow starts it.")))
     assert (advice.severity, advice.waits, advice.service) == (Severity.DUE, "Airflow starts it.", "ingest")
-    assert advice.text == "There is no table at /lake/orders yet: nothing was ingested"
+    assert advice.fix == "hudi-services ingest --table orders"
+    assert advice.text == "There is no table at /lake/orders yet: no load has made it"
     assert said(unreadable) == []
 
 
@@ -53,7 +60,7 @@ def test_problems_of_a_look_count_where_the_doctor_has_not_looked():
 def test_leftovers_are_no_damage_and_are_not_said_twice():
     orphan = Damage("orphan-file", "a file is of no commit", FIX, fixable=True, grave=False, bytes=2048)
     assert said(leftovers, damages=(orphan,)) == [
-        "A file is of no commit (2.0 KB). $ hudi-services doctor --fix --table orders"
+        "A file is of no commit (2.0 KiB). $ hudi-services doctor --fix --table orders"
     ]
     assert said(damages, damages=(orphan,)) == []
     ratio = Damage("log-ratio", "logs are large", "run `hudi-services compact`", fixable=False, grave=False)

@@ -43,6 +43,6 @@ def test_rows_in_the_quarantine():
     bad = BadRows("/lake/orders.quarantine", 2, 4096, 12, AT_NINE)
     assert said(quarantine, bad_rows=bad) == [f"2 loads left 12 rows in the quarantine, {rest}"]
     many = BadRows("/lake/orders.quarantine", 1, 5 << 20, None, AT_NINE)
-    assert said(quarantine, bad_rows=many) == [f"1 load left rows of 5.0 MB in the quarantine, {rest}"]
+    assert said(quarantine, bad_rows=many) == [f"1 load left rows of 5.0 MiB in the quarantine, {rest}"]
     assert said(quarantine) == []
     assert said(quarantine, bad_rows=BadRows("/q", 0, 0, 0, None)) == []

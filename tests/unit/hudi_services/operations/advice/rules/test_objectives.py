@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hudi_services.entry.objectives import RESTORED_BY
-from hudi_services.operations.advice.facts import PendingInstant, Work
+from hudi_services.operations.advice.facts import PendingInstant, Start, Work
 from hudi_services.operations.advice.rules.objectives import objectives
 from hudi_services.operations.objectives.verdict import Verdict
 from tests.support.advice import AT_NINE, facts, said, start, work
@@ -19,7 +19,7 @@ RATIO = missed("log_ratio", 3.5, 0.5, "bytes per byte")
 def test_the_sentence_of_a_log_ratio_with_its_cost_and_why_it_waits():
     due = work("compact", 8, 686 << 10, seconds=1.6)
     assert said(objectives, objectives=RATIO, work=due, starts=start("compact")) == [
-        "Reads merge 3.5 bytes of logs per byte of data (limit 0.5), since 09:00 UTC. Compacting 8 file groups, 686.0 KB, takes "
+        "Reads merge 3.5 bytes of logs per byte of data (limit 0.5), since 09:00 UTC. Compacting 8 file groups, 686 KiB, takes "
         "about 2 s. It waits for an ingestion in Airflow. $ hudi-services compact --table orders"
     ]
     [advice] = objectives(facts(objectives=RATIO, work=due))
@@ -55,9 +55,11 @@ def test_a_table_that_no_source_fills_wants_its_writer():
         "The last commit with data is 3 h old (limit 1 h), since 09:00 UTC. No source in the registry fills it: look at the "
         "program that writes it. $ hudi-services show commits --table orders"
     ]
-    assert said(objectives, objectives=stale, starts=start("ingest"))[0].endswith(
-        "$ hudi-services ingest --table orders"
-    )
+    for loader in ("ingest", "stream"):
+        [text] = said(objectives, objectives=stale, starts=start(loader))
+        assert text.endswith(f"$ hudi-services {loader} --table orders")
+    synced = {"cdc sync": Start("cdc sync", "Its runs do.", True, "hudi-services cdc sync shop")}
+    assert said(objectives, objectives=stale, starts=synced)[0].endswith("Its runs do. $ hudi-services cdc sync shop")
 
 
 def test_objectives_that_are_met_are_silent():

@@ -12,15 +12,15 @@ from tests.support.advice import AT_NINE, facts, said, start, work
 def test_each_service_says_how_much_it_would_do():
     never = start("clean", "Nothing starts it: clean.schedule is not set.", by_itself=False)
     assert said(due, work=work("clean", 11, 2048, frees=True, seconds=75.0), starts=never) == [
-        "No reader needs 11 files of older versions, 2.0 KB. Cleaning 11 files frees 2.0 KB and takes about 1 min 15 s. Nothing "
-        "starts it: clean.schedule is not set. $ hudi-services clean --table orders"
+        "No reader needs 11 files of older versions, 2.0 KiB. Cleaning 11 files frees 2.0 KiB and takes about 1 min 15 s. "
+        "Nothing starts it: clean.schedule is not set. $ hudi-services clean --table orders"
     ]
     told = {name: next(due(facts(work=work(name)))).text for name in ("compact", "archive", "ttl", "cluster")}
     assert told == {
         "compact": "Reads merge the logs of 3 file groups; 5 delta commits",
         "archive": "3 instants of the timeline can be archived",
-        "ttl": "3 partitions of 2.0 KB outlived the table's time to live",
-        "cluster": "3 file groups, 2.0 KB, can be packed together; 5 delta commits",
+        "ttl": "3 partitions of 2.0 KiB outlived the table's time to live",
+        "cluster": "3 file groups, 2.0 KiB, can be packed together; 5 delta commits",
     }
 
 
