@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -27,7 +28,7 @@ class Failure:
     """An error in parts: its kind, what is wrong with which thing, what was found there, what to do. Exit code 1 or 2.
 
     `retryable`: the same run may succeed a little later without any repair.
-    `digest`: that of the plan that needs approval.
+    `digest`: that of the plan that needs approval. `deletion`: what it would delete, as `DeleteCapError` has it.
     """
 
     error: str
@@ -37,6 +38,7 @@ class Failure:
     exit_code: int
     retryable: bool
     digest: str | None = None
+    deletion: Mapping[str, int] | None = None
 
     @classmethod
     def of(cls, error: BaseException) -> Failure:
@@ -50,7 +52,8 @@ class Failure:
             # A service looks by itself what is in: an ingestion by its position, the others by their plan on the timeline.
             again = error.retryable or isinstance(error, UnclearCommitError)
             digest = error.digest if isinstance(error, DeleteCapError) else None
-            return cls(kind, error.what, error.found, error.fix, code, again, digest)
+            deletion = error.deletion if isinstance(error, DeleteCapError) else None
+            return cls(kind, error.what, error.found, error.fix, code, again, digest, deletion)
         if isinstance(error, click.ClickException):
             return cls("UsageError", error.format_message(), None, "see --help", 2, False)
         if isinstance(error, OSError):

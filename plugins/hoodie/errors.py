@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import ClassVar
 
@@ -206,14 +206,25 @@ class UnsafeDeleteError(UnsafePathError):
 
 class DeleteCapError(HoodieError):
     """A run would delete more than it may without approval; nothing was changed. A user may approve its plan, by `digest`:
-    empty if only the text of the error has come through."""
+    empty if only the text of the error has come through. `deletion` are the `files`, their `bytes` and `partitions`, and the
+    bytes of the table (`of_bytes`); None if they were not counted."""
 
-    def __init__(self, what: str, *, found: str | None = None, fix: str | None = None, digest: str = "") -> None:
+    def __init__(
+        self,
+        what: str,
+        *,
+        found: str | None = None,
+        fix: str | None = None,
+        digest: str = "",
+        deletion: Mapping[str, int] | None = None,
+    ) -> None:
         super().__init__(what, found=found, fix=fix)
         self.digest = digest
+        self.deletion = deletion
 
     def __reduce__(self) -> tuple[object, ...]:
-        return partial(DeleteCapError, found=self.found, fix=self.fix, digest=self.digest), (self.what,)
+        again = partial(DeleteCapError, found=self.found, fix=self.fix, digest=self.digest, deletion=self.deletion)
+        return again, (self.what,)
 
 
 class PlanChangedError(HoodieError):

@@ -17,6 +17,7 @@ from hoodie_airflow.forms import DIGEST
 from hoodie_airflow.log_context import log_instant
 from hoodie_airflow.metrics import tell_metrics
 from hoodie_airflow.output import Output, beside_log, logs_go_elsewhere
+from hoodie_airflow.question import question
 from hudi_services.entry.service import ServiceEntry
 from hudi_services.entry.table import Table
 from hudi_services.runtime.failures import Failure
@@ -47,7 +48,7 @@ def told(
     match report:
         case Failure() if report.error == asks:
             _log.warning("%s", report.block())
-            return {"message": report.block(), ASKS: True, DIGEST: report.digest}
+            return {"message": question(report, table, entry), ASKS: True, DIGEST: report.digest}
         case Failure() if report.error == TablePausedError.__name__:  # since the task began
             raise AirflowSkipException(report.block())
         case Failure():

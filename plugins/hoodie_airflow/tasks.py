@@ -16,6 +16,7 @@ from hoodie_airflow.approval import ApprovalWhenAsked
 from hoodie_airflow.forms import asked, wants_explanation
 from hoodie_airflow.notifier import HudiAlert
 from hoodie_airflow.operator import HudiServiceOperator
+from hoodie_airflow.question import plan_link
 from hoodie_airflow.worker_operator import HudiWorkerOperator
 from hudi_services.entry.dag import Approval, Asked, Outlook, Run, Step, SwitchOn, WhenDue, WhenOn
 from hudi_services.entry.digest import ONLY
@@ -48,7 +49,7 @@ def _task(table: Table, step: Step, entries: Entries) -> BaseOperator:
             return PythonOperator(task_id=name, python_callable=switches, doc_md=SwitchOn.__doc__)
         case Approval():
             found = f"{{{{ (ti.xcom_pull(task_ids='{step.shows}') or {{}}).get('message') }}}}"
-            body = f"{found}\n\n{step.text}"
+            body = f"{found}\n\n{plan_link(table, step.shows)}{step.text}"
             if step.when_asked:
                 return ApprovalWhenAsked(task_id=name, subject=step.subject, body=body, shows=step.shows)
             return ApprovalOperator(task_id=name, subject=step.subject, body=body)

@@ -125,25 +125,27 @@ def test_a_plan_is_asked_for_shown_and_carried_out_from_the_page(
 ) -> None:
     for step in range(2000, 2006):  # a compaction is due after five
         write(table, step)
-    page.goto(f"{airflow.home.address}/hudi/#/table/judged")
-    page.get_by_role("row", name="compact").get_by_role("button", name="Explain").click()
-    expect(page).to_have_url(re.compile("#/run/hudi_compact__judged/"), timeout=20_000)
-    shown = page.get_by_role("region", name="schedule", exact=True)
+    page.goto(f"{airflow.home.address}/hudi/#/table/judged/runs")
+    page.get_by_role("row", name="compact").get_by_role("link", name="Explain").click()
+    page.wait_for_url("**/hudi/#/plan/judged/compact")
+    shown = page.get_by_role("region", name="compact", exact=True)
     expect(shown.get_by_text("explained, nothing was changed")).to_be_visible(timeout=60_000)
     expect(shown.get_by_role("img", name="The plan by partition: 1 file, listed below")).to_be_visible()
     explained = page.url
     shown.get_by_role("button", name="Run exactly this plan").click()
     expect(shown.get_by_text(re.compile("It would compact 1 file group, .*, by plan [0-9a-f]{12}"))).to_be_visible()
-    shown.get_by_role("button", name="Start it").click()
+    shown.get_by_role("button", name="Start").click()
     expect(page.get_by_role("region", name="execute", exact=True).get_by_text("executed 1 of 1 waiting")).to_be_visible(
         timeout=90_000
     )
     assert not any(each.log_files for each in HoodieTable.open(table.base_path).file_slices())
 
-    write(table, 3000)
+    for step in range(3000, 3006):
+        write(table, step)
     page.goto(explained)
-    page.get_by_role("button", name="Run exactly this plan").click()
-    page.get_by_role("button", name="Start it").click()
+    page.get_by_role("button", name="Run exactly this plan").click(timeout=60_000)
+    write(table, 4000)
+    page.get_by_role("button", name="Start", exact=True).click()
     told = page.get_by_role("region", name="schedule", exact=True).get_by_text("PlanChangedError")
     expect(told).to_be_visible(timeout=90_000)
     assert any(each.log_files for each in HoodieTable.open(table.base_path).file_slices()), "nothing was done"

@@ -14,7 +14,7 @@ from hudi_services.operations.watch.location import store_of
 from hudi_services.operations.watch.store import SnapshotStore
 from hudi_services.operations.watch.trends import keep_point
 from hudi_services.registry.load import read_registry
-from tests.support.browser import signed_in
+from tests.support.browser import signed_in, started_runs
 
 pytestmark = pytest.mark.e2e
 
@@ -48,3 +48,16 @@ def test_tables_are_cards_in_a_narrow_window(browser: Browser, home: AirflowHome
         assert tables.evaluate("node => node.scrollWidth <= node.clientWidth")
         page.set_viewport_size({"width": 800, "height": 800})
         expect(tables.get_by_role("button", name="Table")).to_be_visible()
+
+
+def test_a_plan_is_made_at_once_or_left_to_the_dag(browser: Browser, home: AirflowHome, few: None) -> None:
+    with signed_in(browser, home, "admin") as page:
+        started = started_runs(page, "hudi_clean__visits")
+        page.goto(f"{home.address}/hudi/#/table/orders/runs")
+        page.get_by_role("row", name="clean").get_by_role("link", name="Explain").click()
+        expect(page.get_by_role("region", name="clean")).to_contain_text("commits on the timeline", timeout=30_000)
+        page.goto(f"{home.address}/hudi/#/plan/visits/clean")
+        expect(page.get_by_text("has not measured table visits yet")).to_be_visible()
+        page.get_by_role("button", name="Plan by a run of the DAG").click()
+        page.wait_for_url("**/hudi/#/run/hudi_clean__visits/manual__2")
+        assert started == [{"operation": "explain"}]

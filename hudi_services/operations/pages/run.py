@@ -4,7 +4,7 @@ in Airflow."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from math import isfinite
@@ -19,6 +19,7 @@ LEFT = (RESULT, FAILURE, PLAN, PAUSED, PROGRESS, OUTLOOK)
 
 _EXACT = frozenset(entry.name for entry in ENTRIES if any(flag.name == "only" for flag in entry.command.flags))
 _DIGEST = re.compile(r"[0-9a-f]{12}")
+_ANSWERS = {"Approve": "Approved", "Reject": "Rejected"}
 _RUNNING = "running"  # a state of Airflow's tasks
 Unit = Literal["count", "bytes", "seconds"]
 _AMOUNTS: Mapping[str, Unit] = {
@@ -40,8 +41,17 @@ _GAINS: Mapping[str, Unit] = {
 
 
 @dataclass(frozen=True)
+class Answer:
+    """The answer of a person to a task that asked: the user, such as `Approve`, and when."""
+
+    by: str
+    chosen: str
+    at: datetime
+
+
+@dataclass(frozen=True)
 class Tried:
-    """A task of the run as Airflow knows it; `left` are its XComs by key."""
+    """A task of the run as Airflow knows it; `left` are its XComs by key, `answer` is that of a person."""
 
     task: str
     state: str | None
@@ -49,6 +59,7 @@ class Tried:
     ended: datetime | None
     tries: int
     left: Mapping[str, Any]
+    answer: Answer | None = None
 
 
 @dataclass(frozen=True)
@@ -88,7 +99,7 @@ class TaskRun:
     """A task: `outcome` says which of them it left. `lines` are blockers, recoveries and services after the commit.
 
     `files` are those of a plan, of which `more` are left out here; `whole` says where all of it is. `digest` names the plan,
-    where its service can be asked for it and no other: `would` says what that does.
+    where its service can be asked for it and no other: `would` says what that does. `answer` says who approved or rejected.
     """
 
     task: str
@@ -107,6 +118,7 @@ class TaskRun:
     progress: tuple[Progress, ...] = ()
     digest: str | None = None
     would: str = ""
+    answer: str = ""
 
 
 @dataclass(frozen=True)
@@ -150,6 +162,9 @@ def _task(tried: Tried) -> TaskRun:
             break
     if tried.state == _RUNNING:
         found["progress"] = tuple(_progress(tried.left.get(PROGRESS)))
+    if tried.answer is not None:
+        verb = _ANSWERS.get(tried.answer.chosen, f"Answered {tried.answer.chosen!r}")
+        found["answer"] = f"{verb} by {tried.answer.by}, {tried.answer.at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
     began, ended = (moment.isoformat() if moment is not None else None for moment in (tried.began, tried.ended))
     return TaskRun(tried.task, tried.state or "not begun", began, ended, tried.tries, **found)
 
@@ -187,13 +202,22 @@ def _explained(left: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "outcome": "explained",
         "message": _text(left.get("reason")),
-        "amounts": (Amount("bytes", size, "bytes"),) if size else (),
-        "lines": tuple(_blockers(left)),
+        "amounts": tuple(_sizes(files, int(_number(left.get("files_left_out"))), size)),
+        "lines": (*_blockers(left), *(f"needs approval: {_text(cap)}" for cap in _list(left.get("over_caps")))),
         "files": tuple(map(_touched, files)),
         "more": int(_number(left.get("files_left_out"))),
         "whole": _text(left["whole_plan"]) if "whole_plan" in left else None,
         **_exactly(left, len(files) + int(_number(left.get("files_left_out"))), size),
     }
+
+
+def _sizes(files: Sequence[Mapping[str, Any]], more: int, size: float) -> Iterator[Amount]:
+    """How large a plan is; its partitions are counted if all of its files are here."""
+    folders = {_text(each.get("path")).rpartition("/")[0] for each in files} - {""}
+    counts = (("files", len(files) + more), ("partitions", 0 if more else len(folders)))
+    yield from (Amount(name, number, "count") for name, number in counts if number)
+    if size:
+        yield Amount("bytes", size, "bytes")
 
 
 def _exactly(left: Mapping[str, Any], count: int, size: float) -> dict[str, Any]:

@@ -23,9 +23,9 @@ class Summary:
     `since` since when looks fail, `paused` by whom and why, also where something graver is the health. `passed` are
     the consumers for which services no longer keep what these have not read. `verified_at` (ISO 8601) is when a
     table of a database server was compared with its source last, at `verified_position` of the server's log.
-    `measured_at` is the last good look, to which the sizes belong. `successes` are the completion times (ISO 8601) of the
-    last success of each service, by any means. `advice` is the sentence of the most urgent advice, `severity` its own: both are
-    empty without any, and while looks fail."""
+    `older_files` are those of versions that are not current. `measured_at` is the last good look, to which the sizes
+    belong. `successes` are the completion times (ISO 8601) of the last success of each service, by any means. `advice` is
+    the sentence of the most urgent advice, `severity` its own: both are empty without any, and while looks fail."""
 
     table: str
     base_path: str
@@ -50,9 +50,15 @@ class Summary:
     verified_at: str = ""
     verified_position: str = ""
     measured_at: datetime | None = None
+    older_files: int = 0
     successes: Mapping[str, str] = field(default_factory=dict)
     advice: str = ""
     severity: str = ""
+
+    @property
+    def listed(self) -> int:
+        """The data files that a listing of the whole table finds."""
+        return self.files + self.older_files
 
     @property
     def was_there(self) -> bool:

@@ -49,8 +49,10 @@ def snapshot(name: str, base_path: str, look: Look) -> Snapshot:
     }
     summary = _summary(name, base_path, look.now, shown, instants["instants"])
     advice, severity = _advice(look, shown)
-    found = replace(summary, measured_at=look.now, successes=successes(look, shown), advice=advice, severity=severity)
-    return Snapshot(found, body)
+    measured = replace(
+        summary, measured_at=look.now, older_files=shown["older_files"], successes=successes(look, shown)
+    )
+    return Snapshot(replace(measured, advice=advice, severity=severity), body)
 
 
 def _advice(look: Look, shown: Mapping[str, Any]) -> tuple[str, str]:

@@ -76,7 +76,7 @@ def _steps(table: Table, section: Clean) -> tuple[Step, ...]:
     after = section.after_ingests
     remove = (
         Run("clean", "clean", asks=DeleteCapError.__name__),
-        Approval("approve", f"Delete so much of table {table.name}?", "clean", _APPROVAL, when_asked=True),
+        Approval("approve", f"Delete older files of table {table.name}?", "clean", _APPROVAL, when_asked=True),
         Run("clean_approved", "clean", agreed_in="clean"),
     )
     if after is None and (section.schedule is None or not table.filled_here):

@@ -58,7 +58,7 @@ def _form(_table: Table) -> tuple[Field, ...]:
 def _steps(table: Table, section: Ttl) -> tuple[Step, ...]:
     drop = (
         Run("ttl", "ttl", asks=DeleteCapError.__name__),
-        Approval("approve", f"Drop so much of table {table.name}?", "ttl", _APPROVAL, when_asked=True),
+        Approval("approve", f"Drop old partitions of table {table.name}?", "ttl", _APPROVAL, when_asked=True),
         Run("ttl_approved", "ttl", agreed_in="ttl"),
     )
     if section.schedule is None or not table.filled_here:

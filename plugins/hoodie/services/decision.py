@@ -72,8 +72,14 @@ class Decision(Shows, Generic[P]):
         Raises DeleteCapError when it deletes more than a run may without approval, unless `agreed` is its digest.
         """
         if self.deletion is not None and self.deletion.over:
-            self.deletion.check(service, table, self.digest, agreed)
+            self.deletion.check(service, table, self.digest, agreed, self._partitions())
         return self.plan
+
+    def _partitions(self) -> int:
+        """The number of partitions that the items are, or are in."""
+        whole = self.items is not None and self.items.noun == "partition"
+        paths = (item.path for item in self.items or ())
+        return len({path if whole else path.rpartition("/")[0] for path in paths} - {""})
 
     def only(self, service: str, table: str, digest: str | None) -> None:
         """Check that the plan has the digest that a user asked for; None accepts any plan.

@@ -48,9 +48,9 @@ class Deletion:
         """A line a cap that they are past."""
         return tuple(cap_texts(self.over, self.of_bytes))
 
-    def check(self, service: str, table: str, digest: str, agreed: str | None) -> None:
+    def check(self, service: str, table: str, digest: str, agreed: str | None, partitions: int = 0) -> None:
         """Check the plan of this digest before it is written; `agreed` is the digest of the plan that a user has approved, if
-        any.
+        any. `partitions` is how many it deletes from.
 
         Raises DeleteCapError when it is past a cap and another one.
         """
@@ -63,6 +63,12 @@ class Deletion:
             fix=f"look at the plan with `hudi-services {service} --explain`; if it is meant, run it with `--yes {digest}`. "
             "Nothing was changed",
             digest=digest,
+            deletion={
+                "files": self.files,
+                "bytes": self.bytes,
+                "of_bytes": self.of_bytes,
+                "partitions": partitions,
+            },
         )
 
 

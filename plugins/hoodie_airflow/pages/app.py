@@ -11,7 +11,7 @@ from airflow.api_fastapi.core_api.security import get_user
 from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request, Response
 from fastapi.exceptions import RequestValidationError
 
-from hoodie_airflow.pages import data
+from hoodie_airflow.pages import data, plans
 from hoodie_airflow.pages.access import RESULTS, RUNS, SIGNED_IN, Rights, User
 from hoodie_airflow.pages.login import add_login
 from hoodie_airflow.pages.pauses import WantedPause, pause_table, resume_table
@@ -43,6 +43,7 @@ def pages_app() -> FastAPI:
     )
     app.include_router(routes)
     app.include_router(data.routes)
+    app.include_router(plans.routes)
     app.add_exception_handler(RequestValidationError, _wrong_request)
     add_login(app)
     return app

@@ -10,19 +10,21 @@ from datetime import UTC
 from typing import Any
 
 from airflow.models.dagrun import DagRun
+from airflow.models.hitl import HITLDetail
 from airflow.models.taskinstance import TaskInstance
 from airflow.models.xcom import XComModel
 from airflow.utils.session import create_session
 from sqlalchemy import Select, func, select
 
 from hudi_services.entry.dag import DAG_PREFIX, EXPLAIN, OPERATION
-from hudi_services.operations.pages.run import FAILURE, LEFT, Going, Tried
+from hudi_services.operations.pages.run import FAILURE, LEFT, PAUSED, Answer, Going, Tried
 from hudi_services.operations.pages.snapshots import Ran
 from hudi_services.operations.pages.stream import StreamError
 
 _GOES_ON = ("queued", "running")  # states of a run
 _ENDED = ("success", "failed")
 _ASKS = "awaiting_input"  # the state of a task that waits for a person
+_PARAMETERS = 500  # parameters of a statement
 _A_FEW = 5  # runs of a DAG among which is one that did not only explain
 
 
@@ -34,6 +36,8 @@ def tried(dag_id: str, run_id: str) -> list[Tried]:
         for row in session.scalars(asked):
             left[row.task_id, row.map_index][row.key] = _plain(row.value)
         of_run = select(TaskInstance).where(TaskInstance.dag_id == dag_id, TaskInstance.run_id == run_id)
+        tasks = list(session.scalars(of_run))
+        answers = _answers(session, [task.id for task in tasks])
         return [
             Tried(
                 task.task_id if task.map_index < 0 else f"{task.task_id}[{task.map_index}]",
@@ -42,9 +46,21 @@ def tried(dag_id: str, run_id: str) -> list[Tried]:
                 task.end_date,
                 task.try_number,
                 left[task.task_id, task.map_index],
+                answers.get(task.id),
             )
-            for task in session.scalars(of_run)
+            for task in tasks
         ]
+
+
+def _answers(session: Any, tasks: Collection[Any]) -> dict[Any, Answer]:
+    """The answers of people to tasks that asked, by the task's id."""
+    wanted = select(HITLDetail).where(HITLDetail.ti_id.in_(tasks), HITLDetail.responded_at.is_not(None))
+    answers = {}
+    for detail in session.scalars(wanted):
+        user = detail.responded_by or {}
+        by = str(user.get("name") or user.get("id") or "Airflow")
+        answers[detail.ti_id] = Answer(by, ", ".join(detail.chosen_options or ()), detail.responded_at)
+    return answers
 
 
 def _plain(value: Any) -> Any:
@@ -98,7 +114,16 @@ def last_runs(dags: Collection[str]) -> dict[str, Ran]:
                 found[dag] = ran
             elif str(state) in _ENDED and newer.state not in _ENDED and not newer.before:
                 found[dag] = replace(newer, before=str(state))
-    return found
+        paused = _paused(session, {ran.run for ran in found.values() if ran.state == "success"})
+    return {dag: replace(ran, state="paused") if (dag, ran.run) in paused else ran for dag, ran in found.items()}
+
+
+def _paused(session: Any, runs: Collection[str]) -> set[tuple[str, str]]:
+    """DAGs and runs whose tasks were skipped as the table was paused: Airflow counts such a run as a success."""
+    left = select(XComModel.dag_id, XComModel.run_id).where(XComModel.key == PAUSED)
+    ordered = sorted(runs)
+    parts = (ordered[start : start + _PARAMETERS] for start in range(0, len(ordered), _PARAMETERS))
+    return {(dag, run) for part in parts for dag, run in session.execute(left.where(XComModel.run_id.in_(part)))}
 
 
 def _newest() -> Select[Any]:

@@ -69,6 +69,12 @@ def source_snapshot(registry: Registry, name: str) -> Snapshot | None:
     return found if found is not None and _of(registry, found.summary) else None
 
 
+def summary_of(registry: Registry, name: str) -> Summary | None:
+    """The last look at a table of the registry; None without one, and where the store is away."""
+    found = source_snapshot(registry, name)
+    return found.summary if found is not None and found.summary.health not in ("absent", "unreadable") else None
+
+
 def _of(registry: Registry, summary: Summary) -> bool:
     """Return true if the summary is of the table that has this name now: until the watcher has looked its store has the
     one of before."""

@@ -28,20 +28,20 @@ _BYTES = 4 << 20  # bytes of an answer
 _AT_ONCE = BoundedSemaphore(2)
 
 
-def looked(registry: str, table: Table, command: Sequence[str], user: str) -> dict[str, Any]:
+def looked(registry: str, table: Table, command: Sequence[str], user: str, seconds: float = SECONDS) -> dict[str, Any]:
     """Return what a command that looks at the table prints as JSON. `command` is its name and arguments, without those
     that name the table.
 
-    Raises HTTPException: 429 while two others are answered, 504 after a minute, 422 for what the command refuses, 502
+    Raises HTTPException: 429 while two others are answered, 504 after `seconds`, 422 for what the command refuses, 502
     where it dies.
     """
     _log.info("table %s: %s asks for %r", table.name, user, shlex.join(command))
     flags = ["--registry", registry, "--table", table.name, "--json"]
     arguments = ["-m", "hudi_services.cli.child_process", str(os.getpid()), str(MEMORY), *command, *flags]
     with _turn():
-        ended = _run([sys.executable, *arguments])
+        ended = _run([sys.executable, *arguments], seconds)
     if ended.late:
-        slow = f"This takes longer than {SECONDS:.0f} s. On a machine with time: {_typed(command, table)}"
+        slow = f"This takes longer than {seconds:.0f} s. On a machine with time: {_typed(command, table)}"
         raise HTTPException(504, slow)
     if len(ended.output) > _BYTES:
         raise HTTPException(422, f"The answer is too large for a page. At a shell: {_typed(command, table)}")
@@ -66,7 +66,7 @@ class _Ended:
     late: bool
 
 
-def _run(command: Sequence[str]) -> _Ended:
+def _run(command: Sequence[str], seconds: float) -> _Ended:
     """A process that prints more than an answer may have is ended, not listened to: this process serves all of Airflow."""
     late = Event()
     with (
@@ -80,7 +80,7 @@ def _run(command: Sequence[str]) -> _Ended:
             late.set()
             process.kill()
 
-        clock = Timer(SECONDS, end)
+        clock = Timer(seconds, end)
         clock.start()
         try:
             assert process.stdout is not None, "it was asked for"

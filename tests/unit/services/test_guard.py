@@ -13,10 +13,10 @@ from hoodie.config.keys.delete import DELETE_KEYS
 from hoodie.errors import DeleteCapError
 from hoodie.services.clean.service import Clean
 from hoodie.services.decision import Decision
-from hoodie.services.guard import Caps, weighed
+from hoodie.services.guard import Caps, Deletion, weighed
 from hoodie.services.restore.service import Restore
 from hoodie.services.rollback.service import Rollback
-from hoodie.services.stages import Item, Items
+from hoodie.services.stages import Item, Items, Measure
 from hoodie.storage.base import walk_files
 from hoodie.transaction.approvals import FOLDER as ASKED
 from hudi_services.cli.program import main
@@ -285,3 +285,10 @@ def test_decisions_that_delete_nothing_are_not_weighed(table):
     assert table.explain(CLEAN).deletion is None
     assert "over_caps" not in table.explain(CLEAN).as_dict("clean")
     assert dataclasses.replace(table.explain(CLEAN)).allowed("clean", "t", agreed=None) is None
+
+
+def test_the_error_has_the_sizes_for_the_question() -> None:
+    deletion = Deletion(12, 100, 400, (Measure(12, 1, "file", "hoodie.delete.max.files"),))
+    with pytest.raises(DeleteCapError) as raised:
+        deletion.check("clean", "t", "0123456789ab", None, partitions=2)
+    assert raised.value.deletion == {"files": 12, "bytes": 100, "of_bytes": 400, "partitions": 2}

@@ -53,9 +53,10 @@ function item(each, name, tell) {
 
 function buttons(each, name, tell) {
   if (!each.buttons) return null;
-  const { dag, explain, run } = each.buttons;
+  const { dag, explain, run } = each.buttons; // the page of the plan offers a run of the DAG if it makes none
   return [
-    explain ? starter(tell, "Explain", dag, explain) : null,
+    explain && Object.keys(explain).length > 1 ? starter(tell, "Explain", dag, explain) : null,
+    explain && Object.keys(explain).length === 1 ? h("a", { href: `#/plan/${encodeURIComponent(name)}/${each.service}` }, "Explain") : null,
     starter(tell, "Run", dag, run, `Run ${each.service} of ${name}?`),
   ];
 }

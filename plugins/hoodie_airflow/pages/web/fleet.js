@@ -48,11 +48,13 @@ export function state(row) {
 /** The first statement of a message, without its details and its fix. */
 export const brief = (text) => text.split(/\n|\. (?=Found: |To do: )/, 1)[0];
 
+const ENDS = { asks: "waits for approval", paused: "skipped, as the table is paused," };
+
 /** Each with a link to what it did; those that did not succeed say how they ended. */
 export function runs(found, now) {
   return found.map((each) => h("span", {},
     h("a", { href: `#/run/${encodeURIComponent(each.dag)}/${encodeURIComponent(each.run)}` }, each.service),
-    each.state === "success" ? " " : ` ${each.state === "asks" ? "waits for approval" : each.state} `, ago(each.at, now),
+    each.state === "success" ? " " : ` ${ENDS[each.state] ?? each.state} `, ago(each.at, now),
     each.later ? [", done by other means ", ago(each.later, now)] : null));
 }
 

@@ -1,11 +1,12 @@
 // The page of the address: #/ is all tables, #/table/NAME is one, #/table/NAME/TAB a part of it, #/dag/ID is the table of a DAG,
-// #/server/NAME a server, #/run/DAG/RUN a run, #/compare/NAME/FIRST/LAST the changes of a table between two instants.
+// #/server/NAME a server, #/run/DAG/RUN a run, #/plan/NAME/SERVICE a plan, #/compare/NAME/FIRST/LAST the changes of a table between two instants.
 
 import { adopt, mirror } from "./address.js";
 import { h, states } from "./dom.js";
 import { fleet } from "./fleet.js";
 import { compare } from "./compare.js";
 import { ask, tell } from "./request.js";
+import { plan } from "./plan.js";
 import { run } from "./run.js";
 import { server } from "./server.js";
 import { table } from "./table.js";
@@ -13,7 +14,7 @@ import { theme } from "./theme.js";
 
 const page = document.getElementById("page");
 const ROUTES = [[/^#?\/?$/, fleet], [/^#\/(table|dag)\/([^/?]+)(?:\/([a-z]+))?\/?$/, table], [/^#\/(server)\/([^/?]+)\/?$/, server], [/^#\/run\/([^/?]+)\/([^/?]+)$/, run],
-  [/^#\/compare\/([^/?]+)\/(\d+)\/(\d+|now)$/, compare]];
+  [/^#\/plan\/([^/?]+)\/([a-z]+)$/, plan], [/^#\/compare\/([^/?]+)\/(\d+)\/(\d+|now)$/, compare]];
 
 let asked = 0;
 

@@ -25,4 +25,4 @@ async function answered(path, how) {
 }
 
 /** Statuses of answers whose text is for people. */
-const FOR_PEOPLE = new Set([403, 404, 422, 429, 502, 504]);
+const FOR_PEOPLE = new Set([403, 404, 409, 422, 429, 502, 504]);

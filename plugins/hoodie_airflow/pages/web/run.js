@@ -1,6 +1,6 @@
 // A run of a DAG, task by task.
 
-import { h } from "./dom.js";
+import { h, states } from "./dom.js";
 import { compared, listing } from "./listing.js";
 import { planned } from "./planned.js";
 import { inAirflow } from "./framed.js";
@@ -25,7 +25,7 @@ export async function run(ask, [, dag, name], tell) {
       const text = JSON.stringify([task, found.conf]);
       const before = drawn.get(task.task);
       if (before?.text === text) return before.node;
-      const node = one(task, found, tell);
+      const node = taskSection(task, found, tell);
       drawn.set(task.task, { text, node });
       return node;
     });
@@ -51,6 +51,7 @@ export async function run(ask, [, dag, name], tell) {
     h("h1", {}, found.service ? `${found.service} of ${found.table}` : found.dag),
     h("p", { class: "quiet" }, "run ", h("a", { href: airflow(found), click: inAirflow }, found.run)),
     asked(found.conf),
+    skipped(found),
     place,
   ];
 }
@@ -60,19 +61,27 @@ const airflow = (found, task) => `../dags/${encodeURIComponent(found.dag)}/runs/
 
 /** The values of the run's form. */
 function asked(conf) {
-  const pairs = Object.entries(conf);
+  const pairs = Object.entries(conf).filter(([, given]) => given !== null && given !== "");
   if (!pairs.length) return "";
   return h("dl", { class: "facts" }, pairs.map(([name, given]) => h("div", {}, h("dt", {}, name), h("dd", {}, typeof given === "string" ? given : JSON.stringify(given)))));
 }
 
-function one(task, found, tell) {
+/** Airflow counts a run that did nothing as a success. */
+function skipped(found) {
+  const paused = found.tasks.find((task) => task.outcome === "paused");
+  return paused ? h("div", {}, states([{ severity: "warning", title: "This run did nothing: the table is paused", text: paused.message }])) : "";
+}
+
+/** The section of a task. */
+export function taskSection(task, found, tell) {
   const [mark, words, colour] = OUTCOMES[task.outcome];
   const took = task.began && task.ended ? `took ${span((Date.parse(task.ended) - Date.parse(task.began)) / 1000)}` : null;
   const waits = task.state === "awaiting_input";
   const facts = [waits ? "waits for approval" : task.state, moment(task.began), took, task.tries > 1 ? `try ${task.tries}` : null, words].filter(Boolean).join(" · ");
   return h("section", { "aria-label": task.task },
     h("h2", {}, h("span", { class: colour, "aria-hidden": "true" }, `${mark} `), task.task),
-    h("p", { class: "quiet" }, facts, " · ", h("a", { href: airflow(found, task.task.replace(/\[\d+\]$/, "")), click: inAirflow }, waits ? "approve or reject" : "in Airflow")),
+    h("p", { class: "quiet" }, facts, found.run ? [" · ", h("a", { href: airflow(found, task.task.replace(/\[\d+\]$/, "")), click: inAirflow }, waits ? "approve or reject" : "in Airflow")] : null),
+    task.answer ? h("p", {}, h("strong", {}, task.answer)) : null,
     task.progress.map(progressed),
     task.message ? h("p", { class: "lines" }, task.message) : null,
     task.instant ? h("p", {}, "instant ", h("code", {}, task.instant)) : null,

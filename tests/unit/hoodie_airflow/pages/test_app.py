@@ -18,6 +18,7 @@ from airflow.api_fastapi.app import get_auth_manager
 from airflow.api_fastapi.auth.managers.models.resource_details import DagAccessEntity
 from airflow.models.dag import DagModel
 from airflow.models.dagrun import DagRun
+from airflow.models.hitl import HITLDetail
 from airflow.models.taskinstance import TaskInstance
 from airflow.models.xcom import XComModel
 from airflow.plugins_manager import get_plugin_info
@@ -260,6 +261,35 @@ def test_the_last_run_is_the_one_that_began_last_and_did_something(server: FastA
         session.commit()
     found = client.get("/hudi/api/tables/visits").json()["row"]
     assert (found["runs"][0]["state"], found["reasons"][-1]) == ("asks", "clean waits for approval")
+
+
+def test_a_run_says_who_approved_and_one_of_a_paused_table_is_no_success(server: FastAPI, registry: Path) -> None:
+    client, dag, now = signed_in(server, "viewer"), "hudi_clean__visits", datetime(2026, 11, 25, tzinfo=UTC)
+    with settings.Session() as session:
+        found = DagRun(dag_id=dag, run_id="held", run_type=DagRunType.MANUAL, run_after=now, state="success")
+        found.start_date = now
+        session.add(found)
+        session.flush()
+        for name in ("approve", "clean"):
+            task = TaskInstance(
+                create_scheduler_operator(EmptyOperator(task_id=name, dag=DAG(dag))), run_id="held", dag_version_id=None
+            )
+            task.dag_id, task.state = dag, "success"
+            session.add(task)
+            session.flush()
+            if name == "approve":
+                by, chosen = {"id": "1", "name": "ann"}, ["Approve"]
+                detail = HITLDetail(ti_id=task.id, options=chosen, subject="?", responded_at=now, responded_by=by)
+                detail.chosen_options = chosen
+                session.add(detail)
+        held = {"by": "ann", "reason": "moving", "until": None}
+        XComModel.set("paused", held, dag_id=dag, task_id="clean", run_id="held", session=session)
+        session.commit()
+    tasks = {task["task"]: task for task in client.get(f"/hudi/api/runs/{dag}/held").json()["tasks"]}
+    assert tasks["approve"]["answer"] == "Approved by ann, 2026-11-25 00:00:00 UTC"
+    assert (tasks["clean"]["outcome"], tasks["clean"]["answer"]) == ("paused", "")
+    row = next(each for each in client.get("/hudi/api/fleet").json()["tables"] if each["name"] == "visits")
+    assert [(each["run"], each["state"]) for each in row["runs"]] == [("held", "paused")]
 
 
 def test_the_store_of_the_watcher_is_read_and_its_states_are_told(server: FastAPI, registry: Path) -> None:
