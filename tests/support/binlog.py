@@ -8,7 +8,7 @@ from hudi_services.sources.cdc.mysql.binlog.log import collation_charsets, end_o
 from hudi_services.sources.cdc.mysql.binlog.transaction_batch import Changes, Unreadable
 from hudi_services.sources.cdc.mysql.binlog.transactions import Statement, transactions
 from hudi_services.sources.cdc.mysql.columns import declared_types
-from hudi_services.sources.cdc.mysql.connection import connected
+from hudi_services.sources.cdc.mysql.connection import connected, is_mariadb
 from hudi_services.sources.cdc.mysql.connection import rows_of as rows_of_query
 
 SERVER_ID = 5401
@@ -28,12 +28,12 @@ def logged(server, start, wanted=lambda database, table: True, choices=PLAIN):
     """All that was committed since `start`. Raises ValueError for what cannot be read."""
     with connect(server) as connection:
         charsets = collation_charsets(connection)
-        declared = declared_types(connection)
+        declared, mariadb = declared_types(connection), is_mariadb(connection)
         tables = rows_of_query(connection, "SELECT table_schema, table_name FROM information_schema.tables")
     decoding = Decoding(dict.fromkeys(tables, choices), declared)
     with connect(server) as connection:
         log = events(connection, SERVER_ID, start, wait=False)
-        parts = list(transactions(log, charsets, wanted, mariadb=True, decoding=decoding))
+        parts = list(transactions(log, charsets, wanted, mariadb=mariadb, decoding=decoding))
     for part in parts:
         if isinstance(part, Unreadable):
             raise ValueError(part.reason)

@@ -70,7 +70,7 @@ class Cut:
 
     @property
     def gtid(self) -> str:
-        """The position by GTID of MariaDB, such as `0-1-7,1-2-9`. Empty for MySQL, and for a log without transactions."""
+        """The position by GTID: `0-1-7,1-2-9` of MariaDB, `UUID:1-9` of MySQL. Empty where it is not known."""
         return self._of_log("gtid")
 
     def _of_log(self, part: str) -> str:

@@ -14,6 +14,8 @@ from hudi_services.sources.cdc.mysql.position import LogPosition, log_position
 
 _NUMBER = re.compile(r"cut\s+(\d+)", re.IGNORECASE)
 _GTID = re.compile(r"\d+-\d+-\d+(?:\s*,\s*\d+-\d+-\d+)*")
+_UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?::\d+(?:-\d+)?)+"
+_GTIDS = re.compile(rf"{_UUID}(?:\s*,\s*{_UUID})*")
 
 
 @dataclass(frozen=True)
@@ -25,23 +27,23 @@ class CutNumber:
 
 @dataclass(frozen=True)
 class Transactions:
-    """The last sequence number of each domain, of a position by GTID of MariaDB."""
+    """The last number of each domain (MariaDB), or of each server (MySQL), of a position by GTID."""
 
-    domains: Mapping[int, int]
+    domains: Mapping[str, int]
 
 
 Moment = CutNumber | Transactions | LogPosition | datetime
 
 
 def source_moment(text: str) -> Moment:
-    """Read `cut 12`, a time in ISO 8601 (UTC where it has no zone), `FILE:OFFSET`, or GTIDs of MariaDB. Raises SqlError."""
+    """Read `cut 12`, a time in ISO 8601 (UTC where it has no zone), `FILE:OFFSET`, or GTIDs. Raises SqlError."""
     text = text.strip()
     if (number := _NUMBER.fullmatch(text)) is not None:
         return CutNumber(int(number[1]))
     with suppress(ValueError):
         time = datetime.fromisoformat(text)
         return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
-    if _GTID.fullmatch(text):
+    if _GTID.fullmatch(text) or _GTIDS.fullmatch(text):
         return Transactions(_domains(text))
     with suppress(ConfigError):
         return log_position(text)
@@ -98,7 +100,7 @@ def _is_reached(moment: Moment, cut: Cut) -> bool:
         raise SqlError(
             "A cut has no GTID",
             found=said(cut),
-            fix="name the moment by a cut, a time or a place of the log: GTIDs are those of MariaDB",
+            fix="name the moment by a cut, a time or a place of the log",
         )
     return all(number <= moment.domains.get(domain, -1) for domain, number in _domains(cut.gtid).items())
 
@@ -113,6 +115,8 @@ def _is_of_other_log(moment: Moment, earlier: Cut, later: Cut) -> bool:
     return False
 
 
-def _domains(gtid: str) -> dict[int, int]:
-    parts = (one.strip().split("-") for one in gtid.split(",") if one.strip())
-    return {int(domain): int(number) for domain, _, number in parts}
+def _domains(gtid: str) -> dict[str, int]:
+    parts = [one.strip() for one in gtid.split(",") if one.strip()]
+    if ":" in gtid:
+        return {part.partition(":")[0].lower(): int(re.split("[:-]", part)[-1]) for part in parts}
+    return {part.split("-")[0]: int(part.split("-")[2]) for part in parts}

@@ -18,7 +18,8 @@ from hudi_services.sources.cdc.mysql.equality.verify import EqualityCheck
 from hudi_services.sources.cdc.mysql.log_identity import StoredPosition
 from hudi_services.sources.cdc.mysql.position import LogPosition
 from hudi_services.sources.cdc.mysql.server_sync import ServerMoment, server_time
-from hudi_services.sources.cdc.mysql.snapshot import Snapshot, begin_snapshot
+from hudi_services.sources.cdc.mysql.snapshot import Snapshot
+from hudi_services.sources.cdc.mysql.snapshot_place import QUIET_TRIES, begin_placed_snapshot
 from hudi_services.sources.cdc.mysql.table_load import TableLoad
 from hudi_services.sources.cdc.mysql.target_table import TargetTable
 from hudi_services.sources.databases.plan_sync import PlannedSync
@@ -51,7 +52,7 @@ class ServerVerification:
         """Bring the tables to the place of a transaction of the server, store a cut there, and compare each table in it.
 
         Return a result of each table: those that cannot be compared say why, and the others go on. Raises ConfigError for a
-        server that does not say which place a transaction sees (MySQL), PendingInstantError where tables went past that place,
+        MySQL that is never quiet or has no GTIDs, PendingInstantError where tables went past that place,
         and what a run of `sync` raises.
         """
         began = self.monotonic()
@@ -59,12 +60,14 @@ class ServerVerification:
         self.sync.run()  # so that new tables have rows, and little is left to apply while the transaction is open
         with connected(planner.name, planner.server, planner.environ) as connection:
             now = server_time(connection)
-            position = begin_snapshot(connection)
-            if position is None:
+            place = begin_placed_snapshot(connection, tries=QUIET_TRIES)
+            position = place.position
+            if not place.is_exact:
                 raise ConfigError(
                     f"The tables of the server {planner.name} cannot be verified",
-                    found="a server that does not say which place of its log a transaction sees",
-                    fix=f"compare all rows of a table: `hudi-services cdc resync --table {planner.name}.DATABASE.TABLE`",
+                    found="a MySQL without GTIDs, or one that commits all the time",
+                    fix="set gtid_mode=ON, or run again when the server is quiet. Otherwise compare all rows of a table: "
+                    f"`hudi-services cdc resync --table {planner.name}.DATABASE.TABLE`",
                 )
             result = self.sync.run(until=ServerMoment(position, now))
             cut = self.sync.cuts.latest()

@@ -21,7 +21,8 @@ from hudi_services.sources.cdc.mysql.facts import quoted
 from hudi_services.sources.cdc.mysql.key_range import KeyColumn, KeyValues, is_ordered, key_after, key_up_to
 from hudi_services.sources.cdc.mysql.position import LogPosition
 from hudi_services.sources.cdc.mysql.result_rows import result_rows
-from hudi_services.sources.cdc.mysql.snapshot import begin_snapshot, record_batches
+from hudi_services.sources.cdc.mysql.snapshot import record_batches
+from hudi_services.sources.cdc.mysql.snapshot_place import begin_snapshot
 from hudi_services.sources.cdc.mysql.target import UniqueKey, unique_keys
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def chunked_table(
         return None
     try:
         with answered(connection), connection.cursor(DictCursor) as cursor:
-            cursor.execute(f"EXPLAIN {found.step(None, None, 1000)}")
+            cursor.execute(f"EXPLAIN FORMAT=TRADITIONAL {found.step(None, None, 1000)}")
             [plan] = cursor.fetchall()
     except pymysql.err.MySQLError:
         return None

@@ -26,7 +26,8 @@ from hudi_services.sources.cdc.mysql.log_positions import LogPositions
 from hudi_services.sources.cdc.mysql.position import LogPosition
 from hudi_services.sources.cdc.mysql.server_filter import server_condition
 from hudi_services.sources.cdc.mysql.session_pool import SessionPool
-from hudi_services.sources.cdc.mysql.snapshot import begin_snapshot, record_batches
+from hudi_services.sources.cdc.mysql.snapshot import record_batches
+from hudi_services.sources.cdc.mysql.snapshot_place import begin_placed_snapshot
 from hudi_services.sources.cdc.mysql.snapshot_progress import SnapshotProgress
 from hudi_services.sources.cdc.mysql.source_columns import (
     as_changes,
@@ -210,9 +211,8 @@ def _read(connection: Connection[Any], plan: _Planned, schema: pa.Schema, wanted
 
     table, source = plan.table, plan.source
     try:
-        before = end_of_log(connection)
-        place = begin_snapshot(connection)
-        high = place or end_of_log(connection)
+        place = begin_placed_snapshot(connection)
+        high = place.position if place.is_exact else end_of_log(connection)
         condition = server_condition(wanted, table)
         query = f"{table.query} WHERE {condition}" if condition else table.query
         rows = wanted.table(pa.Table.from_batches(record_batches(connection, table, query), table.schema))
@@ -222,7 +222,7 @@ def _read(connection: Connection[Any], plan: _Planned, schema: pa.Schema, wanted
         rows_of(connection, "COMMIT")
         for batch in rows.to_batches():
             check_key_values(batch.to_struct_array(), plan.key)
-        return _Read(source, fitted_rows(rows, source, schema), place or before, high)
+        return _Read(source, fitted_rows(rows, source, schema), place.position, high)
     except HoodieError as error:
         if not connection.open:  # the server ended it, which says nothing of the table
             raise

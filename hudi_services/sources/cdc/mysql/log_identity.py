@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from hudi_services.sources.cdc.mysql.table_names import name_ranges, names_of
 if TYPE_CHECKING:
     from pymysql.connections import Connection
 
+_LOG = re.compile(r"server (?P<server>\S+), (?:transactions (?P<transactions>\S*), )?file of (?P<created>\d+)")
 KEY = "hudi_services.cdc.mysql.position"
 """The extra metadata of commits that holds how far a table has taken in the binlog."""
 
@@ -23,7 +25,7 @@ KEY = "hudi_services.cdc.mysql.position"
 @dataclass(frozen=True)
 class StoredPosition:
     """The source (server/database.table), the place in its log, and what identifies the log: the server, the transactions before
-    the place (MariaDB), and when the file of the place began.
+    the place (those of MySQL may be missing), and when the file of the place began.
 
     `snapshot` is set while the table is not equal to its source at the position, since its rows are of several moments.
 
@@ -53,6 +55,25 @@ class StoredPosition:
     def place(self) -> LogPosition:
         return log_position(self.position)
 
+    @property
+    def server(self) -> str:
+        """The server, as `server_identity` named it."""
+        match = _LOG.fullmatch(self.log)
+        return match["server"] if match is not None else ""
+
+    @property
+    def transactions(self) -> str:
+        """The transactions before the place, by their GTIDs. Empty where they are not known."""
+        match = _LOG.fullmatch(self.log)
+        return (match["transactions"] or "") if match is not None else ""
+
+    def is_of(self, identity: str) -> bool:
+        """Return True where `log_identity` says this of the place. It does not say which transactions MySQL has before it."""
+        match = _LOG.fullmatch(self.log)
+        return identity == self.log or (
+            match is not None and identity == f"server {match['server']}, file of {match['created']}"
+        )
+
     def _groups(self) -> list[dict[str, object]]:
         """An entry for each place: that of the position itself is left out."""
         groups: dict[str, tuple[dict[str, object], list[str]]] = {}
@@ -61,6 +82,11 @@ class StoredPosition:
             entry = {**({"position": table.position, "log": table.log} if differs else {}), **_progress(table)}
             groups.setdefault(json.dumps(entry), (entry, []))[1].append(name)
         return [{**entry, "names": name_ranges(names)} for entry, names in groups.values()]
+
+
+def identity_with(identity: str, transactions: str) -> str:
+    """Return what identifies a log of MySQL, with the transactions before a place. They may be empty."""
+    return identity.replace(", file of", f", transactions {transactions}, file of") if transactions else identity
 
 
 def joined_position(source: str, tables: Mapping[str, StoredPosition]) -> StoredPosition:
@@ -108,12 +134,16 @@ def log_identity(connection: Connection[Any], position: LogPosition, created: Ca
 
     `created` says when a file of the log began: a server that is set up again by the same statements has the same transactions.
     """
+    server = server_identity(connection)
     if not is_mariadb(connection):
-        [[server]] = rows_of(connection, "SELECT @@server_uuid")
         return f"server {server}, file of {created(position.file)}"
-    [[server, transactions]] = rows_of(
-        connection, "SELECT @@server_id, BINLOG_GTID_POS(%s, %s)", (position.file, position.offset)
-    )
+    [[transactions]] = rows_of(connection, "SELECT BINLOG_GTID_POS(%s, %s)", (position.file, position.offset))
     if transactions is None:
         return None
     return f"server {server}, transactions {transactions}, file of {created(position.file)}"
+
+
+def server_identity(connection: Connection[Any]) -> str:
+    """Return what no other server of a cluster has: a UUID, MariaDB's number."""
+    [[server]] = rows_of(connection, f"SELECT @@{'server_id' if is_mariadb(connection) else 'server_uuid'}")
+    return str(server)

@@ -12,11 +12,11 @@ import pyarrow as pa
 from hoodie.errors import SourceError, SourceUnavailableError
 from hudi_services.entry.server import DatabaseServer
 from hudi_services.sources.cdc.mysql.binlog.decoding import PLAIN, Choices
-from hudi_services.sources.cdc.mysql.binlog.log import end_of_log
 from hudi_services.sources.cdc.mysql.columns import DeclaredTable, declared_table
 from hudi_services.sources.cdc.mysql.connection import connected, rows_of
 from hudi_services.sources.cdc.mysql.position import LogPosition
 from hudi_services.sources.cdc.mysql.result_rows import result_rows
+from hudi_services.sources.cdc.mysql.snapshot_place import begin_placed_snapshot
 from hudi_services.sources.cdc.mysql.text_values import text_values
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 class Snapshot:
     """A table as it was at one moment of the server. Changes after `position` are not in its rows.
 
-    Changes at the position or before are, where it `is_exact`. Servers without a place of snapshots (MySQL) may have the last
-    changes after it in the rows, so changes are applied by key. `connection` sees the same moment between two reads of rows.
+    Changes at the position or before are, where it `is_exact`. A MySQL that commits all the time, or has no GTIDs, may have
+    later changes in the rows, so changes are applied by key. `connection` sees the same moment between two reads of rows.
     """
 
     table: DeclaredTable
@@ -64,39 +64,35 @@ def snapshot(
     database: str,
     table: str,
     choices: Choices = PLAIN,
+    tries: int = 5,
 ) -> Iterator[Snapshot]:
     """Yield the table in a transaction of one moment, which takes no lock and ends with the block.
+
+    A MySQL is asked for a moment without commits some `tries`, so that the snapshot is exact.
 
     Raises SourceError for a table that cannot be read, SourceUnavailableError where the server fails in the block or the
     definition of the table changes.
     """
-    with connected(name, server, environ) as connection, snapshot_on(connection, database, table, choices) as rows:
+    with (
+        connected(name, server, environ) as connection,
+        snapshot_on(connection, database, table, choices, tries) as rows,
+    ):
         yield rows
 
 
 @contextmanager
-def snapshot_on(connection: Connection[Any], database: str, table: str, choices: Choices = PLAIN) -> Iterator[Snapshot]:
+def snapshot_on(
+    connection: Connection[Any], database: str, table: str, choices: Choices = PLAIN, tries: int = 5
+) -> Iterator[Snapshot]:
     """Yield the table as `snapshot` does, on a connection that serves nothing else until the block ends.
 
     After an error, rows may be left on the connection.
     """
-    before = end_of_log(connection)
-    place = begin_snapshot(connection)
+    place = begin_placed_snapshot(connection, tries)
     declared = declared_table(connection, database, table, choices)
     with _failures(declared):
-        yield Snapshot(declared, place or before, place is not None, connection)
+        yield Snapshot(declared, place.position, place.is_exact, connection)
         rows_of(connection, "COMMIT")
-
-
-def begin_snapshot(connection: Connection[Any]) -> LogPosition | None:
-    """Begin a transaction that sees one moment.
-
-    Return the place of that moment in the log, None where the server does not have it (MySQL).
-    """
-    rows_of(connection, "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-    rows_of(connection, "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY")
-    place = dict(rows_of(connection, "SHOW STATUS LIKE 'binlog_snapshot_%'"))
-    return LogPosition(place["Binlog_snapshot_file"], int(place["Binlog_snapshot_position"])) if place else None
 
 
 def record_batches(connection: Connection[Any], table: DeclaredTable, query: str) -> Iterator[pa.RecordBatch]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _COM_BINLOG_DUMP, _COM_REGISTER = 0x12, 0x15
 _NON_BLOCKING = 1
 _PURGED = 1236  # ER_MASTER_FATAL_ERROR_READING_BINLOG
-_FIRST = 4  # the offset of the first event of a file
+FIRST_OFFSET = 4  # the offset of the first event of a file
 _OFFSETS = 1 << 32  # the protocol's place of the first event has 32 bits
 
 
@@ -26,7 +26,7 @@ def end_of_log(connection: Connection[Any]) -> LogPosition:
     """Return where the server writes its next event. Raises SourceError where it writes no log."""
     import pymysql
 
-    for words in ("SHOW MASTER STATUS", "SHOW BINARY LOG STATUS"):  # MySQL 8.4 knows the second only
+    for words in ("SHOW MASTER STATUS", "SHOW BINARY LOG STATUS"):  # MySQL 8.4 and later know the second only
         try:
             rows = rows_of(connection, words)
         except pymysql.err.Error:
@@ -43,7 +43,7 @@ def file_created(connection: Connection[Any], server_id: int, file: str) -> int:
 
     Raises SourceError for a file that the server no longer has.
     """
-    begins = events(connection, server_id, LogPosition(file, _FIRST), wait=False)
+    begins = events(connection, server_id, LogPosition(file, FIRST_OFFSET), wait=False)
     return next(event.seconds for _, event in begins if event.kind is Kind.FORMAT_DESCRIPTION)
 
 
@@ -54,7 +54,7 @@ def position_after(connection: Connection[Any], server_id: int, transactions: st
     """
     rows_of(connection, "SET @slave_connect_state = %s", (transactions,))
     rows_of(connection, "SET @slave_gtid_strict_mode = 1")
-    place = LogPosition("", _FIRST)  # the server uses the state instead
+    place = LogPosition("", FIRST_OFFSET)  # the server uses the state instead
     for position, found in events(connection, server_id, place, wait=False):
         if found.kind is Kind.MARIADB_GTID:
             break

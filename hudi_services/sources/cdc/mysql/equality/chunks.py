@@ -11,21 +11,67 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 import numpy as np
 import pyarrow as pa
 
 from hudi_services.sources.cdc.mysql.columns import DeclaredTable
+from hudi_services.sources.cdc.mysql.connection import rows_of
 from hudi_services.sources.cdc.mysql.equality.row_sql import row_expression
 from hudi_services.sources.cdc.mysql.equality.row_text import row_bytes
 from hudi_services.sources.cdc.mysql.snapshot import Snapshot
 
+if TYPE_CHECKING:
+    from pymysql.connections import Connection
+
 CHUNKS = 1 << 16
-_CHUNK = "md5_number_upper(key) & 65535"  # the lowest byte is the first one of the MD5
-_SUMS = f"""
-SELECT {_CHUNK} AS chunk, count(*) AS rows, bit_xor(md5_number_upper(row)) AS digest FROM batch GROUP BY chunk
-"""
+
+
+@dataclass(frozen=True)
+class RowHash:
+    """A hash that the server and DuckDB know: the words of the server, and DuckDB's number of its first eight bytes.
+
+    DuckDB takes the first byte for the lowest one where it `is_reversed`. The server takes it for the highest.
+    """
+
+    words: str
+    number: str
+    is_reversed: bool
+
+    def on_server(self, expression: str, digits: int) -> str:
+        """Return the number of the first hexadecimal digits in the words of the server."""
+        return f"CAST(CONV(LEFT({self.words.format(expression)}, {digits}), 16, 10) AS UNSIGNED)"
+
+    def chunk_in_duckdb(self, column: str) -> str:
+        """Return DuckDB's expression of the chunk that `chunk_numbers` reads."""
+        number = self.number.format(column)
+        return f"{number} & 65535" if self.is_reversed else f"{number} >> 48"
+
+    def chunk_numbers(self, chunks: np.ndarray) -> np.ndarray:
+        """Return chunks of DuckDB as the server has them."""
+        return (chunks.astype(np.uint16).byteswap() if self.is_reversed else chunks).astype(np.int64)
+
+    def row_numbers(self, digests: np.ndarray) -> np.ndarray:
+        """Return digests of the server as DuckDB has them."""
+        return digests.byteswap() if self.is_reversed else digests
+
+
+MD5 = RowHash("MD5({})", "md5_number_upper({})", is_reversed=True)
+SHA2 = RowHash("SHA2({}, 256)", "('0x' || sha256({})[1:16])::UBIGINT", is_reversed=False)
+"""A server without MD5 gets this one: MySQL has MD5 as a component since 9.6. It takes longer."""
+
+
+def row_hash(connection: Connection[Any]) -> RowHash:
+    """Return the fastest hash that the server has."""
+    import pymysql
+
+    try:
+        rows_of(connection, "SELECT MD5('')")
+    except pymysql.err.MySQLError:
+        return SHA2
+    return MD5
 
 
 def _zeros() -> np.ndarray:
@@ -54,23 +100,24 @@ class ChunkSums:
         return np.flatnonzero((self.rows != other.rows) | (self.digests != other.digests))
 
 
-def chunk_expression(table: DeclaredTable, key: Sequence[str]) -> str:
+def chunk_expression(table: DeclaredTable, key: Sequence[str], hash_function: RowHash) -> str:
     """Return the number of a row's chunk in the words of the server."""
     columns = [column for column in table.columns if column.name in key]
-    return f"CAST(CONV(LEFT(MD5({row_expression(table, columns)}), 4), 16, 10) AS UNSIGNED)"
+    return hash_function.on_server(row_expression(table, columns), 4)
 
 
-def server_sums(snapshot: Snapshot, key: Sequence[str]) -> ChunkSums:
+def server_sums(snapshot: Snapshot, key: Sequence[str], hash_function: RowHash) -> ChunkSums:
     """Ask the server, which reads all rows once. Raises SourceUnavailableError."""
     table = snapshot.table
-    digest = f"CAST(CONV(LEFT(MD5({row_expression(table, table.columns)}), 16), 16, 10) AS UNSIGNED)"
+    digest = hash_function.on_server(row_expression(table, table.columns), 16)
     answer = snapshot.answer(
-        f"SELECT {chunk_expression(table, key)} AS chunk, COUNT(*), BIT_XOR({digest}) FROM {table.quoted_name} GROUP BY chunk"
+        f"SELECT {chunk_expression(table, key, hash_function)} AS chunk, COUNT(*), BIT_XOR({digest}) "
+        f"FROM {table.quoted_name} GROUP BY chunk"
     )
     sums = ChunkSums()
     if answer:
         chunks, rows, digests = (np.array(column, np.uint64) for column in zip(*answer, strict=True))
-        sums.add(chunks, rows, digests.byteswap())  # DuckDB takes the first byte for the lowest
+        sums.add(chunks.astype(np.int64), rows, hash_function.row_numbers(digests))
     return sums
 
 
@@ -80,6 +127,7 @@ class Digests:
 
     table: DeclaredTable
     key: Sequence[str]
+    hash_function: RowHash
     _duck: duckdb.DuckDBPyConnection
 
     def sums(self, batches: Iterable[pa.RecordBatch]) -> ChunkSums:
@@ -87,15 +135,22 @@ class Digests:
         sums = ChunkSums()
         names = [column.name for column in self.table.columns]
         for batch in batches:
-            answer = self._answer(_SUMS, key=self._keys(batch), row=row_bytes(batch, names, self.table.charsets))
+            answer = self._answer(
+                f"SELECT {self.hash_function.chunk_in_duckdb('key')} AS chunk, count(*) AS rows, "
+                f"bit_xor({self.hash_function.number.format('row')}) AS digest FROM batch GROUP BY chunk",
+                key=self._keys(batch),
+                row=row_bytes(batch, names, self.table.charsets),
+            )
             chunks, rows, digests = (answer[name].to_numpy() for name in ("chunk", "rows", "digest"))
-            sums.add(_as_server(chunks), rows.astype(np.uint64), digests)
+            sums.add(self.hash_function.chunk_numbers(chunks), rows.astype(np.uint64), digests)
         return sums
 
     def chunks(self, rows: pa.RecordBatch) -> np.ndarray:
         """Return the chunk of each row."""
-        answer = self._answer(f"SELECT {_CHUNK} AS chunk FROM batch", key=self._keys(rows))
-        return _as_server(answer["chunk"].to_numpy())
+        answer = self._answer(
+            f"SELECT {self.hash_function.chunk_in_duckdb('key')} AS chunk FROM batch", key=self._keys(rows)
+        )
+        return self.hash_function.chunk_numbers(answer["chunk"].to_numpy())
 
     def _keys(self, rows: pa.RecordBatch) -> pa.Array:
         names = [column.name for column in self.table.columns if column.name in self.key]
@@ -110,12 +165,7 @@ class Digests:
 
 
 @contextmanager
-def digests(table: DeclaredTable, key: Sequence[str]) -> Iterator[Digests]:
+def digests(table: DeclaredTable, key: Sequence[str], hash_function: RowHash = MD5) -> Iterator[Digests]:
     """Yield what computes digests, with a database in memory of one thread: reading rows takes the others."""
     with duckdb.connect(":memory:", config={"threads": "1", "enable_external_access": "false"}) as duck:
-        yield Digests(table, key, duck)
-
-
-def _as_server(chunks: np.ndarray) -> np.ndarray:
-    """The server takes the first byte for the highest."""
-    return chunks.astype(np.uint16).byteswap().astype(np.int64)
+        yield Digests(table, key, hash_function, duck)

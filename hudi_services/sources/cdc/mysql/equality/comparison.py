@@ -63,7 +63,7 @@ class Comparison:
     def sums(self) -> tuple[ChunkSums, ChunkSums]:
         """Return the checksums of the server's rows and of the lake's."""
         with ThreadPoolExecutor(1) as pool:  # the server works while rows of the lake are read
-            of_server = pool.submit(server_sums, self.snapshot, self.key)
+            of_server = pool.submit(server_sums, self.snapshot, self.key, self.digests.hash_function)
             of_lake = self.digests.sums(self.lake.batches())
             return of_server.result(), of_lake
 
@@ -72,7 +72,9 @@ class Comparison:
         table = self.snapshot.table
         condition = ""
         if chunks is not None and len(chunks) <= _LISTED:
-            condition = f"{chunk_expression(table, self.key)} IN ({', '.join(map(str, chunks))})"
+            condition = (
+                f"{chunk_expression(table, self.key, self.digests.hash_function)} IN ({', '.join(map(str, chunks))})"
+            )
         server, lake = (
             spooled(self.digests, batches, chunks, folder / name)
             for name, batches in (("server", self.snapshot.rows_where(condition)), ("lake", self.lake.batches()))

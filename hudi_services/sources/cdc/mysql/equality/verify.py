@@ -17,7 +17,7 @@ from hoodie.errors import ConfigError, CorruptTableError, PendingInstantError, S
 from hoodie.services.inline import InlineServices
 from hoodie.view import TableState
 from hudi_services.sources.cdc.mysql.connection import connected
-from hudi_services.sources.cdc.mysql.equality.chunks import digests
+from hudi_services.sources.cdc.mysql.equality.chunks import digests, row_hash
 from hudi_services.sources.cdc.mysql.equality.comparison import ComparedRows, Comparison, LakeRows
 from hudi_services.sources.cdc.mysql.equality.proof import Proof, keep_proof
 from hudi_services.sources.cdc.mysql.equality.report import EqualityReport, Reporter
@@ -27,6 +27,7 @@ from hudi_services.sources.cdc.mysql.failover import located
 from hudi_services.sources.cdc.mysql.log_identity import StoredPosition
 from hudi_services.sources.cdc.mysql.log_positions import LogPositions
 from hudi_services.sources.cdc.mysql.snapshot import Snapshot, snapshot
+from hudi_services.sources.cdc.mysql.snapshot_place import QUIET_TRIES
 from hudi_services.sources.cdc.mysql.source_check import check_server, check_table
 from hudi_services.sources.cdc.mysql.table_load import TableLoad
 from hudi_services.sources.cdc.mysql.table_source import TableSource
@@ -69,17 +70,18 @@ class EqualityCheck:
         """Compare checksums of all rows, then the rows of chunks that differ. With `repair` write what differs, in one commit.
 
         Changes up to the moment of the comparison are applied before. The commit keeps the position of the table. Raises
-        ConfigError for a table that was not loaded yet and for a server without a place of snapshots, PendingInstantError where
-        another load commits in the meantime (then nothing was repaired), and what a load raises.
+        ConfigError for a table that was not loaded yet and for a MySQL that is never quiet or has no GTIDs,
+        PendingInstantError where another load commits in the meantime (then nothing was repaired), and what a load raises.
         """
         self._stored()
         for _ in range(_TRIES):
-            with self._snapshot() as rows:
+            with self._snapshot(QUIET_TRIES) as rows:
                 if not rows.is_exact:
                     raise ConfigError(
                         f"The table {self._source.source} cannot be verified",
-                        found="a server that does not say which place of its log a transaction sees",
-                        fix="compare and repair all rows: `hudi-services cdc resync`",
+                        found="a MySQL without GTIDs, or one that commits all the time",
+                        fix="set gtid_mode=ON, or run again when the server is quiet. Otherwise compare and repair all rows: "
+                        "`hudi-services cdc resync`",
                     )
                 if (at := self._brought_to(rows)) is not None:
                     return self._verified(rows, *at, repair=repair)
@@ -130,11 +132,9 @@ class EqualityCheck:
             )
         return stored
 
-    def _snapshot(self) -> AbstractContextManager[Snapshot]:
-        source = self._source
-        return snapshot(
-            source.server, self.load.server, self.load.environ, source.database, source.name, source.choices
-        )
+    def _snapshot(self, tries: int = 1) -> AbstractContextManager[Snapshot]:
+        source, load = self._source, self.load
+        return snapshot(source.server, load.server, load.environ, source.database, source.name, source.choices, tries)
 
     def _brought_to(self, rows: Snapshot) -> tuple[TableState, StoredPosition] | None:
         """Apply the changes up to the snapshot. None: another load is ahead of it, or chunks of the table are of later places."""
@@ -191,7 +191,7 @@ class EqualityCheck:
             )
         spill = InlineServices.of(self._target.options).options[SPILL_FOLDER] or None
         with (
-            digests(rows.table, key) as computed,
+            digests(rows.table, key, row_hash(rows.connection)) as computed,
             tempfile.TemporaryDirectory(prefix="hoodie-verify-", dir=spill) as folder,
         ):
             lake = LakeRows(state, self._target.engine, rows.table.schema)

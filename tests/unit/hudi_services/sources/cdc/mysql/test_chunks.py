@@ -12,9 +12,10 @@ from hoodie.errors import SourceError
 from hudi_services.sources.cdc.mysql import chunks as source_module
 from hudi_services.sources.cdc.mysql.chunks import Chunk, chunked_table, chunks, find_key, key_values, read_chunk
 from hudi_services.sources.cdc.mysql.columns import declared_table
-from hudi_services.sources.cdc.mysql.snapshot import begin_snapshot
+from hudi_services.sources.cdc.mysql.snapshot_place import begin_snapshot
 from hudi_services.sources.cdc.mysql.target import unique_keys
 from tests.support.binlog import connect
+from tests.support.mariadb import only_mariadb
 
 pytestmark = pytest.mark.process
 
@@ -57,6 +58,7 @@ def chunked(session, database, table="t", index="PRIMARY"):
     return chunked_table(session, declared, keys[index])
 
 
+@only_mariadb
 def test_chunks_by_keys_of_each_type_have_each_row_once(server, session):
     """The type is in the middle of a key, and at its end."""
     count = 13
@@ -86,6 +88,7 @@ def test_chunks_by_keys_of_each_type_have_each_row_once(server, session):
         assert sorted(chain(*read)) == list(range(count)), key
 
 
+@only_mariadb
 def test_tables_that_a_server_would_sort_for_each_chunk_are_not_chunked(server, session):
     server.run(
         "CREATE DATABASE unsorted",
@@ -103,6 +106,7 @@ def test_tables_that_a_server_would_sort_for_each_chunk_are_not_chunked(server, 
     assert chunked_table(session, declared, None) is None
 
 
+@only_mariadb
 def test_the_index_is_read_for_each_part_of_a_condition(server, session):
     server.run(
         "CREATE DATABASE ranges",

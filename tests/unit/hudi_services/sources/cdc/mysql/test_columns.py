@@ -8,6 +8,7 @@ import pytest
 from hoodie.errors import SourceError
 from hudi_services.sources.cdc.mysql.columns import declared_table
 from tests.support.binlog import connect
+from tests.support.mariadb import only_mariadb
 
 pytestmark = pytest.mark.process
 
@@ -24,6 +25,7 @@ def test_the_statement_that_reads_a_table_quotes_its_names(server):
     assert table.key == ("a b",)
 
 
+@only_mariadb
 def test_a_type_that_cannot_be_read_and_a_table_that_is_not_seen_are_named(server):
     server.run("CREATE DATABASE IF NOT EXISTS columns_", "SET GLOBAL mysql56_temporal_format = OFF")
     try:

@@ -8,6 +8,7 @@ import pytest
 from hoodie.errors import ConfigError, SourceUnavailableError
 from hudi_services.entry.server import DatabaseServer
 from hudi_services.sources.cdc.mysql.connection import connected, rows_of
+from tests.support.mariadb import only_mariadb
 from tests.support.servers import free_port
 
 pytestmark = pytest.mark.process
@@ -27,6 +28,7 @@ def test_sessions_keep_times_in_utc_and_take_text_of_any_script(server):
         assert rows_of(connection, "SELECT '100 %s'") == (("100 %s",),)
 
 
+@only_mariadb
 def test_sessions_outlast_the_limits_of_their_server(server):
     """A server that cuts off slow readers would end a snapshot while its rows are written."""
     limits = {"net_write_timeout": 1, "net_read_timeout": 1, "wait_timeout": 5, "max_statement_time": 1}
@@ -41,6 +43,7 @@ def test_sessions_outlast_the_limits_of_their_server(server):
     assert set(found[3:]) == {0}
 
 
+@only_mariadb
 def test_what_cannot_be_reached_is_an_error_that_helps(server, tmp_path):
     away = f"mysql://lake:secret@127.0.0.1:{free_port()}"
     for url, more, kind, words in (

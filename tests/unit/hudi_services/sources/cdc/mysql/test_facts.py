@@ -9,6 +9,7 @@ from hudi_services.entry.server import DatabaseServer
 from hudi_services.sources.cdc.mysql.connection import connected
 from hudi_services.sources.cdc.mysql.facts import server_facts
 from hudi_services.sources.cdc.mysql.preflight import requirements
+from tests.support.mariadb import only_mariadb
 
 pytestmark = pytest.mark.process
 
@@ -38,6 +39,7 @@ def checked(server, user, url, databases):
     return [requirement for requirement in requirements(declared, user, facts) if requirement.state != "ok"]
 
 
+@only_mariadb
 def test_a_right_server_has_warnings_for_its_odd_tables(server, tables):
     wrong = {each.name: each.found for each in checked(server, "lake", server.url, tables)}
     assert wrong == {
@@ -50,6 +52,7 @@ def test_a_right_server_has_warnings_for_its_odd_tables(server, tables):
     }
 
 
+@only_mariadb
 def test_a_user_without_grants_gets_the_statements(server, tables):
     poor = f"mysql://poor:poor@127.0.0.1:{server.port}"
     assert {each.fix for each in checked(server, "poor", poor, ()) if each.state == "missing"} == {

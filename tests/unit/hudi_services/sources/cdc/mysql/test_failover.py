@@ -8,6 +8,8 @@ import pytest
 
 from hoodie.errors import SourceError
 from tests.support.mariadb import MariaDB
+from tests.support.matrix import other_server
+from tests.support.mysql_server import MySQL
 from tests.unit.hudi_services.sources.cdc.mysql.test_table_load import lake_rows, load, server_rows
 
 pytestmark = pytest.mark.process
@@ -15,13 +17,11 @@ pytestmark = pytest.mark.process
 
 def gtids(server):
     with server.connection() as connection, connection.cursor() as cursor:
-        cursor.execute("SELECT @@gtid_binlog_pos")
+        cursor.execute("SELECT @@gtid_executed" if server.name == "mysql" else "SELECT @@gtid_binlog_pos")
         return cursor.fetchall()[0][0]
 
 
-@pytest.fixture
-def pair():
-    """A server and its replica, whose log has other files."""
+def replicated_mariadb():
     first = MariaDB()
     second = MariaDB({"server-id": "2", "log-slave-updates": "ON", "log-bin": "other"})
     first.run("CREATE USER replica IDENTIFIED BY 'x'", "GRANT REPLICATION SLAVE ON *.* TO replica", "RESET MASTER")
@@ -31,6 +31,26 @@ def pair():
         "MASTER_PASSWORD='x', MASTER_USE_GTID=slave_pos",
         "START SLAVE",
     )
+    return first, second
+
+
+def replicated_mysql():
+    first, second = MySQL(), MySQL({"server-id": "2", "log-bin": "other"})
+    first.run("CREATE USER replica IDENTIFIED BY 'x'", "GRANT REPLICATION SLAVE ON *.* TO replica")
+    first.run("RESET BINARY LOGS AND GTIDS")
+    second.run(
+        "RESET BINARY LOGS AND GTIDS",
+        f"CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_PORT={first.port}, SOURCE_USER='replica', "
+        "SOURCE_PASSWORD='x', SOURCE_AUTO_POSITION=1, GET_SOURCE_PUBLIC_KEY=1",
+        "START REPLICA",
+    )
+    return first, second
+
+
+@pytest.fixture(params=["mariadb", pytest.param("mysql", marks=other_server)])
+def pair(request):
+    """A server and its replica, whose log has other files."""
+    first, second = replicated_mariadb() if request.param == "mariadb" else replicated_mysql()
     yield first, second
     first.stop()
     second.stop()
@@ -42,7 +62,8 @@ def fail_over(first, second):
     while gtids(second) != gtids(first):
         assert time.monotonic() < deadline
         time.sleep(0.02)
-    second.run("STOP SLAVE", "RESET SLAVE ALL")
+    words = "REPLICA" if second.name == "mysql" else "SLAVE"
+    second.run(f"STOP {words}", f"RESET {words} ALL")
 
 
 def test_a_replica_goes_on_where_its_source_was(pair, tmp_path):

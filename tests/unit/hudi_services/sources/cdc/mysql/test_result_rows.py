@@ -10,6 +10,7 @@ import pytest
 from pymysql.cursors import SSCursor
 
 from hudi_services.sources.cdc.mysql.result_rows import result_rows
+from tests.support.mariadb import only_mariadb
 
 pytestmark = pytest.mark.process
 
@@ -31,6 +32,7 @@ def values(connection, statement, **limits):
     ]
 
 
+@only_mariadb
 def test_rows_are_those_of_pymysql(connection):
     statement = """SELECT seq, IF(seq % 7, REPEAT('é', seq % 400), NULL), NULL, seq / 3, IF(seq % 11, X'00FF', ''),
         IF(seq % 300, NULL, REPEAT('y', 70000)) FROM test.seq_1_to_1100"""
@@ -62,6 +64,7 @@ def test_a_row_of_three_packets(connection):
     assert after == (b"1", b"2", b"3")
 
 
+@only_mariadb
 def test_what_fails_at_the_server_fails_here(connection):
     with pytest.raises(pymysql.err.ProgrammingError, match="doesn't exist"):
         values(connection, "SELECT * FROM mysql.nothing")

@@ -22,7 +22,7 @@ from hudi_services.sources.cdc.mysql.table_source import TableSource
 from hudi_services.sources.cdc.mysql.target_table import TargetTable
 from tests.support.binlog import DECLARED
 from tests.support.faulty import FaultyStorage, Killed
-from tests.support.mariadb import MariaDB
+from tests.support.mariadb import MariaDB, only_mariadb
 from tests.support.matrix import DEEP
 from tests.support.tables import SMALL_BLOOM
 
@@ -217,6 +217,7 @@ def test_tables_of_other_contents_and_keys_that_are_missing_are_refused(server, 
         load(server, database, target).run()
 
 
+@only_mariadb
 def test_tables_whose_changes_are_not_all_logged_are_refused(server, database, tmp_path):
     server.run(
         f"CREATE TABLE {database}.c (id INT PRIMARY KEY, t INT, FOREIGN KEY (t) REFERENCES t (id) ON DELETE CASCADE)",

@@ -13,6 +13,7 @@ from hoodie.errors import SourceError
 from hudi_services.sources.cdc.mysql.binlog.catalog_types import printed_values
 from hudi_services.sources.cdc.mysql.binlog.decoding import PLAIN, Choices
 from tests.support.binlog import log_end, logged, rows_of
+from tests.support.mariadb import only_mariadb
 from tests.unit.hudi_services.sources.cdc.mysql.test_snapshot import snapped
 from tests.unit.hudi_services.sources.cdc.mysql.test_table_load import lake_rows, load, server_rows
 
@@ -29,6 +30,7 @@ def both(server, database, start, choices=PLAIN):
     return SimpleNamespace(rows=[tuple(row.values())[1:] for row in rows.to_pylist()], schema=rows.schema)
 
 
+@only_mariadb
 def test_compressed_columns_are_their_text_and_bytes(server):
     server.run(
         "CREATE DATABASE packed",
@@ -52,6 +54,7 @@ def test_compressed_columns_are_their_text_and_bytes(server):
     assert found[4:6] == [("", "", "", "", "", b"", b""), ("a", "b", "c", "d", "e", b"\0", b"\1")]
 
 
+@only_mariadb
 def test_identifiers_and_addresses_are_text_as_the_server_prints_it(server, tmp_path):
     draw = random.Random(5)
     server.run(
@@ -96,6 +99,7 @@ def test_addresses_with_few_and_with_many_zeros():
     assert printed_values("inet6", raw).to_pylist() == list(texts.values())
 
 
+@only_mariadb
 def test_years_of_two_digits_have_their_century(server):
     server.run("CREATE DATABASE years", "CREATE TABLE years.t (id INT PRIMARY KEY, y YEAR(2))")
     start = log_end(server)
@@ -105,6 +109,7 @@ def test_years_of_two_digits_have_their_century(server):
     assert both(server, "years", start).rows == [(2000,), (0,), (1970,), (2069,), (None,), (2000,)]
 
 
+@only_mariadb
 def test_times_of_old_servers(server):
     server.run("CREATE DATABASE old", "SET GLOBAL mysql56_temporal_format = OFF")
     try:

@@ -11,6 +11,7 @@ from pymysqlreplication.json_binary import parse_json
 
 from hudi_services.sources.cdc.mysql.binlog.json_text import json_text
 from tests.support.json_binary import encoded, opaque
+from tests.support.mariadb import only_mariadb
 
 RECORDED = {
     # From go/mysql/binlog/binlog_json_test.go of vitessio/vitess at 0d4e03e (Apache License 2.0), recorded from MySQL.
@@ -127,6 +128,7 @@ def test_the_text_is_the_one_of_the_server():
         assert json_text(encoded(number)) == text
 
 
+@only_mariadb
 @pytest.mark.process
 def test_numbers_are_written_as_the_server_writes_a_double(server):
     """MariaDB has the same function (my_gcvt). Its DOUBLE has no `.0`."""

@@ -15,6 +15,7 @@ from hudi_services.sources.cdc.mysql.binlog.payload import payload_events
 from hudi_services.sources.cdc.mysql.binlog.table_map import Code, table_map
 from hudi_services.sources.cdc.mysql.binlog.transactions import transactions
 from tests.support.binlog import SERVER_ID, connect, log_end, logged, rows_of
+from tests.support.mariadb import only_mariadb
 
 RECORDED = base64.b64decode(
     "AgEAAwP8wAMBA/zDAQAotS/9AFi8DQCm3mE5YGeUDiABIAiCIHgSZwiCji2s8fe+REqK2FJEkhANhhojYhR7EAf79kWAJWtb1jL2jPqxMwtd8k"
@@ -92,6 +93,7 @@ def test_a_payload_is_decompressed_event_by_event():
     assert (seen, peak < 8 * size) == (size * count, True)
 
 
+@only_mariadb
 @pytest.mark.process
 def test_rows_of_a_compressed_transaction_are_those_of_the_plain_one(server):
     server.run(

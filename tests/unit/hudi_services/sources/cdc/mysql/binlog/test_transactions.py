@@ -10,6 +10,7 @@ from hudi_services.sources.cdc.mysql.binlog.transaction_batch import Unreadable
 from hudi_services.sources.cdc.mysql.binlog.transactions import transactions
 from hudi_services.sources.cdc.mysql.position import LogPosition
 from tests.support.binlog import SERVER_ID, connect, log_end, logged, operations, rows_of, statements
+from tests.support.mariadb import only_mariadb
 
 pytestmark = pytest.mark.process
 
@@ -44,6 +45,7 @@ def test_what_is_rolled_back_is_not_read(server, table):
     assert ids(logged(server, start)) == [2, 4]
 
 
+@only_mariadb
 def test_what_a_savepoint_takes_back_is_not_read_where_the_log_has_it(server, table):
     """A table without transactions, written in the transaction, makes the server log rows that it then takes back."""
     server.run(f"CREATE OR REPLACE TABLE {table}_m (id INT PRIMARY KEY) ENGINE = MyISAM")
@@ -126,6 +128,7 @@ def test_rows_of_tables_without_transactions_are_read(server, table):
     assert operations(logged(server, start)) == ["i", "i", "d"]
 
 
+@only_mariadb
 def test_tables_that_are_not_wanted_are_passed_over(server, table):
     server.run(f"CREATE OR REPLACE TABLE {table}_json (id INT PRIMARY KEY, t TEXT COMPRESSED)")
     start = log_end(server)
@@ -133,6 +136,7 @@ def test_tables_that_are_not_wanted_are_passed_over(server, table):
     assert ids(logged(server, start, lambda _, name: not name.endswith("_json"))) == [5]
 
 
+@only_mariadb
 def test_statements_about_tables_are_read_and_those_about_users_are_not(server, table):
     start = log_end(server)
     server.run(
@@ -152,6 +156,7 @@ def test_statements_about_tables_are_read_and_those_about_users_are_not(server, 
     ]
 
 
+@only_mariadb
 def test_changes_that_are_logged_as_statements_stop_the_reader(server, table):
     function = f"{table}_f"
     server.run(
@@ -202,6 +207,7 @@ def test_partial_images_and_missing_names_stop_the_reader(server, table):
         logged(server, start)
 
 
+@only_mariadb
 def test_compressed_rows_and_statements_are_read(server, table):
     start = log_end(server)
     server.run("SET GLOBAL log_bin_compress = ON", "SET GLOBAL log_bin_compress_min_len = 10")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.binlog import log_end, logged, rows_of
+from tests.support.mariadb import only_mariadb
 from tests.support.mysql_types import TYPES
 
 pytestmark = pytest.mark.process
@@ -35,6 +36,7 @@ def test_each_type_keeps_its_edges_and_nulls(server):
     assert wrong == []
 
 
+@only_mariadb
 def test_generated_and_invisible_columns_are_columns(server):
     server.run(
         "CREATE DATABASE generated",

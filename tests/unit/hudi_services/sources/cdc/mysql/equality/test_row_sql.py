@@ -9,6 +9,7 @@ from hudi_services.sources.cdc.mysql.equality.row_sql import row_expression
 from hudi_services.sources.cdc.mysql.equality.row_text import row_bytes
 from hudi_services.sources.cdc.mysql.snapshot import snapshot
 from tests.support.binlog import DECLARED
+from tests.support.mariadb import only_mariadb
 from tests.support.mysql_types import TYPES
 
 pytestmark = pytest.mark.process
@@ -35,6 +36,7 @@ MORE = [
 ]
 
 
+@only_mariadb
 def test_each_value_has_the_same_bytes_on_both_sides(server):
     types = [(kind, [sql for sql, _ in values]) for kind, _, values in TYPES] + MORE
     columns = {f"c{number}": kind for number, (kind, _) in enumerate(types)}
