@@ -46,8 +46,8 @@ def begin_snapshot(connection: Connection[Any]) -> LogPosition | None:
 def begin_placed_snapshot(connection: Connection[Any], tries: int = 5) -> SnapshotPlace:
     """Begin a transaction that sees one moment. Return its place, on MySQL that of a moment at which nothing commits.
 
-    A MySQL that commits all the time has no such moment in some `tries`, and one without GTIDs does not show it: then the place is
-    before the moment. Raises SourceUnavailableError where a commit takes longer than a minute.
+    A MySQL that commits all the time has no such moment in some `tries`, and one without GTIDs does not show it. Then the place
+    is before the moment. Raises SourceUnavailableError where a commit takes longer than a minute.
     """
     place = begin_snapshot(connection)
     if place is not None:
