@@ -11,6 +11,7 @@ from tests.support.mysql_types import TYPES
 pytestmark = pytest.mark.process
 
 
+@only_mariadb
 def test_each_type_keeps_its_edges_and_nulls(server):
     columns = [f"c{number}" for number in range(len(TYPES))]
     declared = ", ".join(f"{name} {kind}" for name, (kind, _, _) in zip(columns, TYPES, strict=True))
