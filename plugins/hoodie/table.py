@@ -42,7 +42,7 @@ from hoodie.transaction.locks.owner import user_name
 from hoodie.write.alter import alter_table
 from hoodie.write.drop import drop_partitions, named_partitions
 from hoodie.write.execute import WriteHooks, WriteResult, execute_write
-from hoodie.write.input import write_input
+from hoodie.write.input import Rows, write_input
 from hoodie.write.plan import chosen_operation
 
 P = TypeVar("P")
@@ -86,7 +86,7 @@ class HoodieTable(TableReader):
     @call("writing", changes=True)
     def write(
         self,
-        rows: Any,
+        rows: Rows,
         operation: str | Operation | None = None,
         options: Given | None = None,
         *,

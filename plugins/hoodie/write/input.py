@@ -9,14 +9,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import pyarrow as pa
 
 from hoodie.config.key import Options
 from hoodie.config.keys.memory import SPILL_FOLDER
 from hoodie.config.operations import Operation
-from hoodie.engine.base import Engine
+from hoodie.engine.base import Engine, Split
 from hoodie.engine.splits import arrow_splits
 from hoodie.engine.stream_spool import OnceSplit, spooled
 from hoodie.errors import ArgumentError, DataError, HoodieError, SchemaConflictError, check_argument
@@ -38,6 +38,28 @@ _INSTEAD = {
 }
 
 
+class ArrowStreamExportable(Protocol):
+    """Rows with the Arrow C stream: a pyarrow Table or RecordBatchReader, a DataFrame of pandas or polars, or DuckDB."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+
+class ArrowArrayExportable(Protocol):
+    """Rows with the Arrow C array interface: a record batch of any library."""
+
+    def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
+
+
+class EngineRows(Protocol):
+    """A DataFrame of the engine, such as Spark's."""
+
+    def mapInArrow(self, func: Any, schema: Any) -> Any: ...  # noqa: N802 - Spark's name
+
+
+Rows = ArrowStreamExportable | ArrowArrayExportable | EngineRows | Sequence[Split]
+"""Rows of a write: Arrow of any library, or, together with their schema, the input of an engine."""
+
+
 @dataclass(frozen=True)
 class WriteInput:
     """Input of an engine, and its columns."""
@@ -51,7 +73,7 @@ class WriteInput:
 @contextmanager
 def write_input(
     access: TableAccess,
-    rows: Any,
+    rows: Rows,
     schema: pa.Schema | None,
     operation: Operation,
     options: Options,

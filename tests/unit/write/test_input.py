@@ -7,6 +7,7 @@ import sys
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
+from typing import get_type_hints
 
 import duckdb
 import numpy as np
@@ -35,6 +36,7 @@ def struct_array(table):
     return table.combine_chunks().to_batches()[0].to_struct_array()
 
 
+TYPES = (write_input.ArrowStreamExportable, write_input.ArrowArrayExportable, write_input.EngineRows)
 FORMS = {
     "table": lambda rows: rows,
     "record batch": lambda rows: rows.combine_chunks().to_batches()[0],
@@ -349,3 +351,23 @@ def test_a_long_stream_is_never_whole_in_memory(tmp_path, operation, most):
     rows, megabytes = map(int, done.stdout.split())
     assert rows == 2_000_000
     assert megabytes < most
+
+
+def test_the_type_of_rows_says_what_a_write_takes():
+    """Type checkers refuse other objects. Each part of the type names one method, which the rows below have."""
+    assert get_type_hints(HoodieTable.write)["rows"] == write_input.Rows
+    stream, array, engine = ({name for name in vars(each) if name in _METHODS} for each in TYPES)
+    rows = pa.table({"a": [1]})
+    for given in (
+        rows,
+        rows.to_reader(),
+        pd.DataFrame({"a": [1]}),
+        pl.DataFrame({"a": [1]}),
+        duckdb.sql("SELECT 1 AS a"),
+    ):
+        assert all(hasattr(given, name) for name in stream), type(given)
+    assert all(hasattr(rows.to_batches()[0], name) for name in array)
+    assert engine == {"mapInArrow"}
+
+
+_METHODS = ("__arrow_c_stream__", "__arrow_c_array__", "mapInArrow")
