@@ -1,4 +1,5 @@
-"""Files of this program that other programs take: DAG files for Airflow, applications and settings for spark-submit."""
+"""Files of this program that other programs take: DAG files for Airflow, applications and settings for spark-submit, dashboards
+and alert rules."""
 
 from __future__ import annotations
 
@@ -18,3 +19,4 @@ def _folder(in_checkout: str, in_wheel: str) -> Path:
 DAGS = _folder("dags", "dags")
 SPARK_APPS = _folder("spark_apps", "spark_apps")
 SPARK_CONF = _folder("conf/spark", "spark_conf")
+MONITORING = _folder("conf/monitoring", "monitoring")

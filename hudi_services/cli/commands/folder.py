@@ -1,4 +1,4 @@
-"""The command `folder`: where the files are that Airflow and spark-submit take."""
+"""The command `folder`: the places of files that Airflow, spark-submit, Grafana and Prometheus take."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import json
 import click
 
 from hudi_services.cli.flags import CONTEXT, json_flag, verbose_flag, with_examples
-from hudi_services.runtime.folders import DAGS, SPARK_APPS, SPARK_CONF
+from hudi_services.runtime.folders import DAGS, MONITORING, SPARK_APPS, SPARK_CONF
 from hudi_services.runtime.terminal import echo
 
-_FOLDERS = {"dags": DAGS, "spark-apps": SPARK_APPS, "spark-conf": SPARK_CONF}
+_FOLDERS = {"dags": DAGS, "spark-apps": SPARK_APPS, "spark-conf": SPARK_CONF, "monitoring": MONITORING}
 
 
 def _folder(which: str, as_json: bool) -> None:
@@ -22,8 +22,8 @@ folder = click.Command(
     "folder",
     callback=_folder,
     params=[click.Argument(["which"], type=click.Choice(list(_FOLDERS))), json_flag(), verbose_flag()],
-    help="Print the folder of the DAG files for Airflow (dags), of the applications for spark-submit (spark-apps), or of "
-    "Spark's settings for one machine (spark-conf).",
+    help="Print the folder of the DAG files for Airflow (dags), of the applications for spark-submit (spark-apps), of "
+    "Spark's settings for one machine (spark-conf), or of the Grafana dashboard and the alert rules (monitoring).",
     epilog=with_examples(
         (
             'ln -s "$(hudi-services folder dags)" "$AIRFLOW_HOME/dags/hudi"',
