@@ -12,6 +12,7 @@ from hoodie.services.stages import (
     DataSkipping,
     ExpiredPlans,
     Facts,
+    Freed,
     Item,
     Items,
     KeptPartitions,
@@ -45,6 +46,8 @@ def _fields(stage: Stage) -> Mapping[str, Any]:
             return {}
         case Facts(values):
             return values
+        case Freed(size, moment):
+            return {"bytes_freed": size, "freed_from": moment.isoformat() if moment is not None else None}
         case Backlog(plans=plans):
             backlog = asdict(stage)
             named = backlog.pop("plans")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
+from datetime import datetime
 from itertools import islice
 from typing import assert_never
 
@@ -18,6 +19,7 @@ from hoodie.services.stages import (
     DataSkipping,
     ExpiredPlans,
     Facts,
+    Freed,
     Items,
     KeptByRollback,
     KeptPartitions,
@@ -31,6 +33,7 @@ from hoodie.services.stages import (
     Reason,
     Regrouping,
     Repairs,
+    Rewrite,
     Stage,
     StaysAside,
     TimelineLength,
@@ -99,6 +102,10 @@ def stage_lines(stage: Stage) -> Iterator[str]:
             yield from lines
         case CleanScope(policy=str(policy), earliest_to_retain=str(earliest)):
             yield f"policy {policy}, earliest commit to retain {earliest}"
+        case Freed(freed_from=datetime() as moment):
+            yield f"their bytes are free from {moment:%Y-%m-%d %H:%M} UTC on"
+        case Rewrite(read, written) if written:
+            yield f"would read {read:,} bytes and write about {written:,}"
         case OverdueTrash(folders):
             for folder in folders:
                 until = f"{folder.until:%Y-%m-%d %H:%M} UTC"
@@ -148,7 +155,7 @@ def stage_lines(stage: Stage) -> Iterator[str]:
             yield from _bootstrap(stage)
         case Load():
             yield from _load(stage)
-        case CleanScope() | Regrouping() | ArchiveScope() | TtlScope() | Facts() | PlanRemoval():
+        case CleanScope() | Freed() | Rewrite() | Regrouping() | ArchiveScope() | TtlScope() | Facts() | PlanRemoval():
             pass
         case _:
             yield from _fields(stage)

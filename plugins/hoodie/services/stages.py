@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 from hoodie.model.time import Time
@@ -147,6 +148,22 @@ class OverdueTrash:
     """Files that earlier cleans have set aside, and whose time is over."""
 
     folders: tuple[TrashFolder, ...]
+
+
+@dataclass(frozen=True)
+class Freed:
+    """The bytes that a clean frees: at once, or at the moment `freed_from` until which it sets its files aside."""
+
+    bytes_freed: int
+    freed_from: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Rewrite:
+    """The bytes that a plan reads, and about those that it writes."""
+
+    bytes_read: int
+    bytes_written: int
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from hoodie.services.stages import (
     ExpiredPlans,
     Facts,
     FilterRead,
+    Freed,
     Item,
     Items,
     KeptPartitions,
@@ -23,6 +24,7 @@ from hoodie.services.stages import (
     OverdueTrash,
     PendingPlan,
     PendingPlans,
+    Rewrite,
     StaysAside,
 )
 from hoodie.sync.model import CreateDatabase
@@ -65,8 +67,19 @@ def test_shares_are_in_thousandths():
 
 
 def test_moments_are_texts():
-    fields = stage_fields([OverdueTrash((TrashFolder(AT, datetime(2026, 1, 2, tzinfo=UTC)),)), ExpiredPlans((AT,))])
+    fields = stage_fields(
+        [
+            Freed(5, datetime(2026, 1, 2, tzinfo=UTC)),
+            Rewrite(1, 2),
+            OverdueTrash((TrashFolder(AT, datetime(2026, 1, 2, tzinfo=UTC)),)),
+            ExpiredPlans((AT,)),
+        ]
+    )
     assert json.loads(json.dumps(fields)) == {
+        "bytes_freed": 5,
+        "freed_from": "2026-01-02T00:00:00+00:00",
+        "bytes_read": 1,
+        "bytes_written": 2,
         "overdue_trash": [{"clean": AT, "until": "2026-01-02T00:00:00+00:00"}],
         "expired_plans": [AT],
     }

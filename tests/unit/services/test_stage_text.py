@@ -16,6 +16,7 @@ from hoodie.services.stages import (
     ExpiredPlans,
     Facts,
     FilterRead,
+    Freed,
     Item,
     Items,
     KeptByRollback,
@@ -29,6 +30,7 @@ from hoodie.services.stages import (
     PlanRemoval,
     Regrouping,
     RestoreScope,
+    Rewrite,
     SetAside,
     StaysAside,
     TimelineLength,
@@ -105,6 +107,14 @@ def test_rewriting_services_say_what_they_take_and_leave():
         f"clustering {AT} of 2 file groups waits",
         f"clustering {AT} would be unscheduled, as no run carries it out",
     ]
+
+
+def test_a_plan_says_what_it_costs_and_when_it_frees_its_bytes():
+    assert lines(Rewrite(1_000, 2_000), Freed(5, datetime(2026, 1, 2, tzinfo=UTC))) == [
+        "would read 1,000 bytes and write about 2,000",
+        "their bytes are free from 2026-01-02 00:00 UTC on",
+    ]
+    assert lines(Rewrite(0, 0), Freed(5)) == []
 
 
 def test_what_is_deleted_for_good_is_said():

@@ -44,11 +44,11 @@ from hoodie.services.clean.retention import (
 )
 from hoodie.services.decision import Decision
 from hoodie.services.guard import Caps, Deletion, weighed
-from hoodie.services.stages import Cause, CleanScope, Item, Items, Measure, OverdueTrash, Reason, Trigger
+from hoodie.services.stages import Cause, CleanScope, Freed, Item, Items, Measure, OverdueTrash, Reason, Trigger
 from hoodie.timeline import Action, Instant
 from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.locks import Locking
-from hoodie.transaction.trash import asides, until_text
+from hoodie.transaction.trash import asides, until_of, until_text
 from hoodie.view import TableState, TableView
 from hoodie.view.missing_files import retried_when_missing
 from hoodie.view.savepoints import savepoints
@@ -272,10 +272,12 @@ def _nothing(why: Reason) -> Decision[CleanPlan]:
 def _decision(
     plan: CleanPlan | None, why: Reason, scope: CleanScope, deletion: Deletion | None = None
 ) -> Decision[CleanPlan]:
-    verb = "set aside" if plan and GRACE_UNTIL in plan.extra else "remove"
-    files = (*plan.files, *plan.sources) if plan else ()
-    items = Items(verb, files, plan.bytes if plan else 0, item=_item)
-    return Decision(plan, why, stages=(scope, items), deletion=deletion)
+    if plan is None:
+        return Decision(None, why, (scope, Items("remove", (), 0)))
+    until = until_of(plan.extra.get(GRACE_UNTIL, ""))
+    verb = "set aside" if until is not None else "remove"
+    items = Items(verb, (*plan.files, *plan.sources), plan.bytes, item=_item)
+    return Decision(plan, why, (scope, items, Freed(plan.bytes, until)), deletion)
 
 
 def _item(file: CleanFile) -> Item:

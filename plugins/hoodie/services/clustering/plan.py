@@ -20,7 +20,7 @@ from hoodie.services.clustering.partitions import chosen_partitions
 from hoodie.services.decision import Decision
 from hoodie.services.rewrite.blockers import being_written
 from hoodie.services.rewrite.plan import log_bytes
-from hoodie.services.stages import Cause, Item, Items, Measure, Reason, Regrouping, Trigger
+from hoodie.services.stages import Cause, Item, Items, Measure, Reason, Regrouping, Rewrite, Trigger
 from hoodie.timeline import WRITE_ACTIONS, Action, Instant
 from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.locks import Locking
@@ -170,9 +170,10 @@ def _planned(file_slice: FileSlice) -> ClusteringSlice:
 def _decision(plan: ClusteringPlan | None, why: Reason, free: int, planned: int) -> Decision[ClusteringPlan]:
     groups, params = (plan.inputs, dict(plan.params)) if plan is not None else ((), {})
     how = json.dumps(params, sort_keys=True) if plan is not None else ""
-    items = Items("cluster", groups, _bytes(groups), "group", _item, how)
+    work = Rewrite(_bytes(groups), _bytes(groups, "TOTAL_IO_WRITE_MB"))
+    items = Items("cluster", groups, work.bytes_read, "group", _item, how)
     files = sum(group.outputs for group in groups)
-    return Decision(plan, why, stages=(items, Regrouping(planned, files, free - planned, params)))
+    return Decision(plan, why, (items, work, Regrouping(planned, files, free - planned, params)))
 
 
 def _item(group: ClusteringGroup) -> Item:
@@ -193,5 +194,5 @@ def _item(group: ClusteringGroup) -> Item:
     )
 
 
-def _bytes(groups: Sequence[ClusteringGroup]) -> int:
-    return round(sum(group.metrics["TOTAL_IO_READ_MB"] for group in groups) * _MIB)
+def _bytes(groups: Sequence[ClusteringGroup], metric: str = "TOTAL_IO_READ_MB") -> int:
+    return round(sum(group.metrics[metric] for group in groups) * _MIB)

@@ -9,7 +9,7 @@ from hoodie.model.compaction import CompactionOperation, CompactionPlan
 from hoodie.model.files import FileSlice
 from hoodie.model.names import FULL_BOOTSTRAP
 from hoodie.services.decision import Decision
-from hoodie.services.stages import Backlog, Item, Items, Reason
+from hoodie.services.stages import Backlog, Item, Items, Reason, Rewrite
 from hoodie.timeline import Action, Instant, Timeline
 from hoodie.view import TableState, TableView
 
@@ -19,8 +19,9 @@ _MIB = 1024 * 1024  # bytes; Hudi's plans count in units of it
 def decision(plan: CompactionPlan | None, why: Reason, backlog: Backlog, how: str = "") -> Decision[CompactionPlan]:
     """The decision on file groups to rewrite, and on those that wait. `how` distinguishes plans of the same files."""
     operations = plan.operations if plan else ()
-    items = Items("compact", operations, _bytes(operations, "TOTAL_IO_READ_MB"), "file group", _item, how)
-    return Decision(plan, why, stages=(items, backlog))
+    work = Rewrite(_bytes(operations, "TOTAL_IO_READ_MB"), _bytes(operations, "TOTAL_IO_WRITE_MB"))
+    items = Items("compact", operations, work.bytes_read, "file group", _item, how)
+    return Decision(plan, why, (items, work, backlog))
 
 
 def _item(operation: CompactionOperation) -> Item:

@@ -95,7 +95,7 @@ def test_strategies(table):
 
 def test_the_budget_bounds_a_plan_and_the_backlog_is_told(table, monkeypatch):
     update(table, "a", "b", "c")
-    monkeypatch.setattr("hoodie.services.rewrite.plan._MB", 1)  # a budget in bytes
+    monkeypatch.setattr("hoodie.services.rewrite.plan._MIB", 1)  # a budget in bytes
     decision = table.explain(
         COMPACTION, {"hoodie.compact.inline.max.delta.commits": 1, "hoodie.compaction.target.io": 1}
     )
