@@ -95,17 +95,24 @@ def savepoints(facts: TableFacts) -> Iterator[Advice]:
         held = _holds(facts, instant)
         first, services = held[0], " and ".join(dict.fromkeys(each.service for each in held))
         whose = f" {ended(first.owner)}" if first.owner else ""
+        which = f", {first.reason}," if first.action != "savepoint" else ""
         yield Advice(
             facts.table,
             Severity.WAITING,
             "held",
             instant,
-            f"{first.action} {instant} holds back {services}".capitalize(),
+            f"{first.action.capitalize()} {instant}{which} holds back {services}",
             first.since,
-            detail=f"{ended(f'{first.held}, {first.reason}')}{whose}",
-            fix=facts.target.first_command(first.fix),
+            detail=f"Held back: {first.held}.{whose}",
+            fix=_safe(facts, first.fix),
             remedy=ended(first.fix),
         )
+
+
+def _safe(facts: TableFacts, fix: str) -> str:
+    """The command of a remedy. A consumer that is moved loses changes, so no paste may do that."""
+    command = facts.target.first_command(fix)
+    return facts.target.command("show consumers") if " consumer reset " in command else command
 
 
 def locks(facts: TableFacts) -> Iterator[Advice]:
@@ -120,7 +127,7 @@ def locks(facts: TableFacts) -> Iterator[Advice]:
             Severity.WAITING,
             "lock",
             lock.path,
-            f"{lock.holder} holds the lock {lock.path}",
+            ended(f"{lock.holder} holds the lock {lock.path}")[:-1],
             lock.since,
             detail=f"{state}.",
             fix=facts.target.command("unlock" if gone else "show locks"),

@@ -8,7 +8,7 @@ from datetime import datetime
 from hoodie.changes.consumer_position import reset_command
 from hoodie.display import counted
 from hudi_services.operations.advice.facts import TableFacts
-from hudi_services.operations.advice.model import Advice, Severity, clock, length
+from hudi_services.operations.advice.model import Advice, Severity, clock, ended, length
 from hudi_services.operations.inspect.text import size
 
 _SOON = 0.25  # share of the time for which services keep commits for a consumer
@@ -38,8 +38,8 @@ def consumers(facts: TableFacts) -> Iterator[Advice]:
             reader.consumer,
             text,
             since,
-            fix=facts.target.first_command(reset_command(reader.consumer)),
-            remedy="Let it read and commit. The command moves it past what it has not read.",
+            fix=facts.target.command("show consumers"),
+            remedy=f"Let it read and commit. {ended(reset_command(reader.consumer))[:-1]} gives up what it has not read.",
             waits="It waits for the consumer, which no service starts.",
         )
 

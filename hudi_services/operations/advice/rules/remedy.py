@@ -64,7 +64,7 @@ def why_not_started(facts: TableFacts, service: str) -> str:
         return f"It needs an approval{since}: it would delete {'; '.join(work.over)}."
     held = next((each for each in facts.held if each.service == service and not each.completed), None)
     if held is not None:
-        return f"It is held back by {held.action} {held.instant} since {clock(held.since, facts.now)}: {held.reason}."
+        return f"It is held back by {held.action} {held.instant}, {held.reason}, since {clock(held.since, facts.now)}."
     if service in facts.starts:
         return facts.starts[service].text
     if not facts.registered:

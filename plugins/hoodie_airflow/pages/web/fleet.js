@@ -18,9 +18,9 @@ const right = (...children) => h("td", { class: "right" }, ...children);
 const columns = (now) => [
   { key: "name", title: "Table", by: (row) => row.name.toLowerCase(), cell: (row) =>
     h("th", { scope: "row" }, h("a", { href: `#/table/${encodeURIComponent(row.name)}` }, row.name),
-      row.description ? h("div", { class: "about" }, row.description) : null,
-      row.advice ? h("div", { class: "about" }, row.advice) : null) },
-  { key: "state", title: "State", by: (row) => RANKS.indexOf(row.state), cell: (row) => h("td", { class: "reasons" }, state(row)) },
+      row.description ? h("div", { class: "about" }, row.description) : null) },
+  { key: "state", title: "State", by: (row) => RANKS.indexOf(row.state), cell: (row) => h("td", { class: "reasons" }, state(row),
+    row.advice ? h("div", { class: "about" }, row.advice) : null) },
   { key: "urgency", title: "Urgency", down: true, right: true, by: (row) => row.urgency, cell: (row) => right(times(row.urgency)) },
   { key: "last_commit", title: "Last commit", down: true, right: true, by: (row) => row.last_commit, cell: (row) => right(ago(row.last_commit, now)) },
   { key: "bytes", title: "Size", down: true, right: true, by: (row) => row.bytes, cell: (row) => right(size(row.bytes), measured(row, now)) },

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 from hudi_services.operations.advice.facts import Held, HeldLock, PendingInstant
@@ -57,10 +58,15 @@ def test_a_savepoint_that_keeps_files():
     fix = "once it is not needed any more, run `hudi-services savepoint delete --instant 5`"
     kept = held("5", "savepoint", completed=True, owner="made by ann: before a test", fix=fix)
     assert said(savepoints, held=kept) == [
-        "Savepoint 5 holds back clean, since 09:00 UTC. 3 file slices, which it needs. Made by ann: before a test. Once it is "
-        "not needed any more, run hudi-services savepoint delete --instant 5. "
+        "Savepoint 5 holds back clean, since 09:00 UTC. Held back: 3 file slices. Made by ann: before a test. Once it is not "
+        "needed any more, run hudi-services savepoint delete --instant 5. "
         "$ hudi-services savepoint delete --instant 5 --table orders"
     ]
+    unread = (replace(held("6", "commit", completed=True)[0], reason="which consumer 'bi' has not read"),)
+    [text] = said(savepoints, held=unread)
+    assert text.startswith(
+        "Commit 6, which consumer 'bi' has not read, holds back clean, since 09:00 UTC. Held back: 3 file"
+    )
     assert said(savepoints, held=held(), pending=(PendingInstant("7", "compaction", "REQUESTED", AT_NINE),)) == []
     assert said(savepoints) == []
 
@@ -68,7 +74,7 @@ def test_a_savepoint_that_keeps_files():
 def test_locks_whose_holder_is_gone_and_locks_that_last():
     gone = (HeldLock("a.lock", "process 1 of b", NOW, alive=False),)
     assert said(locks, locks=gone) == [
-        "process 1 of b holds the lock a.lock, since 12:00 UTC. Its holder is gone. $ hudi-services unlock --table orders"
+        "Process 1 of b holds the lock a.lock, since 12:00 UTC. Its holder is gone. $ hudi-services unlock --table orders"
     ]
     long = (HeldLock("a.lock", "process 1 of b", AT_NINE, alive=True),)
     assert said(locks, locks=long)[0].endswith("$ hudi-services show locks --table orders")

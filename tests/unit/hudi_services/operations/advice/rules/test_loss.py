@@ -15,8 +15,8 @@ def reader(since, until, *, passed=False, behind=5):
 
 def test_a_consumer_that_is_passed_or_soon_will_be():
     rest = (
-        "Let it read and commit. The command moves it past what it has not read. It waits for the consumer, which no service "
-        "starts. $ hudi-services consumer reset bi --to latest --table orders"
+        "Let it read and commit. hudi-services consumer reset bi --to latest gives up what it has not read. It waits for the "
+        "consumer, which no service starts. $ hudi-services show consumers --table orders"
     )
     passed = reader(NOW - timedelta(days=9), AT_NINE, passed=True)
     assert said(consumers, readers=passed) == [

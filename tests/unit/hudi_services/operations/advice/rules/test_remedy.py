@@ -25,7 +25,7 @@ def test_the_reasons_in_their_order():
     assert told == [
         "Nothing starts it: the table is paused by ann since 2026-03-05 09:00 UTC: a test.",
         "It needs an approval: it would delete 9 files, where the limit is 5.",
-        "It is held back by compaction 7 since 09:00 UTC: which needs them.",
+        "It is held back by compaction 7, which needs them, since 09:00 UTC.",
         "It waits for an ingestion in Airflow.",
     ]
 
