@@ -81,14 +81,14 @@ def chosen_table(
         if target_base_path is None:
             raise click.UsageError("Missing option '--table' or '--target-base-path': say which table.")
         return ChosenTable(target_base_path)
-    found = table_named(table, registry_file(registry), entries)
-    if target_base_path is not None and not same_table(target_base_path, found.base_path):
+    result = table_named(table, registry_file(registry), entries)
+    if target_base_path is not None and not same_table(target_base_path, result.base_path):
         raise ConfigError(
             "--target-base-path contradicts --table",
-            found=f"{target_base_path}, and {found.base_path} of table {table}",
+            found=f"{target_base_path}, and {result.base_path} of table {table}",
             fix="give one of the two",
         )
-    return ChosenTable(found.base_path, found)
+    return ChosenTable(result.base_path, result)
 
 
 def with_examples(examples: tuple[str, ...]) -> str | None:

@@ -35,14 +35,14 @@ def read_properties(address: str, including: tuple[str, ...] = ()) -> Mapping[st
     if address in including:
         raise ConfigError(f"Properties file {address} includes itself", fix="remove one `include`")
     try:
-        found = parse_properties(open_storage(folder or ".").read(name))
+        properties = parse_properties(open_storage(folder or ".").read(name))
     except FileNotFoundError:
         raise ConfigError(f"Properties file {address} is not there", fix="correct --props, or the `include`") from None
     except ValueError as error:
         raise ConfigError(
             f"Properties file {address} cannot be read", found=str(error), fix="correct the escape"
         ) from None
-    options = {key: PlacedText(value, address) for key, value in found.items()}
+    options = {key: PlacedText(value, address) for key, value in properties.items()}
     other = options.pop(_INCLUDE, None)
     if other is None:
         return options

@@ -137,11 +137,11 @@ def _load_live(console: Console, api: AirflowApi, last: date) -> None:
 def _automatic_cleans(api: AirflowApi, by_hand: str) -> list[Step]:
     """The cleans that loads started; a run that found too few commits skipped its task."""
     steps = []
-    for found in api.runs(CLEAN):
-        if found["dag_run_id"] != by_hand:
-            tasks = {task["task_id"]: task["state"] for task in api.tasks(CLEAN, found["dag_run_id"])}
+    for result in api.runs(CLEAN):
+        if result["dag_run_id"] != by_hand:
+            tasks = {task["task_id"]: task["state"] for task in api.tasks(CLEAN, result["dag_run_id"])}
             if tasks.get("clean") == "success":
-                steps.append(wait_for_run(api, CLEAN, found["dag_run_id"], "clean"))
+                steps.append(wait_for_run(api, CLEAN, result["dag_run_id"], "clean"))
     return steps
 
 

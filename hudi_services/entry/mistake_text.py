@@ -27,8 +27,8 @@ def told(problem: Any, model: type[BaseModel], *, secret: bool = False) -> str:
     message = str(problem["msg"]).removeprefix("Value error, ")
     if problem["type"] == "value_error":
         return message
-    found = "" if secret else f" (found {problem['input']!r})"
-    return f"{message[:1].lower()}{message[1:]}{found}"
+    result = "" if secret else f" (found {problem['input']!r})"
+    return f"{message[:1].lower()}{message[1:]}{result}"
 
 
 def unknown(name: str, known: tuple[str, ...]) -> str:
@@ -66,10 +66,10 @@ def _model_of_tag(annotation: Any, step: Any) -> Any:
     for kind in get_args(annotation):
         if any(isinstance(part, Tag) and part.tag == step for part in getattr(kind, "__metadata__", ())):
             return get_args(kind)[0]
-        if get_origin(kind) is Annotated and (found := _model_of_tag(kind, step)) is not None:
-            return found
-        if get_origin(kind) in (Union, UnionType) and (found := _model_of_tag(kind, step)) is not None:
-            return found
+        if get_origin(kind) is Annotated and (result := _model_of_tag(kind, step)) is not None:
+            return result
+        if get_origin(kind) in (Union, UnionType) and (result := _model_of_tag(kind, step)) is not None:
+            return result
     return None
 
 

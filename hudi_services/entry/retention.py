@@ -24,8 +24,8 @@ def options_of(table: Table, service: str) -> dict[str, str]:
 def with_retention(table: Table, options: Mapping[str, str]) -> dict[str, str]:
     """`options`, and those of the table's cleaner and compactions that an archival needs, unless `options` has them."""
     given = {declared(name) for name in options}
-    found = dict(options)
+    result = dict(options)
     for other in _OTHERS:
         said = getattr(table.section(other), "hoodie", {}).items()
-        found |= {n: value for n, value in said if declared(n) in _RETENTION and declared(n) not in given}
-    return found
+        result |= {n: value for n, value in said if declared(n) in _RETENTION and declared(n) not in given}
+    return result

@@ -121,8 +121,8 @@ class ServiceEntry(Generic[S]):
 
     def section_of(self, table: Table) -> S | None:
         """The service's section in the entry of a table; None if the entry lacks it and there are no defaults."""
-        found: S | None = table.section(self.name)
-        return found
+        result: S | None = table.section(self.name)
+        return result
 
     def engine_of(self, table: Table) -> Engine:
         """The engine that runs this service of the table: local, spark, or auto."""

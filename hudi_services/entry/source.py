@@ -143,9 +143,9 @@ class TopicSource(Part):
 
     def on(self, declared: KafkaServer) -> TopicSource:
         """The same source with the declaration of its server."""
-        found = self.model_copy()
-        found._declared = declared
-        return found
+        result = self.model_copy()
+        result._declared = declared
+        return result
 
     @property
     def shown(self) -> str:

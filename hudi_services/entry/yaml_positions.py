@@ -37,10 +37,10 @@ class Marked:
 
     def line(self, path: Iterable[str | int]) -> int:
         """The line of `path`, or of the nearest thing around it."""
-        found = tuple(path)
-        while found and found not in self.lines:
-            found = found[:-1]
-        return self.lines.get(found, 1)
+        result = tuple(path)
+        while result and result not in self.lines:
+            result = result[:-1]
+        return self.lines.get(result, 1)
 
 
 def read_marked(text: str) -> Marked:

@@ -53,12 +53,12 @@ class AirflowApi:
         return self._raw("GET", path, None, {"Accept": "text/plain"}).decode(errors="replace")
 
     def dag_ids(self) -> list[str]:
-        found: list[str] = []
+        result: list[str] = []
         while True:
-            page = self.get("/dags", limit=_PAGE, offset=len(found), order_by="dag_id")
-            found += [dag["dag_id"] for dag in page["dags"]]
-            if not page["dags"] or len(found) >= page["total_entries"]:
-                return sorted(found)
+            page = self.get("/dags", limit=_PAGE, offset=len(result), order_by="dag_id")
+            result += [dag["dag_id"] for dag in page["dags"]]
+            if not page["dags"] or len(result) >= page["total_entries"]:
+                return sorted(result)
 
     def unpause(self, dag_id: str) -> None:
         self.patch(f"/dags/{dag_id}", {"is_paused": False})
@@ -70,12 +70,14 @@ class AirflowApi:
 
     def runs(self, dag_id: str) -> list[dict[str, Any]]:
         """All runs of a DAG, the oldest interval first."""
-        found: list[dict[str, Any]] = self.get(f"/dags/{dag_id}/dagRuns", order_by="run_after", limit=1000)["dag_runs"]
-        return found
+        dag_runs: list[dict[str, Any]] = self.get(f"/dags/{dag_id}/dagRuns", order_by="run_after", limit=1000)[
+            "dag_runs"
+        ]
+        return dag_runs
 
     def tasks(self, dag_id: str, run_id: str) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self.get(f"{_run(dag_id, run_id)}/taskInstances")["task_instances"]
-        return found
+        task_instances: list[dict[str, Any]] = self.get(f"{_run(dag_id, run_id)}/taskInstances")["task_instances"]
+        return task_instances
 
     def result(self, dag_id: str, run_id: str, task_id: str) -> dict[str, Any]:
         """The value that the task returned."""
@@ -85,8 +87,8 @@ class AirflowApi:
 
     def question(self, dag_id: str, run_id: str, task_id: str) -> dict[str, Any]:
         """The question of a task that waits for a person: `subject`, `body`, `options`."""
-        found: dict[str, Any] = self.get(_question(dag_id, run_id, task_id))
-        return found
+        result: dict[str, Any] = self.get(_question(dag_id, run_id, task_id))
+        return result
 
     def answer(self, dag_id: str, run_id: str, task_id: str, option: str) -> None:
         """Choose one of the options of such a task, as a person would under Required Actions."""

@@ -75,8 +75,8 @@ class AirflowHome:
             self.make()
             file.touch(mode=0o600)
             file.write_text(json.dumps({name: secrets.token_urlsafe(9) for name in self.users}))
-        found: dict[str, str] = json.loads(file.read_text())
-        return found
+        document: dict[str, str] = json.loads(file.read_text())
+        return document
 
     def api(self, user: str = "admin") -> AirflowApi:
         return AirflowApi(self.address, user, self.passwords()[user])

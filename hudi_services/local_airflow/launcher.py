@@ -147,10 +147,10 @@ def _watch(console: Console, parts: Parts, reading: Reading) -> None:
 
 def _stamp(file: Path) -> _Stamp:
     try:
-        found = file.stat()
+        result = file.stat()
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_size, found.st_ino
+    return result.st_mtime_ns, result.st_size, result.st_ino
 
 
 def _tell(console: Console, *lines: str) -> None:

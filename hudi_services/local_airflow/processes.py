@@ -125,12 +125,12 @@ def processes_of(folder: Path) -> list[psutil.Process]:
     """All processes of a home: not only those of its session, as tasks have groups and sessions of their own."""
     import psutil  # comes with Airflow
 
-    found = []
+    result = []
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error, OSError):
             if process.environ().get(MARK) == str(folder) and process.status() != psutil.STATUS_ZOMBIE:
-                found.append(process)
-    return found
+                result.append(process)
+    return result
 
 
 def stop(folder: Path, grace: float = _GRACE) -> None:

@@ -63,8 +63,8 @@ class Registry:
     @property
     def histories(self) -> tuple[History, ...]:
         """The histories of its tables, without duplicates."""
-        found = [table.history for table in self.tables if table.history is not None]
-        return tuple({identity(history.path): history for history in found}.values())
+        result = [table.history for table in self.tables if table.history is not None]
+        return tuple({identity(history.path): history for history in result}.values())
 
 
 @dataclass(frozen=True)
@@ -195,11 +195,11 @@ class _Checker:
 
     def _watch(self, value: Any) -> Watch:
         """The values of the section `watch`; the defaults if there is none, or one with mistakes."""
-        found = dict(value) if isinstance(value, dict) else value
+        result = dict(value) if isinstance(value, dict) else value
         try:
-            if isinstance(found, dict) and isinstance(found.get("store"), str):
-                found["store"] = expand(found["store"], self._environ)
-            return Watch.model_validate(found if found is not None else {})
+            if isinstance(result, dict) and isinstance(result.get("store"), str):
+                result["store"] = expand(result["store"], self._environ)
+            return Watch.model_validate(result if result is not None else {})
         except ValidationError as error:
             for problem in error.errors():
                 self._add(("watch", *problem["loc"]), told(problem, Watch))
@@ -304,8 +304,8 @@ class _Checker:
         """The base path of the table of that name, which may have other mistakes. None: there is no such table."""
         tables = self._marked.data.get("tables")
         named = (table for table in tables if isinstance(table, dict) and table.get("name") == name)
-        found = next(named, {}).get("base_path")
-        return found if isinstance(found, str) else None
+        base_path = next(named, {}).get("base_path")
+        return base_path if isinstance(base_path, str) else None
 
     def _expand_paths(self, entry: dict[str, Any]) -> Iterator[tuple[tuple[str, ...], str]]:
         """Puts the values of environment variables into the entry's paths."""

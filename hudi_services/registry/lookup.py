@@ -42,9 +42,9 @@ def table_named(name: str, file: Path, entries: Entries = ENTRIES, environ: Mapp
     """The entry of a table. Raises RegistryError with the mistakes in it, ConfigError for a name that no table has."""
     reading = read_registry(file, environ, only=name, entries=entries)
     mistakes = [mistake for mistake in reading.mistakes if mistake.table in (None, name)]
-    found = reading.registry.table(name)
-    if found is not None:
-        return found
+    table = reading.registry.table(name)
+    if table is not None:
+        return table
     if mistakes:
         raise as_error(str(file), mistakes)
     known = table_names(file, entries)

@@ -23,8 +23,8 @@ def told_values(column: pa.Array | pa.ChunkedArray) -> list[object]:
     """Each value as `told` has it."""
     if not pa.types.is_floating(column.type) and not pa.types.is_nested(column.type):
         with suppress(OverflowError, ValueError):
-            found: list[object] = column.to_pylist()  # much faster
-            return found
+            result: list[object] = column.to_pylist()  # much faster
+            return result
     return [told(value) for value in column]
 
 

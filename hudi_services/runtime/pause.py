@@ -48,10 +48,10 @@ def read_pause(storage: Storage, clock: Clock) -> Pause | None:
     A file that cannot be read counts as a pause by an unknown user, because a user wanted one.
     """
     try:
-        found = _decoded(storage.read(FILE))
+        result = _decoded(storage.read(FILE))
     except FileNotFoundError:
         return None
-    return found if found.holds(clock.now()) else None
+    return result if result.holds(clock.now()) else None
 
 
 def pause(storage: Storage, clock: Clock, by: str, reason: str, until: datetime | None = None) -> Pause:
@@ -109,11 +109,11 @@ def _put(storage: Storage, clock: Clock, body: bytes) -> bool:
 def resume(storage: Storage) -> Pause | None:
     """Let services run again. Returns the pause that was there, even if it was over; None if the table had none."""
     try:
-        found = _decoded(storage.read(FILE))
+        result = _decoded(storage.read(FILE))
     except FileNotFoundError:
         return None
     storage.delete(FILE)
-    return found
+    return result
 
 
 def refuse_paused(storage: Storage, clock: Clock, name: str, service: str) -> None:
@@ -151,10 +151,10 @@ def _plain(text: str) -> str:
 
 
 def _time(value: Any) -> datetime:
-    found = datetime.fromisoformat(_text(value))
-    if found.tzinfo is None:
+    result = datetime.fromisoformat(_text(value))
+    if result.tzinfo is None:
         raise ValueError(f"{value!r:.50} has no time zone")
-    return found.astimezone(UTC)
+    return result.astimezone(UTC)
 
 
 def _shown(time: datetime) -> str:

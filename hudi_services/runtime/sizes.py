@@ -10,7 +10,7 @@ _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
 def bytes_of(text: str | int) -> int:
     """The bytes of a size; k, m, g and t are powers of 1024, as in Spark's settings. Raises ValueError."""
-    found = _SIZE.fullmatch(str(text).strip())
-    if found is None or isinstance(text, bool):
+    match = _SIZE.fullmatch(str(text).strip())
+    if match is None or isinstance(text, bool):
         raise ValueError(f"{text!r} is no size; a number of bytes, or one with k, m, g or t, such as 256m")
-    return int(found[1]) << 10 * _POWERS[found[2].lower()]
+    return int(match[1]) << 10 * _POWERS[match[2].lower()]

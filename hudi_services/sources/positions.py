@@ -57,10 +57,10 @@ def find_since(state: TableState, key: str, instant: str) -> Since:
     until = _completed(state, instant)
     after: list[Position] = []
     for commit, extra in _loads(state, (key,)):
-        found = Position(extra[key], commit.time, state.where(commit))
+        result = Position(extra[key], commit.time, state.where(commit))
         if commit.time <= until:
-            return Since(instant, found, tuple(sorted(after, key=lambda position: position.instant)))
-        after.append(found)
+            return Since(instant, result, tuple(sorted(after, key=lambda position: position.instant)))
+        after.append(result)
     return Since(instant, None, tuple(sorted(after, key=lambda position: position.instant)))
 
 

@@ -66,6 +66,6 @@ def completions(
     names."""
     names = list(tables())
     named = {keyword.lower().strip("`") for keyword in _WORD.findall(before)}
-    found = [*names, *(column for name in names if name.lower() in named for column in columns(name))]
+    result = [*names, *(column for name in names if name.lower() in named for column in columns(name))]
     keywords = [keyword if word[:1].isupper() else keyword.lower() for keyword in _KEYWORDS.split()]
-    return sorted({keyword for keyword in (*found, *keywords) if keyword.lower().startswith(word.lower())})
+    return sorted({keyword for keyword in (*result, *keywords) if keyword.lower().startswith(word.lower())})

@@ -178,7 +178,7 @@ class HudiResyncOperator(_ServerOperator):
 
 def _differs(server: str, differing: list[str]) -> Failure:
     more = len(differing) - _SHOWN
-    found = "; ".join([*differing[:_SHOWN], *([f"and {more:,} more"] if more > 0 else [])])
+    result = "; ".join([*differing[:_SHOWN], *([f"and {more:,} more"] if more > 0 else [])])
     what = f"{len(differing):,} tables differ from {server}" if len(differing) > 1 else f"A table differs from {server}"
     fix = f"run the DAG {dags.resync_dag(server)} with the table, which writes the rows that differ"
-    return Failure("TablesDiffer", what, found, fix, 1, retryable=False)
+    return Failure("TablesDiffer", what, result, fix, 1, retryable=False)

@@ -26,13 +26,13 @@ def connections_of(server: AnyServer) -> dict[str, str]:
     names = [server.connection]
     if isinstance(server, KafkaServer) and server.schema_registry is not None and server.schema_registry.connection:
         names.append(server.schema_registry.connection)
-    found = {}
+    result = {}
     for name in names:
         variable = variable_of(name)
         if variable in os.environ:
             continue
         try:
-            found[variable] = BaseHook.get_connection(name).get_uri()
+            result[variable] = BaseHook.get_connection(name).get_uri()
         except AirflowNotFoundException:
             continue
-    return found
+    return result

@@ -119,7 +119,7 @@ class HudiTablesBehindOperator(BaseOperator):
 
 def _failure(server: str, behind: list[str]) -> Failure:
     more = len(behind) - _SHOWN
-    found = "; ".join([*behind[:_SHOWN], *([f"and {more:,} more"] if more > 0 else [])])
+    result = "; ".join([*behind[:_SHOWN], *([f"and {more:,} more"] if more > 0 else [])])
     fix = f"`hudi-services cdc status {server}` says what helps. Then run the DAG with the tables in `resume`"
     what = f"{len(behind):,} tables of {server} are behind" if len(behind) > 1 else f"A table of {server} is behind"
-    return Failure("TablesBehind", what, found, fix, 1, retryable=False)
+    return Failure("TablesBehind", what, result, fix, 1, retryable=False)

@@ -63,16 +63,16 @@ class HudiDoctorOperator(BaseOperator):
         seen = self._seen(deep=bool(context["params"].get("deep")))
         for line in report.as_text(seen).splitlines():
             self.log.info("%s", line)
-        found = report.as_findings(seen)
+        findings = report.as_findings(seen)
         needed = ("exit_code", "message", "tables", "healthy")
         result: dict[str, Any] = json.loads(
-            json.dumps(bounded(found, "findings", _HEALTH, needed, context), default=str)
+            json.dumps(bounded(findings, "findings", _HEALTH, needed, context), default=str)
         )
-        if found["exit_code"] >= (_DAMAGED if self.doctor.fails_on == "damage" else _WARNED):
+        if findings["exit_code"] >= (_DAMAGED if self.doctor.fails_on == "damage" else _WARNED):
             context["ti"].xcom_push("return_value", result)  # who is called to a failed task wants it the more
-            raise failed(_failure(found), context)
-        if found["exit_code"]:
-            self.log.warning("%s", found["message"])
+            raise failed(_failure(findings), context)
+        if findings["exit_code"]:
+            self.log.warning("%s", findings["message"])
         return result
 
     def _seen(self, *, deep: bool) -> list[Seen]:
@@ -84,10 +84,10 @@ class HudiDoctorOperator(BaseOperator):
         return sorted(seen, key=lambda table: table.name)
 
 
-def _failure(found: dict[str, Any]) -> Failure:
-    worst = found["findings"][:_TOLD]
+def _failure(report: dict[str, Any]) -> Failure:
+    worst = report["findings"][:_TOLD]
     lines = [f"{finding['table']}: {finding['check']}: {finding['what']}" for finding in worst]
-    more = len(found["findings"]) - len(worst)
+    more = len(report["findings"]) - len(worst)
     told = "; ".join([*lines, *([f"and {more:,} more"] if more else [])])
     fix = "run `hudi-services doctor --fix`; the log has the fix of each finding"
-    return Failure("DoctorFindings", found["message"], told, fix, found["exit_code"], retryable=False)
+    return Failure("DoctorFindings", report["message"], told, fix, report["exit_code"], retryable=False)

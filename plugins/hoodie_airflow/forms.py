@@ -47,12 +47,12 @@ def asked(context: Any, mode: str = "", agreed_in: str = "", follows: str = "") 
     a plan: where the run is for one plan only, that one."""
     run = context["dag_run"]
     interval = (run.data_interval_start, run.data_interval_end) if run.data_interval_start else None
-    found = (context["ti"].xcom_pull(task_ids=agreed_in) or {}) if agreed_in else {}
+    result = (context["ti"].xcom_pull(task_ids=agreed_in) or {}) if agreed_in else {}
     urged = (getattr(run, "conf", None) or {}).get(OBJECTIVE) or ""
     scheduled = ""
     if follows and context["params"].get(ONLY):
         scheduled = (context["ti"].xcom_pull(task_ids=follows) or {}).get("instant") or ""
-    return Asked(mode, context["params"], run.run_type.value, interval, found.get(DIGEST) or "", str(urged), scheduled)
+    return Asked(mode, context["params"], run.run_type.value, interval, result.get(DIGEST) or "", str(urged), scheduled)
 
 
 def asker(context: Any) -> Asker:
@@ -72,5 +72,5 @@ def skip_planned(context: Any, follows: str) -> None:
 
 def wants_explanation(context: Any) -> bool:
     """Return true if the form asks for the plan only."""
-    found: bool = context["params"].get(OPERATION.name) == EXPLAIN
-    return found
+    result: bool = context["params"].get(OPERATION.name) == EXPLAIN
+    return result

@@ -57,8 +57,8 @@ def named(path: str) -> tuple[str, str]:
 
 def _source(table: Table, service: str) -> str | None:
     if service == "bootstrap":
-        found: str | None = getattr(table.section("bootstrap"), "source_path", None)
-        return found
+        result: str | None = getattr(table.section("bootstrap"), "source_path", None)
+        return result
     if service == "stream" and (followed := getattr(table.section("stream"), "path", None)) is not None:
         return str(followed)
     return table.source.address if service in ("ingest", "stream") and table.source is not None else None
@@ -72,7 +72,7 @@ def _facets(table: Table, instant: str) -> dict[str, Any]:
         storage_dataset,
     )
 
-    found: dict[str, Any] = {
+    result: dict[str, Any] = {
         "version": dataset_version_dataset.DatasetVersionDatasetFacet(datasetVersion=instant),
         "datasource": datasource_dataset.DatasourceDatasetFacet(name="hudi", uri=table.base_path),
         "storage": storage_dataset.StorageDatasetFacet(storageLayer="hudi", fileFormat="parquet"),
@@ -80,8 +80,8 @@ def _facets(table: Table, instant: str) -> dict[str, Any]:
     columns = _columns(table)
     if columns:
         fields = [schema_dataset.SchemaDatasetFacetFields(name=name, type=kind) for name, kind in columns]
-        found["schema"] = schema_dataset.SchemaDatasetFacet(fields=fields)
-    return found
+        result["schema"] = schema_dataset.SchemaDatasetFacet(fields=fields)
+    return result
 
 
 def _columns(table: Table) -> list[tuple[str, str]]:

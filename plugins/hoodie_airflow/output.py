@@ -86,7 +86,7 @@ class Output:
                 yield line.removeprefix(MARK)
             elif line.startswith(PROGRESS):
                 self._progressed(line.removeprefix(PROGRESS))
-            elif (found := _SPARK.match(line)) is not None and found[1] not in _REPEATING:
+            elif (match := _SPARK.match(line)) is not None and match[1] not in _REPEATING:
                 yield f"Spark: {line[:_SHOWN]}"
 
     def _end(self) -> Iterator[str]:

@@ -25,10 +25,10 @@ def followed(path: str, show: Callable[[str], None], every: float = _EVERY) -> I
     def look() -> None:
         shown: str | None = None
         while not ended.wait(every):
-            found = read_progress(path)
-            if found is not None and found != shown:
-                show(found)
-                shown = found
+            progress = read_progress(path)
+            if progress is not None and progress != shown:
+                show(progress)
+                shown = progress
 
     thread = Thread(target=look, daemon=True)
     thread.start()

@@ -76,5 +76,5 @@ def died(error: AirflowException | None, output: Output) -> Failure:
     else:
         what = f"spark-submit ended with code {code[1]} before the service could say why"
     wrong_usage = code is not None and code[1] == "2"
-    found = core(output.last) or output.last.rpartition("\n")[2] or None
-    return Failure("SparkError", what, found, None, 2 if wrong_usage else 1, retryable=not wrong_usage)
+    result = core(output.last) or output.last.rpartition("\n")[2] or None
+    return Failure("SparkError", what, result, None, 2 if wrong_usage else 1, retryable=not wrong_usage)

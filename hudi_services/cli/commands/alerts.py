@@ -42,9 +42,9 @@ def _tested(alerts: Alerts) -> Page:
 
     values = trial_values(SystemClock().now())
     answers = send_all([(hook, body_of(hook, values)) for hook in alerts.hooks], os.environ)
-    found = {hook.name: wrong for hook, wrong in zip(alerts.hooks, answers, strict=True)}
-    lines = [(name, "it was taken" if wrong is None else f"NOT taken: {wrong}") for name, wrong in found.items()]
-    return Page({"hooks": found}, [Facts(lines)], [wrong for wrong in answers if wrong is not None])
+    result = {hook.name: wrong for hook, wrong in zip(alerts.hooks, answers, strict=True)}
+    lines = [(name, "it was taken" if wrong is None else f"NOT taken: {wrong}") for name, wrong in result.items()]
+    return Page({"hooks": result}, [Facts(lines)], [wrong for wrong in answers if wrong is not None])
 
 
 def _standing(reading: Reading, alerts: Alerts, store: str | None) -> Page:
@@ -92,7 +92,7 @@ def _standing(reading: Reading, alerts: Alerts, store: str | None) -> Page:
                 },
             )
             row["told"][notice.hook] = notice.told_at.isoformat() if notice.told_at is not None else None
-    found = sorted(rows.values(), key=lambda row: (row["table"], row["kind"], row["what"]))
+    result = sorted(rows.values(), key=lambda row: (row["table"], row["kind"], row["what"]))
     columns = (
         Column("table", "table"),
         Column("kind", "kind"),
@@ -107,7 +107,7 @@ def _standing(reading: Reading, alerts: Alerts, store: str | None) -> Page:
             "text": " ".join(row["text"].split()),
             "untold": ", ".join(name for name, told in row["told"].items() if told is None),
         }
-        for row in found
+        for row in result
     ]
     looked = opened.rounded_at()
     mistakes = [str(mistake) for mistake in reading.mistakes]
@@ -119,8 +119,8 @@ def _standing(reading: Reading, alerts: Alerts, store: str | None) -> Page:
     parts += [Lines(hardly, "probable mistakes")] if (hardly := list(warnings(alerts, tables))) else []
     parts += [Lines(mistakes, "tables that are left out", alarming=True)] if mistakes else []
     parts.append(Listing(columns, shown, empty="no troubles"))
-    values = {"round_at": looked.isoformat() if looked else None, "standing": found, "mistakes": mistakes}
-    return Page(values, parts, [*mistakes, *(row["text"] for row in found)])
+    values = {"round_at": looked.isoformat() if looked else None, "standing": result, "mistakes": mistakes}
+    return Page(values, parts, [*mistakes, *(row["text"] for row in result)])
 
 
 alerts = click.Command(

@@ -61,12 +61,12 @@ def _proofs(tables: Sequence[TableStatus]) -> list[dict[str, str]]:
 
     def proof(table: TableStatus) -> dict[str, str]:
         try:
-            found = verified_up_to(table.base_path) if table.state != "new" else None
+            result = verified_up_to(table.base_path) if table.state != "new" else None
         except (HoodieError, OSError):
-            found = None
+            result = None
         return {
-            "verified_at": found.verified_at if found is not None else "",
-            "verified_position": found.position if found is not None else "",
+            "verified_at": result.verified_at if result is not None else "",
+            "verified_position": result.position if result is not None else "",
         }
 
     with ThreadPoolExecutor(_AT_ONCE) as pool:

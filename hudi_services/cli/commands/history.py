@@ -51,22 +51,22 @@ def _registered(table: str | None, registry: str | None) -> list[History]:
     """The histories of the registry, or of one of its tables. Raises ConfigError where there is none."""
     if table is not None:
         entry = chosen_table(None, table, registry).entry
-        found = [entry.history] if entry is not None and entry.history is not None else []
+        values = [entry.history] if entry is not None and entry.history is not None else []
     else:
         file = registry_file(registry)
         reading = read_registry(file)
         histories = (other_table.history for other_table in reading.registry.tables)
-        found = list(
+        values = list(
             {table_history.path: table_history for table_history in histories if table_history is not None}.values()
         )
-        if not found and reading.mistakes:
+        if not values and reading.mistakes:
             raise as_error(str(file), reading.mistakes)
-    if not found:
+    if not values:
         whose = f"table {table}" if table is not None else "any table"
         raise ConfigError(
             f"The registry names no history for {whose}", fix="add `history: {path: …}` to it, or pass --path"
         )
-    return found
+    return values
 
 
 def _page(
@@ -77,9 +77,9 @@ def _page(
     from hudi_services.cli.commands.history_page import history_page
     from hudi_services.operations.history.queries import runs, sums
 
-    found = pa.concat_tables([runs(table_history, since, now, table, service) for table_history in histories])
-    found = found.sort_by([("began", "descending"), ("run_id", "ascending")])
-    return history_page(found.slice(0, limit), sums(found), since, found.num_rows)
+    result = pa.concat_tables([runs(table_history, since, now, table, service) for table_history in histories])
+    result = result.sort_by([("began", "descending"), ("run_id", "ascending")])
+    return history_page(result.slice(0, limit), sums(result), since, result.num_rows)
 
 
 history = click.Command(

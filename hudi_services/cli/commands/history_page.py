@@ -59,16 +59,16 @@ def history_page(newest: pa.Table, sums: pa.Table, since: datetime, runs: int) -
     return Page(values, parts)
 
 
-def _row(found: dict[str, Any]) -> dict[str, Any]:
+def _row(record: dict[str, Any]) -> dict[str, Any]:
     """Times as ISO."""
-    times = {name: found[name].isoformat() if found[name] is not None else None for name in _TIMES}
-    return {**found, **times, "gained": _gained(found)}
+    times = {name: record[name].isoformat() if record[name] is not None else None for name in _TIMES}
+    return {**record, **times, "gained": _gained(record)}
 
 
-def _gained(found: dict[str, Any]) -> str:
+def _gained(record: dict[str, Any]) -> str:
     """The known gains of a run, in words."""
     freed, merged, before, after = (
-        found[name] for name in ("bytes_freed", "log_bytes_merged", "files_before", "files_after")
+        record[name] for name in ("bytes_freed", "log_bytes_merged", "files_before", "files_after")
     )
     parts = [f"{size(freed)} freed"] if freed else []
     parts += [f"{size(merged)} of logs merged"] if merged else []

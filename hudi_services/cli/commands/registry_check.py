@@ -113,9 +113,9 @@ def check_command(entries: Entries = ENTRIES) -> click.Group:
 
     def check(file: str | None, as_json: bool) -> int:
         named = str(file if file is not None else registry_file(None))
-        found = checked(named, datetime.now(UTC).date(), entries)
-        echo(json.dumps(asdict(found), indent=2) if as_json else "\n".join(_text(found)))
-        return _MISTAKES if found.mistakes else 0
+        result = checked(named, datetime.now(UTC).date(), entries)
+        echo(json.dumps(asdict(result), indent=2) if as_json else "\n".join(_text(result)))
+        return _MISTAKES if result.mistakes else 0
 
     group = click.Group("registry", help="The registry of tables.", context_settings=CONTEXT)
     group.add_command(
@@ -160,9 +160,9 @@ def _service(table: Table, when: When, entry: ServiceEntry[Any]) -> ServiceLine:
     )
 
 
-def _text(found: Checked) -> list[str]:
+def _text(reading: Checked) -> list[str]:
     lines = []
-    for table in found.tables:
+    for table in reading.tables:
         lines.append(f"{table.name}  {table.type}, version {table.version}, at {table.base_path}")
         lines += [f"  source    {table.source}"] if table.source is not None else []
         lines += [
@@ -170,16 +170,16 @@ def _text(found: Checked) -> list[str]:
             for service in table.services
         ]
         lines += [f"  WARNING   {warning}" for warning in table.warnings]
-    lines += [f"pool {name}  {counted(slots, 'slot')}" for name, slots in found.pools.items()]
-    for who, rounds in (("doctor of all tables", found.doctor), ("judge of objectives", found.judge)):
+    lines += [f"pool {name}  {counted(slots, 'slot')}" for name, slots in reading.pools.items()]
+    for who, rounds in (("doctor of all tables", reading.doctor), ("judge of objectives", reading.judge)):
         if rounds is not None:
             lines.append(f"{who}  {f'cron {rounds.schedule}' if rounds.schedule else 'by hand'}")
-    if found.alerts is not None:
-        lines += [f"alerts  {', '.join(found.alerts.hooks)}: {', '.join(found.alerts.of) or 'nothing'}"]
-        lines += [f"  WARNING   {warning}" for warning in found.alerts.warnings]
-    lines += [str(mistake) for mistake in found.mistakes]
+    if reading.alerts is not None:
+        lines += [f"alerts  {', '.join(reading.alerts.hooks)}: {', '.join(reading.alerts.of) or 'nothing'}"]
+        lines += [f"  WARNING   {warning}" for warning in reading.alerts.warnings]
+    lines += [str(mistake) for mistake in reading.mistakes]
     counts = [
         counted(number, noun) if number else f"no {noun}s"
-        for number, noun in ((len(found.tables), "table"), (len(found.mistakes), "mistake"))
+        for number, noun in ((len(reading.tables), "table"), (len(reading.mistakes), "mistake"))
     ]
-    return [*lines, f"{found.file}: {', '.join(counts)}"]
+    return [*lines, f"{reading.file}: {', '.join(counts)}"]

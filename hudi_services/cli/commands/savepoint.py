@@ -72,9 +72,9 @@ def _delete(
         raise click.UsageError("--json cannot prompt: add --yes to delete the savepoint")
     chosen = chosen_table(target_base_path, table, registry)
     opened = _opened(chosen)
-    found = next((_facts(saved) for saved in opened.savepoints() if saved.instant == instant), None)
-    if found is not None and not yes:
-        echo(_line(found))
+    facts = next((_facts(saved) for saved in opened.savepoints() if saved.instant == instant), None)
+    if facts is not None and not yes:
+        echo(_line(facts))
         click.confirm("The table can no longer be restored to it, and cleans remove its files. Delete it?", abort=True)
     with by_hand(recorded_table(chosen.entry), "savepoint", chosen.base_path) as say:
         opened.delete_savepoint(instant, laid_over(merged_options(None, conf), chosen.common))

@@ -106,10 +106,10 @@ class _Parser:
             place = match.end()
 
     def whole(self) -> Type:
-        found = self._type()
+        kind = self._type()
         if self._next < len(self._tokens):
             raise self._wrong(f"{self._tokens[self._next][1]!r} follows a type that is complete")
-        return found
+        return kind
 
     def _type(self) -> Type:
         word = self._word("a type")
@@ -176,30 +176,30 @@ class _Parser:
     def _members(self, name: str, names: tuple[str, ...], count: int) -> tuple[Member, ...]:
         """Types in angles. Arrow writes the name of a list's item before it."""
         self._expect("<")
-        found = []
+        result = []
         for place in range(count):
             if place:
                 self._expect(",")
             if self._peek()[1] in names and self._peek(1) == ("sign", ":"):
                 self._next += 2
-            found.append(Member(name, self._type(), self._nullable()))
+            result.append(Member(name, self._type(), self._nullable()))
         self._expect(">")
-        return tuple(found)
+        return tuple(result)
 
     def _struct(self) -> tuple[Member, ...]:
         self._expect("<")
-        found: dict[str, Member] = {}
+        result: dict[str, Member] = {}
         while True:
             kind, name = self._peek()
             if kind not in ("word", "quoted"):
                 raise self._wrong("a struct has fields: struct<a: int, b: string>")
             self._next += 1
             self._takes(":")
-            if name in found:
+            if name in result:
                 raise self._wrong(f"the field {name!r} is there twice")
-            found[name] = Member(name, self._type(), self._nullable())
+            result[name] = Member(name, self._type(), self._nullable())
             if self._takes(">"):
-                return tuple(found.values())
+                return tuple(result.values())
             self._expect(",")
 
     def _nullable(self) -> bool:
@@ -210,16 +210,16 @@ class _Parser:
 
     def _between(self, opened: str, closed: str, most: int) -> list[int]:
         self._expect(opened)
-        found: list[int] = []
+        result: list[int] = []
         while True:
             kind, text = self._peek()
             if kind != "digits":
-                raise self._wrong(f"a number is missing after {opened!r}" if not found else "a number is missing")
+                raise self._wrong(f"a number is missing after {opened!r}" if not result else "a number is missing")
             self._next += 1
-            found.append(int(text))
-            if len(found) == most or self._peek() != ("sign", ","):
+            result.append(int(text))
+            if len(result) == most or self._peek() != ("sign", ","):
                 self._expect(closed)
-                return found
+                return result
             self._next += 1
 
     def _peek(self, ahead: int = 0) -> tuple[str, str]:

@@ -78,9 +78,9 @@ def of_table(alerts: Alerts, summary: Summary, body: Mapping[str, Any], now: dat
         kinds = OF_CONTENTS if summary.health == "unreadable" or summary.was_there else (*OF_CONTENTS, "unreadable")
         return Seen(tuple(_not_read(alerts, summary, now)), frozenset((kind, summary.table) for kind in kinds))
     shown = body.get("table", {})
-    found = [*_damaged(alerts, summary), *_missed(alerts, summary, shown, now)]
-    found += [*_blocked(alerts, summary, shown, now), *_passed(alerts, summary, shown)]
-    return Seen((*found, *_late(alerts, summary, now)))
+    result = [*_damaged(alerts, summary), *_missed(alerts, summary, shown, now)]
+    result += [*_blocked(alerts, summary, shown, now), *_passed(alerts, summary, shown)]
+    return Seen((*result, *_late(alerts, summary, now)))
 
 
 def _not_read(alerts: Alerts, summary: Summary, now: datetime) -> Iterator[Trouble]:

@@ -67,9 +67,9 @@ def _runs_of(history: History, now: datetime) -> Seen:
         return _BLIND_RUNS
 
 
-def failed_runs(found: pa.Table) -> Iterator[Trouble]:
+def failed_runs(rows: pa.Table) -> Iterator[Trouble]:
     """Each service of a table whose last run failed or was killed; `found` as `runs` gives it, the newest first."""
-    last = last_ended(found)
+    last = last_ended(rows)
     told = pc.and_(pc.equal(last["outcome"], FAILED), pc.is_in(last["service"], pa.array(_AT_A_SHELL)))
     bad = last.filter(pc.and_not(pc.is_in(last["outcome"], pa.array([FAILED, KILLED])), told))
     for row in bad.to_pylist():  # one for each service that fails

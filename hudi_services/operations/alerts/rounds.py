@@ -98,8 +98,8 @@ class Teller:
         return self._send(alerts, kept, rows, now)
 
     def _send(self, alerts: Alerts, kept: KeptAlerts, rows: Sequence[Told], now: datetime) -> int:
-        outgoing = {hook: found for hook in alerts.hooks if (found := due(rows, hook.name, alerts.repeat, now))}
-        bodies = [body_of(hook, values_of(found, now)) for hook, found in outgoing.items()]
+        outgoing = {hook: reports for hook in alerts.hooks if (reports := due(rows, hook.name, alerts.repeat, now))}
+        bodies = [body_of(hook, values_of(reports, now)) for hook, reports in outgoing.items()]
         return self._sent(list(outgoing), bodies, lambda hook: kept.delivered(outgoing[hook], now))
 
     def _sum_up(self, alerts: Alerts, kept: KeptAlerts, seen: Seen, now: datetime) -> int:

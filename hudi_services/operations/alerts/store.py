@@ -112,8 +112,8 @@ class KeptAlerts:
 
 def _rows(connection: Connection, *, changing: bool = False) -> list[Told]:
     wanted = sa.select(_told.c.row).order_by(_told.c.hook, _told.c.trouble)
-    found = connection.execute(wanted.with_for_update() if changing else wanted).scalars()
-    return [_parsed(json.loads(row)) for row in found]
+    result = connection.execute(wanted.with_for_update() if changing else wanted).scalars()
+    return [_parsed(json.loads(row)) for row in result]
 
 
 def _save(connection: Connection, rows: Sequence[Told], gone: Iterable[Told]) -> None:

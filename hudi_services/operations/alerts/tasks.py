@@ -60,10 +60,10 @@ def is_recorded(table: Table, alerts: Alerts, dag_id: str, dag_run: str, task_id
         return False
     now = clock.now()
     try:
-        found = runs(table.history, now - WINDOW, now + timedelta(minutes=1), table.name)
+        result = runs(table.history, now - WINDOW, now + timedelta(minutes=1), table.name)
     except (HoodieError, OSError, ValueError) as error:
         _log.warning("The history cannot say if it has this failure: %s", error)
         return False
     for column, value in (("dag_id", dag_id), ("dag_run_id", dag_run), ("task_id", task_id)):
-        found = found.filter(pc.equal(found[column], value))
-    return bool(pc.any(pc.is_in(found["outcome"], pa.array([FAILED, KILLED]))).as_py())
+        result = result.filter(pc.equal(result[column], value))
+    return bool(pc.any(pc.is_in(result["outcome"], pa.array([FAILED, KILLED]))).as_py())

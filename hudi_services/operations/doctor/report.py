@@ -57,12 +57,12 @@ def as_text(seen: Sequence[Seen]) -> str:
 
 
 def _block(seen: Seen) -> Iterator[str]:
-    found = seen.diagnosis.findings
-    yield f"{seen.name}: {summary(found)}  ({seen.diagnosis.base_path})"
-    for finding in found[:_SHOWN]:
+    findings = seen.diagnosis.findings
+    yield f"{seen.name}: {summary(findings)}  ({seen.diagnosis.base_path})"
+    for finding in findings[:_SHOWN]:
         yield from _finding(finding)
-    if len(found) > _SHOWN:
-        yield f"  … and {len(found) - _SHOWN:,} more (--json shows all)"
+    if len(findings) > _SHOWN:
+        yield f"  … and {len(findings) - _SHOWN:,} more (--json shows all)"
 
 
 def _finding(finding: Finding) -> Iterator[str]:

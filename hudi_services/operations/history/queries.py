@@ -51,29 +51,29 @@ def runs(
     waiting = _waiting(history, now)
     kept = stored(history, since)
     again = pc.is_in(kept["run_id"], waiting["run_id"].combine_chunks())
-    found = pa.concat_tables([kept.filter(pc.invert(again)), waiting])
-    wanted = pc.greater_equal(found["began"], pa.scalar(since, COLUMNS.field("began").type))
+    result = pa.concat_tables([kept.filter(pc.invert(again)), waiting])
+    wanted = pc.greater_equal(result["began"], pa.scalar(since, COLUMNS.field("began").type))
     for column, value in (("table_name", table), ("service", service)):
         if value is not None:
-            wanted = pc.and_(wanted, pc.equal(found[column], value))
-    return found.filter(wanted).sort_by([("began", "descending"), ("run_id", "ascending")])
+            wanted = pc.and_(wanted, pc.equal(result[column], value))
+    return result.filter(wanted).sort_by([("began", "descending"), ("run_id", "ascending")])
 
 
-def last_ended(found: pa.Table, outcomes: Sequence[str] = ENDED) -> pa.Table:
+def last_ended(rows: pa.Table, outcomes: Sequence[str] = ENDED) -> pa.Table:
     """The last run with one of these outcomes, of each service of each table: `outcome`, `began`, `error` and `message`.
     `found` as `runs` gives it, the newest first."""
-    ended = found.filter(pc.is_in(found["outcome"], pa.array(outcomes)))
+    ended = rows.filter(pc.is_in(rows["outcome"], pa.array(outcomes)))
     names = ("outcome", "began", "error", "message")
     last = ended.group_by(["table_name", "service"], use_threads=False).aggregate([(name, "first") for name in names])
     return last.rename_columns([name.removesuffix("_first") for name in last.column_names])
 
 
-def sums(found: pa.Table, by: Sequence[str] = ("table_name", "service")) -> pa.Table:
+def sums(rows: pa.Table, by: Sequence[str] = ("table_name", "service")) -> pa.Table:
     """One row for each value of these columns: `runs`, the number of these that `failed` (or were killed) and that had
     `nothing` to do, and sums of what they cost and gained; null where no run knows it."""
-    outcome = found["outcome"]
+    outcome = rows["outcome"]
     bad = pc.is_in(outcome, pa.array([FAILED, KILLED]))
-    counted = found.append_column("failed", pc.cast(bad, pa.int64()))
+    counted = rows.append_column("failed", pc.cast(bad, pa.int64()))
     counted = counted.append_column("nothing", pc.cast(pc.equal(outcome, NOTHING), pa.int64()))
     names = ("failed", "nothing", *_SUMMED)
     asked = [("run_id", "count"), ("peak_memory", "max"), *((name, "sum") for name in names)]

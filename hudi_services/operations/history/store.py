@@ -97,11 +97,11 @@ def _written_just_now(table: HoodieTable, clock: Clock) -> bool:
 
 def check_history(state: TableState) -> None:
     """Raises ConfigError for a table that is something else."""
-    found = state.properties
-    if (found.record_key_fields, found.partition_fields) != (("run_id",), ("day",)):
+    properties = state.properties
+    if (properties.record_key_fields, properties.partition_fields) != (("run_id",), ("day",)):
         raise ConfigError(
             f"The table at {state.storage.base_path} is no history of runs",
-            found=f"record key {', '.join(found.record_key_fields)}; partitions by {', '.join(found.partition_fields)}",
+            found=f"record key {', '.join(properties.record_key_fields)}; partitions by {', '.join(properties.partition_fields)}",
             fix="name a folder of its own in the registry's key `history.path`",
         )
 

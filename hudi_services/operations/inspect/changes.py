@@ -110,22 +110,22 @@ def newest_changes(look: Look, last: int, most_bytes: int | None) -> Page:
     """Count what each of the newest `last` commits inserted, updated and deleted, the newest commit first; `most_bytes` are those
     of `newest_counts`, which says what this raises."""
     with call("reading changes"):
-        found = [_row(look, commit) for commit in newest_counts(look.state, last, most_bytes, LocalEngine())]
+        rows = [_row(look, commit) for commit in newest_counts(look.state, last, most_bytes, LocalEngine())]
     return Page(
-        {"table": look.state.properties.name, "commits": found},
-        [Listing(_NEWEST, found, "the newest commits with changes", "none")],
+        {"table": look.state.properties.name, "commits": rows},
+        [Listing(_NEWEST, rows, "the newest commits with changes", "none")],
     )
 
 
-def _row(look: Look, found: CommitCounts) -> dict[str, Any]:
-    counts = found.counts
+def _row(look: Look, commit_counts: CommitCounts) -> dict[str, Any]:
+    counts = commit_counts.counts
     return {
-        "instant": found.time,
-        "completed": found.completion,
-        "completed_at": parse_time(found.completion, look.state.zone).isoformat(),
+        "instant": commit_counts.time,
+        "completed": commit_counts.completion,
+        "completed_at": parse_time(commit_counts.completion, look.state.zone).isoformat(),
         **{name: getattr(counts, name) if counts is not None else None for name in _COUNTED},
-        "bytes": found.size,
-        "reason": found.reason,
+        "bytes": commit_counts.size,
+        "reason": commit_counts.reason,
     }
 
 

@@ -39,9 +39,9 @@ def consumers(look: Look) -> Page:
 
 def consumer_rows(look: Look) -> tuple[list[dict[str, Any]], list[str]]:
     """A row for each consumer, and why positions cannot be read. One listing, and one call for each consumer."""
-    found, hours = list(positions(look.storage)), _hours(look)
-    rows = [_row(look, consumer, hours) for consumer in found if isinstance(consumer, Position)]
-    return rows, [str(consumer) for consumer in found if not isinstance(consumer, Position)]
+    result, hours = list(positions(look.storage)), _hours(look)
+    rows = [_row(look, consumer, hours) for consumer in result if isinstance(consumer, Position)]
+    return rows, [str(consumer) for consumer in result if not isinstance(consumer, Position)]
 
 
 def _hours(look: Look) -> int:
@@ -50,17 +50,17 @@ def _hours(look: Look) -> int:
     return min(resolve(consumer, (RETENTION_HOURS,))[RETENTION_HOURS] for consumer in given)
 
 
-def _row(look: Look, found: Position, hours: int) -> dict[str, Any]:
+def _row(look: Look, position: Position, hours: int) -> dict[str, Any]:
     """Commits of services count, too: their completion is a position."""
-    behind = lag(look.state, found, hours)
+    behind = lag(look.state, position, hours)
     left, until = behind.unread, behind.held_until
     return {
-        "consumer": found.consumer,
-        "position": found.position,
+        "consumer": position.consumer,
+        "position": position.position,
         "commits_behind": len(left.commits) if left is not None else 0,
         "seconds_behind": look.age(left.since) if left is not None else 0.0,
         "held_until": until.isoformat() if until is not None else None,
         "passed": behind.is_passed(look.now),
-        "age": look.age(found.committed_at),
-        "committed_by": found.committed_by,
+        "age": look.age(position.committed_at),
+        "committed_by": position.committed_by,
     }

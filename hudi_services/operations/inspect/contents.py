@@ -76,8 +76,10 @@ def slices(look: Look, within: str | None, *, everything: bool) -> Page:
     """The file slices: the newest of each group, or all that are there."""
     view = look.view_of(within)
     latest = {(file_slice.group, file_slice.base_instant) for file_slice in view.slices}
-    found = [file_slice for group in view.groups for file_slice in group.slices] if everything else list(view.slices)
-    counts = row_counts(look, found)
+    file_slices = (
+        [file_slice for group in view.groups for file_slice in group.slices] if everything else list(view.slices)
+    )
+    counts = row_counts(look, file_slices)
     lines = [
         {
             "partition": file_slice.partition,
@@ -90,7 +92,7 @@ def slices(look: Look, within: str | None, *, everything: bool) -> Page:
             "log_bytes": _log_bytes(file_slice),
             "current": (file_slice.group, file_slice.base_instant) in latest,
         }
-        for file_slice in found
+        for file_slice in file_slices
     ]
     return Page({"table": look.state.properties.name, "slices": lines}, [Listing(_SLICES, lines, empty="none")])
 
@@ -114,9 +116,9 @@ def files(look: Look, within: str | None) -> Page:
     return Page({"table": look.state.properties.name, "files": lines}, [Listing(_FILES, lines, empty="none")])
 
 
-def _by_partition(found: Iterable[FileSlice]) -> dict[str, list[FileSlice]]:
+def _by_partition(file_slices: Iterable[FileSlice]) -> dict[str, list[FileSlice]]:
     by: dict[str, list[FileSlice]] = {}
-    for file_slice in found:
+    for file_slice in file_slices:
         by.setdefault(file_slice.partition, []).append(file_slice)
     return by
 

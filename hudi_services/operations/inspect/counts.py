@@ -53,8 +53,8 @@ def row_counts(look: Look, slices: Collection[FileSlice]) -> RowCounts:
 
     def stats_of(instant: Instant) -> list[WriteStat]:
         metadata = read_once(look, instant)
-        found = [stat for stat in metadata.stats if stat.path in wanted]
-        return [stat for stat in found if stat.log is None] if metadata.operation == _COPIES else found
+        result = [stat for stat in metadata.stats if stat.path in wanted]
+        return [stat for stat in result if stat.log is None] if metadata.operation == _COPIES else result
 
     def keep(stats: Iterable[WriteStat]) -> None:
         for stat in stats:

@@ -70,12 +70,12 @@ def data_file(look: Look, path: str) -> Page:
 
 def _commit_times(reader: BaseFileReader) -> dict[str, int]:
     """Commit -> rows that it wrote, by the rows' own meta column; the oldest first. Empty with virtual keys."""
-    found: dict[str, int] = {}
+    result: dict[str, int] = {}
     if COMMIT_TIME in reader.schema.names:
         for batch in reader.batches([COMMIT_TIME]):
             for entry in batch[COMMIT_TIME].drop_null().value_counts().to_pylist():
-                found[entry["values"]] = found.get(entry["values"], 0) + entry["counts"]
-    return dict(sorted(found.items()))
+                result[entry["values"]] = result.get(entry["values"], 0) + entry["counts"]
+    return dict(sorted(result.items()))
 
 
 def _columns(footer: Any) -> list[dict[str, Any]]:
@@ -120,16 +120,16 @@ def _short(value: Any) -> str:
     return text if len(text) <= 40 else f"{text[:40]}…"
 
 
-def _facts(found: dict[str, Any]) -> Facts:
-    bloom, keys, times = found["bloom_filter"], found["key_range"], found["commit_times"]
+def _facts(footer: dict[str, Any]) -> Facts:
+    bloom, keys, times = footer["bloom_filter"], footer["key_range"], footer["commit_times"]
     shown = [f"{time} ({count(rows)})" for time, rows in list(times.items())[-_SHOWN:]]
     left = f"{len(times) - _SHOWN} older, " if len(times) > _SHOWN else ""
     filtered = f"{bloom['type']}, {size(bloom['bits'] / 8)}, {count(bloom['keys'])} keys" if bloom else "none"
     return Facts(
         [
-            ("file", found["path"]),
-            ("rows", f"{count(found['rows'])} in {count(len(found['row_groups']))} row groups"),
-            ("made by", found["created_by"] or ""),
+            ("file", footer["path"]),
+            ("rows", f"{count(footer['rows'])} in {count(len(footer['row_groups']))} row groups"),
+            ("made by", footer["created_by"] or ""),
             ("keys", f"from {_short(keys[0])} to {_short(keys[1])}" if keys else "no range in the footer"),
             ("bloom filter", filtered),
             ("rows of commits", left + ", ".join(shown) if shown else "not known"),

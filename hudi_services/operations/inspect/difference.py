@@ -91,9 +91,9 @@ def difference(look: Look, first: str, last: str | None, rows: int | None, witho
         Listing(_PARTITIONS, partitions, "partitions", "none"),
     ]
     if rows is not None:
-        found = list(_rows(look, begin, end, changed, rows, without))
-        values["rows"] = [{**row, "before": _json(row["before"]), "after": _json(row["after"])} for row in found]
-        parts.append(Lines([_line(row) for row in found] or ["none"], f"rows, at most {count(rows)}"))
+        differing = list(_rows(look, begin, end, changed, rows, without))
+        values["rows"] = [{**row, "before": _json(row["before"]), "after": _json(row["after"])} for row in differing]
+        parts.append(Lines([_line(row) for row in differing] or ["none"], f"rows, at most {count(rows)}"))
     return Page(values, parts)
 
 
@@ -111,24 +111,24 @@ def _commits(look: Look, begin: Time, end: Time | None) -> list[Instant]:
 
 
 def _partitions(changed: Iterable[CommitMetadata]) -> list[dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {}
+    result: dict[str, dict[str, Any]] = {}
     groups: dict[str, set[str]] = {}
     for metadata in changed:
         moves = metadata.moves_rows
         for name in metadata.partitions:
-            row = found.setdefault(name, {"partition": name, **dict.fromkeys(_SUMS, 0)})
+            row = result.setdefault(name, {"partition": name, **dict.fromkeys(_SUMS, 0)})
             row["file_groups_replaced"] += len(metadata.replaced.get(name, ()))
         for stat in metadata.stats:
-            row = found[stat.partition]
+            row = result[stat.partition]
             groups.setdefault(stat.partition, set()).add(stat.file_id)
             row["bytes_written"] += stat.file_size
             if not moves:
                 row["rows_inserted"] += stat.num_inserts
                 row["rows_updated"] += stat.num_updates
                 row["rows_deleted"] += stat.num_deletes
-    for name, row in found.items():
+    for name, row in result.items():
         row["file_groups"] = len(groups.get(name, ()))
-    return [found[name] for name in sorted(found)]
+    return [result[name] for name in sorted(result)]
 
 
 def _rows(
@@ -194,13 +194,13 @@ def _paired(before: Sequence[Row], after: Sequence[Row]) -> Iterator[tuple[Row |
 
 def _beyond(rows: Sequence[Row], others: Counter[str]) -> list[Row]:
     """The rows in excess of the `others`: of equal rows as many as there are more of here."""
-    left, found = others.copy(), []
+    left, result = others.copy(), []
     for row in rows:
         if left[_text(row)]:
             left[_text(row)] -= 1
         else:
-            found.append(row)
-    return found
+            result.append(row)
+    return result
 
 
 def _text(row: Row) -> str:

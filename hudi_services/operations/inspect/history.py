@@ -112,13 +112,13 @@ def read_once(look: Look, instant: Instant) -> CommitMetadata:
 def _newest(look: Look, since: str | None, *, archived: bool) -> Iterator[Instant]:
     """The newest first, and of the archive no more than the caller takes."""
     active = look.state.timeline
-    found: Iterator[Instant] = reversed(active.instants)
+    instants: Iterator[Instant] = reversed(active.instants)
     first = look.moment("--since", since) if since is not None else None
     if archived or (first is not None and not active.covers(first)):
         known = {instant.key for instant in active.instants}  # a killed archiver leaves some in both places
         old = (instant for instant in look.state.archive.newest() if instant.key not in known)
-        found = heapq.merge(found, old, key=lambda instant: instant.time, reverse=True)
-    return found if first is None else takewhile(lambda instant: instant.time >= first, found)
+        instants = heapq.merge(instants, old, key=lambda instant: instant.time, reverse=True)
+    return instants if first is None else takewhile(lambda instant: instant.time >= first, instants)
 
 
 def _more(shown: int, *, older: bool) -> list[Part]:

@@ -45,20 +45,20 @@ def lock_rows(look: Look) -> list[dict[str, Any]]:
     return [lock_row(found) for found in found_locks(look.storage, look.clock)]
 
 
-def lock_row(found: FoundLock) -> dict[str, Any]:
+def lock_row(lock: FoundLock) -> dict[str, Any]:
     """A lock as values. `alive` is false when the next writer takes the lock over, true for a process of this machine
     that runs, and null otherwise."""
-    owner = found.owner
+    owner = lock.owner
     return {
-        "path": found.path,
-        "kind": found.kind,
+        "path": lock.path,
+        "kind": lock.kind,
         "purpose": owner.purpose if owner is not None else None,
-        "holder": f"process {owner.pid} of {owner.host}" if owner is not None else found.owner_text,
+        "holder": f"process {owner.pid} of {owner.host}" if owner is not None else lock.owner_text,
         "pid": owner.pid if owner is not None else None,
         "host": owner.host if owner is not None else None,
-        "age": found.age,
-        "expires_in": found.expires_in,
-        "alive": found.alive,
+        "age": lock.age,
+        "expires_in": lock.expires_in,
+        "alive": lock.alive,
     }
 
 

@@ -29,14 +29,16 @@ def logs(look: Look, within: str | None, group: str | None) -> Page:
 
     Raises UnsupportedTableError for a block of a kind that is not known, ConfigError for an unknown file group.
     """
-    found = [file_slice for file_slice in look.view_of(within).slices if group is None or file_slice.file_id == group]
-    if group is not None and not found:
+    file_slices = [
+        file_slice for file_slice in look.view_of(within).slices if group is None or file_slice.file_id == group
+    ]
+    if group is not None and not file_slices:
         raise ConfigError(
             f"There is no current file group {group!r}",
             found=f"in {f'partition {within!r}' if within is not None else 'no partition'}",
             fix="look with `hudi-services show slices`",
         )
-    rows = [row for file_slice in found if file_slice.log_files for row in _rows(look, file_slice)]
+    rows = [row for file_slice in file_slices if file_slice.log_files for row in _rows(look, file_slice)]
     corrupt = sum(row["kind"] == "CORRUPT" for row in rows)
     notes = [Lines([f"{corrupt} damaged blocks are passed over, as Hudi does"], alarming=True)] if corrupt else []
     return Page(

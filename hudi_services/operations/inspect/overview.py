@@ -90,16 +90,16 @@ def overview(look: Look) -> Page:
 
 
 def _table(look: Look) -> dict[str, Any]:
-    found = look.state.properties
+    properties = look.state.properties
     done = max((look.completed(commit) or look.began(commit) for commit in look.state.timeline.commits), default=None)
     return {
-        "table": found.name,
+        "table": properties.name,
         "base_path": look.state.storage.base_path,
-        "type": found.table_type,
-        "version": found.version,
-        "record_key": list(found.record_key_fields),
-        "partition_by": list(found.partition_fields),
-        "ordering": list(found.ordering_fields),
+        "type": properties.table_type,
+        "version": properties.version,
+        "record_key": list(properties.record_key_fields),
+        "partition_by": list(properties.partition_fields),
+        "ordering": list(properties.ordering_fields),
         "commits": len(look.state.timeline.commits),
         "last_commit": done.isoformat() if done is not None else None,
         "age": look.age(done) if done is not None else None,
@@ -186,31 +186,31 @@ def _is_service(look: Look, action: Action) -> bool:
 def _next(look: Look, problems: list[str]) -> tuple[dict[str, Any], list[tuple[str, Blocker]]]:
     """The next cleaning, archival and compaction: what they would do now, and why, or why not; with the options of the
     registry. Also what holds them back."""
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     blockers: list[tuple[str, Blocker]] = []
     clean = own_options(look.options("clean"), CLEAN.options)
     decided = _told(problems, lambda: CLEAN.decide(look.state, clean, look.clock))
     if decided is not None:
-        found["clean"] = {**planned(look, decided), "policy": decided.facts["policy"]}
+        result["clean"] = {**planned(look, decided), "policy": decided.facts["policy"]}
         blockers += [("clean", blocker) for blocker in decided.blockers]
     archive = own_options(look.options("archive"), ARCHIVE.options)
     moved = _told(problems, lambda: ARCHIVE.decide(look.state, archive, look.clock))
     if moved is not None:
-        found["archive"] = planned(look, moved)
+        result["archive"] = planned(look, moved)
         blockers += [("archive", blocker) for blocker in moved.blockers]
     if look.state.properties.is_merge_on_read:
         compact = own_options(look.options("compact"), COMPACTION.options)
         due = _told(problems, lambda: COMPACTION.decide(look.state, compact, look.clock))
         if due is not None:
-            found["compact"] = {**planned(look, due), "backlog": due.facts["backlog"]}
+            result["compact"] = {**planned(look, due), "backlog": due.facts["backlog"]}
             blockers += [("compact", blocker) for blocker in due.blockers]
     if _clusters(look):
         cluster = own_options(look.options("cluster"), CLUSTERING.options)
         packed = _told(problems, lambda: CLUSTERING.decide(look.state, cluster, look.clock))
         if packed is not None:
-            found["cluster"] = planned(look, packed)
+            result["cluster"] = planned(look, packed)
             blockers += [("cluster", blocker) for blocker in packed.blockers]
-    return found, blockers
+    return result, blockers
 
 
 def _clusters(look: Look) -> bool:
@@ -267,52 +267,52 @@ def _told(problems: list[str], ask: Callable[[], Any]) -> Any:
         return None
 
 
-def _parts(found: dict[str, Any]) -> list[Part]:
-    keys = [("keys", ", ".join(found["record_key"]) or "generated")]
-    keys += [("partitioned by", ", ".join(found["partition_by"]))] if found["partition_by"] else []
-    keys += [("ordered by", ", ".join(found["ordering"]))] if found["ordering"] else []
-    fresh = f"{moment(found['last_commit'])} UTC, {ago(found['age'])}" if found["last_commit"] else "never"
-    parts: list[Part] = [Lines(found["problems"], "problems", alarming=True)] if found["problems"] else []
+def _parts(facts: dict[str, Any]) -> list[Part]:
+    keys = [("keys", ", ".join(facts["record_key"]) or "generated")]
+    keys += [("partitioned by", ", ".join(facts["partition_by"]))] if facts["partition_by"] else []
+    keys += [("ordered by", ", ".join(facts["ordering"]))] if facts["ordering"] else []
+    fresh = f"{moment(facts['last_commit'])} UTC, {ago(facts['age'])}" if facts["last_commit"] else "never"
+    parts: list[Part] = [Lines(facts["problems"], "problems", alarming=True)] if facts["problems"] else []
     parts.append(
         Facts(
             [
-                ("table", f"{found['table']}  {found['type']}, version {found['version']}"),
-                ("at", found["base_path"]),
-                *([("paused", found["paused"]["told"])] if found["paused"] is not None else []),
+                ("table", f"{facts['table']}  {facts['type']}, version {facts['version']}"),
+                ("at", facts["base_path"]),
+                *([("paused", facts["paused"]["told"])] if facts["paused"] is not None else []),
                 *keys,
-                ("last commit", f"{fresh}; {counted(found['commits'], 'commit')} on the timeline"),
-                ("rows", _rows(found)),
-                ("files", _sum(found, "base_files", "base_bytes", f"in {counted(found['partitions'], 'partition')}")),
-                ("logs", _sum(found, "log_files", "log_bytes", f"of {counted(found['file_groups'], 'file group')}")),
-                ("older versions", _sum(found, "older_files", "older_bytes", "that may be cleaned some day")),
-                *[(name, next_words(name, outlook)) for name, outlook in found["next"].items()],
+                ("last commit", f"{fresh}; {counted(facts['commits'], 'commit')} on the timeline"),
+                ("rows", _rows(facts)),
+                ("files", _sum(facts, "base_files", "base_bytes", f"in {counted(facts['partitions'], 'partition')}")),
+                ("logs", _sum(facts, "log_files", "log_bytes", f"of {counted(facts['file_groups'], 'file group')}")),
+                ("older versions", _sum(facts, "older_files", "older_bytes", "that may be cleaned some day")),
+                *[(name, next_words(name, outlook)) for name, outlook in facts["next"].items()],
             ]
         )
     )
-    if found["base_files"]:
-        bars = [(_label(bar), bar["files"], size(bar["bytes"])) for bar in found["base_file_sizes"] if bar["files"]]
+    if facts["base_files"]:
+        bars = [(_label(bar), bar["files"], size(bar["bytes"])) for bar in facts["base_file_sizes"] if bar["files"]]
         parts.append(Bars(bars, "base files by size"))
-    if found["objectives"]:
-        parts.append(Listing(OBJECTIVES, [in_words(objective) for objective in found["objectives"]], "objectives"))
-    parts.append(Listing(COMMITS, found["last_commits"], "last commits", "none"))
+    if facts["objectives"]:
+        parts.append(Listing(OBJECTIVES, [in_words(objective) for objective in facts["objectives"]], "objectives"))
+    parts.append(Listing(COMMITS, facts["last_commits"], "last commits", "none"))
     for title, columns in (
         ("consumers", CONSUMERS),
         ("services", _SERVICES),
         ("pending", _PENDING),
         ("locks", LOCKS),
     ):
-        if found[title]:
-            parts.append(Listing(columns, found[title], title))
+        if facts[title]:
+            parts.append(Listing(columns, facts[title], title))
     return parts
 
 
-def _rows(found: dict[str, Any]) -> str:
-    base, rows, deletions = found["rows_in_base_files"], found["rows_in_logs"], found["deletions_in_logs"]
+def _rows(facts: dict[str, Any]) -> str:
+    base, rows, deletions = facts["rows_in_base_files"], facts["rows_in_logs"], facts["deletions_in_logs"]
     if base is None:
         return "not known"
     logs = (
         f"; logs lay {counted(rows, 'row')} and {counted(deletions, 'deletion')} over them"
-        if found["log_files"]
+        if facts["log_files"]
         else ""
     )
     return f"{count(base)} in base files{logs}"
@@ -333,8 +333,8 @@ def next_words(name: str, outlook: Mapping[str, Any]) -> str:
     return f"{due}: {outlook['reason']}{waits}"
 
 
-def _sum(found: dict[str, Any], files: str, amount: str, where: str) -> str:
-    return f"{count(found[files])}, {size(found[amount])}, {where}" if found[files] else "none"
+def _sum(facts: dict[str, Any], files: str, amount: str, where: str) -> str:
+    return f"{count(facts[files])}, {size(facts[amount])}, {where}" if facts[files] else "none"
 
 
 def _label(bar: dict[str, Any]) -> str:

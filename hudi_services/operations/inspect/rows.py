@@ -31,23 +31,23 @@ def rows(look: Look, limit: int, as_of: str | None, within: str | None, without:
     within = look.partition(within) if within is not None else None
     chosen = [within] if within is not None else None
     plan = plan_read(look.state, Query(kept.columns, None, Snapshot(moment), partitions=chosen))
-    found = _first(plan, look.storage, limit)
-    names = found.column_names
-    lines = list(zip(*(told_values(column) for column in found.columns), strict=True))
+    result = _first(plan, look.storage, limit)
+    names = result.column_names
+    lines = list(zip(*(told_values(column) for column in result.columns), strict=True))
     return Page(
         {
             "table": look.state.properties.name,
             "as_of": moment,
             "partition": within,
-            "columns": [{"name": column.name, "type": str(column.type)} for column in found.schema],
+            "columns": [{"name": column.name, "type": str(column.type)} for column in result.schema],
             "without": kept.hidden,
             "rows": [[json_value(value, width) for value in line] for line in lines],
-            "more": found.num_rows == limit,
+            "more": result.num_rows == limit,
         },
         [
             Facts([("as of", moment or "now")]),
             Listing(
-                [Column(column.name, column.name, right=is_number(column.type), rank=0) for column in found.schema],
+                [Column(column.name, column.name, right=is_number(column.type), rank=0) for column in result.schema],
                 [dict(zip(names, (cut(value, width) for value in line), strict=True)) for line in lines],
                 empty="none",
             ),

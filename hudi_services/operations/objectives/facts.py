@@ -39,8 +39,8 @@ class Growth:
         return [(at.isoformat(), amount) for at, amount in self.points]
 
     @classmethod
-    def of_json(cls, found: Iterable[Sequence[Any]]) -> Growth:
-        return cls(tuple((datetime.fromisoformat(at), amount) for at, amount in found))
+    def of_json(cls, values: Iterable[Sequence[Any]]) -> Growth:
+        return cls(tuple((datetime.fromisoformat(at), amount) for at, amount in values))
 
 
 @dataclass(frozen=True)
@@ -76,16 +76,16 @@ class Facts:
         }
 
     @classmethod
-    def of(cls, found: Mapping[str, Any]) -> Facts:
+    def of(cls, values: Mapping[str, Any]) -> Facts:
         """Raises KeyError, TypeError or ValueError for what `as_dict` did not make."""
-        last, waits = found["last_data"], found["waits"]
+        last, waits = values["last_data"], values["waits"]
         return cls(
-            datetime.fromisoformat(found["now"]),
+            datetime.fromisoformat(values["now"]),
             datetime.fromisoformat(last) if last is not None else None,
-            int(found["base_files"]),
-            int(found["base_bytes"]),
-            Growth.of_json(found["logs"]) if found["logs"] is not None else None,
-            Growth.of_json(found["small"]) if found["small"] is not None else None,
-            Growth.of_json(found["instants"]),
+            int(values["base_files"]),
+            int(values["base_bytes"]),
+            Growth.of_json(values["logs"]) if values["logs"] is not None else None,
+            Growth.of_json(values["small"]) if values["small"] is not None else None,
+            Growth.of_json(values["instants"]),
             datetime.fromisoformat(waits) if waits is not None else None,
         )

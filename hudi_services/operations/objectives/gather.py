@@ -58,8 +58,8 @@ def _last_data(state: TableState) -> datetime | None:
         if earlier_instant.is_completed and earlier_instant.action.completed_as in WRITE_ACTIONS
     )
     for instant in chain(active, old):
-        found = state.commit_metadata(instant)
-        if not found.moves_rows and (found.stats or found.replaced):
+        commit_metadata = state.commit_metadata(instant)
+        if not commit_metadata.moves_rows and (commit_metadata.stats or commit_metadata.replaced):
             return _moment(state, instant)
     return None
 

@@ -43,8 +43,8 @@ def rounds(tables: Iterable[Table], at_once: int, clock: Clock, seen: Seen = _no
 
 
 def _judged(entry: Table, clock: Clock, seen: Seen) -> Judged:
-    if (found := seen(entry)) is not None:
-        return Judged(entry.name, judge(entry.objectives, found), seen=True)
+    if (result := seen(entry)) is not None:
+        return Judged(entry.name, judge(entry.objectives, result), seen=True)
     try:
         storage = ListingCache(open_storage(entry.base_path))
         state = load_state(storage, clock)

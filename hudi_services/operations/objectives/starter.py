@@ -66,16 +66,16 @@ def candidates(tables: Iterable[Table], judged: Iterable[Judged], entries: Entri
         (known[judgement.table], verdict) for judgement in judged for verdict in judgement.verdicts if not verdict.met
     ]
     missed.sort(key=lambda pair: (-pair[1].urgency, pair[0].name, pair[1].objective))
-    found: dict[str, Candidate] = {}
+    result: dict[str, Candidate] = {}
     for table, verdict in missed:
         candidate = Candidate(table, verdict)
         if verdict.service in services_by_objectives(table, entries):
-            found.setdefault(candidate.dag, candidate)
-    return list(found.values())
+            result.setdefault(candidate.dag, candidate)
+    return list(result.values())
 
 
 def choose(
-    found: Sequence[Candidate],
+    waiting: Sequence[Candidate],
     pools: Mapping[str, int],
     most: int,
     *,
@@ -86,11 +86,11 @@ def choose(
     """Choose in their order: at most `most`, and in each of the `pools` (name -> slots) no more than it has slots for
     beside those that are `active`, by the ids of their DAGs. `due` is asked of no other."""
     if quiet:
-        return [Choice(candidate, False, "these are quiet hours") for candidate in found]
-    busy = {candidate.dag for candidate in found if active(candidate.dag)}
-    taken = Counter(candidate.table.pool for candidate in found if candidate.dag in busy)
+        return [Choice(candidate, False, "these are quiet hours") for candidate in waiting]
+    busy = {candidate.dag for candidate in waiting if active(candidate.dag)}
+    taken = Counter(candidate.table.pool for candidate in waiting if candidate.dag in busy)
     choices, started = [], 0
-    for candidate in found:
+    for candidate in waiting:
         pool = candidate.table.pool
         if candidate.dag in busy:
             choices.append(Choice(candidate, False, "a run of it goes on"))
@@ -106,19 +106,19 @@ def choose(
 
 @contextmanager
 def asked_ahead(
-    found: Sequence[Candidate], due: Callable[[Candidate], Outlook], at_once: int
+    waiting: Sequence[Candidate], due: Callable[[Candidate], Outlook], at_once: int
 ) -> Iterator[Callable[[Candidate], Outlook]]:
     """The same question, asked of `at_once` candidates at the same time: of the one that is wanted, and of those after
     it."""
-    places = {candidate.dag: number for number, candidate in enumerate(found)}
+    places = {candidate.dag: number for number, candidate in enumerate(waiting)}
     asked: dict[int, Future[Outlook]] = {}
     with ThreadPoolExecutor(at_once) as threads:
 
         def ask(candidate: Candidate) -> Outlook:
             place = places[candidate.dag]
-            for number in range(place, min(place + at_once, len(found))):
+            for number in range(place, min(place + at_once, len(waiting))):
                 if number not in asked:
-                    asked[number] = threads.submit(due, found[number])
+                    asked[number] = threads.submit(due, waiting[number])
             return asked[place].result()
 
         yield ask

@@ -35,8 +35,8 @@ class Verdict:
 
 def judge(wanted: Objectives, facts: Facts) -> tuple[Verdict, ...]:
     """A verdict for each objective that is wanted and of which there are facts, the most urgent first."""
-    found = [verdict for name, limit in wanted if limit is not None and (verdict := _JUDGES[name](limit, facts))]
-    return by_urgency(found)
+    verdicts = [verdict for name, limit in wanted if limit is not None and (verdict := _JUDGES[name](limit, facts))]
+    return by_urgency(verdicts)
 
 
 def turns(wanted: Objectives, facts: Facts) -> datetime | None:

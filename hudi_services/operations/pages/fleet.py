@@ -97,13 +97,13 @@ class Card:
     seen: str | None
 
 
-def card_of(found: Fleet) -> Card:
-    wanting = [table for table in found.tables if table.state in _GRAVE]
+def card_of(whole: Fleet) -> Card:
+    wanting = [table for table in whole.tables if table.state in _GRAVE]
     wanting.sort(key=lambda table: (GRAVEST.index(table.state), -(table.urgency or 0), table.name))
     gravest = tuple(
         Grave(table.name, "; ".join(reason.rstrip(".") for reason in table.reasons)) for table in wanting[:_GRAVEST]
     )
-    return Card(dict(Counter(table.state for table in found.tables)), gravest, found.seen)
+    return Card(dict(Counter(table.state for table in whole.tables)), gravest, whole.seen)
 
 
 def dags_of(table: Table, entries: Entries = ENTRIES) -> frozenset[str]:

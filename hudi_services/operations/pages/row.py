@@ -83,7 +83,7 @@ def row(table: Table, known: Known, today: date) -> FleetRow:
     reasons = list(_reasons(seen)) if seen is not None else []
     reasons += [f"the last run of {service} failed" for service in failed]
     reasons += [f"{service} waits for approval" for service in asking]
-    found = FleetRow(
+    fleet_row = FleetRow(
         table.name,
         table.base_path,
         table.type,
@@ -95,7 +95,7 @@ def row(table: Table, known: Known, today: date) -> FleetRow:
         tuple(reasons),
         advice=_advice(seen, failed, asking),
     )
-    return _with(found, seen) if seen is not None else found
+    return _with(fleet_row, seen) if seen is not None else fleet_row
 
 
 def _advice(seen: Summary | None, failed: Sequence[str], asking: Sequence[str]) -> str | None:
@@ -127,9 +127,9 @@ def iso(moment: datetime | None) -> str | None:
     return moment.isoformat() if moment is not None else None
 
 
-def _with(found: FleetRow, seen: Summary) -> FleetRow:
+def _with(fleet_row: FleetRow, seen: Summary) -> FleetRow:
     """A table that is not there, or never could be read, has no numbers."""
-    looked = replace(found, looked_at=iso(seen.looked_at))
+    looked = replace(fleet_row, looked_at=iso(seen.looked_at))
     if seen.health in ("absent", "unreadable") and not seen.was_there:
         return looked
     return replace(

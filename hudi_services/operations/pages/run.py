@@ -154,19 +154,19 @@ def run_page(
 
 
 def _task(tried: Tried) -> TaskRun:
-    found: dict[str, Any] = {"outcome": "nothing", "message": _text(tried.left.get(OUTLOOK))}
+    result: dict[str, Any] = {"outcome": "nothing", "message": _text(tried.left.get(OUTLOOK))}
     for key, read in _READ.items():
         value = tried.left.get(key)
         if isinstance(value, Mapping):
-            found = read(value)
+            result = read(value)
             break
     if tried.state == _RUNNING:
-        found["progress"] = tuple(_progress(tried.left.get(PROGRESS)))
+        result["progress"] = tuple(_progress(tried.left.get(PROGRESS)))
     if tried.answer is not None:
         verb = _ANSWERS.get(tried.answer.chosen, f"Answered {tried.answer.chosen!r}")
-        found["answer"] = f"{verb} by {tried.answer.by}, {tried.answer.at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+        result["answer"] = f"{verb} by {tried.answer.by}, {tried.answer.at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
     began, ended = (moment.isoformat() if moment is not None else None for moment in (tried.began, tried.ended))
-    return TaskRun(tried.task, tried.state or "not begun", began, ended, tried.tries, **found)
+    return TaskRun(tried.task, tried.state or "not begun", began, ended, tried.tries, **result)
 
 
 def _progress(left: Any) -> Iterator[Progress]:

@@ -253,16 +253,16 @@ def _table(
 def _topic(table: Table, known: Known, now: datetime) -> Topic:
     source = table.source
     assert isinstance(source, TopicSource), "the registry has checked the kind of the server"
-    found = row(table, known, now.date())
+    result = row(table, known, now.date())
     return Topic(
         table.name,
         source.topic,
         source.format,
         source.table or "",
-        found.state,
-        found.reasons,
-        tuple(run for run in found.runs if run.service == "ingest"),
-        found.last_commit,
+        result.state,
+        result.reasons,
+        tuple(run for run in result.runs if run.service == "ingest"),
+        result.last_commit,
     )
 
 

@@ -237,8 +237,8 @@ def _waiting(name: str, shown: Mapping[str, Any], looked_at: datetime) -> Iterat
 
 def _command(text: str) -> str | None:
     """The first that the text names."""
-    found = _COMMAND.search(text)
-    return found[1] if found is not None else None
+    match = _COMMAND.search(text)
+    return match[1] if match is not None else None
 
 
 def _drawn(row: Mapping[str, Any], wrote: Mapping[str, Any]) -> Drawn:

@@ -58,11 +58,11 @@ class LastRun:
 
 def last_runs(table: Table, ran: Mapping[str, Ran], successes: Mapping[str, str] | None = None) -> tuple[LastRun, ...]:
     """The last run of each service of the table that ever ran, the newest first. `successes` are those of the watcher."""
-    found = []
+    result = []
     for entry in ENTRIES:
         dag = dag_id(entry.name, table.name)
         if entry.has_dag(table) and (last := ran.get(dag)) is not None:
             at, success = last.at.astimezone(UTC), (successes or {}).get(entry.name, "")
             later = success if success and datetime.fromisoformat(success) > at else ""
-            found.append(LastRun(entry.name, dag, last.run, last.state, at.isoformat(), last.before, later))
-    return tuple(sorted(found, key=lambda run: run.at, reverse=True))
+            result.append(LastRun(entry.name, dag, last.run, last.state, at.isoformat(), last.before, later))
+    return tuple(sorted(result, key=lambda run: run.at, reverse=True))

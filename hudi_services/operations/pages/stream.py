@@ -66,12 +66,14 @@ def follows(
     section = table.section("stream")
     if not isinstance(section, Stream) or section.path is None:
         return None
-    found = Follows(section.table, section.path, section.read, section.mode, rows_per_second=_rate(events), error=error)
+    result = Follows(
+        section.table, section.path, section.read, section.mode, rows_per_second=_rate(events), error=error
+    )
     looked = seen(section.table or "", source, ()) if source is not None else None
     if looked is None:
-        return found
+        return result
     own = next((consumer for consumer in looked.consumers if consumer.consumer == consumer_of(table.name)), None)
-    return replace(found, consumer=own, looked_at=looked.looked_at)
+    return replace(result, consumer=own, looked_at=looked.looked_at)
 
 
 def _rate(events: Iterable[Event]) -> float | None:

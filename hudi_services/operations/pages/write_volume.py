@@ -37,15 +37,15 @@ class Wrote:
 def over_time(events: Iterable[Event]) -> Wrote | None:
     """`events` are of one table. Those of which the watcher does not know what they wrote are left out: they were complete when
     it first looked. None where no event is left."""
-    found = [event for event in events if "operation" in event.facts]
-    if not found:
+    commits = [event for event in events if "operation" in event.facts]
+    if not commits:
         return None
-    first, last = min(instant.completed for instant in found), max(instant.completed for instant in found)
+    first, last = min(instant.completed for instant in commits), max(instant.completed for instant in commits)
     length = timedelta(hours=1) if last - first < _HOURS else timedelta(days=1)
     end = _floor(last, length)
     begin = max(_floor(first, length), end - (_MOST - 1) * length)
     spans = [Span((begin + number * length).isoformat()) for number in range((end - begin) // length + 1)]
-    for commit in found:
+    for commit in commits:
         place = (_floor(commit.completed, length) - begin) // length
         if place >= 0:
             spans[place] = _with(spans[place], commit)

@@ -41,15 +41,15 @@ def columns_since(look: Look, before: Mapping[str, Any] | None, fresh: Iterable[
 
 
 def _follow(
-    look: Look, instant: Instant, before: Columns, found: Columns | None, changes: list[dict[str, Any]]
+    look: Look, instant: Instant, before: Columns, columns: Columns | None, changes: list[dict[str, Any]]
 ) -> Columns:
-    if found is None or found == before:
+    if columns is None or columns == before:
         return before
-    lines = list(_changes(before, found))
+    lines = list(_changes(before, columns))
     told = lines[:_TOLD] + ([f"and {len(lines) - _TOLD} more"] if len(lines) > _TOLD else [])
     done = look.completed(instant) or look.began(instant)
     changes.append({"instant": str(instant.time), "completed": done.isoformat(), "changes": told})
-    return found
+    return columns
 
 
 def _changes(before: Columns, after: Columns) -> Iterator[str]:

@@ -48,14 +48,14 @@ class SeenFacts:
                 rounded is None or not self._since <= rounded <= self._now + _OLD
             ):  # later ones are of a clock that was ahead
                 return None
-            found = self._store.table(entry.name)
+            table = self._store.table(entry.name)
         except StoreError:
             return None
-        if found is None or not same_table(found.summary.base_path, entry.base_path):
+        if table is None or not same_table(table.summary.base_path, entry.base_path):
             return None
-        if found.summary.health in ("unreadable", "absent"):
+        if table.summary.health in ("unreadable", "absent"):
             return None
-        kept = found.body.get("facts")
+        kept = table.body.get("facts")
         if not isinstance(kept, Mapping) or kept.get("wanted") != _wanted(entry):
             return None
         try:

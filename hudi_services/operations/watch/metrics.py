@@ -59,7 +59,7 @@ class TableCollector(Collector):
             "1 with what the table is like: ok, missed, blocked, unreadable …",
             labels=["table", "health"],
         )
-        found: list[Metric] = [up, health]
+        metrics: list[Metric] = [up, health]
         for summary in fleet:
             health.add_metric([summary.table, summary.health], 1)
         for name, (text, value_of) in _GAUGES.items():
@@ -68,8 +68,8 @@ class TableCollector(Collector):
                 value = value_of(summary)
                 if value is not None:
                     gauge.add_metric([summary.table], value)
-            found.append(gauge)
-        return found
+            metrics.append(gauge)
+        return metrics
 
 
 def serve_metrics(store: SnapshotStore, place: str, *more: Collector) -> tuple[HTTPServer, str]:
@@ -103,8 +103,8 @@ def serve_metrics(store: SnapshotStore, place: str, *more: Collector) -> tuple[H
         raise ConfigError(
             f"Metrics cannot be answered at {host}:{port}", found=str(error), fix="choose another port"
         ) from error
-    found: Any = server
-    return found, f"http://{host}:{found.server_port}/metrics"
+    result: Any = server
+    return result, f"http://{host}:{result.server_port}/metrics"
 
 
 def _is_loopback(host: str) -> bool:

@@ -13,13 +13,13 @@ def skew(look: Look, partitions: Sequence[Mapping[str, Any]]) -> Mapping[str, An
     """The sizes of `partitions`, with logs, and of base files, in bytes; empty where there are no files."""
     sizes = {str(partition["partition"]): int(partition["bytes"]) for partition in partitions if partition["bytes"]}
     files = [file_slice.base_file.size for file_slice in look.view.slices if file_slice.base_file is not None]
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     if sizes:
         largest = max(sizes, key=lambda path: sizes[path])
-        found["partitions"] = {**_sizes(list(sizes.values())), "path": largest}
+        result["partitions"] = {**_sizes(list(sizes.values())), "path": largest}
     if files:
-        found["files"] = {**_sizes(files), "path": ""}
-    return found
+        result["files"] = {**_sizes(files), "path": ""}
+    return result
 
 
 def _sizes(sizes: Sequence[int]) -> dict[str, Any]:

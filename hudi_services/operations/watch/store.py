@@ -284,14 +284,14 @@ def _gone(connection: Connection, row: Any, now: datetime) -> bool:
 
 
 def _known(connection: Connection, name: str, instants: Collection[str]) -> set[Key]:
-    found: set[Key] = set()
+    result: set[Key] = set()
     ordered = sorted(set(instants))
     for start in range(0, len(ordered), _PARAMETERS):
         part = ordered[start : start + _PARAMETERS]
         wanted = sa.select(EVENTS.c.instant, EVENTS.c.action)
         rows = connection.execute(wanted.where(EVENTS.c.name == name, EVENTS.c.instant.in_(part)))
-        found.update((row.instant, row.action) for row in rows)
-    return found
+        result.update((row.instant, row.action) for row in rows)
+    return result
 
 
 def _serialise(engine: Engine) -> None:
@@ -340,12 +340,12 @@ def _shown(url: str) -> str:
     if "://" not in url:
         return url
     try:
-        found = sa.make_url(url)
+        result = sa.make_url(url)
     except (SQLAlchemyError, ValueError):
         return url.partition("://")[0] + "://…"
-    host = (found.host or "").rpartition("@")[2]
-    place = f"{host}:{found.port}" if found.port is not None else host
-    return f"{found.drivername}://{place}/{found.database or ''}"
+    host = (result.host or "").rpartition("@")[2]
+    place = f"{host}:{result.port}" if result.port is not None else host
+    return f"{result.drivername}://{place}/{result.database or ''}"
 
 
 def _text(moment: Any) -> Any:
@@ -356,9 +356,9 @@ def _time(text: str | None) -> datetime | None:
     return datetime.fromisoformat(text) if text is not None else None
 
 
-def _summary(found: Mapping[str, Any]) -> Summary:
+def _summary(row: Mapping[str, Any]) -> Summary:
     known = {field.name for field in fields(Summary)}
-    values = {key: value for key, value in found.items() if key in known}
+    values = {key: value for key, value in row.items() if key in known}
     values.update({key: _time(values.get(key)) for key in _TIMES})
     lists = {name: tuple(values.get(name) or ()) for name in ("missed", "passed")}
     return Summary(**{**values, **lists})

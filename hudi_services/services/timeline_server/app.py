@@ -77,10 +77,10 @@ def make_app(tables: Mapping[str, ServedTable], secret: str) -> ASGIApp:
     here = {identity(base_path): served for base_path, served in tables.items()}
 
     def named(table: str) -> ServedTable:
-        found = tables.get(table) or here.get(identity(table))
-        if found is None:
+        served_table = tables.get(table) or here.get(identity(table))
+        if served_table is None:
             raise TableNotFoundError(f"Table {table!r:.200} is not served here", found=", ".join(tables))
-        return found
+        return served_table
 
     @app.exception_handler(HoodieError)
     @app.exception_handler(OSError)

@@ -83,16 +83,16 @@ class ProgressStore:
             body = json.loads(self._content)
             kept = body.pop("kept")
             loading = {name: Loading(**values) for name, values in body.pop("loading").items()}
-            found = SyncProgress(**body, kept=LogKept(**kept) if kept else None, loading=loading)
-            until = found.kept.until if found.kept is not None else None
-            for time in filter(None, (found.began, found.noted, found.ended, until)):
+            sync_progress = SyncProgress(**body, kept=LogKept(**kept) if kept else None, loading=loading)
+            until = sync_progress.kept.until if sync_progress.kept is not None else None
+            for time in filter(None, (sync_progress.began, sync_progress.noted, sync_progress.ended, until)):
                 _ = datetime.fromisoformat(time)
         except FileNotFoundError:
             self._content = None
             return None
         except (ValueError, TypeError, KeyError, AttributeError):
             return None
-        return found
+        return sync_progress
 
     def put(self, progress: SyncProgress) -> None:
         """Store it in place of the earlier one. Another process that wrote since the last `latest` or `put` keeps its own.

@@ -114,7 +114,7 @@ def server_status(
     running = progress is not None and progress.goes_on(now)
     loading = progress.loading if progress is not None and running else {}
     age = _seconds(cut.time, now) if cut is not None else None
-    found = [
+    result = [
         _table(table, cut, age, loading.get(table.table), now)
         for table in sorted(tables, key=lambda table: table.table)
     ]
@@ -124,11 +124,11 @@ def server_status(
         cut.position if cut is not None else None,
         cut.time if cut is not None else None,
         age,
-        _lag([table.lag for table in found if table.lag is not None]),
+        _lag([table.lag for table in result if table.lag is not None]),
         _log_left(progress, now),
         progress.began if progress is not None and running else None,
         _snapshots(progress) if progress is not None and running else None,
-        tuple(found),
+        tuple(result),
     )
 
 

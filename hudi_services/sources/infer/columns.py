@@ -38,18 +38,18 @@ class Roles:
 
 def roles_of(rows: pa.Table, duck: Duck) -> Roles:
     """The roles that a sample suggests, for names without dots only: a dot leads into a struct."""
-    found = Roles()
-    _find_times(rows, duck, found)
-    found.ordering = _ordering(rows, found)
-    parsed = _with_times(rows, duck, found)
-    _find_key(parsed, _distinct(parsed, duck), found)
-    _find_partition(parsed, found)
-    return found
+    roles = Roles()
+    _find_times(rows, duck, roles)
+    roles.ordering = _ordering(rows, roles)
+    parsed = _with_times(rows, duck, roles)
+    _find_key(parsed, _distinct(parsed, duck), roles)
+    _find_partition(parsed, roles)
+    return roles
 
 
-def _with_times(rows: pa.Table, duck: Duck, found: Roles) -> pa.Table:
+def _with_times(rows: pa.Table, duck: Duck, roles: Roles) -> pa.Table:
     """The rows as a load makes them: two texts may be one time."""
-    for name, text in found.times.items():
+    for name, text in roles.times.items():
         times = TimesFit(Times((text,)), duck)(rows[name].combine_chunks()).column
         rows = rows.set_column(rows.schema.get_field_index(name), name, times)
     return rows
@@ -60,7 +60,7 @@ def _distinct(rows: pa.Table, duck: Duck) -> int:
     return int(duck.run("SELECT count(*) AS count FROM (SELECT DISTINCT * FROM batch)", rows)["count"][0].as_py())
 
 
-def _find_times(rows: pa.Table, duck: Duck, found: Roles) -> None:
+def _find_times(rows: pa.Table, duck: Duck, roles: Roles) -> None:
     for arrow_field in rows.schema:
         column = rows[arrow_field.name].combine_chunks()
         values = column.drop_null()
@@ -69,46 +69,46 @@ def _find_times(rows: pa.Table, duck: Duck, found: Roles) -> None:
         if pa.types.is_string(arrow_field.type):
             fitting = fitting_formats(values, duck)
             if fitting:
-                found.times[arrow_field.name] = fitting[0]
+                roles.times[arrow_field.name] = fitting[0]
                 if len(fitting) > 1:
-                    found.notes[f"times.{arrow_field.name}"] = f"or {' or '.join(fitting[1:])}?"
+                    roles.notes[f"times.{arrow_field.name}"] = f"or {' or '.join(fitting[1:])}?"
         elif pa.types.is_integer(arrow_field.type) and _TIME.search(arrow_field.name):
             least, most = pc.min(values).as_py(), pc.max(values).as_py()
             for name, (low, high) in _EPOCHS.items():
                 if low <= least and most < high:
-                    found.epochs[arrow_field.name] = name
+                    roles.epochs[arrow_field.name] = name
 
 
-def _ordering(rows: pa.Table, found: Roles) -> str | None:
+def _ordering(rows: pa.Table, roles: Roles) -> str | None:
     """A time or number without nulls whose name says that it is of the last change."""
-    fit = [column.name for column in rows.schema if _is_ordered(column.type) or column.name in found.times]
-    found.moments = [
+    fit = [column.name for column in rows.schema if _is_ordered(column.type) or column.name in roles.times]
+    roles.moments = [
         name
         for name in fit
-        if "." not in name and (name in found.times or pa.types.is_timestamp(rows.schema.field(name).type))
+        if "." not in name and (name in roles.times or pa.types.is_timestamp(rows.schema.field(name).type))
         if rows.num_rows and not rows[name].null_count
     ]
     named = [name for name in fit if "." not in name and _CHANGED.search(name)]
     full = [name for name in named if rows.num_rows and not rows[name].null_count]
     if len(full) > 1:
-        found.notes["ordering"] = f"or {', '.join(full[1:])}?"
+        roles.notes["ordering"] = f"or {', '.join(full[1:])}?"
     if named and not full:
-        found.notes["ordering"] = f"{named[0]} has nulls in the sample: such rows would go to the quarantine"
+        roles.notes["ordering"] = f"{named[0]} has nulls in the sample: such rows would go to the quarantine"
     return full[0] if full else None
 
 
-def _find_key(rows: pa.Table, distinct: int, found: Roles) -> None:
-    choice = choose_key(rows, distinct, found.ordering)
-    found.record_key = choice.columns
+def _find_key(rows: pa.Table, distinct: int, roles: Roles) -> None:
+    choice = choose_key(rows, distinct, roles.ordering)
+    roles.record_key = choice.columns
     if choice.note is not None:
-        found.notes["record_key"] = choice.note
+        roles.notes["record_key"] = choice.note
 
 
-def _find_partition(rows: pa.Table, found: Roles) -> None:
+def _find_partition(rows: pa.Table, roles: Roles) -> None:
     """Find the partition: a column of dates, each of which has many rows. Without a key there is none."""
-    for arrow_field in rows.schema if found.record_key else ():
+    for arrow_field in rows.schema if roles.record_key else ():
         column = rows[arrow_field.name]
-        if "." in arrow_field.name or arrow_field.name == found.ordering or column.null_count:
+        if "." in arrow_field.name or arrow_field.name == roles.ordering or column.null_count:
             continue
         few = (
             rows.num_rows and pc.count_distinct(column).as_py() * 10 <= rows.num_rows
@@ -116,12 +116,12 @@ def _find_partition(rows: pa.Table, found: Roles) -> None:
             else False
         )
         if few and pa.types.is_date(arrow_field.type):
-            found.partition = arrow_field.name
-            found.moves = moves(rows, found.record_key, arrow_field.name)
+            roles.partition = arrow_field.name
+            roles.moves = moves(rows, roles.record_key, arrow_field.name)
             return
-        free = arrow_field.name not in found.record_key
+        free = arrow_field.name not in roles.record_key
         if few and free and pa.types.is_string(arrow_field.type) and pc.count_distinct(column).as_py() <= _SOME:
-            found.notes.setdefault("partition", arrow_field.name)
+            roles.notes.setdefault("partition", arrow_field.name)
 
 
 def _is_ordered(kind: pa.DataType) -> bool:

@@ -34,71 +34,71 @@ class Dialect:
 
 def csv_dialect(heads: Sequence[Path]) -> Dialect:
     """The dialect of the first file that has lines. Numbers are looked for in all files."""
-    found = Dialect()
-    texts = [text for text in (_text(path, found) for path in heads) if text.strip()]
+    dialect = Dialect()
+    texts = [text for text in (_text(path, dialect) for path in heads) if text.strip()]
     if not texts:
-        return found
+        return dialect
     sniffed = _sniffed(texts[0])
     delimiter = sniffed["Delimiter"]
     if delimiter != ",":
-        found.said["delimiter"] = delimiter
+        dialect.said["delimiter"] = delimiter
     quote = sniffed["Quote"]
     if quote not in ('"', "(empty)"):
-        found.said["quote"] = quote
+        dialect.said["quote"] = quote
     if sniffed["Escape"] not in ("(empty)", quote, '"'):
-        found.said["escape"] = sniffed["Escape"]
+        dialect.said["escape"] = sniffed["Escape"]
     if sniffed["SkipRows"]:
-        found.said["skip_rows"] = sniffed["SkipRows"]
-        found.unsure["skip_rows"] = "lines before the header"
+        dialect.said["skip_rows"] = sniffed["SkipRows"]
+        dialect.unsure["skip_rows"] = "lines before the header"
     rows = [row for text in texts for row in _rows(text, delimiter, quote)]
     if not sniffed["HasHeader"]:
-        found.said["header"] = [f"column_{number}" for number in range(1, len(rows[0]) + 1)]
-        found.unsure["header"] = "the first line looks like a row; name the columns, or true"
+        dialect.said["header"] = [f"column_{number}" for number in range(1, len(rows[0]) + 1)]
+        dialect.unsure["header"] = "the first line looks like a row; name the columns, or true"
     else:
-        found.names = [name for text in texts for name in _rows(text, delimiter, quote)[0]]
+        dialect.names = [name for text in texts for name in _rows(text, delimiter, quote)[0]]
     values = [value.strip() for row in rows for value in row]
     commas = [value for value in values if _COMMA_NUMBER.fullmatch(value)]
     if commas and (delimiter != "," or quote != "(empty)"):
-        found.said["decimal_mark"] = ","
+        dialect.said["decimal_mark"] = ","
         if any(_POINTS.fullmatch(value) for value in values):
-            found.said["thousands_mark"] = "."
+            dialect.said["thousands_mark"] = "."
         elif not all(len(value.rpartition(",")[2]) != 3 for value in commas):
-            found.unsure["decimal_mark"] = f"as in {commas[0]}; or a mark of thousands?"
-    return found
+            dialect.unsure["decimal_mark"] = f"as in {commas[0]}; or a mark of thousands?"
+    return dialect
 
 
 def json_dialect(heads: Sequence[Path]) -> Dialect:
     """Lines, or one array a file."""
-    found = Dialect()
-    texts = [text for text in (_text(path, found) for path in heads) if text.strip()]
+    dialect = Dialect()
+    texts = [text for text in (_text(path, dialect) for path in heads) if text.strip()]
     if texts and all(text.lstrip().startswith("[") for text in texts):
-        found.said["layout"] = "array"
-    rows = [row for text in texts for row in _objects(text, in_array="layout" in found.said) if isinstance(row, dict)]
-    found.names = list(dict.fromkeys(name for row in rows for name in row))
-    found.days = paths_of_days(rows)
-    return found
+        dialect.said["layout"] = "array"
+    rows = [row for text in texts for row in _objects(text, in_array="layout" in dialect.said) if isinstance(row, dict)]
+    dialect.names = list(dict.fromkeys(name for row in rows for name in row))
+    dialect.days = paths_of_days(rows)
+    return dialect
 
 
 def _objects(text: str, *, in_array: bool) -> list[Any]:
-    found = []
+    result = []
     for part in [text] if in_array else text.splitlines():
         with suppress(ValueError, RecursionError):  # the ingestion says what is wrong with it
             read = json.loads(part)
-            found += read if isinstance(read, list) else [read]
-    return found
+            result += read if isinstance(read, list) else [read]
+    return result
 
 
-def _text(path: Path, found: Dialect) -> str:
+def _text(path: Path, dialect: Dialect) -> str:
     """The text of a file. An encoding other than UTF-8 is noted in `found`."""
     raw = path.read_bytes()
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
-        found.said["encoding"] = "utf-16"
+        dialect.said["encoding"] = "utf-16"
         return raw.decode("utf-16", errors="replace")
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError:
-        found.said["encoding"] = "cp1252"
-        found.unsure["encoding"] = "it is no UTF-8; cp1252 is the most usual of the others"
+        dialect.said["encoding"] = "cp1252"
+        dialect.unsure["encoding"] = "it is no UTF-8; cp1252 is the most usual of the others"
         return raw.decode("cp1252", errors="replace")
 
 
@@ -112,10 +112,10 @@ def _sniffed(text: str) -> dict[str, Any]:
                 row = answer.fetchall()[0]
             except duckdb.Error:
                 return _by_its_header(text)
-            found = dict(zip(answer.columns, row, strict=True))
+            result = dict(zip(answer.columns, row, strict=True))
             by_header = _by_its_header(text)
-            alone = not found["SkipRows"] and found["Delimiter"] not in text.partition("\n")[0]
-            return by_header if alone and by_header["Delimiter"] in text.partition("\n")[0] else found
+            alone = not result["SkipRows"] and result["Delimiter"] not in text.partition("\n")[0]
+            return by_header if alone and by_header["Delimiter"] in text.partition("\n")[0] else result
 
 
 def _by_its_header(text: str) -> dict[str, Any]:

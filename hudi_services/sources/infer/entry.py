@@ -43,42 +43,48 @@ class Finding:
     modified_ms: Sequence[int] = ()  # when the files were changed last
 
 
-def entry_text(found: Finding) -> str:
+def entry_text(finding: Finding) -> str:
     """A registry of one table. Uncertain lines have a remark with a question mark."""
-    return "".join(f"{line}\n" for line in _lines(found))
+    return "".join(f"{line}\n" for line in _lines(finding))
 
 
-def _lines(found: Finding) -> Iterator[str]:
-    part = "" if found.whole and found.looked_at == found.files else ", their beginnings" if not found.whole else ""
-    files = counted(found.files, f"{found.file_format} file")
-    yield f"# By `hudi-services infer`: {found.looked_at} of {files}{part}; {counted(found.rows, 'row')}."
+def _lines(finding: Finding) -> Iterator[str]:
+    part = (
+        ""
+        if finding.whole and finding.looked_at == finding.files
+        else ", their beginnings"
+        if not finding.whole
+        else ""
+    )
+    files = counted(finding.files, f"{finding.file_format} file")
+    yield f"# By `hudi-services infer`: {finding.looked_at} of {files}{part}; {counted(finding.rows, 'row')}."
     yield "# Look at each line with a question mark; `hudi-services registry check` and `ingest --explain` show more."
-    for other in found.others:
+    for other in finding.others:
         yield f"# There are {other} files, too, which this leaves alone."
-    for reason in found.bad:
+    for reason in finding.bad:
         yield f"# Cannot be loaded: {' '.join(reason.split())}"
-    for path, reason in found.broken.items():
+    for path, reason in finding.broken.items():
         yield f"# Cannot be read, and was left out: {path} ({' '.join(reason.split())})"
-    if found.empty:
-        more = f" … and {len(found.empty) - _SHOWN:,} more" if len(found.empty) > _SHOWN else ""
-        yield f"# Empty (0 bytes), and was left out: {', '.join(found.empty[:_SHOWN])}{more}"
+    if finding.empty:
+        more = f" … and {len(finding.empty) - _SHOWN:,} more" if len(finding.empty) > _SHOWN else ""
+        yield f"# Empty (0 bytes), and was left out: {', '.join(finding.empty[:_SHOWN])}{more}"
     yield "tables:"
-    yield f"  - name: {_word(found.name)}"
-    yield f"    base_path: {_word(found.folder.rstrip('/') + '_table')}  # where the table shall be?"
+    yield f"  - name: {_word(finding.name)}"
+    yield f"    base_path: {_word(finding.folder.rstrip('/') + '_table')}  # where the table shall be?"
     yield "    keys:"
-    yield f"      record_key: {_list(found.roles.record_key)}{_remark(found.roles.notes.get('record_key'))}"
-    yield from _partition(found.roles)
-    yield from _ordering(found.roles)
-    yield from _index(found.roles)
+    yield f"      record_key: {_list(finding.roles.record_key)}{_remark(finding.roles.notes.get('record_key'))}"
+    yield from _partition(finding.roles)
+    yield from _ordering(finding.roles)
+    yield from _index(finding.roles)
     yield "    source:"
-    yield f"      path: {_word(found.folder)}"
-    yield f"      format: {found.file_format}"
-    if found.date_pattern is not None:
-        yield f"      date_pattern: {_word(found.date_pattern)}  # each run loads the dates of its interval"
-    yield from _quarantine(found)
-    yield from _dialect(found)
-    yield from _schema(found)
-    yield from _times(found)
+    yield f"      path: {_word(finding.folder)}"
+    yield f"      format: {finding.file_format}"
+    if finding.date_pattern is not None:
+        yield f"      date_pattern: {_word(finding.date_pattern)}  # each run loads the dates of its interval"
+    yield from _quarantine(finding)
+    yield from _dialect(finding)
+    yield from _schema(finding)
+    yield from _times(finding)
 
 
 def _partition(roles: Roles) -> Iterator[str]:
@@ -114,58 +120,58 @@ def _index(roles: Roles) -> Iterator[str]:
     yield f"        hoodie.index.type: GLOBAL_SIMPLE{_remark(why)}"
 
 
-def _quarantine(found: Finding) -> Iterator[str]:
+def _quarantine(finding: Finding) -> Iterator[str]:
     keys, remarks = [], []
-    if found.broken or found.empty:
+    if finding.broken or finding.empty:
         keys.append("files: stop")
         remarks.append("or skip: left out, and reported with each load")
-    if found.bad:
+    if finding.bad:
         keys.append("max_share: 0")
         remarks.append("or 0.01: up to one bad row in a hundred is set aside, more stop the load")
     if keys:
         yield f"      quarantine: {{{', '.join(keys)}}}{_remark('; '.join(remarks))}"
 
 
-def _dialect(found: Finding) -> Iterator[str]:
-    if found.dialect.said:
-        yield f"      {found.file_format}:"
-        for key, value in found.dialect.said.items():
-            yield f"        {key}: {_value(value)}{_remark(found.dialect.unsure.get(key))}"
+def _dialect(finding: Finding) -> Iterator[str]:
+    if finding.dialect.said:
+        yield f"      {finding.file_format}:"
+        for key, value in finding.dialect.said.items():
+            yield f"        {key}: {_value(value)}{_remark(finding.dialect.unsure.get(key))}"
 
 
-def _schema(found: Finding) -> Iterator[str]:
-    if found.file_format == "parquet":
+def _schema(finding: Finding) -> Iterator[str]:
+    if finding.file_format == "parquet":
         yield "      # columns, as the files have them:"
-        for name, kind in found.types.items():
+        for name, kind in finding.types.items():
             yield f"      #   {_word(name)}: {kind}"
-        yield from _untyped(found)
-        yield from _rename(found)
+        yield from _untyped(finding)
+        yield from _rename(finding)
         return
     yield "      undeclared: keep  # of columns that are not in the sample the type is guessed; `refuse` stops the load?"
     yield "      schema:"
-    old = {name: old_name for old_name, name in found.renamed.items()}
-    for name, kind in found.types.items():
-        shown = "string" if name in found.roles.times else kind
-        unsure = "a few values are no numbers; string takes these, too" if name in found.mostly else None
+    old = {name: old_name for old_name, name in finding.renamed.items()}
+    for name, kind in finding.types.items():
+        shown = "string" if name in finding.roles.times else kind
+        unsure = "a few values are no numbers; string takes these, too" if name in finding.mostly else None
         yield f"        {_word(old.get(name, name))}: {_word(shown)}{_remark(unsure)}"
-    yield from _untyped(found)
-    yield from _rename(found)
+    yield from _untyped(finding)
+    yield from _rename(finding)
 
 
-def _untyped(found: Finding) -> Iterator[str]:
-    if found.untyped:
-        yield f"      # no value in the sample, so the first load with one shows the type: {', '.join(found.untyped)}"
+def _untyped(finding: Finding) -> Iterator[str]:
+    if finding.untyped:
+        yield f"      # no value in the sample, so the first load with one shows the type: {', '.join(finding.untyped)}"
 
 
-def _rename(found: Finding) -> Iterator[str]:
-    if found.renamed:
+def _rename(finding: Finding) -> Iterator[str]:
+    if finding.renamed:
         yield "      rename:  # what a table's columns may be called: letters, digits, underscores"
-        for old_name, name in found.renamed.items():
+        for old_name, name in finding.renamed.items():
             yield f"        {_word(old_name)}: {_word(name)}"
 
 
-def _times(found: Finding) -> Iterator[str]:
-    roles = found.roles
+def _times(finding: Finding) -> Iterator[str]:
+    roles = finding.roles
     if roles.times:
         yield "      timestamps:"
         for name, text in roles.times.items():

@@ -25,8 +25,8 @@ def paths_of_days(objects: Iterable[Any]) -> frozenset[Path]:
 
 def with_days(schema: pa.Schema, days: frozenset[Path], old_names: Mapping[str, str]) -> dict[str, pa.DataType]:
     """The new types of columns that have dates at these paths. `old_names` are the names in the files of renamed columns."""
-    found = {column.name: _dated(column.type, (old_names.get(column.name, column.name),), days) for column in schema}
-    return {name: kind for name, kind in found.items() if kind != schema.field(name).type}
+    result = {column.name: _dated(column.type, (old_names.get(column.name, column.name),), days) for column in schema}
+    return {name: kind for name, kind in result.items() if kind != schema.field(name).type}
 
 
 def _leaves(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:

@@ -19,14 +19,14 @@ def mostly_numbers(rows: pa.Table, csv: Csv) -> dict[str, pa.DataType]:
 
     `rows` are those of a table that was loaded from CSV files, which `csv` says how to read.
     """
-    found = {}
+    result = {}
     for field in rows.schema:
         if not pa.types.is_string(field.type):
             continue
         texts = rows[field.name] if csv.null_texts is not None else without_null_texts(rows[field.name])
         if (kind := _number(texts.drop_null(), csv)) is not None:
-            found[field.name] = kind
-    return found
+            result[field.name] = kind
+    return result
 
 
 def _number(texts: pa.ChunkedArray, csv: Csv) -> pa.DataType | None:

@@ -46,8 +46,8 @@ def null_words(rows: pa.Table, csv: Csv, duck: Duck) -> tuple[dict[str, list[str
 def _words(column: pa.ChunkedArray) -> list[str]:
     """The distinct words: few."""
     unique = pc.unique(column).drop_null()
-    found: list[str] = unique.filter(pc.match_substring_regex(unique, _WORD)).to_pylist()
-    return sorted({word.strip() for word in found})
+    result: list[str] = unique.filter(pc.match_substring_regex(unique, _WORD)).to_pylist()
+    return sorted({word.strip() for word in result})
 
 
 def _kind(values: pa.ChunkedArray, csv: Csv) -> pa.DataType | None:

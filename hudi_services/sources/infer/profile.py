@@ -54,16 +54,16 @@ def look_at(folder: str, file_format: str | None, name: str | None) -> Finding:
             _check_some(sample)
             dialect, renamed = _look(sample.file_format, list(sample.heads.values()))
             try:
-                found = _settled(copy, sample.file_format, dialect, renamed)
+                result = _settled(copy, sample.file_format, dialect, renamed)
             except SourceError as error:
                 raise SourceError(error.what.replace(str(copy), folder), found=error.found, fix=error.fix) from None
-            if not found.broken:
+            if not result.broken:
                 break
             # The broken files may have decided how the files are read.
             sample = sample.without(
-                {path: found.broken[head.name] for path, head in sample.heads.items() if head.name in found.broken}
+                {path: result.broken[head.name] for path, head in sample.heads.items() if head.name in result.broken}
             )
-        rows = found.rows
+        rows = result.rows
         with opened() as duck:
             roles = roles_of(rows, duck)
         return Finding(
@@ -75,16 +75,16 @@ def look_at(folder: str, file_format: str | None, name: str | None) -> Finding:
             rows.num_rows,
             sample.whole,
             date_pattern([file.path for file in sample.files]),
-            replace(dialect, said={**dialect.said, **found.null_words}),
+            replace(dialect, said={**dialect.said, **result.null_words}),
             {column.name: _type(rows[column.name], sample.file_format != "parquet") for column in rows.schema},
             roles,
             renamed,
-            _reasons(found.bad, sample.heads),
+            _reasons(result.bad, sample.heads),
             sample.others,
             sample.broken,
             sample.empty,
-            found.mostly,
-            found.untyped,
+            result.mostly,
+            result.untyped,
             [file.modified_ms for file in sample.files],
         )
 
@@ -169,22 +169,22 @@ class _Loaded:
 
 def _settled(copy: Path, file_format: str, dialect: Dialect, renamed: Mapping[str, str]) -> _Loaded:
     """All files loaded, and once more where a closer look at the values shows other types."""
-    found = _loaded(copy, file_format, dialect, renamed, {})
-    if found.torn:
-        found = _loaded(copy, file_format, dialect, renamed, dict.fromkeys(found.torn, "string"))
-    if found.broken or file_format == "parquet":
-        return found
+    result = _loaded(copy, file_format, dialect, renamed, {})
+    if result.torn:
+        result = _loaded(copy, file_format, dialect, renamed, dict.fromkeys(result.torn, "string"))
+    if result.broken or file_format == "parquet":
+        return result
     old = {name: old_name for old_name, name in renamed.items()}
     if file_format == "csv":
-        return _with_numbers(copy, found, dialect, renamed, old)
-    days = with_days(found.rows.schema, dialect.days, old)
+        return _with_numbers(copy, result, dialect, renamed, old)
+    days = with_days(result.rows.schema, dialect.days, old)
     types = {old.get(name, name): type_text(kind) for name, kind in days.items()}
-    again = _loaded(copy, file_format, dialect, renamed, types) if days else found
-    return again if not again.broken and len(again.bad) == len(found.bad) else found
+    again = _loaded(copy, file_format, dialect, renamed, types) if days else result
+    return again if not again.broken and len(again.bad) == len(result.bad) else result
 
 
 def _with_numbers(
-    copy: Path, found: _Loaded, dialect: Dialect, renamed: Mapping[str, str], old: Mapping[str, str]
+    copy: Path, roles: _Loaded, dialect: Dialect, renamed: Mapping[str, str], old: Mapping[str, str]
 ) -> _Loaded:
     """The files of a CSV folder loaded again: words such as n/a in columns of other types are nulls.
 
@@ -192,11 +192,11 @@ def _with_numbers(
     """
     csv = Csv.model_validate(dialect.said)
     with opened() as duck:
-        words, kinds = null_words(found.rows, csv, duck)
-    numbers = mostly_numbers(found.rows.drop_columns(list(words)), csv)
+        words, kinds = null_words(roles.rows, csv, duck)
+    numbers = mostly_numbers(roles.rows.drop_columns(list(words)), csv)
     if not numbers and not words:
-        return found
-    texts = dict.fromkeys(found.torn, "string") | {old.get(name, name): "string" for name in words}
+        return roles
+    texts = dict.fromkeys(roles.torn, "string") | {old.get(name, name): "string" for name in words}
     types = {old.get(name, name): type_text(kind) for name, kind in {**numbers, **kinds}.items()}
     nulls = {"null_values": {old.get(name, name): said for name, said in words.items()}} if words else {}
     dialect = replace(dialect, said={**dialect.said, **nulls})

@@ -14,9 +14,9 @@ from hoodie.schema import find_field
 _NO_FIELDS = pa.struct([])
 
 
-def check_roles(found: pa.Schema, source: str, operation: Operation, properties: TableProperties) -> None:
+def check_roles(schema: pa.Schema, source: str, operation: Operation, properties: TableProperties) -> None:
     """Raises SourceError when a column that makes keys, partitions or order is not among those of the source of that name."""
-    if not found.names:
+    if not schema.names:
         raise no_columns(source)
     roles = {
         "Record key": properties.record_key_fields,
@@ -25,10 +25,10 @@ def check_roles(found: pa.Schema, source: str, operation: Operation, properties:
     }
     for role, names in roles.items():
         for name in names:
-            if find_field(found, name) is None:
+            if find_field(schema, name) is None:
                 raise SourceError(
                     f"{role} column {name!r} is in no row of {source}",
-                    found=f"columns {', '.join(found.names)}",
+                    found=f"columns {', '.join(schema.names)}",
                     fix="correct the option that names it, or the source and its `rename` and `sql`; nothing was loaded",
                 )
 
@@ -42,15 +42,15 @@ def no_columns(source: str, rejected: str | None = None) -> SourceError:
     )
 
 
-def filled_columns(found: pa.Schema, known: pa.Schema | None) -> pa.Schema:
+def filled_columns(schema: pa.Schema, known: pa.Schema | None) -> pa.Schema:
     """The columns with the types of the table `known` where no value of the source shows one, also inside; otherwise null."""
     kinds = {field.name: field.type for field in known or ()}
-    return pa.schema([field.with_type(_filled(field.type, kinds.get(field.name, pa.null()))) for field in found])
+    return pa.schema([field.with_type(_filled(field.type, kinds.get(field.name, pa.null()))) for field in schema])
 
 
-def text_columns(found: pa.Schema) -> pa.Schema:
+def text_columns(schema: pa.Schema) -> pa.Schema:
     """The columns with text where no value shows a type: SQL needs a type of each column."""
-    return pa.schema([field.with_type(_as_text(field.type)) for field in found])
+    return pa.schema([field.with_type(_as_text(field.type)) for field in schema])
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class StoredColumns:
 
 
 def stored_columns(
-    found: pa.Schema, known: pa.Schema | None, properties: TableProperties, source: str
+    schema: pa.Schema, known: pa.Schema | None, properties: TableProperties, source: str
 ) -> StoredColumns:
     """The columns that a table of the columns `known` gets from those `found` in the source of that name.
 
@@ -78,7 +78,7 @@ def stored_columns(
     needed = {path.partition(".")[0] for path in paths}.union(paths)
     kept: list[pa.Field] = []
     left_out: list[str] = []
-    for field in filled_columns(found, known):
+    for field in filled_columns(schema, known):
         kind = _as_text(field.type) if field.name in needed else _typed(field.type, field.name, left_out)
         if kind is not None:
             kept.append(field.with_type(kind))
@@ -86,17 +86,17 @@ def stored_columns(
     if not kept:
         raise SourceError(
             f"No row of {source} has a value",
-            found=f"columns {', '.join(found.names)}",
+            found=f"columns {', '.join(schema.names)}",
             fix="deliver rows with values, or declare the columns in `schema`; nothing was loaded",
         )
     return StoredColumns(pa.schema(kept), tuple(left_out))
 
 
-def untyped_ordering(found: pa.Schema, known: pa.Schema | None, properties: TableProperties) -> tuple[str, ...]:
+def untyped_ordering(schema: pa.Schema, known: pa.Schema | None, properties: TableProperties) -> tuple[str, ...]:
     """Ordering columns of a new table that have no value, and so no type."""
     if known is not None:
         return ()
-    fields = ((name, find_field(found, name)) for name in properties.precombine_fields)
+    fields = ((name, find_field(schema, name)) for name in properties.precombine_fields)
     return tuple(name for name, field in fields if field is not None and pa.types.is_null(field.type))
 
 

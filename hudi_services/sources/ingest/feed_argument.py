@@ -60,11 +60,11 @@ def _json(text: str) -> Marked:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    result = dict(pairs)
+    if len(result) < len(pairs):
         twice = next(name for place, (name, _) in enumerate(pairs) if name in dict(pairs[:place]))
         raise ValueError(f"{twice!r} is given twice")
-    return found
+    return result
 
 
 def _file(address: str) -> str:

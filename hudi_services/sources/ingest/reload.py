@@ -64,9 +64,9 @@ def flags_of(params: Mapping[str, Any]) -> list[str]:
     """Return the flags of the form's fields. Raises ValueError where two of these contradict each other."""
     if params.get("reload") and params.get("reload_since"):
         raise ValueError("reload contradicts reload_since: keep one of them")
-    found = [part for pattern in params.get("files") or () for part in ("--files", str(pattern))]
-    found += ["--reload"] if params.get("reload") else []
-    return found + (["--reload-since", str(params["reload_since"])] if params.get("reload_since") else [])
+    result = [part for pattern in params.get("files") or () for part in ("--files", str(pattern))]
+    result += ["--reload"] if params.get("reload") else []
+    return result + (["--reload-since", str(params["reload_since"])] if params.get("reload_since") else [])
 
 
 def only_files(patterns: Sequence[str]) -> tuple[str, ...]:

@@ -85,8 +85,8 @@ class Rounds:
                 self._advance()
             if self._ends(result, begun):
                 break
-            if found := read_pause(open_storage(request.base_path), self.clock):
-                paused = f"paused {found}"
+            if pause := read_pause(open_storage(request.base_path), self.clock):
+                paused = f"paused {pause}"
                 break
             if result.instant is None:
                 self.clock.sleep(self.pace.poll)
@@ -105,8 +105,8 @@ class Rounds:
 
     def _position(self) -> TablePosition | None:
         state = HoodieTable.open(self.request.base_path).state()
-        found = find_position(state, KEY, start_fresh=False)
-        return TablePosition.decode(found) if found is not None else None
+        position = find_position(state, KEY, start_fresh=False)
+        return TablePosition.decode(position) if position is not None else None
 
     def _result(self, results: Sequence[ServiceResult], paused: str) -> ServiceResult:
         last = results[-1]

@@ -90,9 +90,9 @@ def unknown_field(given: pa.Schema, known: pa.Schema) -> str | None:
     """The first field, dotted, that casts from `given` to `known` would drop; None when there is none."""
     for field in given:
         place = known.get_field_index(field.name)
-        found = field.name if place < 0 else _unknown_in(field.type, known.field(place).type, field.name)
-        if found is not None:
-            return found
+        name = field.name if place < 0 else _unknown_in(field.type, known.field(place).type, field.name)
+        if name is not None:
+            return name
     return None
 
 
@@ -101,9 +101,9 @@ def _unknown_in(given: pa.DataType, known: pa.DataType, path: str) -> str | None
         for field in given.fields:
             place = known.get_field_index(field.name)
             below = f"{path}.{field.name}"
-            found = below if place < 0 else _unknown_in(field.type, known.field(place).type, below)
-            if found is not None:
-                return found
+            result = below if place < 0 else _unknown_in(field.type, known.field(place).type, below)
+            if result is not None:
+                return result
     if pa.types.is_list(given) and pa.types.is_list(known):
         return _unknown_in(given.value_type, known.value_type, f"{path}.element")
     return None

@@ -55,10 +55,10 @@ def last_completed(state: TableState, until: Time | None = None) -> Time | None:
         passed = (time for time in times if until is None or time <= until)
         return max((time for time in passed if limit is None or time < limit), default=None)
 
-    found = latest(state.timeline.commits)
-    if found is not None and until in (None, found):
-        return found
-    return latest(with_archived(state, found or BEGINNING).timeline.commits)
+    result = latest(state.timeline.commits)
+    if result is not None and until in (None, result):
+        return result
+    return latest(with_archived(state, result or BEGINNING).timeline.commits)
 
 
 def _first_write(state: TableState) -> Time | None:

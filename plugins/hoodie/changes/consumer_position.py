@@ -117,14 +117,14 @@ class PositionFile:
     def _stale(self) -> StaleConsumerError:
         try:
             now = self.load()
-            found = (
+            result = (
                 f"{now.position.committed_by} committed {now.position.position}" if now else "its position was deleted"
             )
         except (CorruptTableError, OSError) as error:
-            found = str(error)
+            result = str(error)
         return StaleConsumerError(
             f"Consumer {self.consumer!r} of table {self.storage.base_path} was moved since its last read",
-            found=found,
+            found=result,
             fix="nothing was stored. Let one process at a time use the name, or give each process a name of its own. Then read "
             "again: changes of the last read may have been handed out twice",
         )

@@ -142,7 +142,7 @@ class _Files:
 
 
 def _grouped(files: Iterable[F]) -> dict[GroupId, list[F]]:
-    found: defaultdict[GroupId, list[F]] = defaultdict(list)
+    result: defaultdict[GroupId, list[F]] = defaultdict(list)
     for file in files:
-        found[file.group].append(file)
-    return dict(found)
+        result[file.group].append(file)
+    return dict(result)

@@ -43,13 +43,13 @@ class ReadGroupChanges:
     filter: pc.Expression | None
 
     def __call__(self, change: GroupChange) -> GroupChanges:
-        before, after, found = self.compared(change)
+        before, after, result = self.compared(change)
         return GroupChanges(
-            self._changes(change, DELETE, before, found.deleted, None, None),
+            self._changes(change, DELETE, before, result.deleted, None, None),
             pa.concat_tables(
                 [
-                    self._changes(change, UPDATE, before, found.updated_before, after, found.updated_after),
-                    self._changes(change, INSERT, None, None, after, found.inserted),
+                    self._changes(change, UPDATE, before, result.updated_before, after, result.updated_after),
+                    self._changes(change, INSERT, None, None, after, result.inserted),
                 ]
             ),
         )
@@ -74,16 +74,16 @@ class ReadGroupChanges:
         rows = [schema.empty_table(), *(batch.rows.select(schema.names).cast(schema) for batch in merged)]
         return pa.concat_tables(rows).combine_chunks()
 
-    def _filtered(self, found: Difference, before: pa.Table, after: pa.Table) -> Difference:
+    def _filtered(self, difference: Difference, before: pa.Table, after: pa.Table) -> Difference:
         if self.filter is None:
-            return found
+            return difference
         old, new = (passing(rows, self.filter) for rows in (before, after))
-        updated = old[found.updated_before] | new[found.updated_after]
+        updated = old[difference.updated_before] | new[difference.updated_after]
         return Difference(
-            found.deleted[old[found.deleted]],
-            found.updated_before[updated],
-            found.updated_after[updated],
-            found.inserted[new[found.inserted]],
+            difference.deleted[old[difference.deleted]],
+            difference.updated_before[updated],
+            difference.updated_after[updated],
+            difference.inserted[new[difference.inserted]],
         )
 
     def _changes(

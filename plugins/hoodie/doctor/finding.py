@@ -36,8 +36,8 @@ class Finding:
     bytes: int = 0
 
     def __str__(self) -> str:
-        found = f": {self.found}" if self.found else ""
-        return f"{self.what}{found}. To do: {self.remedy}"
+        result = f": {self.found}" if self.found else ""
+        return f"{self.what}{result}. To do: {self.remedy}"
 
     def as_dict(self) -> dict[str, Any]:
         """For programs."""

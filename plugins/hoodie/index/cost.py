@@ -34,10 +34,10 @@ class IndexCost:
         size = f", whose files have {self.bytes:,} bytes" if self.read else ""
         footers = f"; left out by key range {self.by_range}, by bloom filter {self.by_filter}"
         left_out = footers if self.index in keys.BLOOM_TYPES else ""
-        found = f"; {counted(self.hit, 'file group')} had some of the rows" if self.index != keys.BUCKET else ""
+        result = f"; {counted(self.hit, 'file group')} had some of the rows" if self.index != keys.BUCKET else ""
         advice = self.advice()
         advised = f". Cheaper: {advice}" if advice is not None else ""
-        return f"Index {self.index}: {self.seconds:.2f} s, {read}{size}{left_out}{found}{advised}"
+        return f"Index {self.index}: {self.seconds:.2f} s, {read}{size}{left_out}{result}{advised}"
 
     def advice(self) -> str | None:
         """An index that would have read less; None: no index finds the same, or it makes no difference."""

@@ -39,8 +39,8 @@ class Renaming:
 
     def in_file(self, names: Sequence[str]) -> list[str]:
         """Names of these columns in a file, without those that it does not have."""
-        found = (self.stored.get(name, name) for name in names)
-        return [name for name in found if name is not None]
+        result = (self.stored.get(name, name) for name in names)
+        return [name for name in result if name is not None]
 
     def as_now(self, names: Iterable[str]) -> list[str]:
         """Current names of columns of a file, without those whose name belongs to another column."""

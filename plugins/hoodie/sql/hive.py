@@ -103,11 +103,11 @@ class HiveCatalog:
     def tables(self, database: str) -> list[TableName]:
         """The Hudi tables of a database, in order; none of one that is not there."""
         names = self._names(database)
-        found: list[str] = []
+        result: list[str] = []
         for start in range(0, len(names), _AT_ONCE):
             some = names[start : start + _AT_ONCE]
-            found += (table.tableName for table in self._tables(database, some) if _is_of_hudi(table))
-        return [TableName(database, name) for name in sorted(found)]
+            result += (table.tableName for table in self._tables(database, some) if _is_of_hudi(table))
+        return [TableName(database, name) for name in sorted(result)]
 
     def find(self, name: TableName) -> Entry | None:
         """The metastore's entry of a Hudi table; None for others, which an engine may know. Its writes sync it."""

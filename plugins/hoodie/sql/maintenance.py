@@ -94,10 +94,10 @@ def _scheduled(asked: _Asked, name: str, service: Scheduled[Any, Any], *, dry: b
 
 
 def _read(pattern: re.Pattern[str], text: str, form: str) -> dict[str, Any]:
-    found = pattern.fullmatch(text.strip())
-    if found is None:
+    match = pattern.fullmatch(text.strip())
+    if match is None:
         raise SqlError(f"A statement cannot be read: {shortened(text)}", fix=f"write {form}")
-    return found.groupdict()
+    return match.groupdict()
 
 
 def _plan(name: str, plan: Decision[Any]) -> Result:

@@ -296,13 +296,15 @@ def _with_short_format(text: str) -> str:
 
 def unreadable(text: str, error: Exception) -> SqlError:
     """For what the parser cannot read, with the place where it stopped."""
-    found = "parts inside each other, too many" if isinstance(error, RecursionError) else str(error)
+    result = "parts inside each other, too many" if isinstance(error, RecursionError) else str(error)
     for problem in getattr(error, "errors", ()):
         line = f"line {problem['line']} of the statement, " if "\n" in text.strip() else ""
         word = f" at {problem['highlight']!r}" if problem.get("highlight") else ""
-        found = f"{problem['description']}{word}, {line}character {problem['col']}"
+        result = f"{problem['description']}{word}, {line}character {problem['col']}"
         break
-    return SqlError(f"A statement cannot be read: {shortened(text)}", found=found, fix="write it as Spark's SQL has it")
+    return SqlError(
+        f"A statement cannot be read: {shortened(text)}", found=result, fix="write it as Spark's SQL has it"
+    )
 
 
 def shortened(text: str) -> str:

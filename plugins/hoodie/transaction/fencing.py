@@ -43,18 +43,18 @@ def _overtaken(storage: Storage, inflight: str, path: str) -> PendingInstantErro
     time = pending.partition(".")[0]
     completed = next((name for name in names if _completes(name, time)), None)
     if completed is not None:
-        found, fix = (
+        result, fix = (
             f"{completed}: another attempt of its task was committed",
             "nothing is left of it, and nothing is missing",
         )
     elif pending not in names:
-        found, fix = (
+        result, fix = (
             f"{inflight} is gone: its write was rolled back during the run",
             "nothing is left of it; run the write again",
         )
     else:
         return None
-    return PendingInstantError(f"File {path} of table {storage.base_path} was finished too late", found=found, fix=fix)
+    return PendingInstantError(f"File {path} of table {storage.base_path} was finished too late", found=result, fix=fix)
 
 
 def _taken_back(storage: Storage, inflight: str, path: str) -> PendingInstantError | None:

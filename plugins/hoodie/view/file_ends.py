@@ -33,8 +33,8 @@ def whole_files(storage: Storage, files: Collection[tuple[str, int, Time]]) -> f
     new = [file for file in files if (storage.base_path, *file[:2]) not in _whole]
     if new:
         with ThreadPoolExecutor(min(_READERS, len(new))) as pool:
-            found = pool.map(lambda file: _ends_whole(storage, *file), new)
-            _whole.update((storage.base_path, *file[:2]) for file, whole in zip(new, found, strict=True) if whole)
+            mapping = pool.map(lambda file: _ends_whole(storage, *file), new)
+            _whole.update((storage.base_path, *file[:2]) for file, whole in zip(new, mapping, strict=True) if whole)
     return frozenset(path for path, size, _ in files if (storage.base_path, path, size) in _whole)
 
 

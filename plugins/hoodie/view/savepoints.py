@@ -12,8 +12,8 @@ from hoodie.view.state import TableState
 
 def savepoints(state: TableState) -> list[Savepoint]:
     """Those of the table, by the time of their commits. Raises CorruptTableError for a torn one."""
-    found = (savepoint_of(state, instant) for instant in state.timeline.completed(Action.SAVEPOINT))
-    return [savepoint for savepoint in found if savepoint is not None]
+    result = (savepoint_of(state, instant) for instant in state.timeline.completed(Action.SAVEPOINT))
+    return [savepoint for savepoint in result if savepoint is not None]
 
 
 def savepoint_of(state: TableState, instant: Instant) -> Savepoint | None:

@@ -31,9 +31,9 @@ def bucket_index(
         return BucketIndex(rings, tuple(partitions), numbers)
     buckets = Buckets(plan.options[BUCKETS], fields, key_fields)
     check_buckets(state, slices, buckets, stored)
-    found = (buckets.number_of(partitions.index(file_slice.partition), file_slice.file_id) for file_slice in slices)
+    result = (buckets.number_of(partitions.index(file_slice.partition), file_slice.file_id) for file_slice in slices)
     homes = _fixed(state, buckets, partitions) if plan.non_blocking else buckets
-    return BucketIndex(homes, tuple(partitions), tuple(home for home in found if home is not None))
+    return BucketIndex(homes, tuple(partitions), tuple(home for home in result if home is not None))
 
 
 def _fixed(state: TableState, buckets: Buckets, partitions: Sequence[str]) -> FixedBuckets:

@@ -78,17 +78,17 @@ def card(user: User) -> Response:
 
 @routes.get("/api/tables/{name}")
 def table(name: str, user: User) -> Response:
-    found = current_registry().registry.table(name)
-    return _of_table(found, user, NO_TABLE.format(name))
+    result = current_registry().registry.table(name)
+    return _of_table(result, user, NO_TABLE.format(name))
 
 
 @routes.get("/api/tables/{name}/advice")
 def advice(name: str, user: User) -> Response:
     """The advice on the table, by what the watcher and Airflow have seen."""
     rights = Rights(user)
-    found = table_seen(name, rights)
-    looked = table_known(current_registry().registry, name, rights.dags & dags_of(found))
-    return _answer(advice_page(found, looked.known, looked.snapshot, datetime.now(UTC), rights.starts(found)))
+    result = table_seen(name, rights)
+    looked = table_known(current_registry().registry, name, rights.dags & dags_of(result))
+    return _answer(advice_page(result, looked.known, looked.snapshot, datetime.now(UTC), rights.starts(result)))
 
 
 @routes.get("/api/servers/{name}")
@@ -114,8 +114,8 @@ def table_of(dag_id: str, user: User) -> Response:
     for name in registry.servers:
         if dag_id in (database_dag(name), verify_dag(name), resync_dag(name)):
             return as_json({"of_server": name})
-    found = table_of_dag(dag_id, registry.tables)
-    return _of_table(found, user, f"The DAG {dag_id!r} runs no service of a table of the registry.")
+    dag = table_of_dag(dag_id, registry.tables)
+    return _of_table(dag, user, f"The DAG {dag_id!r} runs no service of a table of the registry.")
 
 
 @routes.get("/api/runs/{dag_id}/{run_id}", dependencies=[Depends(RESULTS), Depends(RUNS)])
@@ -136,38 +136,38 @@ def _fleet(user: Any) -> Fleet:
 
 def _to_pause(name: str, user: Any) -> Table:
     rights = Rights(user)
-    found = table_seen(name, rights)
-    if not rights.pauses(found):
+    result = table_seen(name, rights)
+    if not rights.pauses(result):
         raise HTTPException(
             403, f"To pause table {name!r}, or to end that, your role must be allowed to pause all of its DAGs."
         )
-    return found
+    return result
 
 
-def _of_table(found: Table | None, user: Any, otherwise: str) -> Response:
+def _of_table(table: Table | None, user: Any, otherwise: str) -> Response:
     """Its page. A table that the user may not see is as one that is not there."""
     rights = Rights(user)
-    if found is None or not rights.sees(found):
+    if table is None or not rights.sees(table):
         raise HTTPException(404, otherwise)
     registry = current_registry().registry
-    looked = table_known(registry, found.name, rights.dags & dags_of(found))
-    page = table_page(found, looked.known, looked.snapshot, looked.events, datetime.now(UTC))
-    source = registry.table(followed(found) or "")
+    looked = table_known(registry, table.name, rights.dags & dags_of(table))
+    page = table_page(table, looked.known, looked.snapshot, looked.events, datetime.now(UTC))
+    source = registry.table(followed(table) or "")
     seen = source_snapshot(registry, source.name) if source is not None and rights.sees(source) else None
-    dag = stream_dag(found)
-    told = dag is not None and dag in rights.dags and rights.reads_results(found)
+    dag = stream_dag(table)
+    told = dag is not None and dag in rights.dags and rights.reads_results(table)
     error = last_failure(dag) if dag is not None and told else None
-    page = replace(page, follows=follows(found, seen, looked.events, error))
+    page = replace(page, follows=follows(table, seen, looked.events, error))
     page = replace(page, trends=looked.trends)
-    return _answer(replace(page, may_pause=rights.pauses(found), shows_rows=data.shows_rows(found, rights)))
+    return _answer(replace(page, may_pause=rights.pauses(table), shows_rows=data.shows_rows(table, rights)))
 
 
 async def _wrong_request(_request: Request, error: Exception) -> Response:
     """The answer to a wrong request. It leaves out what was sent, which FastAPI adds: that may be a number which JSON
     does not know."""
     assert isinstance(error, RequestValidationError)
-    found = [{"loc": fault["loc"], "msg": fault["msg"].removeprefix("Value error, ")} for fault in error.errors()]
-    return as_json({"detail": found}, 422)
+    result = [{"loc": fault["loc"], "msg": fault["msg"].removeprefix("Value error, ")} for fault in error.errors()]
+    return as_json({"detail": result}, 422)
 
 
 def _file(name: str) -> Response:

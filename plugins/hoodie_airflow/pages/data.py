@@ -47,10 +47,10 @@ def rows(name: str, user: User, as_of: Instant | None = None, partition: Partiti
     command += [f"--as-of={as_of}"] if as_of is not None else []
     command += [f"--partition={partition}"] if partition is not None else []
     command += _left_out(table)
-    found = looked(current_registry().registry.file, table, command, user.get_name())
+    result = looked(current_registry().registry.file, table, command, user.get_name())
     # Lists, structs and maps as text: a browser shows no object, and holds no long number inside it.
-    shown = [[cut(value, _WIDTH) for value in row] for row in found["rows"]]
-    return as_json({**found, "rows": shown})
+    shown = [[cut(value, _WIDTH) for value in row] for row in result["rows"]]
+    return as_json({**result, "rows": shown})
 
 
 @routes.get("/api/tables/{name}/compare")
@@ -60,20 +60,20 @@ def compare(name: str, user: User, first: Instant, last: Instant | None = None) 
     table = table_seen(name, rights)
     refusal = _refusal(table, rights)
     command = ["diff", first, *([last] if last is not None else [])]
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     if refusal is None:
         try:
             with_rows = [*command, f"--rows={_CHANGED}", *_left_out(table)]
-            found = looked(current_registry().registry.file, table, with_rows, user.get_name())
+            result = looked(current_registry().registry.file, table, with_rows, user.get_name())
         except HTTPException as error:
             if error.status_code not in _OF_ROWS:
                 raise
             refusal = f"The rows cannot be compared: {error.detail}"
     # Counts of commits exist for tables with virtual keys, too, and where a clean has removed the files.
-    found = found or looked(current_registry().registry.file, table, command, user.get_name())
+    result = result or looked(current_registry().registry.file, table, command, user.get_name())
     hidden = bool(table.pages.hidden)
-    changed = [_shown(row) for row in found.get("rows", ())]
-    return as_json({**found, "rows": changed, "rows_refused": refusal, "hidden": hidden})
+    changed = [_shown(row) for row in result.get("rows", ())]
+    return as_json({**result, "rows": changed, "rows_refused": refusal, "hidden": hidden})
 
 
 @routes.get("/api/tables/{name}/changes")

@@ -46,10 +46,10 @@ def pause_table(registry: Registry, table: Table, wanted: WantedPause, user: str
 def resume_table(registry: Registry, table: Table, user: str) -> dict[str, Any]:
     """The pause that was there as JSON. Raises HTTPException."""
     with _told(table):
-        found = resume(HoodieTable.open(table.base_path).storage)
-    _log.info("table %s: resumed by %s; it was %s", table.name, user, f"paused {found}" if found else "not paused")
+        result = resume(HoodieTable.open(table.base_path).storage)
+    _log.info("table %s: resumed by %s; it was %s", table.name, user, f"paused {result}" if result else "not paused")
     _look_again(registry, table)
-    return {"resumed": found.as_dict() if found is not None else None}
+    return {"resumed": result.as_dict() if result is not None else None}
 
 
 def _look_again(registry: Registry, table: Table) -> None:

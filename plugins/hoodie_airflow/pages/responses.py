@@ -42,10 +42,10 @@ def current_registry() -> Reading:
 
 def table_seen(name: str, rights: Rights) -> Table:
     """Raises HTTPException. A table that the user may not see is as one that is not there."""
-    found = current_registry().registry.table(name)
-    if found is None or not rights.sees(found):
+    table = current_registry().registry.table(name)
+    if table is None or not rights.sees(table):
         raise HTTPException(404, NO_TABLE.format(name))
-    return found
+    return table
 
 
 @lru_cache(maxsize=1)

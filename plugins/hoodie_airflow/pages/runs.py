@@ -78,12 +78,12 @@ def going(dag_id: str, run_id: str) -> Going:
     """The run itself."""
     with create_session() as session:
         asked = select(DagRun.state, DagRun.conf).where(DagRun.dag_id == dag_id, DagRun.run_id == run_id)
-        found = session.execute(asked).first()
-    if found is None:
+        result = session.execute(asked).first()
+    if result is None:
         return Going()
     # Python's JSON has NaN, which a browser does not read.
-    conf = json.loads(json.dumps(found.conf), parse_constant=str) if isinstance(found.conf, dict) else {}
-    return Going(str(found.state) in _GOES_ON, conf)
+    conf = json.loads(json.dumps(result.conf), parse_constant=str) if isinstance(result.conf, dict) else {}
+    return Going(str(result.state) in _GOES_ON, conf)
 
 
 def last_failure(dag_id: str) -> StreamError | None:
@@ -101,7 +101,7 @@ def last_failure(dag_id: str) -> StreamError | None:
 def last_runs(dags: Collection[str]) -> dict[str, Ran]:
     """The last run of each DAG: the one that began last, also for days of the past, and when it ended, or began. Runs
     that only explain a plan are passed over. `dags` that never ran are left out."""
-    found: dict[str, Ran] = {}
+    result: dict[str, Ran] = {}
     with create_session() as session:
         waits = select(TaskInstance.dag_id, TaskInstance.run_id).where(TaskInstance.state == _ASKS)
         asking = {(dag, run) for dag, run in session.execute(waits)}
@@ -109,13 +109,13 @@ def last_runs(dags: Collection[str]) -> dict[str, Ran]:
             if dag not in dags or (isinstance(conf, dict) and conf.get(OPERATION.name) == EXPLAIN):
                 continue
             ran = Ran(run, "asks" if (dag, run) in asking else str(state), at)
-            newer = found.get(dag)
+            newer = result.get(dag)
             if newer is None:
-                found[dag] = ran
+                result[dag] = ran
             elif str(state) in _ENDED and newer.state not in _ENDED and not newer.before:
-                found[dag] = replace(newer, before=str(state))
-        paused = _paused(session, {ran.run for ran in found.values() if ran.state == "success"})
-    return {dag: replace(ran, state="paused") if (dag, ran.run) in paused else ran for dag, ran in found.items()}
+                result[dag] = replace(newer, before=str(state))
+        paused = _paused(session, {ran.run for ran in result.values() if ran.state == "success"})
+    return {dag: replace(ran, state="paused") if (dag, ran.run) in paused else ran for dag, ran in result.items()}
 
 
 def _paused(session: Any, runs: Collection[str]) -> set[tuple[str, str]]:

@@ -50,8 +50,8 @@ def table_known(registry: Registry, name: str, dags: Collection[str]) -> Looked:
     ran = last_runs(dags)
     try:
         store = opened_store(registry)
-        found = store.table(name)
-        snapshot = found if found is not None and _of(registry, found.summary) else None
+        table = store.table(name)
+        snapshot = table if table is not None and _of(registry, table.summary) else None
         seen = {name: snapshot.summary} if snapshot is not None else {}
         gains = gains_since(store, registry.histories, datetime.now(UTC).date() - KEPT, name)
         unit, taken = points(store, name, snapshot.summary.base_path) if snapshot is not None else ("hour", ())
@@ -63,10 +63,10 @@ def table_known(registry: Registry, name: str, dags: Collection[str]) -> Looked:
 def source_snapshot(registry: Registry, name: str) -> Snapshot | None:
     """The last look at a table that another one follows; None also where the store is away, which the page says."""
     try:
-        found = opened_store(registry).table(name)
+        table = opened_store(registry).table(name)
     except StoreError:
         return None
-    return found if found is not None and _of(registry, found.summary) else None
+    return table if table is not None and _of(registry, table.summary) else None
 
 
 def summary_of(registry: Registry, name: str) -> Summary | None:

@@ -45,14 +45,14 @@ def looked(registry: str, table: Table, command: Sequence[str], user: str, secon
         raise HTTPException(504, slow)
     if len(ended.output) > _BYTES:
         raise HTTPException(422, f"The answer is too large for a page. At a shell: {_typed(command, table)}")
-    found = _parsed(ended.output)
-    if found is None:
+    result = _parsed(ended.output)
+    if result is None:
         _log.error("table %s: %s ended with code %d: %s", table.name, command[0], ended.code, ended.said)
         raise HTTPException(502, f"The process that looks ended with code {ended.code}; the API server's log says why.")
-    if "error" in found and "what" in found:
+    if "error" in result and "what" in result:
         labels = (("", "what"), ("Found: ", "found"), ("To do: ", "fix"))
-        raise HTTPException(422, "\n".join(f"{label}{found[key]}" for label, key in labels if found.get(key)))
-    return found
+        raise HTTPException(422, "\n".join(f"{label}{result[key]}" for label, key in labels if result.get(key)))
+    return result
 
 
 @dataclass(frozen=True)
@@ -106,10 +106,10 @@ def _turn() -> Iterator[None]:
 
 def _parsed(output: bytes) -> dict[str, Any] | None:
     try:
-        found = json.loads(output)
+        document = json.loads(output)
     except ValueError:
         return None
-    return found if isinstance(found, dict) else None
+    return document if isinstance(document, dict) else None
 
 
 def _typed(command: Sequence[str], table: Table) -> str:

@@ -96,14 +96,14 @@ def _without_others(heads: Heads, outcome: Outcome) -> Heads:
 
 def _by_types(heads: Heads, outcome: Outcome) -> Iterator[tuple[str, Heads]]:
     while len(heads.numbers):
-        found = _TYPES.search(heads.texts[0].as_py().decode())
-        if found is None:
+        match = _TYPES.search(heads.texts[0].as_py().decode())
+        if match is None:
             outcome.reject(heads.numbers[:1], "rows without the types of their columns (mysqlType)")
             same = np.arange(len(heads.numbers)) == 0
         else:
             # Its quotes are not escaped, so it is not inside of a text.
-            same = pc.match_substring(heads.texts, found[0]).to_numpy(zero_copy_only=False)
-            yield found[1], heads.filter(same)
+            same = pc.match_substring(heads.texts, match[0]).to_numpy(zero_copy_only=False)
+            yield match[1], heads.filter(same)
         heads = heads.filter(~same)
 
 

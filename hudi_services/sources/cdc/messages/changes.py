@@ -105,10 +105,10 @@ def _common(one: pa.DataType, other: pa.DataType, name: str) -> pa.DataType:
     if one == other:
         return one
     if pa.types.is_struct(one) and pa.types.is_struct(other):
-        found = {field.name: field.type for field in one.fields}
+        result = {field.name: field.type for field in one.fields}
         for part in other.fields:
-            found[part.name] = _common(found.get(part.name, part.type), part.type, f"{name}.{part.name}")
-        return pa.struct(list(found.items()))
+            result[part.name] = _common(result.get(part.name, part.type), part.type, f"{name}.{part.name}")
+        return pa.struct(list(result.items()))
     if pa.types.is_list(one) and pa.types.is_list(other):
         return pa.list_(_common(one.value_type, other.value_type, name))
     for narrow, wide in ((one, other), (other, one)):

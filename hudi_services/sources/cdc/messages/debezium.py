@@ -64,8 +64,8 @@ class DebeziumJson:
         outcome = Outcome()
         values, places = with_value(messages, outcome)
         decoding = _Decoding(outcome, messages["value"], messages["key"].combine_chunks(), known, self)
-        for found in envelopes.envelopes(values, places, outcome.errors):
-            decoding.add(found)
+        for envelope in envelopes.envelopes(values, places, outcome.errors):
+            decoding.add(envelope)
         return outcome.decoded()
 
 
@@ -88,22 +88,22 @@ class _Decoding:
             lambda number: _source_of(self.values[number].as_py()),
         )
 
-    def add(self, found: envelopes.Envelope) -> None:
+    def add(self, envelope: envelopes.Envelope) -> None:
         try:
-            written = written_type(found.schema) if found.schema is not None else None
+            written = written_type(envelope.schema) if envelope.schema is not None else None
         except ValueError as error:
-            self.outcome.reject(found.places, str(error))
+            self.outcome.reject(envelope.places, str(error))
             return
         if written is None:
-            self._bare(found)
+            self._bare(envelope)
             return
         shape = shape_of(frozenset(written.fields))
         if shape == CHANGE:
-            self._changes(found, written)
+            self._changes(envelope, written)
         elif shape is None:
-            self.outcome.reject(found.places, NO_CHANGE)
+            self.outcome.reject(envelope.places, NO_CHANGE)
         else:
-            self._others(found, shape)
+            self._others(envelope, shape)
 
     def _changes(self, found: envelopes.Envelope, written: ConnectType) -> None:
         try:
@@ -115,11 +115,11 @@ class _Decoding:
         for numbers, payloads in JsonObjects(kind, self.outcome.errors).read(found.texts, found.places):
             self._assembly.add(numbers, payloads, envelope)
 
-    def _bare(self, found: envelopes.Envelope) -> None:
+    def _bare(self, envelope: envelopes.Envelope) -> None:
         """Messages without a schema. Those that may have an operation are read at once."""
-        changes = pc.match_substring(found.texts, '"op"').to_numpy(zero_copy_only=False)
-        self._apart(found.texts.filter(pa.array(~changes)), found.places[~changes])
-        texts, places = self._of_table(found.texts.filter(pa.array(changes)), found.places[changes])
+        changes = pc.match_substring(envelope.texts, '"op"').to_numpy(zero_copy_only=False)
+        self._apart(envelope.texts.filter(pa.array(~changes)), envelope.places[~changes])
+        texts, places = self._of_table(envelope.texts.filter(pa.array(changes)), envelope.places[changes])
         if not len(places):
             return
         settings = self.settings
@@ -164,8 +164,8 @@ class _Decoding:
             else:
                 self._other(int(number), payload, shape)
 
-    def _others(self, found: envelopes.Envelope, shape: str) -> None:
-        for number, text in zip(found.places, found.texts.to_pylist(), strict=True):
+    def _others(self, envelope: envelopes.Envelope, shape: str) -> None:
+        for number, text in zip(envelope.places, envelope.texts.to_pylist(), strict=True):
             try:
                 self._other(int(number), parsed(b'{"m":' + text).get("m") or {}, shape)
             except FaultError as error:

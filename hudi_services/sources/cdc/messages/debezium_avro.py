@@ -41,28 +41,28 @@ class DebeziumAvro:
         values, places = with_value(messages, outcome)
         keys = AvroKeys(outcome, messages["key"].combine_chunks(), self.registry, known)
         assembly = Assembly(outcome, lambda numbers, _: keys.rows(numbers), self.unavailable, self.table)
-        for found in bodies(values, places, self.registry, outcome.errors):
-            self._add(found, known, outcome, assembly)
+        for body in bodies(values, places, self.registry, outcome.errors):
+            self._add(body, known, outcome, assembly)
         return outcome.decoded()
 
-    def _add(self, found: Bodies, known: pa.Schema | None, outcome: Outcome, assembly: Assembly) -> None:
-        shape = shape_of(frozenset(found.written.fields))
+    def _add(self, bodies: Bodies, known: pa.Schema | None, outcome: Outcome, assembly: Assembly) -> None:
+        shape = shape_of(frozenset(bodies.written.fields))
         if shape == CHANGE:
             try:
-                envelope = envelope_of(found.written, known, json=False)
+                envelope = envelope_of(bodies.written, known, json=False)
             except FaultError as error:
-                outcome.reject(found.places, str(error))
+                outcome.reject(bodies.places, str(error))
                 return
-            for numbers, payloads in found.read(outcome.errors):
+            for numbers, payloads in bodies.read(outcome.errors):
                 assembly.add(numbers, payloads, envelope)
         elif shape is None:
-            outcome.reject(found.places, NO_CHANGE)
+            outcome.reject(bodies.places, NO_CHANGE)
         elif shape == SCHEMA_CHANGE:
-            for numbers, payloads in found.read(outcome.errors):
+            for numbers, payloads in bodies.read(outcome.errors):
                 for number, text in zip(numbers, pc.struct_field(payloads, "ddl").to_pylist(), strict=True):
                     outcome.statements.append(Statement(int(number), str(text or "")))
         else:
-            outcome.ignored[shape] += len(found.places)
+            outcome.ignored[shape] += len(bodies.places)
 
 
 @dataclass(frozen=True)
@@ -82,17 +82,17 @@ class AvroKeys:
         chosen = self.keys.take(pa.array(numbers))
         places = numbers[chosen.is_valid().to_numpy(zero_copy_only=False)]
         errors: dict[int, str] = {}
-        for found in bodies(chosen.drop_null(), places, self.schemas, errors):
-            if found.written.kind == "struct":
-                yield from self._values(found, errors)
+        for body in bodies(chosen.drop_null(), places, self.schemas, errors):
+            if body.written.kind == "struct":
+                yield from self._values(body, errors)
         for number, reason in errors.items():
             self.outcome.reject(np.array([number]), f"in the key, {reason}")
 
-    def _values(self, found: Bodies, errors: dict[int, str]) -> Iterator[tuple[np.ndarray, pa.StructArray]]:
+    def _values(self, bodies: Bodies, errors: dict[int, str]) -> Iterator[tuple[np.ndarray, pa.StructArray]]:
         try:
-            row = connect_row(found.written, Origin(json=False), self.known)
+            row = connect_row(bodies.written, Origin(json=False), self.known)
         except FaultError as error:
-            errors.update((int(number), str(error)) for number in found.places)
+            errors.update((int(number), str(error)) for number in bodies.places)
             return
-        for numbers, structs in found.read(errors):
+        for numbers, structs in bodies.read(errors):
             yield from row.good_values(numbers, structs, errors)

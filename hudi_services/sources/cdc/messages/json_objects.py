@@ -121,12 +121,12 @@ class JsonObjects:
 
 
 def _rows_of(
-    found: pa.StructType, kind: pa.StructType, names: Sequence[str]
+    objects: pa.StructType, kind: pa.StructType, names: Sequence[str]
 ) -> Iterator[tuple[pa.DataType, pa.DataType]]:
     if not names:
-        yield found, kind
+        yield objects, kind
     for name in names:
-        yield found.field(name).type, kind.field(name).type
+        yield objects.field(name).type, kind.field(name).type
 
 
 def _parts(texts: pa.Array) -> Iterator[np.ndarray]:

@@ -51,12 +51,12 @@ def parsed(text: bytes) -> Any:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    result = dict(pairs)
+    if len(result) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
         raise FaultError(f"the name {twice!r} twice in one object")
-    return found
+    return result
 
 
 def value_of(value: Any, kind: pa.DataType, name: str, *, lenient: bool) -> Any:

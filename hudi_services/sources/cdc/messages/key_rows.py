@@ -40,11 +40,11 @@ class KeyRows:
         chosen = self.keys.take(pa.array(numbers))
         places = numbers[chosen.is_valid().to_numpy(zero_copy_only=False)]
         errors: dict[int, str] = {}
-        for found in envelopes.envelopes(chosen.drop_null(), places, errors):
-            key = self._row(found, row, errors)
+        for envelope in envelopes.envelopes(chosen.drop_null(), places, errors):
+            key = self._row(envelope, row, errors)
             if key is None:
                 continue
-            for read, structs in JsonObjects(key.raw, errors).read(found.texts, found.places):
+            for read, structs in JsonObjects(key.raw, errors).read(envelope.texts, envelope.places):
                 there = structs.is_valid().to_numpy(zero_copy_only=False)
                 yield from key.good_values(read[there], structs.filter(pa.array(there)), errors)
         for number, reason in errors.items():

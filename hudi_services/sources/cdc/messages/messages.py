@@ -47,5 +47,5 @@ def message_format(name: str, **parameters: Any) -> MessageFormat:
         raise ConfigError(
             f"The message format {name!r} lacks a parameter", found="none", fix=f"give {' and '.join(missing)}"
         )
-    found: MessageFormat = chosen(**parameters)
-    return found
+    result: MessageFormat = chosen(**parameters)
+    return result

@@ -29,14 +29,14 @@ def null_members(texts: pa.Array, places: np.ndarray) -> dict[int, list[frozense
     texts, places, maybe = texts.filter(pa.array(maybe)), places[maybe], maybe[maybe]
     once = pc.equal(pc.count_substring(texts, '"old"'), 1)  # a document in a column may have a member of this name
     maybe &= ~pc.and_(once, pc.match_substring_regex(texts, _WITHOUT)).to_numpy(zero_copy_only=False)
-    found = {}
+    result = {}
     for place, text in zip(places[maybe], texts.filter(pa.array(maybe)).to_pylist(), strict=True):
         try:
             old = parsed(b'{"m":' + text)["m"].get("old")
         except FaultError:
             continue  # its reader rejects it
-        found[int(place)] = [_nulls(row) for row in (old if isinstance(old, list) else [old])]
-    return found
+        result[int(place)] = [_nulls(row) for row in (old if isinstance(old, list) else [old])]
+    return result
 
 
 def _nulls(row: Any) -> frozenset[str]:

@@ -52,26 +52,28 @@ class PlainJson:
     def _read(self, column: pa.ChunkedArray, known: pa.Schema | None, errors: dict[int, str]) -> Iterator[_Rows]:
         values = column.combine_chunks()
         places = np.flatnonzero(values.is_valid().to_numpy(zero_copy_only=False))
-        for found in envelopes(values.drop_null(), places, errors):
+        for envelope in envelopes(values.drop_null(), places, errors):
             try:
-                row, objects = self._objects(found, known, errors)
+                row, objects = self._objects(envelope, known, errors)
             except ValueError as error:
-                errors.update((int(place), str(error)) for place in found.places)
+                errors.update((int(place), str(error)) for place in envelope.places)
                 continue
             for numbers, structs in objects:
                 yield _good_rows(row, numbers, structs, errors)
 
     def _objects(
-        self, found: Envelope, known: pa.Schema | None, errors: dict[int, str]
+        self, envelope: Envelope, known: pa.Schema | None, errors: dict[int, str]
     ) -> tuple[Row, list[tuple[np.ndarray, pa.StructArray]]]:
-        if found.schema is None:
+        if envelope.schema is None:
             writing = Writing(decimals="text", timestamps=self.timestamps, zone=self.zone)
-            return OpenRows(lambda row: row, (), known, writing, errors, lenient=True).read(found.texts, found.places)
-        written = written_type(found.schema)
+            return OpenRows(lambda row: row, (), known, writing, errors, lenient=True).read(
+                envelope.texts, envelope.places
+            )
+        written = written_type(envelope.schema)
         if written.kind != "struct":
             raise FaultError(f"a schema of {written.kind} in place of a struct")
         row = connect_row(written, Origin(json=True), known)
-        return row, list(JsonObjects(row.raw, errors).read(found.texts, found.places))
+        return row, list(JsonObjects(row.raw, errors).read(envelope.texts, envelope.places))
 
 
 @dataclass(frozen=True)
@@ -102,15 +104,15 @@ class PlainAvro:
     def _read(self, column: pa.ChunkedArray, known: pa.Schema | None, errors: dict[int, str]) -> Iterator[_Rows]:
         values = column.combine_chunks()
         places = np.flatnonzero(values.is_valid().to_numpy(zero_copy_only=False))
-        for found in bodies(values.drop_null(), places, self.registry, errors):
+        for body in bodies(values.drop_null(), places, self.registry, errors):
             try:
-                if found.written.kind != "struct":
-                    raise FaultError(f"an Avro schema of {found.written.kind} in place of a record")
-                row = connect_row(found.written, Origin(json=False), known)
+                if body.written.kind != "struct":
+                    raise FaultError(f"an Avro schema of {body.written.kind} in place of a record")
+                row = connect_row(body.written, Origin(json=False), known)
             except FaultError as error:
-                errors.update((int(place), str(error)) for place in found.places)
+                errors.update((int(place), str(error)) for place in body.places)
                 continue
-            for numbers, structs in found.read(errors):
+            for numbers, structs in body.read(errors):
                 yield _good_rows(row, numbers, structs, errors)
 
 

@@ -63,20 +63,20 @@ class SchemaRegistry:
             self._schemas[number] = None if found is None else self._whole(found, f"the schema {number}")
         return self._schemas[number]
 
-    def _whole(self, found: dict[str, Any], name: str) -> str:
+    def _whole(self, answer: dict[str, Any], name: str) -> str:
         """The text of a schema with all schemas that it refers to inside."""
-        if found.get("schemaType", "AVRO") != "AVRO":
+        if answer.get("schemaType", "AVRO") != "AVRO":
             raise SourceError(
                 f"The schema registry {self.url} has no Avro for {name}",
-                found=str(found["schemaType"]),
+                found=str(answer["schemaType"]),
                 fix="use a topic whose messages are Avro or JSON",
             )
         named: dict[str, Any] = {}
-        self._references(found, named)
-        return inlined(str(found["schema"]), named)
+        self._references(answer, named)
+        return inlined(str(answer["schema"]), named)
 
-    def _references(self, found: dict[str, Any], named: dict[str, Any]) -> None:
-        for reference in found.get("references") or ():
+    def _references(self, answer: dict[str, Any], named: dict[str, Any]) -> None:
+        for reference in answer.get("references") or ():
             if reference["name"] in named:
                 continue
             path = f"/subjects/{quote(reference['subject'], safe='')}/versions/{reference['version']}"
@@ -106,8 +106,8 @@ class SchemaRegistry:
             request.add_unredirected_header("Authorization", f"Basic {base64.b64encode(pair).decode()}")
         try:
             with self._opener().open(request, timeout=self.timeout) as answer:
-                found: dict[str, Any] = json.loads(answer.read())
-                return found
+                document: dict[str, Any] = json.loads(answer.read())
+                return document
         except HTTPError as error:
             if error.code == _MISSING:
                 return None

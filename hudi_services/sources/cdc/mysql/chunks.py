@@ -121,18 +121,18 @@ def chunked_table(
     if not set(key.columns) <= codes.keys() & declared.keys():
         raise gone_meanwhile(table.full_name)
     columns = tuple(_key_column(name, codes[name], *declared[name]) for name in key.columns)
-    found = ChunkedTable(table, key.index, columns, choices, _statement(connection, table))
+    result = ChunkedTable(table, key.index, columns, choices, _statement(connection, table))
     if not all(is_ordered(column.code) for column in columns) or any(
         column.declared == YEAR2 for column in table.columns
     ):
         return None
     try:
         with answered(connection), connection.cursor(DictCursor) as cursor:
-            cursor.execute(f"EXPLAIN FORMAT=TRADITIONAL {found.step(None, None, 1000)}")
+            cursor.execute(f"EXPLAIN FORMAT=TRADITIONAL {result.step(None, None, 1000)}")
             [plan] = cursor.fetchall()
     except pymysql.err.MySQLError:
         return None
-    return found if plan["key"] == key.index and "filesort" not in (plan["Extra"] or "") else None
+    return result if plan["key"] == key.index and "filesort" not in (plan["Extra"] or "") else None
 
 
 def key_values(connection: Connection[Any], query: str) -> KeyValues | None:

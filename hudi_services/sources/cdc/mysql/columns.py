@@ -220,10 +220,10 @@ def printed_column(name: str, declared: str) -> LoggedColumn:
 
     A decimal without its digits has none (precision 0). Raises ValueError for a type that cannot be read.
     """
-    found = _DECLARATION.fullmatch(declared)
-    if found is None:
+    match = _DECLARATION.fullmatch(declared)
+    if match is None:
         raise ValueError(f"the column {name!r} has the type {declared}")
-    kind = _ALIASES.get(found[1].lower(), found[1].lower())
-    numbers = [int(part) for part in (found[2] or "").split(",") if part.strip().isdigit()]
+    kind = _ALIASES.get(match[1].lower(), match[1].lower())
+    numbers = [int(part) for part in (match[2] or "").split(",") if part.strip().isdigit()]
     first, second = [*numbers, None, None][:2]
     return catalog_column(name, kind, declared, first, first, second or 0, first)

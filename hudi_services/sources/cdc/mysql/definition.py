@@ -97,25 +97,25 @@ def effect_on(statement: Statement, table: LoadedTable) -> Effect | None:
 
 
 def _effect(statement: Statement, table: LoadedTable, fold: Fold) -> Effect | None:
-    found = tokens(statement.text, statement.mode)
-    begin = words(found)
-    found = [(kind, value if kind == "text" else fold(value)) for kind, value in found]
+    pairs = tokens(statement.text, statement.mode)
+    begin = words(pairs)
+    pairs = [(kind, value if kind == "text" else fold(value)) for kind, value in pairs]
     current = fold(statement.database)
     ours = (fold(table.database), fold(table.name))
     if begin[:1] == ["TRUNCATE"]:
-        return "truncate" if ours in _names(found[2 if begin[1:2] == ["TABLE"] else 1 :], current) else None
+        return "truncate" if ours in _names(pairs[2 if begin[1:2] == ["TABLE"] else 1 :], current) else None
     if begin[:3] == ["CREATE", "OR", "REPLACE"]:
-        begin, found = begin[2:], found[2:]
+        begin, pairs = begin[2:], pairs[2:]
         begin[0] = "DROP"
     if begin[:1] == ["DROP"] and begin[1:2] in (["DATABASE"], ["SCHEMA"]):
-        return "drop" if (current, ours[0]) in _names(found[2:], current) else None
+        return "drop" if (current, ours[0]) in _names(pairs[2:], current) else None
     if begin[:1] in (["DROP"], ["RENAME"]) and begin[1:2] in (["TABLE"], ["TABLES"]):
         effect: Effect = "drop" if begin[0] == "DROP" else "rename"
-        return effect if ours in _names(found[2:], current) else None
+        return effect if ours in _names(pairs[2:], current) else None
     if begin[:1] == ["DROP"] and "INDEX" in begin[1:3]:
-        return "alter" if table.by_index and ours in _names(found[2:], current) else None
+        return "alter" if table.by_index and ours in _names(pairs[2:], current) else None
     if begin[:1] == ["ALTER"] and "TABLE" in begin[1:4]:
-        return _altered(begin, found, table, ours, current, statement.mode)
+        return _altered(begin, pairs, table, ours, current, statement.mode)
     return None
 
 
@@ -125,14 +125,14 @@ def _may_be_ours(statement: Statement, database: str, table: str) -> bool:
 
 
 def _altered(
-    begin: Sequence[str], found: Sequence[Token], table: LoadedTable, ours: tuple[str, str], current: str, mode: int
+    begin: Sequence[str], tokens: Sequence[Token], table: LoadedTable, ours: tuple[str, str], current: str, mode: int
 ) -> Effect | None:
     start = begin.index("TABLE") + 1
     while begin[start : start + 1] and begin[start] in _BEFORE_NAME:
         start += 1
-    end = start + (3 if found[start + 1 : start + 2] == [("mark", ".")] else 1)
-    rest = found[end:]
-    if ours not in _names(found[start:end], current):
+    end = start + (3 if tokens[start + 1 : start + 2] == [("mark", ".")] else 1)
+    rest = tokens[end:]
+    if ours not in _names(tokens[start:end], current):
         # Another table may take our name, or give us its rows.
         if not {"RENAME", "EXCHANGE", "CONVERT"} & set(begin[end:]) or ours not in _names(rest, current):
             return None
@@ -150,16 +150,16 @@ def _is_rename(clause: Sequence[Token]) -> bool:
     return begin[:1] == ["RENAME"] and begin[1:2] not in (["COLUMN"], ["INDEX"], ["KEY"])
 
 
-def _names(found: Sequence[Token], current: str) -> set[tuple[str, str]]:
+def _names(tokens: Sequence[Token], current: str) -> set[tuple[str, str]]:
     """Names of tables in a list. Other words become names, too, which match nothing."""
     names = set()
     place = 0
-    while place < len(found):
-        kind, value = found[place]
+    while place < len(tokens):
+        kind, value = tokens[place]
         if kind not in ("name", "word"):
             place += 1
-        elif found[place + 1 : place + 2] == [("mark", ".")] and place + 2 < len(found):
-            names.add((value, found[place + 2][1]))
+        elif tokens[place + 1 : place + 2] == [("mark", ".")] and place + 2 < len(tokens):
+            names.add((value, tokens[place + 2][1]))
             place += 3
         else:
             names.add((current, value))
@@ -167,11 +167,11 @@ def _names(found: Sequence[Token], current: str) -> set[tuple[str, str]]:
     return names
 
 
-def _clauses(found: Sequence[Token]) -> Iterator[list[Token]]:
+def _clauses(tokens: Sequence[Token]) -> Iterator[list[Token]]:
     """The parts between the commas outside brackets."""
     depth = 0
     clause: list[Token] = []
-    for kind, value in found:
+    for kind, value in tokens:
         depth += (value == "(") - (value == ")") if kind == "mark" else 0
         if (kind, value) == ("mark", ",") and not depth:
             yield clause

@@ -87,7 +87,7 @@ def _retention(facts: ServerFacts) -> Requirement:
     seconds = float(facts.variables.get("binlog_expire_logs_seconds") or 0)
     seconds = seconds or float(facts.variables.get("expire_logs_days") or 0) * 86_400
     snapshot = snapshot_seconds(sum(table.rows for table in facts.tables), sum(table.size for table in facts.tables))
-    found = (
+    result = (
         f"{span(seconds) if seconds else 'for ever'}. "
         f"A snapshot of {counted(len(facts.tables), 'table')} takes about {span(snapshot)}"
     )
@@ -95,8 +95,8 @@ def _retention(facts: ServerFacts) -> Requirement:
     fix = f"SET GLOBAL binlog_expire_logs_seconds = {int(wanted)}"
     name = "logs are kept for a day and for four snapshots (binlog_expire_logs_seconds)"
     if seconds and seconds < snapshot:
-        return Requirement(name, "missing", found, fix)
-    return _requirement(name, not seconds or seconds >= wanted, found, fix, otherwise="warning")
+        return Requirement(name, "missing", result, fix)
+    return _requirement(name, not seconds or seconds >= wanted, result, fix, otherwise="warning")
 
 
 def _identity(server: DatabaseServer, facts: ServerFacts) -> Iterator[Requirement]:

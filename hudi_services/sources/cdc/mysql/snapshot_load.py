@@ -197,7 +197,7 @@ class _ChunkedRun:
         if progress is None or progress.last is None:
             return
         load, table = self.load, self.source.table.full_name
-        found = chunks(
+        ranges = chunks(
             lambda query: load.sessions.run(table, lambda connection: find_key(connection, self.source, query)),
             self.source,
             lambda: self._chunk_rows,
@@ -205,7 +205,7 @@ class _ChunkedRun:
             progress.last,
         )
         yield from load.sessions.results(
-            table, lambda connection, chunk: read_chunk(connection, self.source, chunk), found
+            table, lambda connection, chunk: read_chunk(connection, self.source, chunk), ranges
         )
 
     def _check_log(self, stored: StoredPosition) -> None:

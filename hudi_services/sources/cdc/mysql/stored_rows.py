@@ -69,14 +69,14 @@ class StoredRows:
         # Values that do not fit into the stored type become others, which the keys leave out below.
         chosen = [pc.field(one.name).isin(pc.unique(keyed[one.name].cast(one.type, safe=False))) for one in fields]
         names = list(dict.fromkeys([*self.located_by, *_SOURCE]))
-        found = [owner.empty_table()]
+        empty_tables = [owner.empty_table()]
         for batch in HoodieDataset(self.table, state=self.state).to_batches(names, reduce(and_, chosen)):
             rows = pa.Table.from_batches([batch])
             stored = conform(rows.select(rows_of.stored.names), rows_of.stored)
             columns = {RECORD_KEY: rows_of.keys.of(stored), PARTITION_PATH: rows_of.paths.of(stored)}
             owned = pa.table({**columns, **{name: rows[name] for name in _SOURCE}}).cast(owner)
-            found.append(owned.filter(pc.is_in(owned[RECORD_KEY], value_set=keyed[RECORD_KEY].combine_chunks())))
-        owners = pa.concat_tables(found)
+            empty_tables.append(owned.filter(pc.is_in(owned[RECORD_KEY], value_set=keyed[RECORD_KEY].combine_chunks())))
+        owners = pa.concat_tables(empty_tables)
         return owners.filter(pc.invert(_is_of(without))) if without else owners
 
 

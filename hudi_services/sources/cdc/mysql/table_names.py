@@ -41,12 +41,12 @@ def _ranges(names: Sequence[str]) -> list[Any]:
             plain.append(name)
         else:
             numbers.setdefault(match["prefix"], []).append(int(match["number"]))
-    found: list[Any] = list(plain)
+    result: list[Any] = list(plain)
     for prefix, values in numbers.items():
         for _, run in groupby(enumerate(sorted(values)), key=lambda place: place[1] - place[0]):
             members = [number for _, number in run]
             if len(members) < _FEWEST:
-                found += [f"{prefix}{number}" for number in members]
+                result += [f"{prefix}{number}" for number in members]
             else:
-                found.append([prefix, members[0], members[-1]])
-    return found
+                result.append([prefix, members[0], members[-1]])
+    return result

@@ -69,15 +69,15 @@ def key_of_target(properties: TableProperties, keys: Sequence[UniqueKey], *, nam
     """
     _check_merging(properties)
     fields = set(properties.record_key_fields)
-    found = next((key for key in keys if fields.issuperset(key.columns)), None)
-    if found is None and not named:
+    unique_key = next((key for key in keys if fields.issuperset(key.columns)), None)
+    if unique_key is None and not named:
         columns = ",".join(sorted(fields))
         raise ConfigError(
             f"Rows of the server may share a record key of table {properties.name!r}",
             found=f"record key {columns}, and {_listed(keys)} at the server",
             fix=f"load into a new path, or say that no two rows have the same: --hoodie-conf {RECORD_KEY_FIELDS.name}={columns}",
         )
-    return found
+    return unique_key
 
 
 def check_key_values(columns: pa.StructArray | pa.ChunkedArray, key: UniqueKey | None) -> None:

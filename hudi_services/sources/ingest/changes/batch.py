@@ -168,8 +168,8 @@ class TableBatch:
         if self.begin is None:
             plan = self._all_rows()
         elif self.changes:
-            found = read_changes(self.state, ChangeQuery(self.begin, self.end, net=True), engine)
-            rows = rows_to_apply(found, self.placed_by)
+            changes = read_changes(self.state, ChangeQuery(self.begin, self.end, net=True), engine)
+            rows = rows_to_apply(changes, self.placed_by)
             return replace(self, _rows=rows), rows.schema
         else:
             plan = plan_read(self.state, Query(kind=Incremental(self.begin, self.end)))

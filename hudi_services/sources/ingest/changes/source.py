@@ -124,23 +124,23 @@ class TableSource:
         empty = TableBatch(state=state, begin=begin)
         if last is None or last <= begin:
             return empty
-        found = change_range(state, ChangeQuery(begin, last))
-        commits = found.commits[: self._count(found)]
+        table_batch = change_range(state, ChangeQuery(begin, last))
+        commits = table_batch.commits[: self._count(table_batch)]
         if not commits:
             return empty
         return TableBatch(
             state=state,
             begin=begin,
-            end=found.completion(commits[-1]),
+            end=table_batch.completion(commits[-1]),
             commits=commits,
             changes=self.changes,
             placed_by=self.placed_by,
             on_loss=lambda error: self._lost(state, error),
         )
 
-    def _count(self, found: ChangeRange) -> int:
+    def _count(self, commits: ChangeRange) -> int:
         """The number of commits of the next batch."""
-        sizes = [found.state.commit_metadata(commit).bytes_written for commit in found.commits]
+        sizes = [commits.state.commit_metadata(commit).bytes_written for commit in commits.commits]
         count = len(sizes) if self.max_commits is None else min(len(sizes), self.max_commits)
         if self.max_bytes is None:
             return count

@@ -32,14 +32,14 @@ def vast_json(lines: Lines, rows: pa.Table) -> VastJson | None:
     """The vast numbers of JSON lines whose columns were guessed as `rows`; None when there are none, which is quick to see."""
     if not any(may_hold(column, float(_LIMIT)) for column in rows.columns):
         return None
-    found = {
+    result = {
         number: _schema(line) for number, line in zip(lines.numbers, lines.texts, strict=True) if _IN_JSON.search(line)
     }
-    schema = unite(found.values(), guessed=True)
+    schema = unite(result.values(), guessed=True)
     if not schema.names:
         return None
     return VastJson(
-        schema, frozenset(found), Lines([_IN_JSON.sub(rb"\g<1>0", line) for line in lines.texts], lines.numbers)
+        schema, frozenset(result), Lines([_IN_JSON.sub(rb"\g<1>0", line) for line in lines.texts], lines.numbers)
     )
 
 

@@ -107,8 +107,8 @@ class Parsed:
         numbers = np.arange(1, self.rows.num_rows + len(self.rejected) + 1)
         kept = np.delete(numbers, [number - 1 for number in self.rejected])
         wanted = kept[list(places)].tolist()
-        found = _line_numbers(self.block, self.dialect, frozenset(wanted))
-        return [found[number] for number in wanted]
+        line_numbers = _line_numbers(self.block, self.dialect, frozenset(wanted))
+        return [line_numbers[number] for number in wanted]
 
 
 def csv_rows(
@@ -146,13 +146,13 @@ def csv_rows(
             decimal_point=dialect.csv.decimal_mark,
         ),
     )
-    found = Parsed(rows, block, dialect, frozenset(row.number for row in wrong))
-    lines = _line_numbers(block, dialect, found.rejected)
+    result = Parsed(rows, block, dialect, frozenset(row.number for row in wrong))
+    lines = _line_numbers(block, dialect, result.rejected)
     for row in wrong:
         reject(
             row.text or "", f"line {lines[row.number]}: {row.actual_columns} columns instead of {row.expected_columns}"
         )
-    return found
+    return result
 
 
 def without_null_texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -169,16 +169,16 @@ def with_nulls(column: pa.ChunkedArray, words: Sequence[str]) -> pa.ChunkedArray
 
 def _line_numbers(block: Block, dialect: Dialect, wanted: frozenset[int]) -> dict[int, int]:
     """The lines of some rows, by their numbers (from 1). A line that is blank or a comment is not a row."""
-    found: dict[int, int] = {}
+    result: dict[int, int] = {}
     number, line = 0, block.line
     for match in dialect.row.finditer(block.data) if wanted else ():
         raw = match[0]
         if raw.strip(b"\r\n") and not dialect.is_comment(raw):
             number += 1
             if number in wanted:
-                found[number] = line
+                result[number] = line
         line += _lines(raw)
-    return found
+    return result
 
 
 def _names(header: bytes, dialect: Dialect) -> list[str]:
@@ -236,8 +236,8 @@ def _stray_end(data: bytes, start: int, dialect: Dialect) -> int | None:
 
 def _lines(data: bytes) -> int:
     """The number of line ends."""
-    found = data.count(b"\n")
-    return found + data.count(b"\r") - data.count(b"\r\n") if b"\r" in data else found
+    result = data.count(b"\n")
+    return result + data.count(b"\r") - data.count(b"\r\n") if b"\r" in data else result
 
 
 def _reject(data: bytes, line: int, reason: str, reject: RejectText) -> None:

@@ -38,21 +38,21 @@ def header_names(feed: Feed) -> list[str] | None:
 
 def defaults(feed: Feed) -> Mapping[str, pa.Scalar]:
     """The values for rows that have none. Raises ConfigError naming the column whose default does not fit its type."""
-    found = {}
+    result = {}
     for name, column in feed.columns.items():
         if column.default is None:
             continue
         kind = arrow_type(column.type)
         text = pa.chunked_array([[column.default]])
         try:
-            found[name] = pc.cast(in_utc(text) if is_moment(kind) else text, kind)[0]
+            result[name] = pc.cast(in_utc(text) if is_moment(kind) else text, kind)[0]
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
             raise ConfigError(
                 f"The default of column {name!r} does not fit its type",
                 found=f"{column.default!r}, which is not a {column.type}: {error}",
                 fix="correct `default` below `schema`",
             ) from None
-    return found
+    return result
 
 
 def as_moments(given: pa.DataType, kind: pa.DataType) -> pa.DataType:

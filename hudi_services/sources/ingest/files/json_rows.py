@@ -99,10 +99,10 @@ def _parsed(lines: Lines, schema: pa.Schema | None, others: str) -> pa.Table:
         map(_begins_object, lines.texts)
     ):  # Arrow's JSON reader ends the process at a null in place of an object
         raise pa.ArrowInvalid("not a JSON object")
-    found = _parsed_objects(lines, schema, others)
-    if found.num_rows != len(lines.texts) and not all(map(_is_whole, lines.texts)):
+    rows = _parsed_objects(lines, schema, others)
+    if rows.num_rows != len(lines.texts) and not all(map(_is_whole, lines.texts)):
         raise pa.ArrowInvalid(LINES_HINT)
-    return found
+    return rows
 
 
 def _parsed_objects(lines: Lines, schema: pa.Schema | None, others: str) -> pa.Table:
@@ -213,10 +213,10 @@ def _readable(kind: pa.DataType) -> pa.DataType:
 def _undeclared(line: bytes, schema: pa.Schema) -> str | None:
     """The unexpected field, which Arrow does not name; None for one inside a map."""
     try:
-        found = unknown_field(pa_json.read_json(io.BytesIO(line)).schema, schema)
+        result = unknown_field(pa_json.read_json(io.BytesIO(line)).schema, schema)
     except pa.ArrowException as error:
         return str(error)
-    return f"field {found!r} is not among the columns" if found is not None else None
+    return f"field {result!r} is not among the columns" if result is not None else None
 
 
 def _not_blank(lines: Sequence[bytes], first: int) -> Lines:
@@ -236,12 +236,12 @@ def _as_often(lines: Lines, rows: int) -> Lines:
 
 def _objects(line: bytes) -> int:
     """The number of objects in one line."""
-    found, at, all_of_it = 0, 0, line.decode().strip()
+    result, at, all_of_it = 0, 0, line.decode().strip()
     while at < len(all_of_it):
         _, at = _DECODER.raw_decode(all_of_it, at)
         at += len(all_of_it[at:]) - len(all_of_it[at:].lstrip())
-        found += 1
-    return found
+        result += 1
+    return result
 
 
 def _array_blocks(source: File) -> Iterator[Lines]:

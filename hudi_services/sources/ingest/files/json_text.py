@@ -64,8 +64,8 @@ class Wanted:
         if pa.types.is_string(kind):
             return cls("text")
         if pa.types.is_struct(kind):
-            found = {column.name: wanted for column in kind.fields if (wanted := cls.of(column.type)) is not None}
-            return cls("struct", members=found) if found else None
+            result = {column.name: wanted for column in kind.fields if (wanted := cls.of(column.type)) is not None}
+            return cls("struct", members=result) if result else None
         if pa.types.is_map(kind):
             return cls("map", cls.of(kind.item_type))
         inside = cls.of(kind.value_type) if pa.types.is_list(kind) else None
@@ -78,16 +78,16 @@ def rewritten(line: bytes, columns: Wanted | None) -> bytes:
     Raises ArrowInvalid for a map that is no object, or has a key twice.
     """
     text = line.decode()
-    found, at = [], 0
+    result, at = [], 0
     try:
         while (at := _after_blanks(text, at)) < len(text):
             value, at = _value(text, at, columns)
-            found.append(value)
+            result.append(value)
     except pa.ArrowInvalid:  # which is a ValueError, too
         raise
     except (ValueError, RecursionError):
         return line
-    return " ".join(found).encode()
+    return " ".join(result).encode()
 
 
 def _value(text: str, at: int, wanted: Wanted | None) -> tuple[str, int]:
@@ -117,50 +117,50 @@ def _value(text: str, at: int, wanted: Wanted | None) -> tuple[str, int]:
 
 def _members(text: str, at: int, wanted: Wanted) -> tuple[list[tuple[str, str]], int]:
     """Names, as they are written, and values of an object, and its end. Raises ValueError for text that is not an object."""
-    found: list[tuple[str, str]] = []
+    result: list[tuple[str, str]] = []
     members, inside = wanted.members, wanted.inside
     at = _after_blanks(text, at + 1)
     if text.startswith("}", at):
-        return found, at + 1
+        return result, at + 1
     while True:
         plain = _PLAIN.match(text, at)
         if plain is not None:
             written, quoted, bare, sign = plain.groups()
             of_it = members.get(written[1:-1], inside)
             if of_it is None or (of_it.shape == "text" and bare is None):
-                found.append((written, quoted or bare))
+                result.append((written, quoted or bare))
             elif of_it.shape == "text":
-                found.append((written, f'"{bare}"'))
+                result.append((written, f'"{bare}"'))
             else:
                 plain = None
         if plain is not None:
             at = plain.end()
             if sign == "}":
-                return found, at
+                return result, at
             continue
         start = _after_blanks(text, at)
         if not text.startswith('"', start):
             raise ValueError("no name")
         name, end = _DECODER.raw_decode(text, start)
         value, after = _value(text, _past(_COLON, text, end).end(), members.get(name, inside))
-        found.append((text[start:end], value))
+        result.append((text[start:end], value))
         following = _past(_NEXT["}"], text, after)
         at = following.end()
         if following[1] == "}":
-            return found, at
+            return result, at
 
 
 def _elements(text: str, at: int, wanted: Wanted | None) -> tuple[str, int]:
-    found: list[str] = []
+    result: list[str] = []
     at = _after_blanks(text, at + 1)
     if text.startswith("]", at):
         return "[]", at + 1
     while True:
         value, after = _value(text, at, wanted)
-        found.append(value)
+        result.append(value)
         following = _past(_NEXT["]"], text, after)
         if following[1] == "]":
-            return f"[{','.join(found)}]", following.end()
+            return f"[{','.join(result)}]", following.end()
         at = _after_blanks(text, following.end())
 
 

@@ -36,13 +36,13 @@ _PART = re.compile(
 
 
 def _regex(pattern: str) -> str:
-    found, at = [], 0
+    result, at = [], 0
     for match in _PART.finditer(pattern):
-        found.append(re.escape(pattern[at : match.start()]))
+        result.append(re.escape(pattern[at : match.start()]))
         at = match.end()
         if match["set"] is not None:
             inside = re.sub(r"([\\\[\]&~|^])", r"\\\1", match["set"])
-            found.append(f"(?!/)[{'^' if match['not'] else ''}{inside}]")
+            result.append(f"(?!/)[{'^' if match['not'] else ''}{inside}]")
         else:
-            found.append({"folders": "(?:[^/]*/)*", "all": ".*", "some": "[^/]*", "one": "[^/]"}[str(match.lastgroup)])
-    return "".join([*found, re.escape(pattern[at:])])
+            result.append({"folders": "(?:[^/]*/)*", "all": ".*", "some": "[^/]*", "one": "[^/]"}[str(match.lastgroup)])
+    return "".join([*result, re.escape(pattern[at:])])

@@ -67,15 +67,15 @@ class FileSchemas:
 
     def __call__(self, path: str) -> Look:
         try:
-            found = {"parquet": self._parquet, "csv": self._csv, "json": self._json}[self.file_format](path)
-            names = found[0].schema.names
+            result = {"parquet": self._parquet, "csv": self._csv, "json": self._json}[self.file_format](path)
+            names = result[0].schema.names
             for name in names:
                 if names.count(name) > 1:
                     raise pa.ArrowInvalid(f"column {name!r} is there more than once")
                 if is_no_text(name) and name not in self.feed.rename:
                     raise pa.ArrowInvalid(f"column {name!r} has signs in its name that no text has")
             rejected = self._first_rejected(path) if self.file_format == "json" and not names else None
-            return Look(tuple(found), rejected=rejected)
+            return Look(tuple(result), rejected=rejected)
         except READ_ERRORS as error:
             if self._skips and is_broken(error):
                 return Look((), str(error) or type(error).__name__)
@@ -90,17 +90,17 @@ class FileSchemas:
             file = open_parquet(source)
             kept = [field for field in map(self._known_field, file.schema_arrow.names) if field is not None]
             # Older versions loaded INT96 timestamps without a zone: columns that are so already stay so.
-            found = utc_schema(file, local_columns(pa.schema(kept))).remove_metadata()
+            result = utc_schema(file, local_columns(pa.schema(kept))).remove_metadata()
             if self._skips:
                 for group in range(file.num_row_groups):
                     file.read_row_group(group, use_threads=False)
         declared = self.declared
         if declared is None:
-            return [Weighed(found)]
+            return [Weighed(result)]
         if self.feed.undeclared == "refuse":
-            self._check_declared(unknown_field(found, declared))
+            self._check_declared(unknown_field(result, declared))
         more = self.feed.undeclared == "keep"
-        taken = [_as_declared(column, declared, more=more) for column in found if self._is_taken(column.name)]
+        taken = [_as_declared(column, declared, more=more) for column in result if self._is_taken(column.name)]
         return [Weighed(pa.schema(taken))]
 
     def _csv(self, path: str) -> list[Weighed]:
@@ -120,7 +120,7 @@ class FileSchemas:
 
     def _json(self, path: str) -> list[Weighed]:
         declared = self.declared
-        found: list[Weighed] = []
+        weighed_schemas: list[Weighed] = []
         size, some, hint = 0, False, ""
         told = json_types(self._told)
         with text_input(self.storage, path, self.feed.json_.encoding) as source:
@@ -134,14 +134,16 @@ class FileSchemas:
                     continue
                 for schema, rows in _json_schemas(lines, told):
                     some = True
-                    unite_with_most(found, Weighed(pa.schema([self._with_known(field) for field in schema]), rows))
+                    unite_with_most(
+                        weighed_schemas, Weighed(pa.schema([self._with_known(field) for field in schema]), rows)
+                    )
                 some = some or any(map(_is_object, lines.texts))  # objects of no type: the reader quarantines them
                 hint = "" if some else hint or layout_hint(lines)
         if not some:
             why = f": {hint}" if hint and self.feed.json_.layout == "lines" else ""
             raise pa.ArrowInvalid(f"no JSON object in {size} bytes{why}")
         guessed = declared is None or self.feed.undeclared == "keep"
-        return found or [Weighed(self.known if guessed and self.known is not None else pa.schema([]))]
+        return weighed_schemas or [Weighed(self.known if guessed and self.known is not None else pa.schema([]))]
 
     def _first_rejected(self, path: str) -> str | None:
         reasons: list[str] = []

@@ -26,10 +26,10 @@ def unite(schemas: Iterable[pa.Schema], *, guessed: bool) -> pa.Schema:
     `guessed` types are those of text: a time that elsewhere is other text is text, also one with a zone that elsewhere has none.
     Raises SchemaConflictError naming the column.
     """
-    found: pa.Schema | None = None
+    result: pa.Schema | None = None
     for schema in schemas:
-        found = schema if found is None else pa.schema(_fields(list(found), list(schema), "", guessed=guessed))
-    return found if found is not None else pa.schema([])
+        result = schema if result is None else pa.schema(_fields(list(result), list(schema), "", guessed=guessed))
+    return result if result is not None else pa.schema([])
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +40,15 @@ class Weighed:
     rows: int = 0
 
 
-def unite_with_most(found: list[Weighed], more: Weighed) -> None:
+def unite_with_most(weighed_schemas: list[Weighed], more: Weighed) -> None:
     """Unite `more` with the one of `found` with the most rows that it goes together with; otherwise it is a further one."""
-    for place, held in sorted(enumerate(found), key=lambda numbered: -numbered[1].rows):
+    for place, held in sorted(enumerate(weighed_schemas), key=lambda numbered: -numbered[1].rows):
         try:
-            found[place] = Weighed(unite([held.schema, more.schema], guessed=True), held.rows + more.rows)
+            weighed_schemas[place] = Weighed(unite([held.schema, more.schema], guessed=True), held.rows + more.rows)
         except SchemaConflictError:
             continue
         return
-    found.append(more)
+    weighed_schemas.append(more)
 
 
 def unite_by_rows(schemas: Iterable[Weighed]) -> tuple[pa.Schema, list[str]]:
@@ -56,10 +56,10 @@ def unite_by_rows(schemas: Iterable[Weighed]) -> tuple[pa.Schema, list[str]]:
 
     Rows with values of another type do not fit then, and go to the quarantine.
     """
-    found: list[Weighed] = []
+    weighed_schemas: list[Weighed] = []
     for schema in sorted(schemas, key=lambda weighed: -weighed.rows):
-        unite_with_most(found, schema)
-    first, *others = sorted(found, key=lambda weighed: -weighed.rows) or [Weighed(pa.schema([]))]
+        unite_with_most(weighed_schemas, schema)
+    first, *others = sorted(weighed_schemas, key=lambda weighed: -weighed.rows) or [Weighed(pa.schema([]))]
     contradictions: list[str] = []
     result = first.schema
     for other in others:

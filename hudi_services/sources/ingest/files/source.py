@@ -121,12 +121,12 @@ class FilesSource:
         if position is None:
             return Checkpoint()
         try:
-            found = Checkpoint.decode(position)
+            result = Checkpoint.decode(position)
         except CorruptTableError:
             if not start_fresh:
                 raise
             return Checkpoint()
-        return found.without(self.folder) if start_fresh else found
+        return result.without(self.folder) if start_fresh else result
 
 
 @dataclass(frozen=True)
@@ -201,8 +201,8 @@ class FileBatch:
         }
         for path, entry in {**self.plan.broken, **broken}.items():
             _log.warning("Source file %s/%s cannot be read and is skipped: %s", source.folder, path, entry.reason)
-        found = [weighed for look in looks.values() for weighed in look.schemas]
-        united = self._united(([] if declared is None else [Weighed(declared, sys.maxsize)]) + found)
+        weighed_schemas = [weighed for look in looks.values() for weighed in look.schemas]
+        united = self._united(([] if declared is None else [Weighed(declared, sys.maxsize)]) + weighed_schemas)
         if not united.names:
             rejected = [f"{file.path}, {look.rejected}" for file, look in looks.items() if look.rejected]
             if rejected:

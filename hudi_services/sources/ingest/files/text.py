@@ -59,8 +59,8 @@ class _Recoded:
             data = self._source.read(size)
             self._ended = not data
             self._rest += self._decoder.decode(data, final=self._ended).encode()
-        found, self._rest = self._rest[:size], self._rest[size:]
-        return found
+        result, self._rest = self._rest[:size], self._rest[size:]
+        return result
 
 
 def without_mark(start: bytes) -> bytes:

@@ -99,8 +99,8 @@ class Fitting:
 
     @cached_property
     def _defaults(self) -> dict[str, pa.Scalar]:
-        found = {name: value for name, value in defaults(self.feed).items() if self._is_typed(name)}
-        return {name: value.cast(self.schema.field(name).type) for name, value in found.items()}
+        result = {name: value for name, value in defaults(self.feed).items() if self._is_typed(name)}
+        return {name: value.cast(self.schema.field(name).type) for name, value in result.items()}
 
     def _is_typed(self, name: str) -> bool:
         return name in self.schema.names and name not in self.later

@@ -159,23 +159,23 @@ class TopicBatch:
         wrong: list[Wrong] = []
         ignored: Counter[str] = Counter()
         while True:
-            found = self._read(ranges, known)
-            places |= found.places
-            count += found.messages.num_rows
-            wrong += found.wrong
-            ignored += Counter(found.ignored)
+            result = self._read(ranges, known)
+            places |= result.places
+            count += result.messages.num_rows
+            wrong += result.wrong
+            ignored += Counter(result.ignored)
             ranges = self.next(places)
-            settled = found.changes.num_rows or (wrong and (known is not None or len(wrong) > _MANY))
-            if settled or not ranges or found.stopped is not None:
+            settled = result.changes.num_rows or (wrong and (known is not None or len(wrong) > _MANY))
+            if settled or not ranges or result.stopped is not None:
                 break
-        found = replace(found, wrong=wrong, ignored=ignored)
-        batch = replace(self, opened_=found, after=replace(self.after, places=places), read_messages=count)
-        if found.changes.num_rows:
-            return batch, image_columns(found.changes)
-        if found.stopped is not None and not wrong:
-            raise found.stopped
+        result = replace(result, wrong=wrong, ignored=ignored)
+        batch = replace(self, opened_=result, after=replace(self.after, places=places), read_messages=count)
+        if result.changes.num_rows:
+            return batch, image_columns(result.changes)
+        if result.stopped is not None and not wrong:
+            raise result.stopped
         if known is not None and (wrong or self.is_kept(count)):
-            return replace(batch, opened_=replace(found, changes=_no_changes(known))), _marked(known)
+            return replace(batch, opened_=replace(result, changes=_no_changes(known))), _marked(known)
         if wrong:
             raise _unreadable(self.name, wrong)
         return replace(batch, ranges=()), known if known is not None else pa.schema([])
@@ -183,24 +183,24 @@ class TopicBatch:
     def splits(self, _schema: pa.Schema, tasks: int, plan: WritePlan) -> Sequence[SourceSplit]:
         """The rows in order, about evenly."""
         assert self.opened_ is not None, "an opened batch"
-        found = applied(self.opened_.changes, plan, are_rows=self.are_rows)
+        result = applied(self.opened_.changes, plan, are_rows=self.are_rows)
         messages = self.opened_.messages
         numbers = self.opened_.changes["number"].combine_chunks()
         wrong = [*self.opened_.wrong]
-        wrong += [_wrong(messages, numbers[place].as_py(), why) for place, why in sorted(found.rejected.items())]
-        rows = numbers.take(found.places.combine_chunks())
+        wrong += [_wrong(messages, numbers[place].as_py(), why) for place, why in sorted(result.rejected.items())]
+        rows = numbers.take(result.places.combine_chunks())
         of = {name: messages[name].combine_chunks().take(rows) for name in ("partition", "offset")}
-        size = max(1, -(-found.rows.num_rows // max(1, tasks)))
+        size = max(1, -(-result.rows.num_rows // max(1, tasks)))
         topic = self.after.topic
         return [
             SplitRows(
                 topic,
-                found.rows.slice(start, size),
+                result.rows.slice(start, size),
                 of["partition"].slice(start, size),
                 of["offset"].slice(start, size),
                 wrong if start == 0 else (),
             )
-            for start in range(0, max(1, found.rows.num_rows), size)
+            for start in range(0, max(1, result.rows.num_rows), size)
         ]
 
     def _read(self, ranges: Sequence[Range], known: pa.Schema | None) -> Opened:

@@ -57,11 +57,11 @@ def topic_state(settings: Mapping[str, Any], name: str, topic: str) -> TopicStat
     admin = None
     try:
         admin = AdminClient({**settings, "error_cb": troubles, "log_level": 0})
-        found = admin.describe_topics(kafka.TopicCollection([topic]), request_timeout=SECONDS)[topic].result(
+        result = admin.describe_topics(kafka.TopicCollection([topic]), request_timeout=SECONDS)[topic].result(
             SECONDS * 2
         )
         cluster = admin.list_topics(topic, timeout=SECONDS).cluster_id
-        partitions = [partition.id for partition in found.partitions]
+        partitions = [partition.id for partition in result.partitions]
         # The ends first: a message may be deleted between the two, and a start must not lie behind its end.
         ends = _offsets(kafka, admin, topic, partitions, OffsetSpec.latest())
         starts = _offsets(kafka, admin, topic, partitions, OffsetSpec.earliest())
@@ -70,7 +70,7 @@ def topic_state(settings: Mapping[str, Any], name: str, topic: str) -> TopicStat
             admin.poll(0)  # hands over the troubles
         raise failed(error, name, topic, troubles) from error
     ends = {partition: max(end, starts[partition]) for partition, end in ends.items()}
-    identity = str(found.topic_id) if found.topic_id is not None else None
+    identity = str(result.topic_id) if result.topic_id is not None else None
     return TopicState(str(cluster), topic, identity, starts, ends)
 
 
@@ -87,28 +87,28 @@ def failed(error: Exception, name: str, topic: str, troubles: Troubles) -> Hoodi
     reason = error.args[0] if error.args else None
     code = reason.code() if isinstance(reason, kafka.KafkaError) else None
     said = str(reason.str()) if isinstance(reason, kafka.KafkaError) else "no answer"
-    found = "; ".join(filter(None, (said, troubles.last)))
+    result = "; ".join(filter(None, (said, troubles.last)))
     codes = kafka.KafkaError
     if code in (codes.UNKNOWN_TOPIC_OR_PART, codes._UNKNOWN_TOPIC, codes._UNKNOWN_PARTITION):
         return SourceError(
             f"The topic {topic} of server {name} is not there",
-            found=found,
+            found=result,
             fix="correct `source.topic`, or create the topic",
         )
     if code in (codes.TOPIC_AUTHORIZATION_FAILED, codes.CLUSTER_AUTHORIZATION_FAILED):
         return SourceError(
             f"The user may not read topic {topic} of server {name}",
-            found=found,
+            found=result,
             fix="grant READ and DESCRIBE on the topic",
         )
     if code in (codes._AUTHENTICATION, codes.SASL_AUTHENTICATION_FAILED) or "uthentication" in troubles.last:
         return SourceError(
             f"The brokers of server {name} refuse the login",
-            found=found,
+            found=result,
             fix="correct the connection, or `sasl` of the server",
         )
     return SourceUnavailableError(
         f"The brokers of server {name} do not answer",
-        found=found,
+        found=result,
         fix="check the addresses of its connection, and its keys `tls`, `ca` and `sasl`",
     )

@@ -42,12 +42,12 @@ def login(connection: str, environ: Mapping[str, str]) -> Login:
             fix=f"set it {_FIX}",
         )
     try:
-        found = _of_json(text) if text.startswith("{") else _of_url(text)
+        result = _of_json(text) if text.startswith("{") else _of_url(text)
     except (ValueError, TypeError, AttributeError):
         raise _unusable(variable, "a value that is neither a URL nor JSON of Airflow") from None
-    if not found.addresses:
+    if not result.addresses:
         raise _unusable(variable, "no host")
-    return found
+    return result
 
 
 def registry_login(connection: str, environ: Mapping[str, str]) -> tuple[str, str]:
@@ -55,16 +55,16 @@ def registry_login(connection: str, environ: Mapping[str, str]) -> tuple[str, st
     variable = variable_of(connection)
     try:
         text = environ.get(variable, "").strip()
-        found = _of_json(text) if text.startswith("{") else _of_url(text)
+        result = _of_json(text) if text.startswith("{") else _of_url(text)
     except (ValueError, TypeError, AttributeError):
-        found = Login("")
-    if not found.user:
+        result = Login("")
+    if not result.user:
         raise ConfigError(
             f"The connection {connection!r} of the schema registry cannot be used",
             found=f"no user in the environment variable {variable}",
             fix="set it to http://USER:PASSWORD@HOST, with `@`, `:` and `/` of a password as %40, %3A and %2F",
         )
-    return found.user, found.password
+    return result.user, result.password
 
 
 def client_settings(server: KafkaServer, environ: Mapping[str, str]) -> dict[str, Any]:

@@ -115,17 +115,17 @@ def contradictions(source: TopicSource) -> Iterator[tuple[tuple[str, ...], str]]
 
 def _options(said: Sequence[str]) -> dict[str, str]:
     names = [name for name in MESSAGE_OPTIONS if name != "table"]
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for text in said:
         name, mark, value = text.partition("=")
-        if not mark or name not in names or name in found:
+        if not mark or name not in names or name in result:
             raise ConfigError(
                 f"--message-option cannot be {text!r:.100}",
-                found="a key twice" if name in found else "no key of messages and its value",
+                found="a key twice" if name in result else "no key of messages and its value",
                 fix=f"write KEY=VALUE once for each; keys are {', '.join(names)}",
             )
-        found[name] = value
-    return found
+        result[name] = value
+    return result
 
 
 def _wrong(what: str, mistakes: Sequence[str]) -> ConfigError:

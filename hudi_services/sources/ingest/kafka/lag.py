@@ -59,14 +59,14 @@ def topic_lags(tables: Iterable[Table], server: str, ask: Callable[[str], TopicS
 def _lag(table: Table, source: TopicSource, ask: Callable[[str], TopicState]) -> TopicLag:
     topic = ask(source.topic)
     try:
-        found = find_position(HoodieTable.open(table.base_path).state(), KEY, start_fresh=False)
+        position = find_position(HoodieTable.open(table.base_path).state(), KEY, start_fresh=False)
     except TableNotFoundError:
-        found = None
+        position = None
     stored: TopicPosition | None = None
     places = first_places(topic)
-    if found is not None:
-        stored = TopicPosition.decode(found)
-        places = checked_places(topic, stored, source.table, found.where)
+    if position is not None:
+        stored = TopicPosition.decode(position)
+        places = checked_places(topic, stored, source.table, position.where)
     waiting = [topic.ends[partition] - place.next for partition, place in places.items()]
     state: State = "new" if stored is None else "behind" if any(waiting) else "current"
     moved = stored.moved.isoformat() if stored is not None and stored.moved is not None else ""

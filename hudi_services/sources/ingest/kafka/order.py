@@ -31,10 +31,10 @@ class Ordered:
     def places(self, count: int | None = None) -> dict[int, Place]:
         """The places after the first `count` messages; None: after all."""
         partitions = self.messages["partition"][:count].to_numpy()
-        found = {}
+        result = {}
         for messages in self.read:
-            found[messages.range.partition] = _place(messages, int((partitions == messages.range.partition).sum()))
-        return found
+            result[messages.range.partition] = _place(messages, int((partitions == messages.range.partition).sum()))
+        return result
 
 
 def in_order(read: Sequence[PartitionMessages]) -> Ordered:
@@ -51,8 +51,10 @@ def _table(read: Sequence[PartitionMessages], kept: Sequence[int], order: np.nda
     places = order.tolist()
 
     def ordered(name: str) -> list[Any]:
-        found = [value for messages, count in zip(read, kept, strict=True) for value in getattr(messages, name)[:count]]
-        return [found[place] for place in places]
+        values = [
+            value for messages, count in zip(read, kept, strict=True) for value in getattr(messages, name)[:count]
+        ]
+        return [values[place] for place in places]
 
     partitions = np.repeat([messages.range.partition for messages in read], kept).astype(np.int32)[order]
     times = pa.array(ordered("timestamps"), pa.int64()).cast(pa.timestamp("ms", "UTC"))

@@ -61,13 +61,13 @@ def planned_ranges(
     }
     left = {partition: ends[partition] - place.next for partition, place in places.items()}
     waiting = sorted((count, partition) for partition, count in left.items() if count > 0)
-    found = []
+    result = []
     for done, (count, partition) in enumerate(waiting):
         share = min(count, max(1, limit // (len(waiting) - done)))
         limit = max(0, limit - share)
         place = places[partition]
-        found.append(Range(partition, place, place.next + share, share == count))
-    return tuple(sorted(found, key=lambda span: span.partition))
+        result.append(Range(partition, place, place.next + share, share == count))
+    return tuple(sorted(result, key=lambda span: span.partition))
 
 
 def _check_source(state: TopicState, position: TopicPosition, filter_: str | None, where: str) -> None:

@@ -125,5 +125,5 @@ def _at(numbers: np.ndarray, flags: np.ndarray, count: int) -> np.ndarray:
 
 
 def _numpy(values: pa.ChunkedArray) -> np.ndarray:
-    found: np.ndarray = values.combine_chunks().to_numpy(zero_copy_only=False)
-    return found
+    result: np.ndarray = values.combine_chunks().to_numpy(zero_copy_only=False)
+    return result

@@ -39,14 +39,14 @@ class Grammar:
         """The one SELECT of a text. Raises ConfigError for anything else."""
         answer = json.loads(self.duck.asked("SELECT json_serialize_sql(?)", text)[0][0])
         if answer["error"]:
-            found = answer["error_message"]
+            error_message = answer["error_message"]
             if answer["error_type"] == "not implemented":
-                found = "another statement than SELECT"
+                error_message = "another statement than SELECT"
             elif "position" in answer:
                 place = int(answer["position"])
                 line, near = text.count("\n", 0, place) + 1, text[max(0, place - 20) : place + 20]
-                found += f' (line {line}: {near!r}; a column with a name of SQL\'s needs quotes, such as "at")'
-            raise unusable(found)
+                error_message += f' (line {line}: {near!r}; a column with a name of SQL\'s needs quotes, such as "at")'
+            raise unusable(error_message)
         statements = answer["statements"]
         if len(statements) != 1:
             raise unusable(f"{len(statements)} statements" if statements else "no statement")
@@ -78,12 +78,12 @@ def _functions() -> Mapping[str, Function]:
             "SELECT function_name, function_type, stability, macro_definition FROM duckdb_functions() WHERE internal"
             " ORDER BY function_type <> 'scalar', function_type <> 'macro'"
         )
-    found: dict[str, Function] = {}
+    result: dict[str, Function] = {}
     for name, kind, stability, definition in rows:
-        held = found.setdefault(name.lower(), Function(kind, stability in (None, "CONSISTENT") or name == "error"))
+        held = result.setdefault(name.lower(), Function(kind, stability in (None, "CONSISTENT") or name == "error"))
         if kind == held.kind == "macro":
-            found[name.lower()] = Function(kind, held.steady, (*held.definitions, definition))
-    return found
+            result[name.lower()] = Function(kind, held.steady, (*held.definitions, definition))
+    return result
 
 
 def nodes(tree: object) -> Iterator[Node]:

@@ -41,19 +41,19 @@ class TimesFit:
         if pa.types.is_date(values.type):
             values = values.cast(_LOCAL)
         if pa.types.is_timestamp(values.type):
-            found = self._placed(_in_micros(values))
+            result = self._placed(_in_micros(values))
         elif pa.types.is_string(values.type):
-            found = self._parsed(values)
+            result = self._parsed(values)
         elif pa.types.is_integer(values.type) or pa.types.is_decimal(values.type):
-            found = self._parsed(values.cast(pa.string()))
+            result = self._parsed(values.cast(pa.string()))
         elif pa.types.is_floating(values.type):
-            found = self._of_floats(values)
+            result = self._of_floats(values)
         else:
-            found = pa.nulls(len(values), kind_of(self.times))
-        return Fitted(found, self._misfits(column, found))
+            result = pa.nulls(len(values), kind_of(self.times))
+        return Fitted(result, self._misfits(column, result))
 
-    def _misfits(self, column: pa.Array, found: pa.Array) -> dict[int, str]:
-        lost = pc.and_(pc.is_valid(column), pc.is_null(found))
+    def _misfits(self, column: pa.Array, values: pa.Array) -> dict[int, str]:
+        lost = pc.and_(pc.is_valid(column), pc.is_null(values))
         places = np.flatnonzero(lost.to_numpy(zero_copy_only=False))
         return {
             int(place): f"{value!r} is no time {self.times}"
@@ -62,49 +62,49 @@ class TimesFit:
 
     def _parsed(self, texts: pa.Array) -> pa.Array:
         """The times of `texts`, each by the first format that it fits."""
-        found = pa.nulls(len(texts), kind_of(self.times))
+        values = pa.nulls(len(texts), kind_of(self.times))
         for text in self.times.formats:
-            missing = pc.is_null(found)
+            missing = pc.is_null(values)
             if not pc.any(missing).as_py():
                 break
             for sql in _queries(text):
                 answer = self.duck.run(sql, pa.table({"x": texts})).column(0).combine_chunks()
-                found = pc.coalesce(found, self._placed(answer))
-        return found
+                values = pc.coalesce(values, self._placed(answer))
+        return values
 
     def _of_floats(self, values: pa.Array) -> pa.Array:
         """Floats are numbers of an epoch only."""
-        found = pa.nulls(len(values), kind_of(self.times))
+        result = pa.nulls(len(values), kind_of(self.times))
         for factor in (EPOCHS[text] for text in self.times.formats if text in EPOCHS):
             scaled = pc.round(pc.multiply(values.cast(pa.float64()), float(factor)))
             inside = pc.and_(pc.greater_equal(scaled, float(_FIRST)), pc.less(scaled, float(_LAST)))
             whole = pc.if_else(inside, scaled, pa.scalar(None, pa.float64())).cast(pa.int64())
-            found = pc.coalesce(found, self._placed(whole.cast(_LOCAL).cast(_MOMENT)))
-        return found
+            result = pc.coalesce(result, self._placed(whole.cast(_LOCAL).cast(_MOMENT)))
+        return result
 
-    def _placed(self, found: pa.Array) -> pa.Array:
+    def _placed(self, values: pa.Array) -> pa.Array:
         """Timestamps as moments or local times; null where they cannot be such."""
-        if self.times.are_moments and found.type.tz is None:
+        if self.times.are_moments and values.type.tz is None:
             zone = self.times.zone
             if zone is None:
-                return pa.nulls(len(found), _MOMENT)
-            found = _inside(found)
+                return pa.nulls(len(values), _MOMENT)
+            values = _inside(values)
             first, last = (
-                pc.assume_timezone(found, zone, ambiguous="earliest", nonexistent=which)
+                pc.assume_timezone(values, zone, ambiguous="earliest", nonexistent=which)
                 for which in ("earliest", "latest")
             )
             there = pc.equal(first, last)  # no such hour on the day on which clocks go forward
             return pc.if_else(there, first, pa.scalar(None, first.type)).cast(_MOMENT)
-        if not self.times.are_moments and found.type.tz is not None:
-            return pa.nulls(len(found), _LOCAL)
-        return _inside(found).cast(kind_of(self.times))
+        if not self.times.are_moments and values.type.tz is not None:
+            return pa.nulls(len(values), _LOCAL)
+        return _inside(values).cast(kind_of(self.times))
 
 
-def _inside(found: pa.Array) -> pa.Array:
+def _inside(values: pa.Array) -> pa.Array:
     """Null for times outside the years 1 to 9999, which are other mistakes: seconds taken for milliseconds."""
-    micros = found.cast(pa.int64())
+    micros = values.cast(pa.int64())
     inside = pc.and_(pc.greater_equal(micros, _FIRST), pc.less_equal(micros, _LAST))
-    return pc.if_else(inside, found, pa.scalar(None, found.type))
+    return pc.if_else(inside, values, pa.scalar(None, values.type))
 
 
 def _queries(text: str) -> tuple[str, ...]:

@@ -34,7 +34,7 @@ def selected_columns(duck: Duck, statement: Statement, columns: pa.Schema, carri
         columns, "SQL does not distinguish columns of the source whose names differ only in case", "rename one of them"
     )
     try:
-        found = _select(duck, statement, columns.empty_table())[0].schema
+        schema = _select(duck, statement, columns.empty_table())[0].schema
     except (duckdb.Error, *OF_A_ROW) as error:
         raise ConfigError(
             "The SQL of the source does not fit its columns",
@@ -42,11 +42,11 @@ def selected_columns(duck: Duck, statement: Statement, columns: pa.Schema, carri
             fix="correct it, or declare the columns and types that it needs in `schema` or `cast`",
         ) from error
     _refuse_twins(
-        found,
+        schema,
         "The SQL of the source makes two columns of one name",
         "for another value of a column write * REPLACE (… AS name)",
     )
-    return pa.schema([_field(column, statement, carried) for column in found])
+    return pa.schema([_field(column, statement, carried) for column in schema])
 
 
 def _field(made: pa.Field, statement: Statement, carried: pa.Schema) -> pa.Field:
@@ -63,18 +63,18 @@ def select(duck: Duck, statement: Statement, rows: pa.Table) -> Selected:
 
     Raises SourceError when it fails for another reason than a value, or for very many rows.
     """
-    found = Selected()
-    _halved(duck, statement, rows, 0, found)
-    return found
+    result = Selected()
+    _halved(duck, statement, rows, 0, result)
+    return result
 
 
-def _halved(duck: Duck, statement: Statement, rows: pa.Table, start: int, found: Selected) -> None:
+def _halved(duck: Duck, statement: Statement, rows: pa.Table, start: int, columns: Selected) -> None:
     try:
         made, places = _select(duck, statement, rows)
     except OF_A_ROW as error:
         if rows.num_rows == 1:
-            found.misfits[start] = f"sql: {reason_of(error)}"
-            if len(found.misfits) > MOST_MISFITS:  # each costs a statement of its own
+            columns.misfits[start] = f"sql: {reason_of(error)}"
+            if len(columns.misfits) > MOST_MISFITS:  # each costs a statement of its own
                 raise SourceError(
                     f"The SQL of the source fails for more than {MOST_MISFITS} rows of a piece",
                     found=reason_of(error),
@@ -84,7 +84,7 @@ def _halved(duck: Duck, statement: Statement, rows: pa.Table, start: int, found:
         half = rows.num_rows // 2
         for begin, end in ((0, half), (half, rows.num_rows)):
             part = rows.take(pa.array(np.arange(begin, end)))  # a copy: slices of nested columns are not for everyone
-            _halved(duck, statement, part, start + begin, found)
+            _halved(duck, statement, part, start + begin, columns)
         return
     except duckdb.Error as error:
         raise SourceError(
@@ -92,8 +92,8 @@ def _halved(duck: Duck, statement: Statement, rows: pa.Table, start: int, found:
             found=reason_of(error),
             fix="correct `sql` of the source; nothing was loaded",
         ) from error
-    found.rows.append(made)
-    found.places.append(places + start)
+    columns.rows.append(made)
+    columns.places.append(places + start)
 
 
 def _select(duck: Duck, statement: Statement, rows: pa.Table) -> tuple[pa.Table, np.ndarray]:

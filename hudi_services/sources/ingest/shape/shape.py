@@ -85,13 +85,13 @@ class Shape:
         same = [column for column in before if column.name not in self.cast and column.name not in self.times]
         return pa.schema([column.with_name(self._old(column.name)) for column in same])
 
-    def plan(self, found: pa.Schema, known: pa.Schema | None, source: str) -> Shaping:
+    def plan(self, schema: pa.Schema, known: pa.Schema | None, source: str) -> Shaping:
         """Plan the changes to the columns `found` in the source of that name, for a table of the columns `known`.
 
         Raises SourceError for columns that are not there or would be two, ConfigError for SQL that does not fit them.
         """
         before = self._before_sql(known)
-        incoming = self._incoming(found, before, source)
+        incoming = self._incoming(schema, before, source)
         filled = filled_columns(incoming, before)
         settled = text_columns(filled)
         if self.sql is None:
@@ -113,11 +113,11 @@ class Shape:
             kinds = {column.name: column.type for column in known if self.sql.source_of(column.name) is None}
             return Shaping(self, loose, _with_types(made, kinds))
 
-    def _incoming(self, found: pa.Schema, before: pa.Schema | None, source: str) -> pa.Schema:
+    def _incoming(self, schema: pa.Schema, before: pa.Schema | None, source: str) -> pa.Schema:
         """The columns that the SQL gets, or the table where there is none."""
-        names = [self.renamed.get(name, name) for name in found.names]
+        names = [self.renamed.get(name, name) for name in schema.names]
         if twice := [name for name in names if names.count(name) > 1]:
-            olds = [old for old, new in zip(found.names, names, strict=True) if new == twice[0]]
+            olds = [old for old, new in zip(schema.names, names, strict=True) if new == twice[0]]
             raise SourceError(
                 f"Two columns of {source} would be called {twice[0]!r}",
                 found=f"columns {' and '.join(map(repr, olds))}",
@@ -126,7 +126,7 @@ class Shape:
         kinds = self._kinds
         fields = [
             column.with_name(name).with_type(kinds.get(name, column.type))
-            for column, name in zip(found, names, strict=True)
+            for column, name in zip(schema, names, strict=True)
         ]
         known = before.names if before is not None else []
         declared = {"rename": self.renamed.values(), "timestamps": self.times, "cast": self.cast}
@@ -137,7 +137,7 @@ class Shape:
             elif name not in known:
                 raise SourceError(
                     f"Column {self._old(name)!r} is in no row of {source}",
-                    found=f"columns {', '.join(found.names)}",
+                    found=f"columns {', '.join(schema.names)}",
                     fix=f"correct `{key}` of the source; nothing was loaded",
                 )
         return pa.schema(fields)
@@ -206,10 +206,10 @@ class Shaper:
         good = cast.filter(pa.array(~bad)) if bad.any() else cast
         if shape.sql is None or self.duck is None:
             return Shaped(good, places, misfits)
-        found = select(self.duck, shape.sql, good)
-        misfits |= {int(places[place]): reason for place, reason in found.misfits.items()}
-        made = pa.concat_tables(found.rows) if found.rows else self.shaping.outgoing.empty_table()
-        return Shaped(made, places[np.concatenate([*found.places, np.array([], dtype=int)])], misfits)
+        result = select(self.duck, shape.sql, good)
+        misfits |= {int(places[place]): reason for place, reason in result.misfits.items()}
+        made = pa.concat_tables(result.rows) if result.rows else self.shaping.outgoing.empty_table()
+        return Shaped(made, places[np.concatenate([*result.places, np.array([], dtype=int)])], misfits)
 
 
 def _as_nulls(column: pa.Array) -> Fitted:

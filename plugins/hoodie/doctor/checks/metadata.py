@@ -85,12 +85,12 @@ def schemas(facts: Facts) -> Iterator[Finding]:
 
 def _completed(unreadable: Unreadable) -> Finding:
     instant = unreadable.instant
-    found = str(unreadable.error.found or unreadable.error.what) if unreadable.error is not None else "0 bytes"
+    result = str(unreadable.error.found or unreadable.error.what) if unreadable.error is not None else "0 bytes"
     if instant.action.completed_as in _REDONE:
         return catalogue.TORN_SERVICE_INSTANT.found(
             f"what {instant.action} {instant.time} did cannot be read",
             "run `hudi-services doctor --fix`: the file is moved aside, and the work is done again if its plan is left",
-            found=found,
+            found=result,
             path=unreadable.path,
             instant=instant.time,
             bytes=unreadable.size,
@@ -100,7 +100,7 @@ def _completed(unreadable: Unreadable) -> Finding:
         f"the completed {instant.action} {instant.time} cannot be read",
         "restore the file from a copy. Without one: if the commit was never acknowledged, delete the file, which makes the "
         "instant pending, and the next write rolls it back with all rows that it wrote",
-        found=found,
+        found=result,
         path=unreadable.path,
         instant=instant.time,
         bytes=unreadable.size,

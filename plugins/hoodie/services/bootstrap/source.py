@@ -93,8 +93,8 @@ class ReadFooters:
             with SourceFile(self.storage, info.path) as parquet:
                 return self._parquet(info, parquet)
         except (CorruptFileError, MissingFileError, OSError) as error:
-            found = error.found if isinstance(error, CorruptFileError) else str(error)
-            return Footer(info, problem=f"it cannot be read: {found}")
+            result = error.found if isinstance(error, CorruptFileError) else str(error)
+            return Footer(info, problem=f"it cannot be read: {result}")
 
     def _parquet(self, info: FileInfo, file: SourceFile) -> Footer:
         metadata = file.metadata

@@ -91,5 +91,5 @@ def _valid_blocks(state: TableState, slices: list[FileSlice], seen: Seen) -> lis
 
     with ThreadPoolExecutor(_READERS) as pool:
         list(pool.map(scan, (log for file_slice in slices for log in file_slice.log_files)))
-    found = ([b for log in s.log_files for b in seen[log.path, log.info.size]] for s in slices)
-    return [counting(blocks, state.timeline) for blocks in found]
+    result = ([b for log in s.log_files for b in seen[log.path, log.info.size]] for s in slices)
+    return [counting(blocks, state.timeline) for blocks in result]

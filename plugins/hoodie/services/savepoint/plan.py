@@ -63,14 +63,14 @@ def _commit(state: TableState, commit_time: Time | None) -> Instant:
         )
     if commit_time is None:
         return commits[-1]
-    found = next((commit for commit in commits if commit.time == commit_time), None)
-    if found is None:
+    result = next((commit for commit in commits if commit.time == commit_time), None)
+    if result is None:
         raise SavepointError(
             f"Table {state.storage.base_path} has no commit {commit_time} on its timeline",
             found=f"its commits are {commits[0].time} to {commits[-1].time}",
             fix="name one that `hudi-services show commits` shows",
         )
-    return found
+    return result
 
 
 def _earliest_kept(state: TableState) -> Time:

@@ -107,12 +107,12 @@ def _decision(
     holds: Sequence[Hold],
     kept: KeptPartitions,
 ) -> Decision[TtlPlan]:
-    found = f"{counted(len(plan.expired), 'partition')} of {looked_at:,} outlived {plan.rule}"
+    result = f"{counted(len(plan.expired), 'partition')} of {looked_at:,} outlived {plan.rule}"
     files, size = sum(partition.files for partition in plan.expired), sum(partition.bytes for partition in plan.expired)
     whole = sum(file_slice.size for file_slice in view.slices)
     return Decision(
         plan if plan.expired else None,
-        found,
+        result,
         stages=(
             TtlScope(looked_at, len(plan.expired), files),
             Items("drop", plan.expired, size, "partition", _item),

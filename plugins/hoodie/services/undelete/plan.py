@@ -146,10 +146,10 @@ def _time(file: TrashFile) -> Time:
     return parsed.base_files[0].instant if parsed.base_files else parsed.log_files[0].time
 
 
-def _changing(view: TableView, found: Sequence[TrashFile]) -> Mapping[TrashFile, str]:
+def _changing(view: TableView, trash_files: Sequence[TrashFile]) -> Mapping[TrashFile, str]:
     """Those that would be part of the table as it is now, or of no slice at all."""
     added: defaultdict[str, list[FileInfo]] = defaultdict(list)
-    for file in found:
+    for file in trash_files:
         added[file.partition].append(FileInfo(file.path, file.size, 0))
     files = [
         parse_partition(file_group.partition, _infos(file_group, added[file_group.partition]))
@@ -160,7 +160,7 @@ def _changing(view: TableView, found: Sequence[TrashFile]) -> Mapping[TrashFile,
     now = {path for file_slice in latest_slices(groups, view.replaced) for path in file_slice.paths}
     current = {path for file_slice in view.slices for path in file_slice.paths}
     stays = {}
-    for file in found:
+    for file in trash_files:
         log = LogFileName.parse(file.path.rpartition("/")[2])
         if file.path in now - current:
             stays[file] = "it would be part of the table as it is now"
@@ -177,7 +177,7 @@ def _infos(files: PartitionFiles, more: Iterable[FileInfo] = ()) -> list[FileInf
     return list(result.values())
 
 
-def _of_clean(found: Sequence[TrashFile], clean: Time) -> SetAside:
-    files = [file for file in found if file.aside.clean == clean]
+def _of_clean(trash_files: Sequence[TrashFile], clean: Time) -> SetAside:
+    files = [file for file in trash_files if file.aside.clean == clean]
     partitions = len({file.partition for file in files})
     return SetAside(clean, files[0].aside.until.isoformat(), len(files), sum(file.size for file in files), partitions)

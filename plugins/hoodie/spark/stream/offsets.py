@@ -101,9 +101,9 @@ def next_offset(
     last = last_completed(state, None if until is None else Time.of(until))
     if last is None or (begin.position and last <= begin.position):
         return begin
-    found = change_range(state, ChangeQuery(begin.start, last))
-    commits = found.commits[: _count(found, options)] if limited else found.commits
-    return Offset.at(found.state, found.completion(commits[-1])) if commits else begin
+    result = change_range(state, ChangeQuery(begin.start, last))
+    commits = result.commits[: _count(result, options)] if limited else result.commits
+    return Offset.at(result.state, result.completion(commits[-1])) if commits else begin
 
 
 def _count(commits: ChangeRange, options: StreamOptions) -> int:

@@ -243,12 +243,12 @@ def _mapping(call: Call) -> Iterator[tuple[Any, ...]]:
 
 
 def _bootstrapped(call: Call) -> Iterator[tuple[str]]:
-    found = (
+    file_slices = (
         file_slice
         for file_slice in TableView(call.state).slices
         if file_slice.base_file is not None and file_slice.base_file.source
     )
-    for partition in sorted({file_slice.partition for file_slice in found}):
+    for partition in sorted({file_slice.partition for file_slice in file_slices}):
         yield (partition,)
 
 

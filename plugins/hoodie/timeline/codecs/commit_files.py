@@ -70,9 +70,9 @@ def written_avro(data: bytes, where: str, partitions: Collection[str] | None) ->
     UnsafePathError naming `where`."""
     if partitions is not None and looked_up(data, partitions):
         stats = _stats_schema(data)
-        found = {partition: _find_avro(data, partition, stats) for partition in partitions} if stats else {}
-        if found and None not in found.values():
-            return {partition: sizes or {} for partition, sizes in found.items()}
+        result = {partition: _find_avro(data, partition, stats) for partition in partitions} if stats else {}
+        if result and None not in result.values():
+            return {partition: sizes or {} for partition, sizes in result.items()}
     return _all_of(avro_file.decode(data, where), where, beside=True)
 
 

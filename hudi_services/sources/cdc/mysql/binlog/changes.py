@@ -61,29 +61,29 @@ class ChangeCollector:
         self._collected: dict[Shape, _Collected] = {}
         self._decoded: dict[bytes, TableMap] = {}
 
-    def name_of(self, found: Event) -> tuple[str, str]:
+    def name_of(self, logged: Event) -> tuple[str, str]:
         """Return the database and the table of a TABLE_MAP or ROWS event. Raises ValueError for rows of an unknown table."""
-        if found.kind is Kind.TABLE_MAP:
-            number, *name = table_name(found.body)
+        if logged.kind is Kind.TABLE_MAP:
+            number, *name = table_name(logged.body)
             self._names[number] = (name[0], name[1])
             return self._names[number]
-        number = int.from_bytes(found.body[:6], "little")
+        number = int.from_bytes(logged.body[:6], "little")
         if number not in self._names:
             raise ValueError(f"rows of the table number {number}, which no TABLE_MAP event named")
         return self._names[number]
 
-    def add(self, found: Event) -> None:
+    def add(self, logged: Event) -> None:
         """Note the columns of a table (TABLE_MAP), or collect rows of one.
 
         Raises ValueError where the server does not log the names of columns, for types that are unknown, images without all
         columns, cut-off rows.
         """
-        if found.kind is Kind.PARTIAL_UPDATE_ROWS:
+        if logged.kind is Kind.PARTIAL_UPDATE_ROWS:
             raise ValueError("changes inside JSON documents: the server needs an empty binlog_row_value_options")
-        if found.kind is Kind.TABLE_MAP:
-            self._map(found.body)
+        if logged.kind is Kind.TABLE_MAP:
+            self._map(logged.body)
         else:
-            self._collect(found)
+            self._collect(logged)
 
     def _map(self, body: bytes) -> None:
         table = self._decoded.get(body)
@@ -98,18 +98,18 @@ class ChangeCollector:
             )
         self._tables[table.number] = table
 
-    def _collect(self, found: Event) -> None:
-        header = rows_header(found)
+    def _collect(self, event: Event) -> None:
+        header = rows_header(event)
         table = self._tables[header.table]
         shape = Shape(table.database, table.table, table.columns)
-        _check_full(found, header, shape)
+        _check_full(event, header, shape)
         collected = self._collected.get(shape)
         if collected is None:
             places = range(len(shape.columns))
             collected = self._collected[shape] = _Collected(
                 Images(shape.columns, places), Images(shape.columns, places)
             )
-        op = INSERT if found.kind in INSERTS else DELETE if found.kind in DELETES else UPDATE
+        op = INSERT if event.kind in INSERTS else DELETE if event.kind in DELETES else UPDATE
         images, place, end, number = header.images, 0, len(header.images), self._number
         steps = [
             images_of.step
@@ -146,8 +146,8 @@ class ChangeCollector:
         )
 
 
-def _check_full(found: Event, header: RowsHeader, shape: Shape) -> None:
-    images = [header.before] * (found.kind not in INSERTS) + [header.after] * (found.kind not in DELETES)
+def _check_full(event: Event, header: RowsHeader, shape: Shape) -> None:
+    images = [header.before] * (event.kind not in INSERTS) + [header.after] * (event.kind not in DELETES)
     for present in images:
         if len(present) != len(shape.columns):
             raise ValueError(

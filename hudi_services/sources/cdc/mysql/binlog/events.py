@@ -144,24 +144,24 @@ class RowsHeader:
     images: bytes
 
 
-def rows_header(found: Event) -> RowsHeader:
+def rows_header(event: Event) -> RowsHeader:
     """Decode a ROWS event up to its images. Deletes have the image `before`, inserts `after`, updates both.
 
     Raises ValueError for a body that is cut off.
     """
-    body = Body(found.body)
+    body = Body(event.body)
     number = body.number(6)
     body.take(2)  # flags
-    if found.kind in _SECOND_VERSION:
+    if event.kind in _SECOND_VERSION:
         body.take(body.number(2) - 2)
     count = body.packed()
     first = _places(body, count)
-    second = _places(body, count) if found.kind in UPDATES else first
+    second = _places(body, count) if event.kind in UPDATES else first
     images = body.take(body.left)
-    if found.kind in _COMPRESSED:
+    if event.kind in _COMPRESSED:
         images = decompressed(images)
-    before = () if found.kind in INSERTS else first
-    after = () if found.kind in DELETES else second
+    before = () if event.kind in INSERTS else first
+    after = () if event.kind in DELETES else second
     return RowsHeader(number, before, after, images)
 
 
@@ -196,9 +196,9 @@ class Query:
     collation: int = 0
 
 
-def query(found: Event) -> Query:
+def query(event: Event) -> Query:
     """Decode a QUERY event. Raises ValueError for a body that is cut off."""
-    body = Body(found.body)
+    body = Body(event.body)
     body.take(8)  # thread, seconds
     database = body.number(1)
     body.take(2)  # error code
@@ -206,7 +206,7 @@ def query(found: Event) -> Query:
     name = body.text(database)
     body.take(1)
     text = body.take(body.left)
-    if found.kind is Kind.QUERY_COMPRESSED:
+    if event.kind is Kind.QUERY_COMPRESSED:
         text = decompressed(text)
     return Query(name, text, *_session(status))
 

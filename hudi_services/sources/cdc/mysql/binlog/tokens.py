@@ -19,11 +19,11 @@ def tokens(text: str, mode: int = 0) -> list[Token]:
 
     The variables before the statement (SET STATEMENT ... FOR) are left out.
     """
-    found = list(_tokens(text, mode))
-    if [value.upper() for _, value in found[:2]] == ["SET", "STATEMENT"]:
-        ends = [place for place, (kind, value) in enumerate(found) if kind == "word" and value.upper() == "FOR"]
-        return found[ends[0] + 1 :] if ends else found
-    return found
+    result = list(_tokens(text, mode))
+    if [value.upper() for _, value in result[:2]] == ["SET", "STATEMENT"]:
+        ends = [place for place, (kind, value) in enumerate(result) if kind == "word" and value.upper() == "FOR"]
+        return result[ends[0] + 1 :] if ends else result
+    return result
 
 
 def words(statement: Sequence[Token]) -> list[str]:

@@ -187,15 +187,15 @@ def _committed(batch: TransactionBatch, open_: _Open, position: LogPosition, eve
     open_.clear()
 
 
-def _text(found: Query, charsets: Charsets) -> str:
+def _text(query: Query, charsets: Charsets) -> str:
     """The text in the client's character set. Bytes that are no text of it stay as lone surrogates."""
-    charset = charsets.get(found.collation, "")
+    charset = charsets.get(query.collation, "")
     if charset in UTF8 or charset in ("", "binary"):
-        return found.text.decode("utf-8", "surrogateescape")
+        return query.text.decode("utf-8", "surrogateescape")
     try:
-        return decoded(found.text, charset)
+        return decoded(query.text, charset)
     except ValueError:
-        return found.text.decode("utf-8", "surrogateescape")
+        return query.text.decode("utf-8", "surrogateescape")
 
 
 def _object(begin: list[str]) -> str:
