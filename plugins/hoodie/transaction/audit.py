@@ -54,16 +54,16 @@ class Audited:
 
 @contextmanager
 def audited(
-    storage: Storage, clock: Clock, action: Audited, files: Iterable[AuditedFile]
+    storage: Storage, clock: Clock, action: Audited, files: Iterable[AuditedFile], *, also_without: bool = False
 ) -> Iterator[dict[str, object]]:
     """Record the deletes of an action, around them. A run that repeats the action after a crash finds the first record, and adds
-    the end, with what the block puts into the outcome.
+    the end, with what the block puts into the outcome. An action without files is recorded only if it is `also_without`.
 
     Raises OSError when nothing can be noted: then nothing is deleted.
     """
     lines = [{"path": file.path, "bytes": file.bytes, "reason": file.reason} for file in files]
     outcome: dict[str, object] = {}
-    if not lines:
+    if not lines and not also_without:
         yield outcome
         return
     name = _name(action, [line["path"] for line in lines])

@@ -102,7 +102,8 @@ class Erasure:
             journal.drop_keys(access.storage, plan.subject.digest)
             return PurgeRun(decision, plan)
         journal.keep_keys(access.storage, plan.subject)
-        with audited(access.storage, access.clock, self._audited(plan), _files(decision)) as outcome:
+        record = audited(access.storage, access.clock, self._audited(plan), _files(decision), also_without=True)
+        with record as outcome:
             self.elsewhere(plan.subject)
             rows = self._erase(plan, {trace.path for trace in in_table(traces)})
             left, _ = self._planned((plan.subject, search(access.state(), plan.subject, access.engine)))
@@ -119,7 +120,7 @@ class Erasure:
 
     def _audited(self, plan: PurgePlan) -> Audited:
         state = self.access.state()
-        counts = f"{counted(plan.rows, 'row')} in the table, {counted(plan.subject.keys.num_rows, 'key')} in all files"
+        counts = f"{counted(plan.rows, 'row')} in the table, {counted(plan.subject.key_count, 'key')} in all files"
         why = f"purge of the rows of a condition with SHA-256 {plan.subject.digest}: {counts}"
         return Audited(format_time(self.access.clock.now(), state.zone), "purge", why, plan.subject.digest)
 

@@ -34,6 +34,10 @@ from hoodie.view import TableState, TableView
 from hoodie.view.files import sizes_by_path
 from hoodie.view.savepoints import savepoints
 
+_MOST_PAIRS = (
+    1_000_000  # of partition and key: beyond them a row that changed its partition is found by the condition alone
+)
+
 
 @dataclass(frozen=True)
 class Wish:
@@ -77,11 +81,12 @@ class PurgePlan:
     removal: Removal
     copies: tuple[Trace, ...]  # below `.hoodie/.deleted` and `.hoodie/.quarantine`
     left: tuple[Trace, ...]  # traces that no step of a purge removes, such as texts in the timeline
+    index: tuple[Trace, ...] = ()  # of Hudi's metadata table, which any change of the table by this library deletes
 
     @property
     def is_done(self) -> bool:
         """Return whether there is nothing to erase."""
-        return not (self.rows or self.rewritten or self.removal.files or self.copies)
+        return not (self.rows or self.rewritten or self.removal.files or self.copies or self.index)
 
 
 def decide_purge(state: TableState, wish: Wish, options: Options, clock: Clock, engine: Engine) -> Decision[PurgePlan]:
@@ -96,7 +101,7 @@ def decide_purge(state: TableState, wish: Wish, options: Options, clock: Clock, 
 
 def decision_of(state: TableState, plan: PurgePlan, traces: Sequence[Trace], options: Options) -> Decision[PurgePlan]:
     """The decision for a plan and the traces that it was made of."""
-    going, keys = _going(plan, traces), plan.subject.keys.num_rows
+    going, keys = _going(plan, traces), plan.subject.key_count
     size = sum(item.bytes for item in going)
     whole = sum(sizes_by_path(TableView(state).files).values())
     held, left = plan.removal.held, plan.left
@@ -128,6 +133,8 @@ def _before(plan: PurgePlan) -> Iterator[str]:
         yield f"deletes {counted(plan.rows, 'row')} in one commit"
     if plan.rewritten:
         yield f"rewrites {counted(len(plan.rewritten), 'file group')}, with new footers"
+    if plan.index:
+        yield f"deletes Hudi's metadata table, with values in {counted(len(plan.index), 'file')}"
 
 
 def find(state: TableState, wish: Wish, engine: Engine) -> tuple[Subject, list[Trace]]:
@@ -136,7 +143,7 @@ def find(state: TableState, wish: Wish, engine: Engine) -> tuple[Subject, list[T
     kept = journal.read_keys(state.storage, first.digest)
     found = search(state, first, engine)
     keys = united(iter([kept, *(trace.keys for trace in found), current_keys(state, first, engine)]))
-    keys = _without_living(state, first, keys, engine)
+    keys = _without_living(state, first, _in_all_partitions(state, keys), engine)
     subject = Subject(first.condition, first.schema, keys)
     return subject, search(state, subject, engine) if keys.num_rows else found
 
@@ -154,6 +161,19 @@ def current_rows(state: TableState, subject: Subject, engine: Engine) -> pa.Tabl
     properties = state.properties
     named = [name.partition(".")[0] for name in (*properties.record_key_fields, *properties.partition_fields)]
     return read_rows(state, Query(list(dict.fromkeys(named)), subject.expression), engine)
+
+
+def _in_all_partitions(state: TableState, keys: pa.Table) -> pa.Table:
+    """The keys in every partition, as a row may have been in another one before. Too many pairs, and keys that no column holds,
+    stay as they are."""
+    partitions = state.files.partitions()
+    if state.properties.virtual_keys or keys.num_rows * len(partitions) > _MOST_PAIRS:
+        return keys
+    distinct = pc.unique(keys[KEY])
+    pairs = [
+        pa.table([pa.repeat(pa.scalar(path, pa.string()), len(distinct)), distinct], schema=KEYS) for path in partitions
+    ]
+    return united(iter([keys, *pairs]))
 
 
 def _without_living(state: TableState, subject: Subject, keys: pa.Table, engine: Engine) -> pa.Table:
@@ -188,10 +208,11 @@ def plan_of(
     rewritten = tuple(file_slice for file_slice in view.latest() if paths.intersection(file_slice.paths))
     removal = removal_of(view, groups, paths, wish, options, clock, rewritten)
     copies = tuple(trace for trace in traces if is_copy(trace.path))
-    handled = paths | {trace.path for trace in copies}
-    left = tuple(trace for trace in traces if trace.path not in handled and not in_metadata_table(trace))
+    index = tuple(trace for trace in traces if in_metadata_table(trace))
+    handled = paths | {trace.path for trace in (*copies, *index)}
+    left = tuple(trace for trace in traces if trace.path not in handled)
     rows = current_rows(state, subject, engine).num_rows
-    return PurgePlan(subject, rows, groups, rewritten, removal, copies, left)
+    return PurgePlan(subject, rows, groups, rewritten, removal, copies, left, index)
 
 
 def removal_of(
@@ -294,7 +315,11 @@ def _going(plan: PurgePlan, traces: Sequence[Trace]) -> list[Item]:
     """The files that the run erases, each with its traces."""
     what = {trace.path: trace.what for trace in traces}
     items = [Item(file.path, file.size, f"{file.reason}{_holds(what.get(file.path))}") for file in plan.removal.files]
-    return [*items, *(Item(trace.path, trace.size, f"a copy{_holds(trace.what)}") for trace in plan.copies)]
+    items += [Item(trace.path, trace.size, f"a copy{_holds(trace.what)}") for trace in plan.copies]
+    return [
+        *items,
+        *(Item(trace.path, trace.size, f"Hudi's metadata table{_holds(trace.what)}") for trace in plan.index),
+    ]
 
 
 def _holds(what: str | None) -> str:

@@ -69,6 +69,11 @@ class Subject:
         return tuple(sorted(text for text in self.values if len(text) >= _SHORTEST)[:_MOST])
 
     @property
+    def key_count(self) -> int:
+        """The number of keys, each counted once."""
+        return int(pc.count_distinct(self.keys[KEY]).as_py())
+
+    @property
     def unsearched(self) -> int:
         """Number of values that the bytes of files are not searched for."""
         return len(self.values) - len(self.texts)

@@ -111,6 +111,8 @@ def test_a_savepoint_holds_until_it_is_deleted(tmp_path):
     assert "not everything is erased" in message
     assert "--delete-savepoints" in message
     assert content(table) == OTHERS
+    (name,) = [name for name in audit_names(table.storage) if name.action == "purge"]
+    assert read_audit(table.storage, name).done["held"] == 4  # the base file, its logs, and the log of the deletion
     assert table.run(Purge(WHERE, delete_savepoints=True)).is_erased
     assert table.savepoints() == []
     assert holding(table) == set()

@@ -81,3 +81,22 @@ def test_keys_of_several_partitions(tmp_path):
     assert decision.facts["keys"] == 1
     assert table.run(Purge(f"id = '{PERSON}' and part = 'p'")).rows == 1
     assert sorted(table.read()["id"].to_pylist()) == ["other-12", PERSON]
+
+
+def test_the_versions_of_a_row_before_it_changed_its_partition_go(tmp_path):
+    table = create(tmp_path / "moved", FakeClock())
+    moving = {**SMALL_BLOOM, "hoodie.index.type": "GLOBAL_SIMPLE", "hoodie.simple.index.update.partition.path": "true"}
+    for step, part in enumerate(("p", "z")):
+        table.write(batch([(PERSON, part, step, step), ("other-12", "p", step, step)]), "upsert", moving)
+    assert table.run(Purge("part = 'z'")).is_erased
+    files = (file.path for part in table.state().files.all() for file in part.base_files)
+    assert not [path for path in files if PERSON.encode() in table.storage.read(path)]
+    assert content(table) == {"other-12": ("p", 1, 1)}
+
+
+def test_a_metadata_table_that_alone_holds_a_value_goes(table):
+    assert table.run(PURGE).is_erased
+    table.storage.create(".hoodie/metadata/record_index/file", PERSON.encode())
+    assert "deletes Hudi's metadata table, with values in 1 file" in table.explain(PURGE).as_text("purge")
+    assert table.run(PURGE).is_erased
+    assert table.storage.info(".hoodie/metadata/record_index/file") is None
