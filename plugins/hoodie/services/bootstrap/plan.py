@@ -95,6 +95,7 @@ def plan_bootstrap(
     if schema is not None:
         problems += _key_problems(good, schema, properties)
         problems += _folder_problems(files, good, schema, properties)
+        problems += [*_lost_columns(files, good, fields), *_rounded_columns(files, good, schema)]
     inside = tuple(name for name in fields if all(_has(footer, name) for footer in good))
     key_bytes = sum(footer.key_bytes for footer in good)
     rows = sum(footer.rows for footer in good)
@@ -245,6 +246,50 @@ def _folder_problems(
             "hoodie.datasource.write.hive_style_partitioning, hoodie.datasource.write.partitionpath.urlencode or the "
             "partition columns, or copy the rows with the mode FULL_RECORD"
         )
+
+
+def _lost_columns(files: Sequence[PlannedFile], footers: Sequence[Footer], fields: Sequence[str]) -> Iterator[str]:
+    """Copied rows would lose a column that only their folder names. Rows that stay are in folders of partition columns."""
+    lost: dict[str, list[str]] = {}
+    for file, footer in zip(files, footers, strict=True):
+        named = [step.partition("=")[0] for step in file.folder.split("/") if "=" in step]
+        for name in named if file.mode == keys.FULL_RECORD else ():
+            if name not in fields and not _has(footer, name):
+                lost.setdefault(name, []).append(file.folder)
+    for name, folders in lost.items():
+        yield (
+            f"the column {name!r} is in names of folders alone, and no partition column of the table: {some(folders)}; "
+            "name it in hoodie.datasource.write.partitionpath.field, or store it in the files"
+        )
+
+
+def _rounded_columns(files: Sequence[PlannedFile], footers: Sequence[Footer], schema: pa.Schema) -> Iterator[str]:
+    """Integers of files that stay would be rounded at each read; those of copied files are looked at one by one."""
+    for field in schema:
+        rounded = [
+            file.info.path
+            for file, footer in zip(files, footers, strict=True)
+            if file.mode == keys.METADATA_ONLY
+            and field.name in footer.schema.names
+            and _rounds(footer.schema.field(field.name).type, field.type)
+        ]
+        if rounded:
+            yield (
+                f"column {field.name!r} is {field.type}, which would round the integers of {len(rounded)} files: "
+                f"{some(rounded)}; copy them with the mode FULL_RECORD, which refuses only those that do not fit"
+            )
+
+
+def _rounds(stored: pa.DataType, kind: pa.DataType) -> bool:
+    if pa.types.is_struct(stored) and pa.types.is_struct(kind):
+        both = [(stored.field(name), kind.field(name)) for name in stored.names if kind.get_field_index(name) >= 0]
+        return any(_rounds(one.type, other.type) for one, other in both)
+    if pa.types.is_map(stored) and pa.types.is_map(kind):
+        return _rounds(stored.item_type, kind.item_type)
+    if pa.types.is_list(stored) and pa.types.is_list(kind):
+        return _rounds(stored.value_type, kind.value_type)
+    digits = {"float": 24, "double": 53}.get(str(kind))
+    return digits is not None and bool(pa.types.is_integer(stored)) and stored.bit_width > digits
 
 
 def _notes(footers: Sequence[Footer], files: Sequence[PlannedFile], schema: pa.Schema | None) -> Iterator[str]:

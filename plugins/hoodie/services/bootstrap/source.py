@@ -140,7 +140,7 @@ class SourceSplit:
             for name, value in self.values:
                 if name in self.schema.names and name not in rows.schema.names:
                     rows = rows.append_column(name, pa.repeat(pa.scalar(value, pa.string()), rows.num_rows))
-            yield conform(rows, self.schema)
+            yield conform(rows, self.schema, rounds=False)
 
     def narrowed(self, columns: Sequence[str]) -> SourceSplit:
         names = set(columns)

@@ -260,3 +260,41 @@ def test_bytes_of_other_columns_are_not_read(tmp_path, monkeypatch):
     monkeypatch.setattr("hoodie.services.bootstrap.request.open_storage", _Counting)
     result = run_bootstrap(request(str(tmp_path)), FakeClock(), ENGINE)
     assert 0 < result.plan.bytes_read <= _Counting.read_bytes < 250_000 < 2_000_000 < result.plan.bytes
+
+
+def test_a_column_of_folders_that_the_table_has_not_is_not_lost(tmp_path):
+    """Copied rows would have no `hour`, in a table of fewer partition columns."""
+    for hour in ("1", "2"):
+        put(tmp_path / "source", f"part=p/hour={hour}/f.parquet", [f"k{hour}"])
+    for fields, lost in (("part", "hour"), ("", "part")):
+        with pytest.raises(SourceError, match=f"the column '{lost}' is in names of folders alone"):
+            made(request(tmp_path, {"hoodie.table.partition.fields": fields}, mode="FULL_RECORD"))
+    put(tmp_path / "source", "part=p/hour=1/f.parquet", ["k1"], part="p")
+    (tmp_path / "source/part=p/hour=2/f.parquet").unlink()
+    (tmp_path / "source/part=p/hour=1").rename(tmp_path / "source/part=p/no-column")
+    assert content(made(request(tmp_path, mode="FULL_RECORD"))) == [("p", "k1", 0)]
+
+
+@MODES
+def test_integers_beside_floats_are_not_rounded(tmp_path, mode):
+    def write(name, value):
+        rows = {
+            "id": [name],
+            "ts": pa.array([1], pa.int64()),
+            "part": ["p"],
+            "n": value,
+            "s": pa.StructArray.from_arrays([value], ["n"]),
+        }
+        target = tmp_path / f"source/part=p/{name}.parquet"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(pa.table(rows), target)
+
+    write("a", pa.array([1.5], pa.float64()))
+    write("b", pa.array([2**53 + 1], pa.int64()))
+    with pytest.raises(
+        HoodieError, match=r"Column 'n' has values that do not fit|column 'n' is double, which would round"
+    ):
+        made(request(tmp_path, mode=mode))
+    write("b", pa.array([7], pa.int32() if mode == "METADATA_ONLY" else pa.int64()))
+    rows = made(request(tmp_path, mode=mode)).read().to_pylist()
+    assert {row["id"]: (row["n"], row["s"]["n"]) for row in rows} == {"a": (1.5, 1.5), "b": (7.0, 7.0)}
