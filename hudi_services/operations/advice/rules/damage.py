@@ -11,11 +11,11 @@ from hudi_services.operations.advice.rules.remedy import command
 from hudi_services.operations.inspect.text import size
 
 _OF_SERVICES = {
-    "small-files": "small_files",
-    "log-ratio": "log_ratio",
-    "timeline-length": "timeline_length",
+    "small-files": ("small_files", "cluster"),
+    "log-ratio": ("log_ratio", "compact"),
+    "timeline-length": ("timeline_length", "archive"),
 }
-"""Findings about the shape of a table, and the objectives that say the same."""
+"""Findings about the shape of a table, with the objective that says the same, and the service whose work it is."""
 _ELSEWHERE = ("overdue-service", "held-back", "plan-waits", "left-lock", "lock", "no-table", "unreadable")
 """Findings that other rules report with more."""
 
@@ -87,8 +87,10 @@ def damages(facts: TableFacts) -> Iterator[Advice]:
 def leftovers(facts: TableFacts) -> Iterator[Advice]:
     """Findings of the doctor that leave rows right: something is left behind, or grows."""
     missed = {each.objective for each in facts.objectives if not each.met}
+    due = {service for service, work in facts.work.items() if work.due}
+    said = {check for check, (objective, service) in _OF_SERVICES.items() if objective in missed or service in due}
     for each in facts.damages:
-        if not each.grave and each.check not in _ELSEWHERE and _OF_SERVICES.get(each.check) not in missed:
+        if not each.grave and each.check not in said.union(_ELSEWHERE):
             yield _finding(facts, each, Severity.DUE)
 
 

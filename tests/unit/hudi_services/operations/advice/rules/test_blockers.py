@@ -10,6 +10,8 @@ from hudi_services.operations.advice.rules.blockers import locks, paused, plans,
 from hudi_services.runtime.pause import Pause
 from tests.support.advice import AT_NINE, NOW, said, start
 
+RESET = "let it read and commit, or move it with `hudi-services consumer reset bi --to latest`"
+
 
 def held(instant="7", action="compaction", *, completed=False, owner=None, fix="`hudi-services clean` goes on"):
     return (Held("clean", "3 file slices", instant, action, completed, AT_NINE, owner, "which it needs", fix),)
@@ -62,11 +64,12 @@ def test_a_savepoint_that_keeps_files():
         "needed any more, run hudi-services savepoint delete --instant 5. "
         "$ hudi-services savepoint delete --instant 5 --table orders"
     ]
-    unread = (replace(held("6", "commit", completed=True)[0], reason="which consumer 'bi' has not read"),)
-    [text] = said(savepoints, held=unread)
+    unread = replace(held("6", "commit", completed=True)[0], reason="which consumer 'bi' has not read", fix=RESET)
+    [text] = said(savepoints, held=(unread,))
     assert text.startswith(
         "Commit 6, which consumer 'bi' has not read, holds back clean, since 09:00 UTC. Held back: 3 file"
     )
+    assert text.endswith("$ hudi-services show consumers --table orders")
     assert said(savepoints, held=held(), pending=(PendingInstant("7", "compaction", "REQUESTED", AT_NINE),)) == []
     assert said(savepoints) == []
 

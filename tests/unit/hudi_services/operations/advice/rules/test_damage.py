@@ -6,7 +6,7 @@ from hudi_services.operations.advice.facts import Damage, Unreadable
 from hudi_services.operations.advice.model import Severity
 from hudi_services.operations.advice.rules.damage import damages, leftovers, unreadable
 from hudi_services.operations.objectives.verdict import Verdict
-from tests.support.advice import AT_NINE, facts, said, start
+from tests.support.advice import AT_NINE, facts, said, start, work
 
 FIX = "run `hudi-services doctor --fix`, which writes it"
 
@@ -67,4 +67,6 @@ def test_leftovers_are_no_damage_and_are_not_said_twice():
     assert said(leftovers, damages=(ratio,)) == ["Logs are large. $ hudi-services compact --table orders"]
     missed = Verdict("log_ratio", False, 2.0, 1.0, "bytes per byte", None, 2.0, "compact")
     assert said(leftovers, damages=(ratio,), objectives=(missed,)) == []
+    assert said(leftovers, damages=(ratio,), work=work("compact")) == []
+    assert len(said(leftovers, damages=(ratio,), work=work("clean"))) == 1
     assert said(leftovers, damages=(Damage("lock", "a lock", "", fixable=False, grave=False),)) == []
