@@ -12,6 +12,7 @@ _OF = (
     "objectives",
     "blockers",
     "consumers",
+    "checks",
     "late",
     "lag",
     "servers",

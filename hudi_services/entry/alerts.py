@@ -97,6 +97,7 @@ class Alerts(Part):
     - `objectives`: an objective is missed for longer than this;
     - `blockers`: a plan or a writer has held a service back for longer than this;
     - `consumers`: services have passed a named consumer;
+    - `checks`: data was loaded though it failed checks (`expect` of the source);
     - `runs`: the last run of a service failed;
     - `tasks`: a task of the table's DAGs failed;
     - `late`: a table has had no commit for longer than this;
@@ -113,6 +114,7 @@ class Alerts(Part):
     objectives: Longer | None = None
     blockers: Longer | None = None
     consumers: bool = False
+    checks: bool = False
     runs: bool = False
     tasks: bool = False
     late: Longer | None = None

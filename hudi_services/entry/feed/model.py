@@ -14,25 +14,16 @@ from contextlib import suppress
 from datetime import date, datetime, timedelta
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from hoodie.times import duration, zone_name
+from hoodie.times import zone_name
+from hudi_services.entry.feed.expect import Expect, unknown_columns
+from hudi_services.entry.feed.parts import Duration as Duration
+from hudi_services.entry.feed.parts import Part as Part
+from hudi_services.entry.feed.parts import Texts as Texts
+from hudi_services.entry.feed.parts import one_or_more as _one_or_more
 from hudi_services.entry.feed.times import ISO, Times
 from hudi_services.entry.feed.types import parse_type
-
-
-class Part(BaseModel):
-    """Base of everything that users declare: frozen, and an unknown option is a mistake."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-def _one_or_more(value: object) -> object:
-    return (value,) if isinstance(value, str) else value
-
-
-Texts = Annotated[tuple[str, ...], BeforeValidator(_one_or_more)]
-"""One text, or a list of them."""
 
 
 def _type_name(value: str) -> str:
@@ -63,12 +54,6 @@ def _encoding(value: str) -> str:
             f"{value!r} is no encoding; known are utf-8, latin-1, cp1252, utf-16 and others of Python"
         ) from error
     return value
-
-
-def _duration(value: object) -> object:
-    if isinstance(value, int | float):
-        raise ValueError(f"{value} has no unit; write 30s, 5m, 2h or 1d")
-    return duration(value) if isinstance(value, str) else value
 
 
 def _header(value: object) -> bool | tuple[str, ...]:
@@ -106,9 +91,7 @@ def _as_formats(value: object) -> object:
     return {"formats": value} if isinstance(value, str | list | tuple) else value
 
 
-Duration = Annotated[timedelta, BeforeValidator(_duration)]
 Zone = Annotated[str, AfterValidator(zone_name)]
-"""A duration, such as 30s, 5m, 2h or 1d."""
 Char = Annotated[str, AfterValidator(_one_char)]
 Encoding = Annotated[str, AfterValidator(_encoding)]
 
@@ -201,7 +184,8 @@ class Feed(Part):
     """How the files of a folder become rows of a table.
 
     Steps, in this order: files are chosen (`pattern`, `min_age`) and ordered; they are read (`csv`, `json`) into the columns of
-    `schema`, or into such as their values suggest; columns are renamed, times are parsed, types cast, and `sql` is run.
+    `schema`, or into such as their values suggest; columns are renamed, times are parsed, types cast, and `sql` is run. The rows
+    are then checked by what `expect` says of them.
 
     `order` is that of the files, by name or time of change: of two rows with the same key and equal ordering values, the row of
     the later file wins. `undeclared` is the treatment of columns that are missing in `schema`, if there is one.
@@ -215,10 +199,11 @@ class Feed(Part):
     columns: dict[str, Annotated[Column, BeforeValidator(_as_column)]] = Field(default={}, alias="schema")
     undeclared: Literal["refuse", "keep", "drop"] = "refuse"
     quarantine: BrokenFiles = BrokenFiles()
-    rename: dict[str, str] = {}
-    cast: dict[str, TypeName] = {}
-    timestamps: dict[str, Annotated[Timestamps, BeforeValidator(_as_formats)]] = {}
+    rename: dict[str, str] = Field(default={})
+    cast: dict[str, TypeName] = Field(default={})
+    timestamps: dict[str, Annotated[Timestamps, BeforeValidator(_as_formats)]] = Field(default={})
     sql: str | None = None
+    expect: Expect = Expect()
 
 
 KeyPath = tuple[str, ...]
@@ -237,6 +222,8 @@ def contradictions(feed: Feed, file_format: str) -> Iterator[tuple[KeyPath, str]
         for name, column in feed.columns.items():
             if parse_type(column.type).inside:
                 yield ("schema", name), f"cannot be {column.type}: a value of a CSV file is a plain one"
+    if feed.columns and feed.undeclared == "refuse" and feed.sql is None:
+        yield from unknown_columns(feed.expect, (feed.rename.get(name, name) for name in feed.columns))
     yield from _csv_contradictions(feed)
     yield from _shape_contradictions(feed)
 

@@ -175,6 +175,15 @@ class BadRows:
 
 
 @dataclass(frozen=True)
+class FailedChecks:
+    """Checks of the data that the newest load failed, and was committed: what they are, in words."""
+
+    instant: str
+    text: str
+    since: datetime | None
+
+
+@dataclass(frozen=True)
 class TableFacts:
     """All that the rules look at. Parts that were not looked at are empty; `looked` names the others, for people.
 
@@ -200,6 +209,7 @@ class TableFacts:
     readers: tuple[Reader, ...] = ()
     runs: tuple[LastRun, ...] = ()
     bad_rows: BadRows | None = None
+    failed_checks: FailedChecks | None = None
     warnings: tuple[str, ...] = ()
 
     @property

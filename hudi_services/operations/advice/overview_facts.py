@@ -8,6 +8,7 @@ from typing import Any
 
 from hudi_services.entry.objectives import RESTORED_BY
 from hudi_services.operations.advice.facts import (
+    FailedChecks,
     Held,
     HeldLock,
     PendingInstant,
@@ -81,7 +82,16 @@ def overview_facts(
             HeldLock(row["path"], str(row["holder"]), since(row["age"]), row["alive"]) for row in shown["locks"]
         ),
         readers=tuple(_readers(shown.get("consumers", ()), at)),
+        failed_checks=_failed_checks(shown.get("checks")),
     )
+
+
+def _failed_checks(row: Mapping[str, Any] | None) -> FailedChecks | None:
+    """None also for a snapshot of an earlier release, which has no checks."""
+    if not row or not row["failed"]:
+        return None
+    since = datetime.fromisoformat(row["completed"]) if row["completed"] else None
+    return FailedChecks(row["instant"], row["told"], since)
 
 
 def _verdict(row: Mapping[str, Any]) -> Verdict:

@@ -19,6 +19,7 @@ Kind = Literal[
     "objective",
     "blocker",
     "consumer",
+    "checks",
     "run",
     "late",
     "lag",
@@ -27,7 +28,7 @@ Kind = Literal[
     "deadline",
     "advice",
 ]
-OF_CONTENTS: tuple[Kind, ...] = ("damaged", "objective", "blocker", "consumer", "late")
+OF_CONTENTS: tuple[Kind, ...] = ("damaged", "objective", "blocker", "consumer", "checks", "late")
 """Kinds of which nothing is known while a table cannot be read."""
 BY_AIRFLOW: tuple[Kind, ...] = ("task", "deadline")
 """Kinds that Airflow reports; only Airflow knows their end."""
@@ -66,9 +67,9 @@ class Seen:
         return Seen(self.troubles + other.troubles, self.blind | other.blind)
 
 
-def has_more(summary: Summary) -> bool:
+def has_more(alerts: Alerts, summary: Summary) -> bool:
     """Return true if the body of the table's snapshot can have trouble in it: the body is large, and rarely needed."""
-    return bool(summary.missed) or bool(summary.passed) or summary.pending > 0
+    return alerts.checks or bool(summary.missed) or bool(summary.passed) or summary.pending > 0
 
 
 def of_table(alerts: Alerts, summary: Summary, body: Mapping[str, Any], now: datetime) -> Seen:
@@ -80,6 +81,7 @@ def of_table(alerts: Alerts, summary: Summary, body: Mapping[str, Any], now: dat
     shown = body.get("table", {})
     result = [*_damaged(alerts, summary), *_missed(alerts, summary, shown, now)]
     result += [*_blocked(alerts, summary, shown, now), *_passed(alerts, summary, shown)]
+    result += _unexpected(alerts, summary, shown)
     return Seen((*result, *_late(alerts, summary, now)))
 
 
@@ -133,6 +135,14 @@ def _passed(alerts: Alerts, summary: Summary, shown: Mapping[str, Any]) -> Itera
                 "archiving no longer keep what these need"
             )
             yield Trouble("consumer", summary.table, name, text, since)
+
+
+def _unexpected(alerts: Alerts, summary: Summary, shown: Mapping[str, Any]) -> Iterator[Trouble]:
+    """Data that was loaded though it failed checks. Loads that a check has stopped are failed runs."""
+    checks = shown.get("checks")  # a snapshot of an earlier release has none
+    if alerts.checks and checks and checks["failed"]:
+        since = datetime.fromisoformat(checks["completed"]) if checks["completed"] else None
+        yield Trouble("checks", summary.table, "", f"its newest load broke expectations: {checks['told']}", since)
 
 
 def _late(alerts: Alerts, summary: Summary, now: datetime) -> Iterator[Trouble]:

@@ -30,13 +30,13 @@ _log = logging.getLogger(__name__)
 
 def standing_tables(alerts: Alerts, store: SnapshotStore, now: datetime) -> Seen:
     """Troubles of all tables by their last snapshots. One query, and one more for each table that misses something or
-    has pending instants. Raises StoreError."""
+    has pending instants, for each table if checks are reported. Raises StoreError."""
     return joined(_of_tables(alerts, store, now))
 
 
 def _of_tables(alerts: Alerts, store: SnapshotStore, now: datetime) -> Iterator[Seen]:
     for summary in store.fleet():
-        snapshot = store.table(summary.table) if has_more(summary) else None
+        snapshot = store.table(summary.table) if has_more(alerts, summary) else None
         if snapshot is None:
             yield of_table(alerts, summary, {}, now)
         else:

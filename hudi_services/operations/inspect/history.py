@@ -82,7 +82,11 @@ def instant_row(look: Look, instant: Instant) -> dict[str, Any]:
 
 def commit_row(look: Look, instant: Instant) -> dict[str, Any]:
     """The values of a commit's own metadata; sizes in bytes."""
-    metadata = read_once(look, instant)
+    return row_of(look, instant, read_once(look, instant))
+
+
+def row_of(look: Look, instant: Instant, metadata: CommitMetadata) -> dict[str, Any]:
+    """The values of a commit whose metadata was read."""
     return {
         **instant_row(look, instant),
         "operation": metadata.operation,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 
@@ -11,6 +12,7 @@ from hoodie.config.service_options import own_options
 from hoodie.display import counted
 from hoodie.errors import HoodieError
 from hoodie.markers.read import read_markers
+from hoodie.model.commit import CommitMetadata
 from hoodie.model.files import BaseFile
 from hoodie.services.archive.service import ARCHIVE
 from hoodie.services.blockers import Blocker
@@ -24,7 +26,7 @@ from hoodie.transaction.approvals import asked_at
 from hoodie.view.future import Future
 from hudi_services.operations.inspect.consumers import CONSUMERS, consumer_rows
 from hudi_services.operations.inspect.counts import row_counts
-from hudi_services.operations.inspect.history import COMMITS, commit_row, instant_row
+from hudi_services.operations.inspect.history import COMMITS, instant_row, read_once, row_of
 from hudi_services.operations.inspect.locks import LOCKS, lock_rows
 from hudi_services.operations.inspect.objectives import COLUMNS as OBJECTIVES
 from hudi_services.operations.inspect.objectives import in_words, verdict_rows
@@ -33,6 +35,7 @@ from hudi_services.operations.inspect.table_look import Look
 from hudi_services.operations.inspect.text import count, moment, size
 from hudi_services.operations.objectives.verdict import judge
 from hudi_services.runtime.pause import read_pause
+from hudi_services.sources.ingest.expectations.results import decoded, failed
 
 _DOES = {
     "clean": ("remove", "file"),
@@ -75,7 +78,7 @@ def overview(look: Look) -> Page:
         **_table(look),
         **_files(look, problems),
         "paused": _paused(look),
-        "last_commits": _last_commits(look, problems),
+        **_last_commits(look, problems),
         "services": _services(look),
         "pending": [_pending(look, instant, problems) for instant in look.state.timeline.pending],
         "locks": lock_rows(look),
@@ -111,11 +114,32 @@ def _paused(look: Look) -> dict[str, Any] | None:
     return {**held.as_dict(), "told": str(held)} if held is not None else None
 
 
-def _last_commits(look: Look, problems: list[str]) -> list[dict[str, Any]]:
-    """The newest first, without torn ones."""
-    newest = reversed(look.state.timeline.commits[-_COMMITS:])
-    rows = [_told(problems, partial(commit_row, look, instant)) for instant in newest]
-    return [row for row in rows if row is not None]
+def _last_commits(look: Look, problems: list[str]) -> dict[str, Any]:
+    """The newest first, without torn ones, and the checks of the newest load among them that was checked."""
+    rows: list[dict[str, Any]] = []
+    checks: dict[str, Any] | None = None
+    for instant in reversed(look.state.timeline.commits[-_COMMITS:]):
+        metadata = _told(problems, partial(read_once, look, instant))
+        if metadata is not None:
+            rows.append(row_of(look, instant, metadata))
+            checks = checks or _checks(rows[-1], metadata)
+    return {"last_commits": rows, "checks": checks}
+
+
+def _checks(row: Mapping[str, Any], metadata: CommitMetadata) -> dict[str, Any] | None:
+    """The checks of the data of a load, and how many failed; None if the commit has none."""
+    results = decoded(metadata.extra)
+    if not results:
+        return None
+    wrong = failed(results)
+    told = f"{len(wrong)} of {counted(len(results), 'check')} failed: {'; '.join(map(str, wrong))}"
+    return {
+        "instant": row["instant"],
+        "completed": row["completed"],
+        "failed": len(wrong),
+        "results": [asdict(each) for each in results],
+        "told": told if wrong else f"{counted(len(results), 'check')} passed",
+    }
 
 
 def _files(look: Look, problems: list[str]) -> dict[str, Any]:
@@ -285,6 +309,11 @@ def _parts(facts: dict[str, Any]) -> list[Part]:
                 ("files", _sum(facts, "base_files", "base_bytes", f"in {counted(facts['partitions'], 'partition')}")),
                 ("logs", _sum(facts, "log_files", "log_bytes", f"of {counted(facts['file_groups'], 'file group')}")),
                 ("older versions", _sum(facts, "older_files", "older_bytes", "that may be cleaned some day")),
+                *(
+                    [("checks", f"{facts['checks']['told']} (load {facts['checks']['instant']})")]
+                    if facts["checks"]
+                    else []
+                ),
                 *[(name, next_words(name, outlook)) for name, outlook in facts["next"].items()],
             ]
         )

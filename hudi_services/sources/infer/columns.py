@@ -30,6 +30,7 @@ class Roles:
     ordering: str | None = None
     partition: str | None = None
     moves: bool = False  # rows of one key have several values of the partition column
+    repeats: bool = False  # some rows are identical
     times: dict[str, str] = field(default_factory=dict)  # column -> format
     epochs: dict[str, str] = field(default_factory=dict)
     moments: list[str] = field(default_factory=list)  # times without nulls
@@ -42,7 +43,9 @@ def roles_of(rows: pa.Table, duck: Duck) -> Roles:
     _find_times(rows, duck, roles)
     roles.ordering = _ordering(rows, roles)
     parsed = _with_times(rows, duck, roles)
-    _find_key(parsed, _distinct(parsed, duck), roles)
+    distinct = _distinct(parsed, duck)
+    roles.repeats = distinct < parsed.num_rows
+    _find_key(parsed, distinct, roles)
     _find_partition(parsed, roles)
     return roles
 

@@ -82,6 +82,7 @@ def _lines(finding: Finding) -> Iterator[str]:
     if finding.date_pattern is not None:
         yield f"      date_pattern: {_word(finding.date_pattern)}  # each run loads the dates of its interval"
     yield from _quarantine(finding)
+    yield from _expect(finding.roles)
     yield from _dialect(finding)
     yield from _schema(finding)
     yield from _times(finding)
@@ -130,6 +131,16 @@ def _quarantine(finding: Finding) -> Iterator[str]:
         remarks.append("or 0.01: up to one bad row in a hundred is set aside, more stop the load")
     if keys:
         yield f"      quarantine: {{{', '.join(keys)}}}{_remark('; '.join(remarks))}"
+
+
+def _expect(roles: Roles) -> Iterator[str]:
+    """A key that the sample has once may come twice in what the sample does not have. Identical rows would stop each load."""
+    if not roles.record_key or roles.repeats:
+        return
+    versions = roles.ordering is not None and roles.ordering not in roles.record_key
+    columns = [*roles.record_key, *([str(roles.ordering)] if versions else [])]
+    why = "a load with the same key twice stops, as one of the two rows would be lost; without this line the later one is kept"
+    yield f"      expect: {{unique: {_list(columns)}}}{_remark(why)}"
 
 
 def _dialect(finding: Finding) -> Iterator[str]:

@@ -179,6 +179,8 @@ def _outlook(table: Table, section: Ingest, asked: Asked) -> Outlook:
     end here, before Spark starts."""
     if asked.run_type not in ("scheduled", "backfill"):
         return Outlook(True, f"asked for by a run of type {asked.run_type}")
+    if table.folder is not None and table.folder.expect.freshness is not None and asked.run_type == "scheduled":
+        return Outlook(True, "the run checks how old the newest file is")
     return INGEST.command.outlook(table.base_path, _arguments(table, section, asked))
 
 

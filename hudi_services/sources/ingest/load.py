@@ -10,6 +10,7 @@ from hoodie.errors import CorruptTableError, MissingFileError, PendingInstantErr
 from hoodie.timeline import WRITE_ACTIONS
 from hoodie.transaction.create import never_committed
 from hoodie.view import TableState
+from hudi_services.sources.ingest.expectations.results import CheckResult, encoded
 from hudi_services.sources.ingest.prepare import Prepared
 from hudi_services.sources.ingest.quarantine import EXTRA, Counts, QuarantineWriter
 from hudi_services.sources.ingest.request import IngestRequest
@@ -19,12 +20,14 @@ from hudi_services.sources.positions import find_position, newest_load
 
 @dataclass
 class Load:
-    """One run. `untyped` are ordering columns of a new table that have no value in any row."""
+    """One run. `untyped` are ordering columns of a new table that have no value in any row, `checks` the results of the checks of
+    its data."""
 
     request: IngestRequest
     prepared: Prepared
     quarantine: QuarantineWriter
     untyped: tuple[str, ...]
+    checks: tuple[CheckResult, ...] = ()
     counts: Counts = field(default_factory=Counts)
     _commits: bool = False
     _refused: bool = False
@@ -82,7 +85,7 @@ class Load:
             )
         self._commits = True
         position = {self.request.source.position_key: self.prepared.batch.position}
-        return position | ({EXTRA: self.quarantine.path} if bad else {})
+        return position | encoded(self.checks) | ({EXTRA: self.quarantine.path} if bad else {})
 
     def failed(self) -> None:
         """Keep the bad rows if it is because of them; after the commit was tried, leave it to the next run to find out."""

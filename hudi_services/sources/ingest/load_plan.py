@@ -19,6 +19,7 @@ from hudi_services.sources.ingest.columns import (
     stored_columns,
     untyped_ordering,
 )
+from hudi_services.sources.ingest.expectations.check import check_columns, expectations
 from hudi_services.sources.ingest.prepare import Prepared
 from hudi_services.sources.ingest.request import IngestRequest
 from hudi_services.sources.ingest.shape.shape import Shaping
@@ -63,6 +64,7 @@ def plan_load(request: IngestRequest, prepared: Prepared, engine: Engine) -> Pla
     check_roles(shaping.outgoing, name, operation, prepared.properties)
     stored = stored_columns(shaping.outgoing, known, prepared.properties, name)
     plan = prepared.target.plan_write(stored.schema, operation, prepared.after.options, deletions=batch.deletions)
+    check_columns(expectations(request.source), stored.schema)
     untyped = untyped_ordering(shaping.outgoing, known, prepared.properties)
     rows = PlannedRows(filled_columns(delivered, expected), shaping, stored, plan, RowChecks.of_plan(plan), untyped)
     return PlannedLoad(batch, operation, rows)

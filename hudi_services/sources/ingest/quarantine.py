@@ -105,6 +105,20 @@ class QuarantineWriter:
             _finish(storage, self._prefix, run, keep_rows=run == committed)
 
 
+@dataclass(frozen=True)
+class NoQuarantine(QuarantineWriter):
+    """Writes nothing: for a reading of the rows before the load, which puts the bad ones aside."""
+
+    folder: str = ""
+    table: str = ""
+    run: str = ""
+
+    @contextmanager
+    def open(self, number: int) -> Iterator[QuarantinedRows]:
+        """Collects the bad rows of one task and forgets them."""
+        yield QuarantinedRows()
+
+
 @dataclass
 class QuarantinedRows:
     """The bad rows of one task, an example of them, how many good ones it read, and how many were filtered."""

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from dataclasses import replace
 
 from hoodie import WriteHooks, WriteResult
 from hoodie.display import counted
 from hoodie.engine import Engine
 from hudi_services.runtime.result import ServiceResult, with_services
+from hudi_services.sources.ingest.expectations.check import check_freshness, check_rows, expectations, judged
+from hudi_services.sources.ingest.expectations.results import CheckResult, summary
 from hudi_services.sources.ingest.load import Load
 from hudi_services.sources.ingest.load_plan import plan_load
 from hudi_services.sources.ingest.prepare import Prepared, prepare
-from hudi_services.sources.ingest.quarantine import QuarantineWriter
+from hudi_services.sources.ingest.quarantine import NoQuarantine, QuarantineWriter
 from hudi_services.sources.ingest.request import IngestRequest
 from hudi_services.sources.ingest.rows import CheckedSplit
 from hudi_services.sources.ingest.source import Batch
@@ -29,28 +32,33 @@ def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
     Raises HoodieError; the table is then as before.
     """
     prepared = prepare(request, engine)
+    expect, name = expectations(request.source), request.source.name
+    fresh = judged(expect, name, check_freshness(request.source, prepared.batch))
     if not prepared.batch.items:
-        return _nothing(prepared, prepared.batch)
+        return _nothing(prepared, prepared.batch, fresh)
     planned = plan_load(request, prepared, engine)
     batch, prepared = planned.batch, replace(prepared, batch=planned.batch, operation=planned.operation)
     if planned.rows is None:
-        return _nothing(prepared, batch)
+        return _nothing(prepared, batch, fresh)
     for warning in prepared.warnings(planned.operation):
         _log.warning("%s", warning.removeprefix("WARNING: "))
     rows, plan, options = planned.rows, planned.rows.plan, prepared.after.options
     rows.checks.check_types(rows.stored.schema)
+    tasks = plan.tasks(batch.items.bytes, engine.parallelism)
+    parts = batch.splits(rows.read, tasks, plan)
+    splits = [
+        CheckedSplit(part, name, rows.shaping, rows.stored.schema, rows.checks, NoQuarantine(), number)
+        for number, part in enumerate(parts)
+    ]
+    results = check_rows(expect, splits, rows.stored.schema, engine) if expect.reads_rows else []
+    checks = (*fresh, *judged(expect, name, results))
     table = prepared.target.opened(options)
     run = f"run-{table.clock.now():%Y%m%d%H%M%S}-{table.clock.uuid().hex[:8]}"
     quarantine = QuarantineWriter(request.places.quarantine, request.base_path, run)
-    tasks = plan.tasks(batch.items.bytes, engine.parallelism)
-    splits = [
-        CheckedSplit(split, request.source.name, rows.shaping, rows.stored.schema, rows.checks, quarantine, number)
-        for number, split in enumerate(batch.splits(rows.read, tasks, plan))
-    ]
-    load = Load(request, prepared, quarantine, rows.untyped)
+    load = Load(request, prepared, quarantine, rows.untyped, checks)
     try:
         result = table.write(
-            splits,
+            [replace(split, quarantine=quarantine) for split in splits],
             plan.operation,
             options,
             schema=rows.stored.schema,
@@ -64,10 +72,10 @@ def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
     return _service_result(result, batch, load, rows.stored.left_out)
 
 
-def _nothing(prepared: Prepared, batch: Batch) -> ServiceResult:
+def _nothing(prepared: Prepared, batch: Batch, checks: Sequence[CheckResult]) -> ServiceResult:
     table = prepared.table
     ran = prepared.after.run(table.access) if table is not None else ()
-    message = with_services(f"nothing to do: {batch.reason}", ran)
+    message = with_services("; ".join([f"nothing to do: {batch.reason}", *summary(checks)]), ran)
     return ServiceResult("ingest", message=message, files_skipped=batch.files_skipped, services=ran)
 
 
@@ -89,6 +97,7 @@ def _service_result(result: WriteResult, batch: Batch, load: Load, left_out: tup
         (counts.bad, f"quarantined in {load.quarantine.path}, such as {counts.example}"),
     )
     parts = [message, batch.outcome, *(f"{counted(rows, 'row')} {what}" for rows, what in others if rows > 0)]
+    parts += summary(load.checks)
     if left_out:
         parts.append(f"left out until a row has a value of a known type: {', '.join(left_out)}")
     return ServiceResult(

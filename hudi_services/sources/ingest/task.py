@@ -21,6 +21,8 @@ from hoodie.write.plan import chosen_operation
 from hudi_services.entry.call import Call
 from hudi_services.entry.size_estimate import Work
 from hudi_services.runtime.result import ServiceResult
+from hudi_services.sources.ingest.expectations.check import check_freshness, expectations
+from hudi_services.sources.ingest.expectations.results import failed
 from hudi_services.sources.ingest.feed_argument import read_feed
 from hudi_services.sources.ingest.files.plan import Window
 from hudi_services.sources.ingest.files.source import FilesSource
@@ -51,6 +53,9 @@ class IngestTask:
         notes = check_first_load(self.request, prepared, engine)
         batch, after = prepared.batch, [step.name for step in prepared.after.steps if not step.quiet]
         name, shape = prepared.properties.name, self.request.shape.steps
+        expect = expectations(self.request.source)
+        checks = [f"checks before anything is written: {', '.join(expect.texts)}"] if expect.texts else []
+        checks += [f"WARNING: {result}" for result in failed(check_freshness(self.request.source, batch))]
         return Decision(
             batch if batch.items.planned else None,
             batch.reason,
@@ -58,7 +63,7 @@ class IngestTask:
                 Load(name, prepared.table is None, shape, tuple(after)),
                 Facts(batch.facts),
                 batch.items,
-                Notes((*prepared.warnings(self.request.operation), *notes, *batch.notes)),
+                Notes((*prepared.warnings(self.request.operation), *checks, *notes, *batch.notes)),
             ),
         )
 

@@ -1,4 +1,5 @@
-"""Rows and changes that a reader will miss: consumers that services have passed, and rows in the quarantine."""
+"""Rows and changes that a reader will miss, and rows that it should not see: consumers that services have passed, the quarantine,
+and loads that broke expectations."""
 
 from __future__ import annotations
 
@@ -59,5 +60,23 @@ def quarantine(facts: TableFacts) -> Iterator[Advice]:
         bad.since,
         detail=f"They are in {bad.folder} and not in the table.",
         remedy="Each line of its files has a reason. Deliver repaired rows again, then delete the folder of that load.",
+        waits="It waits for a user.",
+    )
+
+
+def checks(facts: TableFacts) -> Iterator[Advice]:
+    """Data that was loaded though it failed checks."""
+    found = facts.failed_checks
+    if found is None:
+        return
+    yield Advice(
+        facts.table,
+        Severity.WAITING,
+        "checks",
+        found.instant,
+        "The newest load broke expectations of its data",
+        found.since,
+        detail=f"{found.text}.",
+        remedy="Deliver corrected files, or correct `expect` of the source.",
         waits="It waits for a user.",
     )

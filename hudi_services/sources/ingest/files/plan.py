@@ -51,6 +51,7 @@ class FilesPlan:
     again: Mapping[str, str] = field(
         default_factory=dict
     )  # path of each of `files` that was loaded before -> what of it
+    newest_ms: int | None = None  # when one of all files of these names was changed last
 
     @property
     def reason(self) -> str:
@@ -156,4 +157,7 @@ def plan_files(
         chosen.sort(key=lambda file: (file.modified_ms, file.path))
     if choice.again:
         chosen.sort(key=lambda file: choice.again.get(file.path, _NEW))
-    return FilesPlan(tuple(chosen), before, outside, tuple(changed), unmatched, tuple(young), still, unasked, again)
+    newest = max((file.modified_ms for file in files if file.path in choice.names), default=None)
+    return FilesPlan(
+        tuple(chosen), before, outside, tuple(changed), unmatched, tuple(young), still, unasked, again, newest
+    )

@@ -8,6 +8,7 @@ from hudi_services.operations.advice.evaluation import RULES, advise
 from hudi_services.operations.advice.facts import (
     BadRows,
     Damage,
+    FailedChecks,
     Held,
     HeldLock,
     LastRun,
@@ -25,6 +26,7 @@ TROUBLES = {
     "leftovers": {"damages": (Damage("orphan-file", "a file", "", fixable=True, grave=False),)},
     "consumers": {"readers": (Reader("bi", 1, AT_NINE, NOW - timedelta(hours=1), passed=True),)},
     "quarantine": {"bad_rows": BadRows("/q", 1, 9, 1, AT_NINE)},
+    "checks": {"failed_checks": FailedChecks("7", "1 of 2 checks failed", AT_NINE)},
     "last_runs": {"runs": (LastRun("clean", "failed", AT_NINE),)},
     "objectives": {"objectives": (Verdict("log_ratio", False, 2.0, 1.0, "bytes per byte", None, 2.0, "compact"),)},
     "paused": {"pause": Pause("ann", "a test", AT_NINE)},

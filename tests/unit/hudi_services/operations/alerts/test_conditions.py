@@ -23,6 +23,7 @@ ALL = Alerts.model_validate(
         "objectives": "1h",
         "blockers": "1h",
         "consumers": True,
+        "checks": True,
         "runs": True,
         "late": "1h",
     }
@@ -71,7 +72,7 @@ def test_each_kind_is_seen_where_it_is_wanted(case):
     assert kinds(summary, found) == [expected]
     assert kinds(summary, found, NONE) == []
     assert kinds(FINE, body()) == []
-    assert has_more(summary) == bool(found)
+    assert has_more(NONE, summary) == bool(found)
 
 
 @pytest.mark.parametrize("case", ["unreadable", "gone", "missed", "late"])
@@ -91,7 +92,7 @@ def test_a_consumer_that_services_have_passed():
     row = {"commits_behind": 3, "held_until": (NOW - HOUR).isoformat()}
     rows = [{"consumer": "slow", "passed": True, **row}, {"consumer": "fast", "passed": False, **row}]
     summary, found = replace(FINE, passed=("slow",)), {"table": {"consumers": rows}}
-    assert has_more(summary)
+    assert has_more(NONE, summary)
     (passed,) = of_table(ALL, summary, found, NOW).troubles
     assert (passed.kind, passed.what, passed.since) == ("consumer", "slow", NOW - HOUR)
     assert "has not read 3 commits" in passed.text
@@ -148,3 +149,14 @@ def test_a_trouble_is_the_same_while_its_words_change():
     assert replace(late, text="other", since=None).key == late.key
     assert len({replace(late, **each).key for each in ({}, {"kind": "run"}, {"table": "b"}, {"what": "b"})}) == 4
     assert Seen((late,)).knows(late)
+
+
+def test_data_that_was_loaded_though_it_failed_checks():
+    checks = {"instant": "1", "completed": (NOW - HOUR).isoformat(), "failed": 1, "told": "1 of 2 checks failed: rows"}
+    assert has_more(ALL, FINE), "the body has them"
+    (broken,) = of_table(ALL, FINE, {"table": {"checks": checks}}, NOW).troubles
+    assert (broken.kind, broken.what, broken.since) == ("checks", "", NOW - HOUR)
+    assert broken.text == "its newest load broke expectations: 1 of 2 checks failed: rows"
+    assert kinds(FINE, {"table": {"checks": checks}}, NONE) == []
+    assert kinds(FINE, {"table": {"checks": {**checks, "failed": 0}}}) == []
+    assert kinds(FINE, {"table": {"checks": None}}) == []

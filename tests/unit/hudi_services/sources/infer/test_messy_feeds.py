@@ -12,6 +12,7 @@ import yaml
 
 from hoodie import HoodieTable
 from hudi_services.cli.program import main
+from hudi_services.sources.infer import sample
 
 
 @dataclass(frozen=True)
@@ -173,6 +174,18 @@ def test_no_default_loses_a_row(name, registry, capsys):
         assert yaml.safe_load(text)["tables"][0]["keys"] == feed.keys
     assert feed.remark in text
     assert feed.says in text
+
+
+@pytest.mark.parametrize("header", ["id,v", "id,updated_at"])
+def test_a_key_that_comes_twice_after_the_sample_stops_the_load(header, registry, capsys, monkeypatch):
+    monkeypatch.setattr(sample, "_BYTES", 1000)
+    (folder := registry.parent / "feed").mkdir()
+    rows = [f"{n},2026-07-01 10:00:00" for n in range(200)]
+    (folder / "a.csv").write_text(_lines(f"{header},w", [*(f"{row},x" for row in rows), f"{rows[-1]},y"]))
+    main(["infer", str(folder)])
+    registry.write_text(text := capsys.readouterr().out)
+    assert "expect: {unique: [id" in text
+    assert _loaded(registry, capsys) is None
 
 
 def test_words_for_nothing_are_nulls_where_no_text_is_meant(registry, capsys):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from hudi_services.operations.advice.facts import BadRows, Reader
-from hudi_services.operations.advice.rules.loss import consumers, quarantine
+from hudi_services.operations.advice.facts import BadRows, FailedChecks, Reader
+from hudi_services.operations.advice.rules.loss import checks, consumers, quarantine
 from tests.support.advice import AT_NINE, NOW, said
 
 
@@ -46,3 +46,12 @@ def test_rows_in_the_quarantine():
     assert said(quarantine, bad_rows=many) == [f"1 load left rows of 5.0 MiB in the quarantine, {rest}"]
     assert said(quarantine) == []
     assert said(quarantine, bad_rows=BadRows("/q", 0, 0, 0, None)) == []
+
+
+def test_a_load_that_broke_expectations():
+    found = FailedChecks("20260305090000000", "1 of 2 checks failed: expected rows >= 100: 4 rows", AT_NINE)
+    assert said(checks, failed_checks=found) == [
+        "The newest load broke expectations of its data, since 09:00 UTC. 1 of 2 checks failed: expected rows >= 100: 4 rows. "
+        "Deliver corrected files, or correct `expect` of the source. It waits for a user."
+    ]
+    assert said(checks) == []
