@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from hoodie.changes.consumer_lag import Claim, claims
 from hoodie.clock import Clock
 from hoodie.config.key import Options
+from hoodie.config.keys.bootstrap import SOURCE
 from hoodie.config.keys.consumer import RETENTION_HOURS
 from hoodie.display import counted
 from hoodie.engine.base import Engine
@@ -82,6 +83,7 @@ class PurgePlan:
     copies: tuple[Trace, ...]  # below `.hoodie/.deleted` and `.hoodie/.quarantine`
     left: tuple[Trace, ...]  # traces that no step of a purge removes, such as texts in the timeline
     index: tuple[Trace, ...] = ()  # of Hudi's metadata table, which any change of the table by this library deletes
+    outside: str | None = None  # the source of a bootstrap, whose files are not searched
 
     @property
     def is_done(self) -> bool:
@@ -212,7 +214,9 @@ def plan_of(
     handled = paths | {trace.path for trace in (*copies, *index)}
     left = tuple(trace for trace in traces if trace.path not in handled)
     rows = current_rows(state, subject, engine).num_rows
-    return PurgePlan(subject, rows, groups, rewritten, removal, copies, left, index)
+    return PurgePlan(
+        subject, rows, groups, rewritten, removal, copies, left, index, state.properties.raw.get(SOURCE.name)
+    )
 
 
 def removal_of(
@@ -329,6 +333,8 @@ def _holds(what: str | None) -> str:
 def _after(plan: PurgePlan) -> Iterator[str]:
     if plan.removal.files:
         yield "time travel to versions before this run ends for these file groups"
+    if plan.outside is not None:
+        yield f"the source of the bootstrap, {plan.outside}, is not searched: erase the rows there, too"
     for trace in plan.left:
         yield f"{trace.path} stays: it holds {trace.what}, which no step of a purge rewrites"
     if plan.subject.unsearched:

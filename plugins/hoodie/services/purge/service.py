@@ -55,12 +55,17 @@ class Purge:
 
     def report(self, done: PurgeRun) -> tuple[str, str | None]:
         """The message about a run, without a value of the rows, and None: a purge is several instants."""
+        outside = done.left.outside
+        message = self._found(done) + (f"; {outside}, the source of the bootstrap, was not searched" if outside else "")
+        return message, None
+
+    def _found(self, done: PurgeRun) -> str:
         held, left = done.left.removal.held, done.left.left
         if done.decision.plan is None and done.is_erased:
-            return "nothing to erase: a search of every file found nothing", None
+            return "nothing to erase: a search of every file found nothing"
         erased = f"{counted(done.rows, 'row')} deleted"
         if done.is_erased:
-            return f"{erased}; a search of every file found nothing more", None
+            return f"{erased}; a search of every file found nothing more"
         parts = [f"{counted(len(held), 'file')} held ({held[0].by}; {held[0].fix})"] if held else []
         parts += (
             [f"{left[0].path} holds {left[0].what}" + (f", and {len(left) - 1} more files" if left[1:] else "")]
@@ -69,4 +74,4 @@ class Purge:
         )
         if not done.left.is_done:
             parts.append("rows came back during the run; run it again")
-        return f"{erased}; not everything is erased: {'; '.join(parts)}", None
+        return f"{erased}; not everything is erased: {'; '.join(parts)}"

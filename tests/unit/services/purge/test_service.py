@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from hoodie import Purge
+from hoodie import HoodieTable, Purge
+from hoodie.engine import LocalEngine
+from hoodie.services.bootstrap import BootstrapRequest, run_bootstrap
 from tests.support.clock import FakeClock
+from tests.support.sources import SMALL, TABLE, put
 from tests.support.tables import SMALL_BLOOM, batch, create
 
 PERSON = "person-4711"
@@ -22,3 +25,15 @@ def test_a_text_that_no_step_rewrites_is_named(tmp_path):
     assert not done.is_erased
     assert PERSON not in message
     assert trace.path in str(done.shown().rows)
+
+
+def test_the_source_of_a_bootstrap_is_named(tmp_path):
+    put(tmp_path / "s", "part=p1/a.parquet", [PERSON, "b"])
+    request = BootstrapRequest(str(tmp_path / "t"), TABLE, {"hoodie.bootstrap.base.path": str(tmp_path / "s"), **SMALL})
+    run_bootstrap(request, FakeClock(), LocalEngine(1))
+    table, purge = HoodieTable.open(tmp_path / "t"), Purge(f"id = '{PERSON}'")
+    assert f"{tmp_path}/s, is not searched" in table.explain(purge).as_text("purge")
+    message, _ = purge.report(table.run(purge))
+    assert message.endswith(f"found nothing more; {tmp_path}/s, the source of the bootstrap, was not searched")
+    assert table.read()["id"].to_pylist() == ["b"]
+    assert PERSON.encode() in (tmp_path / "s" / "part=p1" / "a.parquet").read_bytes()
