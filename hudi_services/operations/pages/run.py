@@ -22,6 +22,8 @@ _DIGEST = re.compile(r"[0-9a-f]{12}")
 _ANSWERS = {"Approve": "Approved", "Reject": "Rejected"}
 _RUNNING = "running"  # a state of Airflow's tasks
 Unit = Literal["count", "bytes", "seconds"]
+_IN_PARTITIONS = frozenset({"file", "file group"})
+"""Nouns of items whose paths begin with their partition; those of others are partitions, instants or files of a source."""
 _AMOUNTS: Mapping[str, Unit] = {
     **dict.fromkeys(("rows_read", "rows_written", "rows_inserted", "rows_updated", "rows_deleted"), "count"),
     **dict.fromkeys(("rows_filtered", "rows_duplicate", "rows_without_effect", "rows_repeated"), "count"),
@@ -202,7 +204,7 @@ def _explained(left: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "outcome": "explained",
         "message": _text(left.get("reason")),
-        "amounts": tuple(_sizes(files, int(_number(left.get("files_left_out"))), size)),
+        "amounts": tuple(_sizes(left, files, int(_number(left.get("files_left_out"))))),
         "lines": (*_blockers(left), *(f"needs approval: {_text(cap)}" for cap in _list(left.get("over_caps")))),
         "files": tuple(map(_touched, files)),
         "more": int(_number(left.get("files_left_out"))),
@@ -211,13 +213,16 @@ def _explained(left: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _sizes(files: Sequence[Mapping[str, Any]], more: int, size: float) -> Iterator[Amount]:
-    """How large a plan is; its partitions are counted if all of its files are here."""
-    folders = {_text(each.get("path")).rpartition("/")[0] for each in files} - {""}
-    counts = (("files", len(files) + more), ("partitions", 0 if more else len(folders)))
-    yield from (Amount(name, number, "count") for name, number in counts if number)
-    if size:
-        yield Amount("bytes", size, "bytes")
+def _sizes(left: Mapping[str, Any], files: Sequence[Mapping[str, Any]], more: int) -> Iterator[Amount]:
+    """How large a plan is: its items by their noun, and its bytes. If all of its files are here, and lie in partitions of the
+    table, the partitions are counted."""
+    noun = _text(left.get("noun")) or "file"
+    if files or more:
+        yield Amount(f"{noun}s", len(files) + more, "count")
+    folders = {_text(file.get("path")).rpartition("/")[0] for file in files} - {""}
+    if folders and not more and noun in _IN_PARTITIONS and left.get("service") in _EXACT:
+        yield Amount("partitions", len(folders), "count")
+    yield from _amounts(left, {"bytes": "bytes", "bytes_written": "bytes"})
 
 
 def _exactly(left: Mapping[str, Any], count: int, size: float) -> dict[str, Any]:

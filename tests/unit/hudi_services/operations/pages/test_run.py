@@ -152,6 +152,21 @@ def test_a_plan_can_be_asked_for_by_its_digest() -> None:
     assert page_of({"plan": {**PLANNED, "files_left_out": 7}}).would == "remove 8 files, 2.0 KiB"
 
 
+def test_a_plan_counts_its_items_by_their_noun() -> None:
+    def sizes(**more: Any) -> list[tuple[str, float]]:
+        return [(amount.name, amount.value) for amount in page_of({"plan": {**PLANNED, **more}}).amounts]
+
+    assert sizes() == [("files", 1), ("partitions", 1), ("bytes", 2048)]
+    assert sizes(files_left_out=7) == [("files", 8), ("bytes", 2048)]
+    assert sizes(service="archive", noun="instant", bytes=0) == [("instants", 1)]
+    assert sizes(service="cluster", noun="group", files=[{"path": "a/b"}], bytes_written=5) == [
+        ("groups", 1),
+        ("bytes", 2048),
+        ("bytes written", 5),
+    ]
+    assert sizes(service="ingest", files=[{"path": "2026/01/a.csv"}]) == [("files", 1), ("bytes", 2048)]
+
+
 @pytest.mark.parametrize(
     "odd",
     [
