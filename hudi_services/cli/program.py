@@ -33,6 +33,7 @@ from hudi_services.cli.commands.rollback import rollback
 from hudi_services.cli.commands.savepoint import savepoint
 from hudi_services.cli.commands.show import diff, show
 from hudi_services.cli.commands.sql import sql
+from hudi_services.cli.commands.table import table
 from hudi_services.cli.commands.timeline_server import timeline_server
 from hudi_services.cli.commands.undelete import undelete
 from hudi_services.cli.commands.unlock import unlock
@@ -57,7 +58,7 @@ def program(entries: Entries) -> click.Group:
     )
     click.version_option(__version__, prog_name=PROGRAM)(group)
     services = (service_command(entry, entries) for entry in entries if entry.command.typed)
-    by_hand = (savepoint, restore, rollback, undelete, purge, unlock, pause, resume, consumer)
+    by_hand = (savepoint, restore, rollback, undelete, table, purge, unlock, pause, resume, consumer)
     for command in (
         *services,
         *by_hand,

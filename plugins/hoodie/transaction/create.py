@@ -11,7 +11,14 @@ from hoodie.clock import Clock
 from hoodie.config.create import new_table_properties
 from hoodie.config.key import Given, resolve
 from hoodie.config.keys.table import CREATE_KEYS
-from hoodie.config.properties.store import PROPERTIES, create_properties, update_properties
+from hoodie.config.properties.store import (
+    COPYING,
+    DROPPED,
+    MOVING,
+    PROPERTIES,
+    create_properties,
+    update_properties,
+)
 from hoodie.config.properties.table import TableProperties
 from hoodie.errors import PendingInstantError, RecordKeyError, TableExistsError, check_argument
 from hoodie.keygen import check_key_generator
@@ -63,7 +70,13 @@ def check_creation(
     present = storage.list("")
     if ".hoodie" in present.folders and storage.info(PROPERTIES) is not None:
         raise TableExistsError(f"There is a Hudi table at {storage.base_path}", fix="open it, or choose another path")
-    others = [*(file.path for file in present.files), *(folder for folder in present.folders if folder != ".hoodie")]
+    marks = {DROPPED, MOVING, COPYING}
+    begun = [file.path for file in storage.list(".hoodie").files if file.path in marks] if present.folders else []
+    others = [
+        *begun,
+        *(file.path for file in present.files),
+        *(folder for folder in present.folders if folder != ".hoodie"),
+    ]
     if others:
         raise TableExistsError(
             f"Cannot create a table at {storage.base_path}",

@@ -11,6 +11,8 @@ from hoodie.storage.idempotent import create_own
 
 PROPERTIES = ".hoodie/hoodie.properties"
 BACKUP = ".hoodie/hoodie.properties.backup"
+DROPPED, MOVING, COPYING = ".hoodie/dropped.properties", ".hoodie/moving.properties", ".hoodie/copied_from.json"
+"""Files of a table whose drop, move or copy has begun: no program reads it without its properties."""
 STAGED = ".hoodie/.staged"
 """Rows that wait for their write, which may be the one that creates the table: no sign of a table that was there."""
 _TRIES, _PAUSE_SECONDS = 3, 0.2  # a reader may meet the moment between the delete and the new file
@@ -37,6 +39,13 @@ def load_properties(storage: Storage, clock: Clock) -> TableProperties:
     for content in (main, backup):
         if isinstance(content, HoodieError):
             raise content
+    if begun := next((path for path in (DROPPED, MOVING, COPYING) if path in rest), None):
+        word = {DROPPED: "drop", MOVING: "move", COPYING: "copy"}[begun]
+        raise TableNotFoundError(
+            f"{storage.base_path} is not readable: a {word} of the table has begun and not ended",
+            found=begun,
+            fix=f"run the same {word} again, or `hudi-services table drop` to delete what is left",
+        )
     if rest:
         raise CorruptTableError(
             f"{PROPERTIES} of {storage.base_path} is missing",

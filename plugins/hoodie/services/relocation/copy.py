@@ -1,0 +1,144 @@
+"""Copying a table: its properties are copied last, so that a copy is complete or no table at all."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+from hoodie.changes.consumer_position import FOLDER as CONSUMERS
+from hoodie.clock import Clock
+from hoodie.config.properties.store import BACKUP, COPYING, DROPPED, MOVING, PROPERTIES
+from hoodie.errors import CorruptTableError, TableExistsError
+from hoodie.model.place import identity, lies_in
+from hoodie.services.relocation.marks import CopyMark, read_copy_mark, retire
+from hoodie.services.relocation.obstacles import at_work, inside, pending, refuse
+from hoodie.services.relocation.plan import RelocationPlan, plan_of
+from hoodie.storage.base import FileInfo, Storage, closing_input, walk_files
+from hoodie.storage.idempotent import create_own
+from hoodie.transaction.concurrency_options import ConcurrencyOptions
+from hoodie.transaction.heartbeat import FOLDER as HEARTBEATS
+from hoodie.transaction.locks import Locking
+from hoodie.transaction.locks.files import LOCK
+from hoodie.transaction.locks.table_lock import table_lock
+from hoodie.view import load_state
+
+_CHUNK = 8 << 20  # bytes that are read at once
+_AT_ONCE = 8  # files that are copied at the same time
+_FILES = (PROPERTIES, BACKUP, LOCK, COPYING, DROPPED, MOVING)
+_FOLDERS = (".hoodie/.temp", ".hoodie/.locks", HEARTBEATS)
+"""Files of running processes, which the other table has none of."""
+
+
+def plan_copy(
+    source: Storage, target: Storage, clock: Clock, sharing: ConcurrencyOptions, *, is_move: bool = False
+) -> RelocationPlan:
+    """Look at a table and the place of its copy. Raises TableNotFoundError, TableExistsError for a place that is not empty."""
+    state = load_state(source, clock)
+    _refuse_overlap(source, target)
+    begun = read_copy_mark(target) is not None
+    if not begun:
+        refuse_occupied(target)
+    found = [*inside(source), *at_work(state, clock, sharing), *pending(state)]
+    files = _copied(source, is_move=is_move)
+    return plan_of(source.base_path, target.base_path, files, found, begun=begun)
+
+
+def run_copy(
+    source: Storage,
+    target: Storage,
+    clock: Clock,
+    locking: Locking,
+    sharing: ConcurrencyOptions,
+    *,
+    is_move: bool = False,
+    at_once: int = _AT_ONCE,
+) -> RelocationPlan:
+    """Copy the table under its lock, so that writers wait. With `is_move` it is unreadable at its old place afterwards, and the
+    mark of the copy stays.
+
+    A kill leaves no readable copy, or a complete one: the next call goes on. Raises what `plan_copy` raises, PendingInstantError
+    for an obstacle, LockHeldError, and CorruptTableError for a copy that is complete and differs.
+    """
+    what = f"The {'move' if is_move else 'copy'} of table {source.base_path}"
+    refuse(what, plan_copy(source, target, clock, sharing, is_move=is_move).obstacles, ())
+    with table_lock(source, clock, "move" if is_move else "copy", locking):
+        plan = plan_copy(source, target, clock, sharing, is_move=is_move)
+        refuse(what, plan.obstacles, ())
+        CopyMark(source.base_path, is_move).write(target)
+        files = list(_copied(source, is_move=is_move))
+        if target.info(PROPERTIES) is None:
+            _copy_files(source, target, files, at_once)
+        _check_same(source, target, files, is_move=is_move)
+        create_own(target, PROPERTIES, source.read(PROPERTIES))
+        if is_move:
+            retire(source, DROPPED)
+    if not is_move:
+        target.delete(COPYING)
+    return plan
+
+
+def refuse_occupied(target: Storage) -> None:
+    """Raises TableExistsError for a place with files."""
+    there = target.list("")
+    if there.files or there.folders:
+        raise TableExistsError(
+            f"There are files at {target.base_path}",
+            found=", ".join([*there.folders, *(file.path for file in there.files)][:5]),
+            fix="choose an empty place",
+        )
+
+
+def _refuse_overlap(source: Storage, target: Storage) -> None:
+    one, other = identity(source.base_path), identity(target.base_path)
+    if lies_in(one, other) or lies_in(other, one):
+        raise TableExistsError(
+            f"{target.base_path} and the table {source.base_path} lie in each other", fix="choose another place"
+        )
+
+
+def _copied(source: Storage, *, is_move: bool) -> Iterator[FileInfo]:
+    """Data files first, then those of the timeline."""
+    left_out = (*_FOLDERS, *(() if is_move else (CONSUMERS,)))
+    files = [
+        file
+        for file in walk_files(source, "")
+        if file.path not in _FILES and not any(lies_in(file.path, folder) for folder in left_out)
+    ]
+    yield from (file for file in files if not file.path.startswith(".hoodie/"))
+    yield from (file for file in files if file.path.startswith(".hoodie/"))
+
+
+def _copy_files(source: Storage, target: Storage, files: Collection[FileInfo], at_once: int) -> None:
+    wanted = {file.path: file.size for file in files}
+    there = {file.path: file.size for file in walk_files(target, "") if file.path != COPYING}
+    for path in there.keys() - wanted.keys():  # an earlier run copied what the table has no more
+        target.delete(path)
+
+    def one(file: FileInfo) -> None:
+        if file.path in there:
+            if there[file.path] == file.size and not file.path.startswith(".hoodie/"):
+                return
+            target.delete(file.path)
+        with closing_input(source, file.path) as rows, target.open_output(file.path) as sink:
+            while chunk := rows.read(_CHUNK):
+                sink.write(chunk)
+
+    if at_once == 1:
+        for file in files:
+            one(file)
+        return
+    with ThreadPoolExecutor(at_once) as pool:
+        list(pool.map(one, files))
+
+
+def _check_same(source: Storage, target: Storage, files: Collection[FileInfo], *, is_move: bool) -> None:
+    """Raises CorruptTableError when the copy has other files, or a file of another size."""
+    wanted = {file.path: file.size for file in files}
+    there = {file.path: file.size for file in _copied(target, is_move=is_move)}
+    if wanted != there:
+        differs = sorted(path for path in wanted.keys() | there.keys() if wanted.get(path) != there.get(path))
+        raise CorruptTableError(
+            f"The copy {target.base_path} is not that of {source.base_path}",
+            found=f"{len(differs):,} files that differ, such as {differs[0]}",
+            fix="one of both was written in the meantime: drop the one that is not wanted by `hudi-services table drop`",
+        )

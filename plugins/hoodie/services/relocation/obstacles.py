@@ -1,0 +1,109 @@
+"""Obstacles to dropping, copying or moving a whole table."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from hoodie.changes.consumer_position import Position, positions
+from hoodie.clock import Clock
+from hoodie.config.keys.concurrency import OPTIMISTIC
+from hoodie.config.properties.store import PROPERTIES
+from hoodie.display import counted, some
+from hoodie.errors import PendingInstantError
+from hoodie.storage.base import Storage
+from hoodie.timeline import Action
+from hoodie.transaction.concurrency_options import ConcurrencyOptions
+from hoodie.transaction.heartbeat import Heartbeats
+from hoodie.transaction.locks import found_locks
+from hoodie.transaction.locks.files import LOCK
+from hoodie.transaction.locks.lease import TABLE_LOCK
+from hoodie.view import TableState
+
+CONSUMERS, SAVEPOINTS = "consumers", "savepoints"
+"""Kinds of obstacles that a user may pass over."""
+
+
+@dataclass(frozen=True)
+class Obstacle:
+    """An obstacle: its kind, what it is, and what removes it."""
+
+    kind: str
+    text: str
+    fix: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.text}. To do: {self.fix}"
+
+
+def refuse(what: str, found: Collection[Obstacle], despite: Collection[str]) -> None:
+    """Raises PendingInstantError for the obstacles that the user does not pass over."""
+    left = [each for each in found if each.kind not in despite]
+    if left:
+        raise PendingInstantError(
+            f"{what} is held back by {counted(len(left), 'obstacle')}; nothing was changed",
+            found="; ".join(f"{each.kind}: {each.text}" for each in left),
+            fix="; ".join(dict.fromkeys(each.fix for each in left)),
+        )
+
+
+def at_work(state: TableState, clock: Clock, sharing: ConcurrencyOptions) -> Iterator[Obstacle]:
+    """Services that execute a plan, and writers without the lock, by their signs of life. The table's own lock is not asked."""
+    for lock in found_locks(state.storage, clock):
+        if lock.path not in (LOCK, TABLE_LOCK) and lock.alive is not False:
+            yield Obstacle(
+                "locks", f"{lock.path} is held", "wait for its holder, or `hudi-services unlock` if it is gone"
+            )
+    beats = Heartbeats.of(state.storage, clock, sharing.expiry_ms)
+    alive = [str(each.time) for each in state.timeline.pending if beats.alive(each.time)]
+    if alive:
+        yield Obstacle("writers", f"{some(alive)} are being written", f"wait for them ({OPTIMISTIC.lower()} writers)")
+
+
+def pending(state: TableState) -> Iterator[Obstacle]:
+    """Instants that are not complete: a copy would hold plans whose paths may be those of the source."""
+    if left := [f"{each.time} ({each.action})" for each in state.timeline.pending]:
+        yield Obstacle(
+            "pending",
+            f"{some(left)} not complete",
+            "execute the plans, such as by `hudi-services compact`, or take them back by `hudi-services rollback`",
+        )
+
+
+def readers(state: TableState) -> Iterator[Obstacle]:
+    """Consumers and savepoints, which a user made to have the table later."""
+    names = [each.consumer for each in positions(state.storage) if isinstance(each, Position)]
+    if names:
+        yield Obstacle(
+            CONSUMERS, f"{some(names)} read the changes", "`hudi-services consumer delete` each, or --despite consumers"
+        )
+    saved = [str(each.time) for each in state.timeline if each.action is Action.SAVEPOINT]
+    if saved:
+        yield Obstacle(
+            SAVEPOINTS, f"{some(saved)} are kept", "`hudi-services savepoint delete` each, or --despite savepoints"
+        )
+
+
+def inside(storage: Storage) -> Iterator[Obstacle]:
+    """Links of a local folder, whose targets may be of others, and tables below the table's folder."""
+    base = storage.base_path
+    if "://" not in base:
+        links = [base] if os.path.islink(base) else []
+        for folder, folders, files in os.walk(base):
+            links += [path for name in (*folders, *files) if os.path.islink(path := os.path.join(folder, name))]
+        if links:
+            yield Obstacle("links", f"{some(links)} lead elsewhere", "remove the links; their targets stay")
+    nested = list(_nested(storage, ""))
+    if nested:
+        yield Obstacle("tables", f"{some(nested)} are tables inside of it", "move them away first")
+
+
+def _nested(storage: Storage, folder: str) -> Iterator[str]:
+    for below in storage.list(folder).folders:
+        if below.rpartition("/")[2] == ".hoodie":
+            continue
+        if storage.info(f"{below}/{PROPERTIES}") is not None:
+            yield below
+        else:
+            yield from _nested(storage, below)

@@ -1,0 +1,39 @@
+"""Drops of tables, whole and begun."""
+
+from __future__ import annotations
+
+import pytest
+
+from hoodie.clock import SystemClock
+from hoodie.errors import PendingInstantError, TableNotFoundError
+from hoodie.services.relocation.drop import is_emptied, plan_drop, run_drop
+from hoodie.storage import LocalStorage
+from tests.support.locks import NO_WAIT
+from tests.support.tables import batch, create
+from tests.unit.services.relocation.test_obstacles import SHARING
+
+
+def test_a_drop_counts_and_deletes_all_files(tmp_path):
+    table = create(tmp_path / "t")
+    table.write(batch([("a", "p", 1, 1)]))
+    (tmp_path / "t" / "notes.txt").write_text("x")
+    (tmp_path / "beside.txt").write_text("x")
+    storage, clock = LocalStorage(str(tmp_path / "t")), SystemClock()
+    files = [path for path in (tmp_path / "t").rglob("*") if path.is_file()]
+    plan = plan_drop(storage, clock, SHARING)
+    assert (plan.files, plan.bytes, plan.begun) == (len(files), sum(path.stat().st_size for path in files), False)
+    table.savepoint()
+    with pytest.raises(PendingInstantError, match="savepoints"):
+        run_drop(storage, clock, NO_WAIT, SHARING)
+    run_drop(storage, clock, NO_WAIT, SHARING, ("savepoints",))
+    assert [path.name for path in tmp_path.iterdir()] == ["beside.txt"]
+    with pytest.raises(TableNotFoundError):
+        plan_drop(storage, clock, SHARING)
+
+
+def test_an_empty_rest_of_a_drop_is_ended(tmp_path):
+    (tmp_path / "t" / ".hoodie").mkdir(parents=True)
+    storage = LocalStorage(str(tmp_path / "t"))
+    assert is_emptied(storage)
+    assert run_drop(storage, SystemClock(), NO_WAIT, SHARING).begun
+    assert not (tmp_path / "t").exists()

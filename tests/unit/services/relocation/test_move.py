@@ -1,0 +1,58 @@
+"""Moves of tables by renaming, and what an error of the disk leaves."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from hoodie import HoodieTable
+from hoodie.clock import SystemClock
+from hoodie.services.relocation.move import plan_move, run_move
+from hoodie.storage import LocalStorage, open_storage
+from hoodie.storage.base import Listing
+from tests.support.locks import NO_WAIT
+from tests.support.tables import batch, content, create
+from tests.unit.services.relocation.test_obstacles import SHARING
+
+
+def test_a_folder_is_renamed_and_stays_where_that_fails(tmp_path, monkeypatch):
+    table = create(tmp_path / "t")
+    table.write(batch([("a", "p", 1, 1)]))
+    source, target = LocalStorage(str(tmp_path / "t")), LocalStorage(str(tmp_path / "deep" / "u"))
+    number = (tmp_path / "t" / "part=p").stat().st_ino
+
+    def refuse(*_paths):
+        raise OSError("another disk")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(os, "rename", refuse)
+        with pytest.raises(OSError, match="another disk"):
+            run_move(source, target, SystemClock(), NO_WAIT, SHARING)
+    assert content(table) == {"a": ("p", 1, 1)}
+    plan = run_move(source, target, SystemClock(), NO_WAIT, SHARING)
+    assert plan.target == target.base_path
+    assert content(HoodieTable.open(target.base_path)) == {"a": ("p", 1, 1)}
+    assert (tmp_path / "deep" / "u" / "part=p").stat().st_ino == number, "renamed, not copied"
+    assert not (tmp_path / "t").exists()
+
+
+def test_a_move_that_was_cut_short_has_no_obstacles_any_more(tmp_path):
+    create(tmp_path / "t")
+    (tmp_path / "t" / ".hoodie" / "hoodie.properties").rename(tmp_path / "t" / ".hoodie" / "moving.properties")
+    source, target = LocalStorage(str(tmp_path / "t")), LocalStorage(str(tmp_path / "u"))
+    assert plan_move(source, target, SystemClock(), SHARING).begun
+    run_move(source, target, SystemClock(), NO_WAIT, SHARING)
+    assert HoodieTable.open(target.base_path).properties.name == "trips"
+
+
+def test_a_move_between_storages_is_a_copy_and_a_drop(tmp_path):
+    table = create(tmp_path / "t")
+    table.write(batch([("a", "p", 1, 1)]))
+    local, remote, back = str(tmp_path / "t"), f"memory://{tmp_path}/u", str(tmp_path / "back")
+    for source, target in ((local, remote), (remote, back)):
+        run_move(open_storage(source), open_storage(target), SystemClock(), NO_WAIT, SHARING)
+        assert content(HoodieTable.open(target)) == {"a": ("p", 1, 1)}
+        assert open_storage(source).list("") == Listing()
+        assert not {file.name for file in open_storage(target).list(".hoodie").files} & {"copied_from.json"}
+    assert not (tmp_path / "t").exists()
