@@ -213,6 +213,14 @@ for command in (
         click.Argument(["path"]),
     ),
     _looks(
+        "quarantine",
+        lambda pages: pages.quarantine,
+        "Rows that loads could not write: the loads that left some, the newest first, and N of the rows with file and reason.",
+        "hudi-services show quarantine --table orders --limit 5",
+        _LIMIT,
+        _WIDTH,
+    ),
+    _looks(
         "locks",
         lambda pages: pages.locks,
         "The locks of the table, and their holders.",

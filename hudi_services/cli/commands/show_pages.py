@@ -12,6 +12,7 @@ from hudi_services.operations.inspect.history import commits, timeline
 from hudi_services.operations.inspect.locks import locks
 from hudi_services.operations.inspect.logs import logs
 from hudi_services.operations.inspect.properties import properties
+from hudi_services.operations.inspect.quarantine import quarantine
 from hudi_services.operations.inspect.rows import rows
 from hudi_services.operations.inspect.table_look import look_at
 
@@ -30,6 +31,7 @@ __all__ = [
     "partitions",
     "print_page",
     "properties",
+    "quarantine",
     "rows",
     "slices",
     "timeline",

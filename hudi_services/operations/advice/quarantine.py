@@ -8,6 +8,7 @@ from hoodie.storage import Storage, open_storage
 from hudi_services.entry.source import FolderSource, TopicSource
 from hudi_services.entry.table import Table
 from hudi_services.operations.advice.facts import BadRows
+from hudi_services.operations.inspect.quarantine import folder_of
 
 _LOADS = 20  # whose files are listed
 _COUNTED = 1 << 20  # bytes that are read to count rows
@@ -22,7 +23,7 @@ def bad_rows(table: Table) -> BadRows | None:
     """
     if not isinstance(table.source, FolderSource | TopicSource):
         return None
-    folder = table.source.quarantine.path or f"{table.base_path.rstrip('/')}.quarantine"
+    folder = folder_of(table, table.base_path)
     storage = open_storage(folder)
     loads = [name for name in storage.list("").folders if not name.startswith(".")]
     files = [file for load in loads[:_LOADS] for file in storage.list(load).files]

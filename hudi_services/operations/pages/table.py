@@ -81,6 +81,7 @@ class TablePage:
     loaded_from: LoadedFrom | None = None
     may_pause: bool = False
     shows_rows: bool = False
+    shows_quarantine: bool = False
     trends: Trends = Trends()
 
 

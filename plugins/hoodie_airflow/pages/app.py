@@ -159,7 +159,14 @@ def _of_table(table: Table | None, user: Any, otherwise: str) -> Response:
     error = last_failure(dag) if dag is not None and told else None
     page = replace(page, follows=follows(table, seen, looked.events, error))
     page = replace(page, trends=looked.trends)
-    return _answer(replace(page, may_pause=rights.pauses(table), shows_rows=data.shows_rows(table, rights)))
+    return _answer(
+        replace(
+            page,
+            may_pause=rights.pauses(table),
+            shows_rows=data.shows_rows(table, rights),
+            shows_quarantine=data.shows_quarantine(table, rights),
+        )
+    )
 
 
 async def _wrong_request(_request: Request, error: Exception) -> Response:

@@ -3,6 +3,7 @@ lake, when a user asks."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -13,6 +14,8 @@ from pydantic import AfterValidator
 from hoodie_airflow.pages.access import Rights, User
 from hoodie_airflow.pages.responses import as_json, current_registry, table_seen
 from hoodie_airflow.pages.subprocess_query import looked
+from hudi_services.entry.dag import dag_id
+from hudi_services.entry.source import FolderSource, TopicSource
 from hudi_services.entry.table import Table
 from hudi_services.operations.inspect.rows import cut
 
@@ -21,6 +24,8 @@ _CHANGED = 50  # rows of a comparison
 _COMMITS = 20  # commits whose changes are counted
 _COUNTED_BYTES = 256 << 20  # bytes of data files that are read for that
 _WIDTH = 200  # characters of a value
+_QUARANTINED = 500  # rows of a quarantine
+_LINE = 4000  # characters of a row in it
 _OF_ROWS = (422, 502, 504)  # refused, out of memory, out of time: a comparison may do without rows
 
 
@@ -51,6 +56,24 @@ def rows(name: str, user: User, as_of: Instant | None = None, partition: Partiti
     # Lists, structs and maps as text: a browser shows no object, and holds no long number inside it.
     shown = [[cut(value, _WIDTH) for value in row] for row in result["rows"]]
     return as_json({**result, "rows": shown})
+
+
+@routes.get("/api/tables/{name}/quarantine")
+def quarantine(name: str, user: User) -> Response:
+    """Rows that loads could not write, for users who may see rows of a table without hidden columns: a reason or an unread
+    line may hold any value."""
+    rights = Rights(user)
+    table = table_seen(name, rights)
+    if refusal := _refusal(table, rights) or _secret(table):
+        raise HTTPException(403, refusal)
+    command = ["show", "quarantine", f"--limit={_QUARANTINED}"]
+    found = looked(current_registry().registry.file, table, command, user.get_name())
+    rows = [{**row, "row": _text(row["row"])} for row in found["rows"]]
+    source = table.source.path.rstrip("/") if isinstance(table.source, FolderSource) else None
+    files = sorted({str(row["file"]) for row in rows})
+    below = [file.removeprefix(f"{source}/") for file in files] if source is not None else []
+    again = {"dag": dag_id("ingest", name), "files": below} if _can_start(table, rights, name) and below else None
+    return as_json({**found, "rows": rows, "again": again})
 
 
 @routes.get("/api/tables/{name}/compare")
@@ -89,6 +112,11 @@ def shows_rows(table: Table, rights: Rights) -> bool:
     return _refusal(table, rights) is None
 
 
+def shows_quarantine(table: Table, rights: Rights) -> bool:
+    """Return true if the user may see the rows that loads of the table could not write."""
+    return isinstance(table.source, FolderSource | TopicSource) and not (_refusal(table, rights) or _secret(table))
+
+
 def _refusal(table: Table, rights: Rights) -> str | None:
     """The reason why the user may see no rows; None for a user who may."""
     if not table.pages.rows:
@@ -96,6 +124,20 @@ def _refusal(table: Table, rights: Rights) -> str | None:
     if not rights.reads_results(table):
         return "Rows are shown to users who may read the XComs of the table's DAGs."
     return None
+
+
+def _secret(table: Table) -> str | None:
+    if not table.pages.hidden:
+        return None
+    return f"Table {table.name} has hidden columns, and a row that no load could read may hold them."
+
+
+def _can_start(table: Table, rights: Rights, name: str) -> bool:
+    return dag_id("ingest", name) in rights.starts(table)
+
+
+def _text(row: Any) -> str:
+    return str(cut(row if isinstance(row, str) else json.dumps(row), _LINE))
 
 
 def _left_out(table: Table) -> list[str]:

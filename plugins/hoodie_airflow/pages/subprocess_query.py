@@ -28,7 +28,9 @@ _BYTES = 4 << 20  # bytes of an answer
 _AT_ONCE = BoundedSemaphore(2)
 
 
-def looked(registry: str, table: Table, command: Sequence[str], user: str, seconds: float = SECONDS) -> dict[str, Any]:
+def looked(
+    registry: str, table: Table, command: Sequence[str], user: str, seconds: float | None = None
+) -> dict[str, Any]:
     """Return what a command that looks at the table prints as JSON. `command` is its name and arguments, without those
     that name the table.
 
@@ -38,6 +40,7 @@ def looked(registry: str, table: Table, command: Sequence[str], user: str, secon
     _log.info("table %s: %s asks for %r", table.name, user, shlex.join(command))
     flags = ["--registry", registry, "--table", table.name, "--json"]
     arguments = ["-m", "hudi_services.cli.child_process", str(os.getpid()), str(MEMORY), *command, *flags]
+    seconds = SECONDS if seconds is None else seconds
     with _turn():
         ended = _run([sys.executable, *arguments], seconds)
     if ended.late:

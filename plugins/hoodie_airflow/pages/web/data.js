@@ -3,15 +3,17 @@
 import { changes } from "./changes.js";
 import { h } from "./dom.js";
 import { plain, section } from "./parts.js";
+import { quarantine } from "./quarantine.js";
 import { choosing, sample } from "./sample.js";
 import { ago, counted } from "./words.js";
 
-export function data(found, ask) {
+export function data(found, ask, tell) {
   const { seen, now } = found;
   if (!seen) return [h("p", { class: "quiet" }, "The watcher has not read this table yet.")];
   return [
     section("Columns", schema(seen, now)),
     found.shows_rows ? section("Rows", sample(found, ask)) : null,
+    found.shows_quarantine ? section("Quarantine", quarantine(found, ask, tell)) : null,
     section("Changes by commit", changes(found, ask)),
     section("Compare two instants", choosing(found)),
   ];

@@ -20,8 +20,10 @@ from fastapi import FastAPI
 
 from hoodie import HoodieTable
 from hoodie_airflow.pages import subprocess_query as aside
+from hoodie_airflow.pages.access import Rights
 from hudi_services.cli.process_context import Surroundings
 from hudi_services.cli.program import main
+from hudi_services.sources.ingest.quarantine import QuarantineWriter
 from tests.support.airflow_pages import signed_in
 from tests.support.tables import SMALL_BLOOM, batch, create
 
@@ -56,7 +58,7 @@ def say(tmp_path: Path, table: HoodieTable, monkeypatch: pytest.MonkeyPatch) -> 
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The command of a look runs in this process. The tests without this fixture start the process, which takes a second."""
 
-    def run(command: Sequence[str]) -> aside._Ended:
+    def run(command: Sequence[str], _seconds: float) -> aside._Ended:
         module = command.index("hudi_services.cli.child_process")
         with redirect_stdout(printed := io.StringIO()):
             code = main(list(command[module + 3 :]), surroundings=Surroundings(marked=True, spark=False))
@@ -269,3 +271,36 @@ def test_a_table_that_is_gone_says_so(server: FastAPI, table: HoodieTable, say: 
     Path(table.base_path, ".hoodie").rename(Path(table.base_path, "gone"))
     answer = signed_in(server, "viewer").get(ROWS)
     assert (answer.status_code, "is not a Hudi table" in answer.json()["detail"]) == (422, True)
+
+
+def test_quarantined_rows_are_shown_to_who_may_see_rows_and_never_beside_hidden_columns(
+    server: FastAPI, table: HoodieTable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: None
+) -> None:
+    registry = tmp_path / "tables.yaml"
+    monkeypatch.setenv("HUDI_REGISTRY", str(registry))
+    source = {"path": str(tmp_path / "land"), "format": "csv"}
+    entry = {"name": "orders", "type": "COPY_ON_WRITE", "base_path": table.base_path, "source": source}
+    entry |= {"keys": {"record_key": "id", "partition_by": "part"}, "ingest": {}, "clean": {}}
+
+    def say(**pages: Any) -> None:
+        registry.write_text(json.dumps({"pages": pages, "tables": [entry]}))
+
+    writer = QuarantineWriter(f"{table.base_path}.quarantine", str(table.base_path), "20260101")
+    with writer.open(0) as bad:
+        bad.add_unread(f"{tmp_path}/land/day/a.csv", {"id": MARKUP}, "line 7: no number")
+    writer.finish(keep_rows=True)
+    path = "/hudi/api/tables/orders/quarantine"
+    say(rows=True)
+    found = signed_in(server, "admin").get(path).json()
+    assert [(row["reason"], row["row"]) for row in found["rows"]] == [("line 7: no number", json.dumps({"id": MARKUP}))]
+    assert found["again"] is None, "Airflow knows no DAG of its ingestion"
+    monkeypatch.setattr(Rights, "starts", lambda _self, _table: {"hudi_ingest__orders"})
+    assert signed_in(server, "admin").get(path).json()["again"] == {
+        "dag": "hudi_ingest__orders",
+        "files": ["day/a.csv"],
+    }
+    assert signed_in(server, "admin").get("/hudi/api/tables/orders").json()["shows_quarantine"]
+    for pages in ({}, {"rows": True, "hidden": ["value"]}):
+        say(**pages)
+        assert signed_in(server, "admin").get(path).status_code == 403
+        assert not signed_in(server, "admin").get("/hudi/api/tables/orders").json()["shows_quarantine"]
