@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -24,7 +24,7 @@ from hudi_services.sources.databases.plan_sync import PlannedSync
 from hudi_services.sources.databases.planner import CurrentPlan
 from hudi_services.sql.catalog_queries import CatalogQueries
 from hudi_services.sql.moment_queries import MomentQueries
-from hudi_services.sql.replication import CreateCatalog, Replicate, read_statement
+from hudi_services.sql.replication import AddTables, CreateCatalog, Replicate, read_statement
 from hudi_services.sql.route_statements import RouteStatements
 from hudi_services.sql.server_catalog import LakeCatalog, ServerCatalog, created_catalog, state_folder
 from hudi_services.sql.server_routes import planned_sync
@@ -68,6 +68,8 @@ class DatabaseStatements:
             return self._create(said)
         if isinstance(said, Replicate):
             return self._replicate(said)
+        if isinstance(said, AddTables):
+            return self._add(said)
         if said is not None:
             return RouteStatements(self.catalogs, self.reading, self.environ).run(said)
         return CatalogQueries(self.catalogs, self.environ).run(session, statement) if self.catalogs else None
@@ -89,17 +91,33 @@ class DatabaseStatements:
                 f"{'.'.join(said.target)} is loaded already", found=known[rule.base_path].shown, fix="say IF NOT EXISTS"
             )
         sync = replace(sync, rules=tuple({**known, rule.base_path: rule}.values()))
-        current = sync.current(preflight=said.explain)
-        assert current is not None, "there is a rule"
-        if said.explain:
-            return _plan(current)
-        if rule in current.plan.unmatched:
-            raise SqlError(
-                f"No table of the server {source.name} is one of {'.'.join(said.source)}",
-                found=f"{len(current.plan.paths):,} tables that other statements load",
-                fix="correct the names: patterns are over whole names, with the server's capitals",
-            )
-        return _counts(sync.run())
+        return _run(sync, rule, rule.tables, explain=said.explain)
+
+    def _add(self, said: AddTables) -> Result:
+        """Let a rule of an earlier statement also take tables of other names. The plan of the next runs keeps them."""
+        lake, target = self._catalog(said.target[0], LakeCatalog), ".".join(said.target)
+        path = _path(lake, said.target)
+        for source in self.catalogs.values():
+            if not isinstance(source, ServerCatalog):
+                continue
+            sync = self._sync(source, lake)
+            before = next((one for one in sync.all_rules if one.base_path == path), None)
+            if before is None:
+                continue
+            if before in sync.rules:
+                raise SqlError(
+                    f"The tables of {target} are those of a rule in the registry",
+                    found=before.shown,
+                    fix="add the pattern to `tables` of this rule, below `databases:`",
+                )
+            tables = tuple(dict.fromkeys((*before.tables, *said.tables)))
+            rule = _checked({**before.model_dump(exclude_unset=True), "tables": tables})
+            rules = tuple(rule if one == before else one for one in sync.all_rules)
+            return _run(replace(sync, rules=rules), rule, said.tables, explain=said.explain)
+        raise SqlError(
+            f"No statement of these catalogs loads {target}",
+            fix=f"CREATE {'DATABASE' if len(said.target) == 2 else 'TABLE'} {target} AS … loads it first",
+        )
 
     def _sync(self, source: ServerCatalog, lake: LakeCatalog) -> PlannedSync:
         return planned_sync(source, state_folder(source, lake), self.reading, self.environ)
@@ -118,6 +136,23 @@ class DatabaseStatements:
         )
 
 
+def _run(sync: PlannedSync, rule: DatabaseRule, tables: Sequence[str], *, explain: bool) -> Result:
+    """Load the tables, or show the plan. Raises SqlError where the server has no table of these patterns."""
+    current = sync.current(preflight=explain)
+    assert current is not None, "there is a rule"
+    if explain:
+        return _plan(current)
+    names = [source.name for route in current.plan.routes if route.rule == rule for source in route.sources]
+    names += [refusal.source.partition(".")[2] for refusal in current.plan.refusals]
+    if not any(re.fullmatch(pattern, name) for pattern in tables for name in names):
+        raise SqlError(
+            f"No table of the server {rule.server} is one of {' or '.join(tables)} in {rule.database}",
+            found=f"{len(current.plan.paths):,} tables that other statements load",
+            fix="correct the names: patterns are over whole names, with the server's capitals",
+        )
+    return _counts(sync.run())
+
+
 def _rule(said: Replicate, source: ServerCatalog, lake: LakeCatalog) -> DatabaseRule:
     """The rule of a statement. A database is named as it is, a table and its database by regular expressions."""
     parts = 2 if said.kind == "DATABASE" else 3
@@ -127,7 +162,6 @@ def _rule(said: Replicate, source: ServerCatalog, lake: LakeCatalog) -> Database
             found=f"{'.'.join(said.target)} and {'.'.join(said.source)}",
             fix="write the catalog before each name, such as lake.shop and shop.shop",
         )
-    place = lake.catalog.place_of(said.target[1].lower())
     options = {**said.options, **said.hints}
     rule: dict[str, object] = {_OPTIONS[name]: value for name, value in options.items() if name in _OPTIONS}
     if "version" in rule:
@@ -137,25 +171,31 @@ def _rule(said: Replicate, source: ServerCatalog, lake: LakeCatalog) -> Database
         raise SqlError(
             f"The option {unknown[0]!r} is not one of a load", fix=f"write options of Hudi, or {', '.join(_OPTIONS)}"
         )
-    if said.kind == "DATABASE":
-        tables, path = said.including or (".*",), f"{place}/{TABLE}"
-    else:
-        tables, path = (said.source[2],), f"{place}/{said.target[2].lower()}"
+    tables = said.including or (".*",) if said.kind == "DATABASE" else (said.source[2],)
+    return _checked(
+        {
+            **rule,
+            "server": source.name,
+            "database": re.escape(said.source[1]) if said.kind == "DATABASE" else said.source[1],
+            "tables": tables,
+            "excluding": said.excluding,
+            "base_path": _path(lake, said.target),
+            "merge": said.kind == "TABLE",
+            "masks": dict(said.masks),
+            "add_columns": dict(said.added),
+            "hoodie": hoodie,
+        }
+    )
+
+
+def _path(lake: LakeCatalog, target: Sequence[str]) -> str:
+    """The base path of a database's tables, or of one table."""
+    return f"{lake.catalog.place_of(target[1].lower())}/{target[2].lower() if len(target) == 3 else TABLE}"
+
+
+def _checked(values: Mapping[str, object]) -> DatabaseRule:
     try:
-        return DatabaseRule.model_validate(
-            {
-                **rule,
-                "server": source.name,
-                "database": re.escape(said.source[1]) if said.kind == "DATABASE" else said.source[1],
-                "tables": tables,
-                "excluding": said.excluding,
-                "base_path": path,
-                "merge": said.kind == "TABLE",
-                "masks": dict(said.masks),
-                "add_columns": dict(said.added),
-                "hoodie": hoodie,
-            }
-        )
+        return DatabaseRule.model_validate(values)
     except ValidationError as error:
         problem = error.errors()[0]
         name = ".".join(map(str, problem["loc"]))

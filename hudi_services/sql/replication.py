@@ -16,6 +16,7 @@ _CATALOG = re.compile(r"\s*CREATE\s+CATALOG\b", re.IGNORECASE)
 _REPLICATE = re.compile(
     r"\s*(EXPLAIN\s+)?CREATE\s+(DATABASE\b.*\bAS\s+DATABASE|TABLE\b.*\bAS\s+TABLE)\b", re.IGNORECASE | re.DOTALL
 )
+_ADD = re.compile(r"\s*(EXPLAIN\s+)?ALTER\s+(DATABASE|TABLE)\s+[\w.`]+\s+ADD\s+TABLE\b", re.IGNORECASE)
 _ROUTES = re.compile(r"\s*SHOW\s+ROUTES\b", re.IGNORECASE)
 _ACTION = re.compile(r"\s*(?:RESUME|SKIP|VERIFY|RESYNC)\s+TABLE\b", re.IGNORECASE)
 _HINT = re.compile(r"/\*\+\s*OPTIONS\s*(\(.*\))\s*\*/\s*$", re.IGNORECASE | re.DOTALL)
@@ -53,6 +54,15 @@ class Replicate:
 
 
 @dataclass(frozen=True)
+class AddTables:
+    """ALTER of a loaded database or table `target`, which also takes the tables of these patterns. `explain`: only the plan."""
+
+    target: tuple[str, ...]
+    tables: tuple[str, ...]
+    explain: bool = False
+
+
+@dataclass(frozen=True)
 class ShowRoutes:
     """SHOW ROUTES, of all servers or IN the catalog `server`."""
 
@@ -68,12 +78,14 @@ class TableAction:
     fresh: bool = False
 
 
-def read_statement(text: str) -> CreateCatalog | Replicate | ShowRoutes | TableAction | None:
+def read_statement(text: str) -> CreateCatalog | Replicate | AddTables | ShowRoutes | TableAction | None:
     """Return what a statement says, None for another one. Raises SqlError for a part that cannot be read."""
     if _ROUTES.match(text):
         return _show_routes(_Words(text, text))
     if _ACTION.match(text):
         return _table_action(_Words(text, text))
+    if _ADD.match(text):
+        return _add_tables(_Words(text, text))
     if _CATALOG.match(text):
         words = _Words(text, text)
         words.expect("CREATE", "CATALOG")
@@ -96,6 +108,18 @@ def _show_routes(words: _Words) -> ShowRoutes:
     server = words.name(1)[0].lower() if words.skip("IN") or words.skip("FROM") else None
     words.end()
     return ShowRoutes(server)
+
+
+def _add_tables(words: _Words) -> AddTables:
+    explain = words.skip("EXPLAIN")
+    words.expect("ALTER")
+    parts = 2 if words.skip("DATABASE") else 3
+    words.skip("TABLE")
+    target, tables = words.name(parts), list[str]()
+    while not (tables and words.at_end):
+        words.expect("ADD", "TABLE")
+        tables.append(words.text())
+    return AddTables(target, tuple(tables), explain)
 
 
 def _table_action(words: _Words) -> TableAction:

@@ -80,6 +80,33 @@ def test_a_database_is_loaded_and_the_same_file_goes_on(server, lake, tmp_path):
     assert lake_rows(f"{tmp_path}/lake/demo.db/a") == [(number, "***") for number in (1, 2, 3)]
 
 
+def test_tables_are_added_to_what_is_loaded(server, lake, tmp_path):
+    name, run = lake
+    load = f"CREATE DATABASE IF NOT EXISTS lake.demo AS DATABASE shop.{name} INCLUDING TABLE 'a';\n"
+    add = "ALTER DATABASE lake.demo ADD TABLE 'b' ADD TABLE 'c[0-9]';"
+    assert "No statement of these catalogs loads lake.demo" in run(add)[2]
+    assert run(load)[0] == 0
+    plan = run("EXPLAIN " + add)[1]
+    assert [row["state"] for row in plan[:3]] == ["runs", "new", "new"]
+    assert not (tmp_path / "lake/demo.db/b").exists()
+    assert run(add)[1][0]["tables"] == 3
+    assert "is no regular expression" in run("ALTER DATABASE lake.demo ADD TABLE '(';")[2]
+    assert "is one of zz" in run("ALTER DATABASE lake.demo ADD TABLE 'zz';")[2]
+    assert "No statement of these catalogs loads lake.demo.c" in run("ALTER TABLE lake.demo.c ADD TABLE 'c2';")[2]
+    server.run(f"INSERT INTO {name}.b VALUES (1, 'x')", f"CREATE TABLE {name}.c2 (id INT PRIMARY KEY)")
+    assert run("ALTER DATABASE lake.demo ADD TABLE 'b';")[1][0]["tables"] == 4
+    assert lake_rows(f"{tmp_path}/lake/demo.db/b") == [(1, "x")]
+
+
+def test_shards_are_added_to_a_table(server, lake, tmp_path):
+    name, run = lake
+    server.run(f"CREATE TABLE {name}.d1 LIKE {name}.a", f"INSERT INTO {name}.d1 VALUES (8, 'd')")
+    assert run(f"CREATE TABLE lake.other.cs AS TABLE shop.{name}.c1;")[0] == 0
+    code, _, error = run("ALTER TABLE lake.other.cs ADD TABLE 'd[0-9]';")
+    assert code == 0, error
+    assert lake_rows(f"{tmp_path}/lake/other.db/cs") == [(name, "d1", 8, "d")]
+
+
 def test_a_registry_with_the_same_rule_goes_on(server, lake, tmp_path, capsys, monkeypatch):
     name, run = lake
     file = tmp_path / "tables.yaml"
