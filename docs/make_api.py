@@ -26,6 +26,7 @@ PAGES = (
     "hoodie.write.input",
     "hoodie.services.decision",
     "hoodie.services.service",
+    "hoodie.services.measures",
     "hoodie.services.stages",
     "hoodie.timeline",
 )

@@ -16,9 +16,10 @@ from hoodie.services.blockers import Blocker, with_blockers
 from hoodie.services.compaction.service import COMPACTION
 from hoodie.services.decision import Decision
 from hoodie.services.log_compaction.service import LOG_COMPACTION
+from hoodie.services.measures import causes_of
 from hoodie.services.rewrite.run import CompactionResult
 from hoodie.services.service import carried_out, execute_waiting, schedule, waiting
-from hoodie.services.stages import Backlog, PendingPlan, causes_of
+from hoodie.services.stages import Backlog, PendingPlan
 from hoodie.table import HoodieTable
 from hoodie.timeline import Instant
 from hoodie.view import TableView, compaction_plan

@@ -12,9 +12,10 @@ from hoodie.display import Shown, Shows
 from hoodie.errors import PlanChangedError
 from hoodie.services.blockers import Blocker, with_blockers
 from hoodie.services.guard import Caps, Deletion, weighed
+from hoodie.services.measures import Measure, Reason, measures_of
 from hoodie.services.stage_json import items_fields, measure_fields, stage_fields
 from hoodie.services.stage_text import MOST_ITEMS, reason_text, stage_lines, work_text
-from hoodie.services.stages import Item, Items, Measure, Reason, Stage, measures_of
+from hoodie.services.stages import Item, Items, Stage
 
 P = TypeVar("P", covariant=True)
 S = TypeVar("S")

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from hoodie.config.key import Options
 from hoodie.config.keys import delete as keys
 from hoodie.errors import DeleteCapError
+from hoodie.services.measures import Measure
 from hoodie.services.stage_text import cap_texts
-from hoodie.services.stages import Measure
 
 _FEW = 1_000  # files: a share says little about a small table
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
+from hoodie.services.measures import Measure
 from hoodie.services.stages import (
     Backlog,
     CatalogChanges,
@@ -16,7 +17,6 @@ from hoodie.services.stages import (
     Item,
     Items,
     KeptPartitions,
-    Measure,
     Notes,
     OverdueTrash,
     Repairs,

@@ -9,12 +9,12 @@ from itertools import islice
 from typing import assert_never
 
 from hoodie.display import counted
+from hoodie.services.measures import Cause, Measure, Reason, TimelineLength, Trigger, causes_of
 from hoodie.services.stages import (
     ArchiveScope,
     Backlog,
     BootstrapScope,
     CatalogChanges,
-    Cause,
     CleanScope,
     DataSkipping,
     ExpiredPlans,
@@ -25,22 +25,17 @@ from hoodie.services.stages import (
     KeptPartitions,
     Load,
     Loss,
-    Measure,
     Notes,
     OverdueTrash,
     PendingPlans,
     PlanRemoval,
-    Reason,
     Regrouping,
     Repairs,
     Rewrite,
     Stage,
     StaysAside,
-    TimelineLength,
     Trash,
-    Trigger,
     TtlScope,
-    causes_of,
 )
 
 MOST_ITEMS = 200  # lines of items: a plan of millions must not flood a terminal; JSON has all

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from hoodie.services.decision import Decision
 from hoodie.services.guard import Deletion
-from hoodie.services.stages import Backlog, CatalogChanges, Facts, Item, Items, Measure, Notes, Trigger
+from hoodie.services.measures import Measure, Trigger
+from hoodie.services.stages import (
+    Backlog,
+    CatalogChanges,
+    Facts,
+    Item,
+    Items,
+    Notes,
+)
 
 
 def test_a_long_plan_does_not_flood_the_terminal():

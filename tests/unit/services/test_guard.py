@@ -14,9 +14,10 @@ from hoodie.errors import DeleteCapError
 from hoodie.services.clean.service import Clean
 from hoodie.services.decision import Decision
 from hoodie.services.guard import Caps, Deletion, weighed
+from hoodie.services.measures import Measure
 from hoodie.services.restore.service import Restore
 from hoodie.services.rollback.service import Rollback
-from hoodie.services.stages import Item, Items, Measure
+from hoodie.services.stages import Item, Items
 from hoodie.storage.base import walk_files
 from hoodie.transaction.approvals import FOLDER as ASKED
 from hudi_services.cli.program import main

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from hoodie.model.time import Time
+from hoodie.services.measures import Measure, TimelineLength, Trigger
 from hoodie.services.stage_text import cap_texts, reason_text, stage_lines, work_text
 from hoodie.services.stages import (
     ArchiveScope,
@@ -22,7 +23,6 @@ from hoodie.services.stages import (
     KeptByRollback,
     KeptPartitions,
     Loss,
-    Measure,
     Notes,
     OverdueTrash,
     PendingPlan,
@@ -33,9 +33,7 @@ from hoodie.services.stages import (
     Rewrite,
     SetAside,
     StaysAside,
-    TimelineLength,
     Trash,
-    Trigger,
     TtlScope,
 )
 from hoodie.sync.model import CreateDatabase

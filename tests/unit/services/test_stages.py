@@ -1,24 +1,18 @@
-"""Causes of decisions as values."""
+"""Stages of decisions as values."""
 
 from __future__ import annotations
 
-from hoodie.services.stages import Measure, TimelineLength, Trigger, causes_of, measures_of
-
-COMMITS = Measure(5, 5, "commit", "hoodie.clustering.max.commits")
-SECONDS = Measure(59, 60, "s", "hoodie.seconds")
+from hoodie.services.stages import Item, Items
 
 
-def test_a_measure_is_reached_at_its_limit():
-    assert COMMITS.reached
-    assert not SECONDS.reached
+def test_items_are_described_when_they_are_read() -> None:
+    """A plan of millions is not written out for a run that only carries it out."""
+    described: list[str] = []
 
+    def item(name: str) -> Item:
+        described.append(name)
+        return Item(name, 1)
 
-def test_the_measures_of_a_reason_are_those_of_all_its_causes():
-    length = TimelineLength(Measure(3, 4, "commit", "hoodie.keep.max.commits"), "archived from")
-    assert list(measures_of((Trigger((COMMITS, SECONDS), "clustering"), "a sentence", length))) == [
-        COMMITS,
-        SECONDS,
-        length.commits,
-    ]
-    assert list(measures_of("a sentence")) == []
-    assert causes_of("a sentence") == ("a sentence",)
+    items = Items("remove", ("a", "b"), 2, item=item)
+    assert (len(items), described) == (2, [])
+    assert [found.path for found in items] == described == ["a", "b"]

@@ -19,7 +19,8 @@ from hoodie.services.archive.retention import Hold, archivable, holds, kept_at_l
 from hoodie.services.blockers import Blocker, blockers_of
 from hoodie.services.blockers import Hold as Holding
 from hoodie.services.decision import Decision
-from hoodie.services.stages import ArchiveScope, Cause, Item, Items, Measure, Reason, TimelineLength
+from hoodie.services.measures import Cause, Measure, Reason, TimelineLength
+from hoodie.services.stages import ArchiveScope, Item, Items
 from hoodie.timeline import Action, Instant, Timeline
 from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.view import TableState

@@ -44,7 +44,14 @@ from hoodie.services.clean.retention import (
 )
 from hoodie.services.decision import Decision
 from hoodie.services.guard import Caps, Deletion, weighed
-from hoodie.services.stages import Cause, CleanScope, Freed, Item, Items, Measure, OverdueTrash, Reason, Trigger
+from hoodie.services.measures import Cause, Measure, Reason, Trigger
+from hoodie.services.stages import (
+    CleanScope,
+    Freed,
+    Item,
+    Items,
+    OverdueTrash,
+)
 from hoodie.timeline import Action, Instant
 from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.locks import Locking

@@ -13,7 +13,7 @@ from hoodie.display import counted
 from hoodie.model.clean import CleanFile
 from hoodie.model.files import FileGroup, FileSlice, GroupId, LogFile
 from hoodie.model.time import BEGINNING, Time
-from hoodie.services.stages import Cause, Measure, TimelineLength
+from hoodie.services.measures import Cause, Measure, TimelineLength
 from hoodie.timeline import WRITE_ACTIONS, Instant, Timeline, format_time
 from hoodie.view.future import Future
 

@@ -18,9 +18,10 @@ from hoodie.services.clustering.buckets import refuse_buckets
 from hoodie.services.clustering.order import SortOrder
 from hoodie.services.clustering.partitions import chosen_partitions
 from hoodie.services.decision import Decision
+from hoodie.services.measures import Cause, Measure, Reason, Trigger
 from hoodie.services.rewrite.blockers import being_written
 from hoodie.services.rewrite.plan import log_bytes
-from hoodie.services.stages import Cause, Item, Items, Measure, Reason, Regrouping, Rewrite, Trigger
+from hoodie.services.stages import Item, Items, Regrouping, Rewrite
 from hoodie.timeline import WRITE_ACTIONS, Action, Instant
 from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.locks import Locking

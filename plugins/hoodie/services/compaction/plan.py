@@ -15,6 +15,7 @@ from hoodie.model.compaction import CompactionOperation, CompactionPlan
 from hoodie.model.files import FileSlice
 from hoodie.services.blockers import blockers_of
 from hoodie.services.decision import Decision
+from hoodie.services.measures import Cause, Measure, Trigger
 from hoodie.services.rewrite.blockers import being_written, holds_of_plans, holds_of_writers
 from hoodie.services.rewrite.plan import (
     backlog_of,
@@ -25,7 +26,6 @@ from hoodie.services.rewrite.plan import (
     planned_operation,
     waiting_slices,
 )
-from hoodie.services.stages import Cause, Measure, Trigger
 from hoodie.timeline import Instant, parse_time
 from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.locks import Locking

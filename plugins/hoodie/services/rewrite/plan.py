@@ -9,7 +9,8 @@ from hoodie.model.compaction import CompactionOperation, CompactionPlan
 from hoodie.model.files import FileSlice
 from hoodie.model.names import FULL_BOOTSTRAP
 from hoodie.services.decision import Decision
-from hoodie.services.stages import Backlog, Item, Items, Reason, Rewrite
+from hoodie.services.measures import Reason
+from hoodie.services.stages import Backlog, Item, Items, Rewrite
 from hoodie.timeline import Action, Instant, Timeline
 from hoodie.view import TableState, TableView
 
