@@ -10,6 +10,7 @@ import pytest
 
 from hoodie import HoodieTable
 from hudi_services.entry.dag import Asked, WhenDue
+from hudi_services.entry.feed.expect import Expect
 from hudi_services.entry.service import ServiceEntry
 from hudi_services.entry.table import Table
 from hudi_services.registry.sections import table_model
@@ -111,3 +112,15 @@ def test_people_and_sources_that_cannot_be_seen_are_never_stopped(tmp_path: Path
 def test_a_daily_schedule_has_no_gate(tmp_path: Path) -> None:
     of = table(tmp_path, schedule="0 6 * * *")
     assert [step.task_id for step in INGEST.dag.steps(of, INGEST.section_of(of))] == ["ingest"]
+
+
+def test_a_run_starts_without_new_files_where_it_checks_their_age(tmp_path: Path) -> None:
+    """Otherwise a feed that stopped would stay unseen."""
+    land(tmp_path, "2026-11-03", "a.csv", 1)
+    plain = table(tmp_path)
+    assert run(plain, hour(0))
+    source = plain.folder.model_copy(update={"expect": Expect(freshness="1d")})  # type: ignore[union-attr]
+    checked = plain.model_copy(update={"source": source})
+    assert not gate(plain).look(hour(1, "scheduled")).due
+    assert gate(checked).look(hour(1, "scheduled")).due
+    assert not gate(checked).look(hour(1)).due, "a backfill is about old files"

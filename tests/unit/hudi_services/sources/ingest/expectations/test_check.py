@@ -10,6 +10,7 @@ import pytest
 from hoodie.clock import SystemClock
 from hoodie.engine import LocalEngine
 from hoodie.errors import ConfigError, SourceError
+from hudi_services.cli.program import main
 from hudi_services.entry.feed.model import Feed as Declared
 from hudi_services.sources.ingest.expectations.check import check_freshness
 from hudi_services.sources.ingest.expectations.results import decoded
@@ -128,3 +129,22 @@ def test_a_source_without_files_is_not_fresh(feed):
     batch = source.discover(None, Places(str(feed.table), str(feed.table) + ".q"), start_fresh=False)
     (found,) = check_freshness(source, batch)
     assert (found.passed, found.found) == (False, "the source has no file")
+
+
+def test_explain_names_the_checks_and_a_source_that_is_too_old(feed, capsys):
+    feed.land("x.csv", ROWS)
+    os.utime(feed.source / "x.csv", (10**9, 10**9))
+    flags = [
+        "--target-base-path",
+        str(feed.table),
+        "--source-path",
+        str(feed.source),
+        "--source-format",
+        "csv",
+        "--explain",
+    ]
+    flags += ["--hoodie-conf", "hoodie.table.name=t", "--hoodie-conf", "hoodie.table.recordkey.fields=id"]
+    assert main(["ingest", *flags, "--feed", '{"expect": {"value": ">= 0", "unique": "id", "freshness": "2h"}}']) == 0
+    told = capsys.readouterr().out
+    assert "checks before anything is written: value >= 0, unique id" in told
+    assert "WARNING: expected freshness 2h: the newest file is" in told
