@@ -1,15 +1,15 @@
-"""Advice as people read it in a terminal: lines that fit its width, commands that can be pasted whole."""
+"""Advice as people read it in a terminal: lines that fit its width, and commands on one line, so that they can be pasted."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from textwrap import wrap
 
 from hoodie.display import counted
 from hudi_services.operations.advice.model import Advice, Severity
 from hudi_services.operations.advice.rounds import Advised
+from hudi_services.runtime.text_table import wrapped
 
 _INDENT = "  "
 _KIND = max(len(each) for each in Severity)  # characters of the longest severity
@@ -33,9 +33,7 @@ def block(advice: Sequence[Advice], now: datetime, width: int) -> Iterator[str]:
     """The lines of some advice."""
     for each in advice:
         indent = " " * (len(_INDENT) + _KIND + 2)
-        first, *rest = wrap(
-            _line(each.sentence(now)), width - len(indent), break_long_words=False, break_on_hyphens=False
-        )
+        first, *rest = wrapped(_line(each.sentence(now)), width - len(indent))
         yield f"{_INDENT}{each.severity.upper():<{_KIND}}  {first}"
         yield from (f"{indent}{line}" for line in rest)
         more = " ".join(filter(None, [str(each.effect) if each.effect is not None else "", each.remedy, each.waits]))
@@ -62,8 +60,7 @@ def looked(advised: Sequence[Advised]) -> str:
 
 
 def _wrapped(text: str, width: int, indent: str) -> list[str]:
-    lines = wrap(text, width - len(indent), break_long_words=False, break_on_hyphens=False)
-    return [f"{indent}{line}" for line in lines]
+    return [f"{indent}{line}" for line in wrapped(text, width - len(indent)) if line]
 
 
 def _line(text: str) -> str:

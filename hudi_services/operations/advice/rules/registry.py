@@ -18,7 +18,7 @@ def warnings(facts: TableFacts) -> Iterator[Advice]:
             Severity.DUE,
             "warning",
             warning,
-            f"The registry is right, but hardly meant so: {warning.rstrip('.')}",
+            f"The registry has a warning: {warning.rstrip('.')}",
             fix="hudi-services registry check",
         )
 

@@ -33,7 +33,7 @@ def test_all_tables_of_a_registry_although_some_cannot_be_read(tmp_path, capsys)
     assert "A file is missing that commit" in text
     assert "FAILED   The registry has a mistake:" in text
     assert "Nothing to do: fine.\nLooked at: files," in text
-    assert max(len(line) for line in text.splitlines() if str(tmp_path) not in line and ".parquet" not in line) <= 80
+    assert max(len(line) for line in text.splitlines() if not line.lstrip().startswith("$ ")) <= 80
     assert main(["advise", f"--registry={file}", "--json", "--exit-code"]) == 2
     told = json.loads(capsys.readouterr().out)
     assert told["exit_code"] == 2

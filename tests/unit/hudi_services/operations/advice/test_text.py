@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from rich.cells import cell_len
+
 from hudi_services.operations.advice.model import Advice, Effect, Severity
 from hudi_services.operations.advice.rounds import Advised
 from hudi_services.operations.advice.text import as_text
@@ -30,3 +32,11 @@ def test_a_block_for_each_table_and_one_line_for_the_others():
         "Nothing to do: a, b.",
         "Looked at: files.",
     ]
+
+
+def test_long_paths_and_wide_characters_fit_too():
+    text = f"A file is missing ({'part=a/' * 9}{'顧客' * 9}.parquet)"
+    missing = Advice("orders", Severity.DAMAGE, "doctor", "missing-file", text)
+    lines = as_text([Advised("orders", "", (missing,))], NOW, 40).splitlines()
+    assert max(cell_len(line) for line in lines) == 40
+    assert "".join(line.strip() for line in lines[1:]).replace(" ", "").endswith(f"{'顧客' * 9}.parquet).")

@@ -19,6 +19,6 @@ def test_a_mistake_names_its_line_and_keeps_the_table_out():
 
 def test_a_warning_of_the_entry():
     assert said(warnings, warnings=("a key is unique per partition only.",)) == [
-        "The registry is right, but hardly meant so: a key is unique per partition only. $ hudi-services registry check"
+        "The registry has a warning: a key is unique per partition only. $ hudi-services registry check"
     ]
     assert said(warnings) == []
