@@ -12,6 +12,7 @@ from hoodie.config.keys.clean import CLEAN_KEYS
 from hoodie.config.keys.clustering import CLUSTERING_KEYS
 from hoodie.config.keys.compaction import COMPACTION_KEYS
 from hoodie.config.keys.concurrency import COMMON_KEYS
+from hoodie.config.keys.consumer import RETENTION_HOURS
 from hoodie.config.keys.delete import DELETE_KEYS
 from hoodie.config.keys.ingest import INGEST_KEYS
 from hoodie.config.keys.inline import INLINE_KEYS
@@ -44,7 +45,7 @@ READ_OPTIONS = OptionGroup("read", READ_KEYS)
 SAVEPOINT_OPTIONS = OptionGroup("savepoint", LOCK_KEYS)
 RESTORE_OPTIONS = OptionGroup("restore", (*COMMON_KEYS, *DELETE_KEYS))
 ROLLBACK_OPTIONS = OptionGroup("rollback", (*COMMON_KEYS, *DELETE_KEYS))
-PURGE_OPTIONS = OptionGroup("purge", (*WRITE_KEYS, *COMPACTION_KEYS, *CLEAN_KEYS))
+PURGE_OPTIONS = OptionGroup("purge", (*WRITE_KEYS, *COMPACTION_KEYS, *DELETE_KEYS, RETENTION_HOURS))
 TTL_OPTIONS = OptionGroup("ttl", TTL_KEYS)
 STREAM_OPTIONS = OptionGroup("stream", STREAM_KEYS)
 UNDELETE_OPTIONS = OptionGroup("undelete", COMMON_KEYS)

@@ -26,7 +26,8 @@ from hoodie.services.compaction.execute import execute_compaction
 from hoodie.services.compaction.task import CompactSlice
 from hoodie.services.decision import Decision
 from hoodie.services.purge import journal
-from hoodie.services.purge.plan import PurgePlan, Wish, current_rows, decision_of, find, plan_of, removal_of
+from hoodie.services.purge.plan import PurgePlan, current_rows, decision_of, find, plan_of
+from hoodie.services.purge.removal import Wish, removal_of
 from hoodie.services.purge.search import in_table, search
 from hoodie.services.purge.subject import Subject
 from hoodie.services.purge.trace import Trace

@@ -2,73 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hoodie.changes.consumer_lag import Claim, claims
 from hoodie.clock import Clock
 from hoodie.config.key import Options
 from hoodie.config.keys.bootstrap import SOURCE
-from hoodie.config.keys.consumer import RETENTION_HOURS
 from hoodie.display import counted
 from hoodie.engine.base import Engine
-from hoodie.model.clean import CleanFile
-from hoodie.model.files import FileGroup, FileSlice, GroupId
+from hoodie.model.files import FileSlice, GroupId
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
-from hoodie.model.time import Time
 from hoodie.read.execute import read_rows
 from hoodie.read.query import Query
-from hoodie.services.clean.blockers import kept_paths
-from hoodie.services.clean.retention import planned_files
 from hoodie.services.decision import Decision
 from hoodie.services.guard import Caps, weighed
 from hoodie.services.purge import journal
+from hoodie.services.purge.removal import Removal, Wish, removal_of
 from hoodie.services.purge.search import in_metadata_table, in_table, is_copy, search
 from hoodie.services.purge.subject import KEY, KEYS, PARTITION, Subject, subject_of, united
 from hoodie.services.purge.trace import Trace
 from hoodie.services.stages import Facts, Item, Items, Notes
-from hoodie.timeline import Instant
 from hoodie.view import TableState, TableView
 from hoodie.view.files import sizes_by_path
-from hoodie.view.savepoints import savepoints
 
 _MOST_PAIRS = (
     1_000_000  # of partition and key: beyond them a row that changed its partition is found by the condition alone
 )
-
-
-@dataclass(frozen=True)
-class Wish:
-    """A purge that a user asks for: the rows where `condition` is true. It may delete the savepoints that hold them, and need not
-    wait for consumers."""
-
-    condition: str
-    delete_savepoints: bool = False
-    past_consumers: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Held:
-    """A file that stays for now: who holds it, until when, and what ends that."""
-
-    path: str
-    size: int  # bytes
-    by: str
-    fix: str
-
-    def item(self) -> Item:
-        return Item(self.path, self.size, f"stays: {self.by}; {self.fix}")
-
-
-@dataclass(frozen=True)
-class Removal:
-    """Old files of the file groups with traces: those that can go, and those that something holds."""
-
-    files: tuple[CleanFile, ...] = ()
-    held: tuple[Held, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -217,102 +179,6 @@ def plan_of(
     return PurgePlan(
         subject, rows, groups, rewritten, removal, copies, left, index, state.properties.raw.get(SOURCE.name)
     )
-
-
-def removal_of(
-    view: TableView,
-    groups: Collection[GroupId],
-    paths: Collection[str],
-    wish: Wish,
-    options: Options,
-    clock: Clock,
-    rewritten: Iterable[FileSlice] = (),
-) -> Removal:
-    """The old slices of file groups, those `rewritten` among them, and files with a trace (`paths`) that no commit names."""
-    superseded = {file_slice.group for file_slice in rewritten}
-    old = [entry for group in view.groups if group.group in groups for entry in _old(view, group, superseded)]
-    saved = [] if wish.delete_savepoints else savepoints(view.state)
-    kept = kept_paths(view, saved)
-    claim = None if wish.past_consumers else claims(view.state, clock.now(), options[RETENTION_HOURS]).slowest
-    free = [(file_slice, reason) for file_slice, reason, since in old if not _is_claimed(claim, since)]
-    claimed = [file_slice for file_slice, _, since in old if _is_claimed(claim, since)]
-    files = planned_files(free, (log for part in view.files for log in part.log_files), kept)
-    slices = [file_slice for file_slice, _, _ in old]
-    files += _strays(view, paths, kept)
-    gone = {file.path for file in files}
-    held = [*_held_by_instants(slices, kept, gone), *_held_by_consumer(claimed, claim, kept), *_pending(view, paths)]
-    return Removal(tuple(files), tuple(held))
-
-
-def _old(
-    view: TableView, group: FileGroup, superseded: Collection[GroupId]
-) -> Iterator[tuple[FileSlice, str, Time | None]]:
-    """Slices of a group that are not current, each with the reason and the instant that superseded it; None: this purge will."""
-    replacing = view.replaced.get(group.group)
-    newer = replacing.time if replacing is not None else None
-    for place, file_slice in enumerate(group.slices):
-        if place or replacing is not None:
-            verb = "replaced" if replacing is not None and not place else "superseded"
-            yield file_slice, f"purged; {verb} by {newer}", newer
-        elif group.group in superseded:
-            yield file_slice, "purged; this run rewrites its file group", None
-        newer = file_slice.base_instant
-
-
-def _is_claimed(claim: Claim | None, since: Time | None) -> bool:
-    """Return whether a consumer has yet to read the commit that superseded a slice, and so needs the slice."""
-    if claim is None:
-        return False
-    return claim.first is None or since is None or since >= claim.first.time
-
-
-def _strays(view: TableView, paths: Collection[str], kept: Collection[str]) -> list[CleanFile]:
-    """Files with a trace that no slice has: killed attempts left them. Change-data logs go with their slices."""
-    named = {path for group in view.groups for file_slice in group.slices for path in file_slice.paths}
-    pending = {instant.time for instant in view.state.timeline.pending}
-    bases = (base for part in view.files for base in part.base_files)
-    strays = (base for base in bases if base.path in paths and base.path not in named and base.instant not in pending)
-    return [
-        CleanFile(base.path, base.partition, base.file_id, base.size, "purged; no commit names it")
-        for base in strays
-        if base.path not in kept
-    ]
-
-
-def _held_by_instants(slices: Iterable[FileSlice], kept: dict[str, Instant], gone: Collection[str]) -> Iterator[Held]:
-    for file_slice in slices:
-        base = file_slice.base_file
-        for file in file_slice.files:
-            holder = kept.get(file.path) or (kept.get(base.path) if base is not None else None)
-            if holder is None or file.path in gone:
-                continue
-            if holder.action.value == "savepoint":
-                by, fix = f"savepoint {holder.time} keeps it until it is deleted", "run with --delete-savepoints"
-            else:
-                by, fix = f"{holder.action} {holder.time} is to read it", "carry that plan out, then purge again"
-            yield Held(file.path, file.info.size, by, fix)
-
-
-def _held_by_consumer(slices: Iterable[FileSlice], claim: Claim | None, kept: Collection[str]) -> Iterator[Held]:
-    if claim is None:
-        return
-    for file_slice in slices:
-        for file in file_slice.files:
-            if file.path not in kept:
-                by = f"consumer {claim.consumer!r} has not read the commit that superseded it"
-                yield Held(file.path, file.info.size, by, f"{claim.fix}, or run with --past-consumers")
-
-
-def _pending(view: TableView, paths: Collection[str]) -> Iterator[Held]:
-    """Files with a trace of writes under way."""
-    pending = {instant.time: instant for instant in view.state.timeline.pending}
-    for part in view.files:
-        for file in part.base_files:
-            if file.path in paths and file.instant in pending:
-                instant = pending[file.instant]
-                yield Held(
-                    file.path, file.size, f"{instant.action} {instant.time} is not complete", "purge again after it"
-                )
 
 
 def _going(plan: PurgePlan, traces: Sequence[Trace]) -> list[Item]:

@@ -13,7 +13,8 @@ from hoodie.display import counted
 from hoodie.engine import LocalEngine
 from hoodie.services.decision import Decision
 from hoodie.services.purge.erasure import Erasure, PurgeRun
-from hoodie.services.purge.plan import PurgePlan, Wish, decide_purge
+from hoodie.services.purge.plan import PurgePlan, decide_purge
+from hoodie.services.purge.removal import Wish
 from hoodie.services.purge.subject import Subject
 from hoodie.view import TableState
 from hoodie.view.access import TableAccess

@@ -125,7 +125,14 @@ def test_a_consumer_holds_what_it_has_not_read(tmp_path):
     done = table.run(Purge(WHERE))
     assert not done.is_erased
     assert all("consumer 'reports'" in file.by for file in done.left.removal.held)
+    assert "at the latest until 2026-01-08 00:00 UTC" in done.left.removal.held[0].by
     assert table.read_changes(table.timeline.commits[2].completion_time)["op"].to_pylist() == ["d"]
+    consumer.read()
+    consumer.commit()
+    assert table.run(Purge(WHERE)).is_erased, "the consumer has read the deletion"
+    assert holding(table) == set()
+    table.write(batch([(PERSON, "p", 9, 9)]), "upsert", SMALL_BLOOM)
+    assert not table.run(Purge(WHERE)).is_erased
     assert table.run(Purge(WHERE, past_consumers=True)).is_erased
     assert holding(table) == set()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hoodie import HoodieTable, Purge
 from hoodie.engine import LocalEngine
 from hoodie.services.bootstrap import BootstrapRequest, run_bootstrap
+from hoodie.storage import walk_files
 from tests.support.clock import FakeClock
 from tests.support.sources import SMALL, TABLE, put
 from tests.support.tables import SMALL_BLOOM, batch, create
@@ -37,3 +38,11 @@ def test_the_source_of_a_bootstrap_is_named(tmp_path):
     assert message.endswith(f"found nothing more; {tmp_path}/s, the source of the bootstrap, was not searched")
     assert table.read()["id"].to_pylist() == ["b"]
     assert PERSON.encode() in (tmp_path / "s" / "part=p1" / "a.parquet").read_bytes()
+
+
+def test_a_grace_time_of_cleans_keeps_nothing_of_a_purge(tmp_path):
+    """A properties file is for all services of a table. Files that a purge removes are not set aside."""
+    table = create(tmp_path / "t", FakeClock())
+    table.write(batch([(PERSON, "p", 1, 1)]), "upsert", SMALL_BLOOM)
+    assert table.run(Purge("value = 1"), {"hoodie.delete.grace.hours": 24}).is_erased
+    assert not list(walk_files(table.storage, ".hoodie/.deleted"))

@@ -1,0 +1,44 @@
+"""Old files that a purge removes, and those that something holds back."""
+
+from __future__ import annotations
+
+import pytest
+
+from hoodie import Purge
+from hoodie.model.commit import CommitMetadata
+from hoodie.timeline import Action
+from hoodie.transaction import instants
+from hoodie.transaction.instant_generator import new_time
+from tests.support.clock import FakeClock
+from tests.support.tables import SMALL_BLOOM, batch, create
+
+PERSON = "person-4711"
+PURGE = Purge(f"id = '{PERSON}'")
+
+
+@pytest.fixture
+def table(tmp_path):
+    table = create(tmp_path / "t", FakeClock())
+    for step in range(2):
+        table.write(batch([(PERSON, "p", step, step), ("other-12", "q", step, step)]), "upsert", SMALL_BLOOM)
+    return table
+
+
+def test_a_write_under_way_holds_its_files(table):
+    state = table.state()
+    time = new_time(state, table.clock)
+    requested = instants.request(state, time, Action.COMMIT, b"")
+    instants.start(state, requested, state.layout.encode_commit(CommitMetadata("UPSERT"), replace=False))
+    base = next(file.path for part in state.files.all() for file in part.base_files if file.partition == "part=p")
+    table.storage.create(f"part=p/aaaa-0_0-0-1_{time}.parquet", table.storage.read(base))
+    (held,) = (file for file in table.explain(PURGE).plan.removal.held)
+    assert held.by == f"commit {time} is not complete"
+
+
+def test_files_of_killed_attempts_go(table):
+    base = next(file for part in table.state().files.all() for file in part.base_files if file.partition == "part=p")
+    stray = f"part=p/bbbb-0_9-9-9_{base.instant}.parquet"
+    table.storage.create(stray, table.storage.read(base.path))
+    assert stray in {file.path for file in table.explain(PURGE).plan.removal.files}
+    assert table.run(PURGE).is_erased
+    assert table.storage.info(stray) is None
