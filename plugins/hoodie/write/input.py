@@ -53,7 +53,9 @@ class ArrowArrayExportable(Protocol):
 class EngineRows(Protocol):
     """A DataFrame of the engine, such as Spark's."""
 
-    def mapInArrow(self, func: Any, schema: Any) -> Any: ...  # noqa: N802 - Spark's name
+    def mapInArrow(self, func: Any, schema: Any) -> Any:  # noqa: N802 - Spark's name
+        """Run `func` on the batches of each partition: iterator of batches -> iterator of batches in `schema`."""
+        ...
 
 
 Rows = ArrowStreamExportable | ArrowArrayExportable | EngineRows | Sequence[Split]
