@@ -32,13 +32,15 @@ Statements end with a semicolon. Tab completes keywords, tables and columns.
 class Shell:
     """One session on a terminal."""
 
-    def __init__(self, connection: Connection, run: Callable[[str], Iterable[Result]]) -> None:
-        """`run` gives what the statements of a text give; it may show their progress."""
+    def __init__(self, connection: Connection, run: Callable[[str], Iterable[Result]], *, wide: bool = False) -> None:
+        """`run` gives what the statements of a text give; it may show their progress. Rows that are wider than the terminal go
+        down the page, unless they may be `wide`."""
         self._connection = connection
         self._run = run
         self._lines = Lines()
         self._timed = True
         self._vertical = False
+        self._wide = wide
 
     def loop(self, read: Callable[[str], str] = input) -> None:
         """Read and run until Ctrl-D or a word that leaves. `read` gives a line without its end, and raises EOFError at the
@@ -106,7 +108,7 @@ class Shell:
             if result.message is not None:
                 echo(result.message)
             else:
-                print_table(result, vertical=self._vertical)
+                print_table(result, vertical=self._vertical, wide=self._wide)
                 if result.note is not None:
                     echo(result.note)
                 rows = f"{counted(len(result), 'row')}, "

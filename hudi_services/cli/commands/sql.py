@@ -13,7 +13,16 @@ import click
 
 from hoodie.display import counted
 from hoodie.errors import ArgumentError, ConfigError
-from hudi_services.cli.flags import CONTEXT, VERBOSE, json_flag, registry_flag, verbose_flag, with_examples
+from hudi_services.cli.flags import (
+    CONTEXT,
+    VERBOSE,
+    WIDE,
+    json_flag,
+    registry_flag,
+    verbose_flag,
+    wide_flag,
+    with_examples,
+)
 from hudi_services.cli.properties import merged_options
 from hudi_services.cli.spark_session import spark_session
 from hudi_services.entry.size_estimate import SPARK
@@ -57,7 +66,8 @@ def _sql(
     from hudi_services.sql.output import print_json, print_table
     from hudi_services.sql.progress import Running
 
-    verbose = bool(click.get_current_context().meta.get(VERBOSE))
+    meta = click.get_current_context().meta
+    verbose, wide = bool(meta.get(VERBOSE)), bool(meta.get(WIDE))
     spark = spark_session(spark_master, "hudi sql", verbose=verbose) if engine == SPARK else None
     if spark is not None:
         from hoodie.spark import register
@@ -72,7 +82,7 @@ def _sql(
             from hudi_services.sql.shell import Shell
 
             echo(f"Tables of {catalog.path}; \\? for help")
-            Shell(connection, lambda statement: running.each(connection.run(statement))).loop()
+            Shell(connection, lambda statement: running.each(connection.run(statement)), wide=wide).loop()
             return DONE
         last, code = None, DONE
         for result in running.each(connection.run(text)):
@@ -82,7 +92,7 @@ def _sql(
                 echo(result.message, err=True)
             else:
                 if not as_json:
-                    print_table(result)
+                    print_table(result, wide=wide)
                 if result.note is not None:
                     echo(result.note, err=True)
                 last = result
@@ -166,6 +176,7 @@ sql = click.Command(
         click.Option(
             ["--spark-master"], help="Spark master, when spark-submit does not give it; for instance local[2]."
         ),
+        wide_flag(),
         verbose_flag(),
     ],
     help="Run SQL on the tables of a registry, a warehouse or a Hive metastore: queries, CREATE TABLE, INSERT, UPDATE, DELETE, "

@@ -8,7 +8,17 @@ import pyarrow as pa
 import pytest
 
 from hoodie.sql import Result
+from hudi_services.cli.program import main
 from hudi_services.sql.output import print_json
+
+
+def test_rows_wider_than_the_terminal_go_down_the_page(capsys: pytest.CaptureFixture[str], monkeypatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    query = ["sql", "--warehouse", "w", "-e", f"SELECT 1 AS n, '{'x' * 50}' AS t, CAST(NULL AS INT) AS u, true AS b"]
+    assert main(query) == 0
+    assert capsys.readouterr().out == f"── 1 ──\nn  1\nt  {'x' * 50}\nu  NULL\nb  true\n"
+    assert main([*query, "--wide"]) == 0
+    assert capsys.readouterr().out.splitlines()[1] == f"1  {'x' * 50}  NULL  true"
 
 
 def test_nested_values_go_by_their_types(capsys: pytest.CaptureFixture[str]) -> None:
