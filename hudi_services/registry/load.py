@@ -17,13 +17,12 @@ from hudi_services.entry.database_rules import DatabaseRule
 from hudi_services.entry.doctor import Doctor
 from hudi_services.entry.judge import Judge
 from hudi_services.entry.mistake_text import place_of, told, unknown
-from hudi_services.entry.objectives import RESTORED_BY
 from hudi_services.entry.rounds import Rounds
 from hudi_services.entry.server import AnyServer
-from hudi_services.entry.source import DatabaseSource
 from hudi_services.entry.table import History, Pools, Table
 from hudi_services.entry.watch import Watch
 from hudi_services.entry.yaml_positions import Marked, Path, read_marked
+from hudi_services.registry.contradictions import contradictions, undeclared_pool
 from hudi_services.registry.mistakes import LeftOut, Mistake, as_error, left_out
 from hudi_services.registry.options import wrong_options
 from hudi_services.registry.rules import checked_pipeline, checked_rule
@@ -188,7 +187,7 @@ class _Checker:
             for problem in error.errors():
                 self._add((name, *problem["loc"]), told(problem, kind))
             return None
-        if wrong := _undeclared(rounds.pool, pools):
+        if wrong := undeclared_pool(rounds.pool, pools):
             self._add((name, "pool"), wrong)
             return None
         return rounds
@@ -279,7 +278,7 @@ class _Checker:
         table, wrong = with_server(table, servers, self._marked.data.get("servers"))
         if wrong is not None:
             self._add((*here, "source", "server"), wrong)
-        for path, message in _contradictions(table, pools, self._entries):
+        for path, message in contradictions(table, pools, self._entries):
             self._add((*here, *path), message)
         return table
 
@@ -378,24 +377,3 @@ def _laid_over(entry: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any
         else:
             merged[key] = value
     return merged
-
-
-def _contradictions(table: Table, pools: Mapping[str, int], entries: Entries) -> Iterator[tuple[tuple[str, ...], str]]:
-    if table.source is not None and not isinstance(table.source, DatabaseSource) and table.keys is None:
-        yield ("keys",), "is missing; a table with a source needs the columns of its record key"
-    for entry in entries:
-        if (section := entry.section_of(table)) is not None:
-            yield from entry.section.contradictions(table, section)
-    for service in services_by_objectives(table, entries):
-        mended = [name for name, mends in RESTORED_BY.items() if mends == service]
-        if not any(getattr(table.objectives, name) is not None for name in mended):
-            said = f"needs an objective that it restores: {' or '.join(f'objectives.{name}' for name in mended)}"
-            yield (service, "schedule"), said
-    if wrong := _undeclared(table.pool, pools):
-        yield ("pool",), wrong
-
-
-def _undeclared(pool: str, pools: Mapping[str, int]) -> str | None:
-    if pool == "default_pool" or pool in pools:
-        return None
-    return f"the pool {pool!r} is not declared; add it to the section pools with its slots"
