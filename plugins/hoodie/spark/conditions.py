@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import datetime
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow.compute as pc
 from pyspark.sql import SparkSession
-from pyspark.sql.datasource import Filter
 
 _COMPARED: dict[str, Callable[[Any, Any], pc.Expression]] = {
     "EqualTo": operator.eq,
@@ -43,24 +42,6 @@ def translated(spark: SparkSession, filters: Any) -> tuple[Condition, ...]:
         if condition is not None:
             result.append(condition)
     return tuple(result)
-
-
-def of_source(given: Filter) -> Condition | None:
-    """A filter that Spark hands to a data source of Python, if it means the same to Arrow."""
-    path: Sequence[str] = getattr(given, "attribute", ())
-    if len(path) != 1:
-        return None
-    kind, field = type(given).__name__, pc.field(path[0])
-    if kind in _COMPARED and _is_plain(given.value):
-        return Condition(path[0], _COMPARED[kind](field, given.value))
-    if kind == "In" and given.value and all(map(_is_plain, given.value)):
-        return Condition(path[0], field.isin(list(given.value)))
-    return None
-
-
-def _is_plain(value: object) -> bool:
-    """A moment is a date to Python, too, and means other things to either."""
-    return type(value) in (bool, int, str, datetime.date)
 
 
 def _condition(given: Any) -> Condition | None:

@@ -2,22 +2,20 @@
 
 Spark makes the source in a process of its own, asks it for the columns, and sends it on as it is then, pickled, to the process
 that plans a scan; so every scan of a DataFrame reads the table as it was when the DataFrame was made. Python workers read all
-slices: Spark gives a source of Python neither the columns that a query needs nor a way to its own reader. `hoodie.spark.read` and
-`hoodie.spark.query` have both.
+slices: Spark gives a source of Python neither the columns that a query needs nor a way to its own reader, and mixes up conditions
+(see `SourceReader`). `hoodie.spark.read` and `hoodie.spark.query` have all three.
 """
 
 from __future__ import annotations
 
-import functools
-import operator
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
-from pyspark.sql.datasource import CaseInsensitiveDict, DataSource, DataSourceReader, Filter, InputPartition
+from pyspark.sql.datasource import CaseInsensitiveDict, DataSource, DataSourceReader, InputPartition
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StructType
 
@@ -29,7 +27,6 @@ from hoodie.read.execute import ReadSlice
 from hoodie.read.query import Query
 from hoodie.read.snapshot import of_snapshot, plan_snapshot
 from hoodie.spark.changes import ChangesOfTasks, change_tasks, spark_columns
-from hoodie.spark.conditions import of_source
 from hoodie.spark.error_boundary import check_session
 from hoodie.spark.scan import WorkedSlices, tasks_of
 from hoodie.spark.sink import Sink
@@ -46,25 +43,22 @@ from hoodie.view import TableState
 
 NAME = "hoodie"
 
-_PUSHED = "spark.sql.python.filterPushdown.enabled"
 _TASKS = (
     32  # where the cores cannot be asked: some for each of many, and few enough that one core loses nothing by them
 )
 
 
 def register(spark: SparkSession) -> None:
-    """Make `format("hoodie")` known to a session, and have Spark hand its conditions to sources of Python.
+    """Make `format("hoodie")` known to a session.
 
     The session becomes the active one of the calling thread. Spark finds sources of Python by that alone: call it in each thread
     that names the format.
 
-    Conditions of a query that mean the same to Arrow leave out partitions, row groups and rows (see
-    `hoodie.spark.conditions`). Raises ArgumentError for what is not a session that runs.
+    Raises ArgumentError for what is not a session that runs.
     """
     check_session(spark)
     of_java: Any = spark._get_j_spark_session_class(spark._jvm)
     of_java.setActiveSession(spark._jsparkSession)
-    spark.conf.set(_PUSHED, "true")
     address = server_of(spark).address
 
     class Registered(HoodieSource):  # not to be imported, so it goes to Spark's other processes with all that it has
@@ -148,19 +142,16 @@ def _found(path: str | None) -> TableState | HoodieError:
 
 
 class SourceReader(DataSourceReader):  # type: ignore[misc]
-    """The rows of a table as batches of Arrow."""
+    """The rows of a table as batches of Arrow.
+
+    It has no `pushFilters`: Spark 4.2 keeps what a reader answers to the conditions of one query for all queries of the
+    DataFrame, and for the other side of a union. Rows that the first query did not need would be missing from the others.
+    """
 
     def __init__(self, state: TableState, query: Query, schema: StructType) -> None:
         self._state = state
         self._query = query
         self._schema = schema
-
-    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802, Spark calls it so
-        """All are asked by Spark again: those that are understood here only leave out what need not be read."""
-        rules = [condition.expression for condition in map(of_source, filters) if condition is not None]
-        if rules:
-            self._query = replace(self._query, filter=functools.reduce(operator.and_, rules))
-        return filters
 
     def partitions(self) -> Sequence[InputPartition]:
         """Each brings along all that its task needs: Spark sends the reader to the workers as it is before this is called."""
