@@ -32,8 +32,10 @@ def cast(values: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
         return _struct(values, field)
     if pa.types.is_map(target) or _is_list(target):
         return pa.chunked_array([_entries(values.combine_chunks(), field)], target)
-    if pa.types.is_timestamp(given) and is_text(target):
+    if _is_moment(given) and is_text(target):
         return _time_text(values, field)
+    if pa.types.is_decimal(given) and is_text(target):
+        return _decimal_text(values, field)
     try:
         if pa.types.is_integer(given) and pa.types.is_decimal(target):  # by value, not by the type's width
             values = values.cast(pa.decimal128(38, target.scale))
@@ -121,9 +123,21 @@ def _elements(values: pa.Array, field: pa.Field) -> pa.Array:
 
 
 def _time_text(values: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
-    """Times as Spark writes them: in UTC, without zeros at the end of the fraction."""
-    text = values.cast(pa.timestamp("us")).cast(field.type)
-    return pc.replace_substring_regex(pc.replace_substring_regex(text, r"(\.\d*?)0+$", r"\1"), r"\.$", "")
+    """Days and times as Spark writes them: in UTC, without zeros at the end of the fraction, years of five digits with a sign."""
+    moments = values.cast(pa.timestamp("us")) if pa.types.is_timestamp(values.type) else values
+    text = pc.replace_substring_regex(moments.cast(field.type), r"(\.\d*?)0+$", r"\1")
+    return pc.replace_substring_regex(pc.replace_substring_regex(text, r"\.$", ""), r"^(\d{5})", r"+\1")
+
+
+def _decimal_text(values: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
+    """Decimals with all their digits, as Spark writes them: Arrow writes 0E-8 for 0.00000000."""
+    text = values.cast(field.type)
+    short = pc.match_substring(text, "E")
+    if not pc.any(short).as_py():
+        return text
+    distinct = pc.unique(values.filter(short))
+    plain = pa.array([format(value, "f") for value in distinct.to_pylist()], field.type)
+    return pc.if_else(short, plain.take(pc.index_in(values, distinct)), text)
 
 
 def _fits(given: pa.DataType, target: pa.DataType) -> bool:

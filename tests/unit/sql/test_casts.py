@@ -118,3 +118,23 @@ def test_decimals_become_the_nearest_floats(tmp_path):
         db.sql("insert into t values (1, 1.9, 1.9, 1.9D)")
         db.sql("insert into t values (2, 0, 0, 0); update t set x = 1.9, f = 1.9, c = 1.9D where id = 2")
         assert db.sql("select x = 1.9D and f = cast('1.9' as float) and c = 1.9 from t").rows() == [(True,), (True,)]
+
+
+def test_decimals_and_far_dates_become_the_text_of_spark(tmp_path):
+    """Arrow writes 0E-8 and 1E-8, and no sign before a year of five digits."""
+    with connect(tmp_path) as db:
+        db.sql(
+            "create table t (id int, s string, d decimal(20, 8), day date, at timestamp) using hudi "
+            "tblproperties (primaryKey = 'id')"
+        )
+        values = ("0.00000001", "0", "123.1", "-0.00000010")
+        for number, value in enumerate(values):
+            db.sql(f"insert into t (id, d) values ({number}, {value})")
+        db.sql("update t set s = d")
+        plain = ["0.00000001", "0.00000000", "123.10000000", "-0.00000010"]
+        assert db.sql("select s, cast(d as string) from t order by id").rows() == [(text, text) for text in plain]
+        db.sql("update t set day = date '12026-01-02', at = timestamp '12026-01-02 03:04:05' where id < 2")
+        db.sql("merge into t using (select 0 as id) u on t.id = u.id when matched then update set s = t.day")
+        db.sql("update t set s = at where id = 1")
+        texts = [("+12026-01-02",), ("+12026-01-02 03:04:05",)]
+        assert db.sql("select s from t where id < 2 order by id").rows() == texts
