@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rich.cells import cell_len, chop_cells
-
 _GAP = "  "
 _PROSE = 24  # cells of a column that wraps, at least
 _LEAST = 10  # cells that are left for a value beside a long name
@@ -42,8 +40,7 @@ def table_lines(columns: Sequence[TextColumn], rows: Sequence[Sequence[str]], wi
     control codes. A wide character, as of Chinese, counts two cells.
     """
     natural = [
-        max(map(cell_len, (column.header, *texts)))
-        for column, texts in zip(columns, _turned(columns, rows), strict=True)
+        max(map(_cells, (column.header, *texts))) for column, texts in zip(columns, _turned(columns, rows), strict=True)
     ]
     widths = _fitting(columns, rows, natural, width)
     if widths is None:
@@ -65,7 +62,7 @@ def vertical_lines(names: Sequence[str], rows: Sequence[Sequence[str]], width: i
 
 def fact_lines(facts: Sequence[tuple[str, str]], width: int | None) -> Iterator[Line]:
     """Names in a column and what holds for them beside it, in as many lines as it takes."""
-    names = max((cell_len(name) for name, _ in facts), default=0)
+    names = max((_cells(name) for name, _ in facts), default=0)
     if width is not None:
         names = min(names, max(_LEAST, width - len(_GAP) - _LEAST))
     for name, value in facts:
@@ -88,18 +85,18 @@ def text_lines(text: str, width: int | None, style: str = "") -> Iterator[Line]:
 
 def wrapped(text: str, width: int | None) -> list[str]:
     """The text in lines of at most `width` cells, broken at blanks where there are some."""
-    if width is None or cell_len(text) <= width:
+    if width is None or _cells(text) <= width:
         return [text]
     lines: list[str] = []
     line: str | None = None
     for word in text.split(" "):
         longer = word if line is None else f"{line} {word}"
-        if cell_len(longer) <= width:
+        if _cells(longer) <= width:
             line = longer
             continue
         if line is not None:
             lines.append(line)
-        *whole, line = chop_cells(word, width) or [""]
+        *whole, line = _chopped(word, width) or [""]
         lines += whole
     return [*lines, line or ""]
 
@@ -150,5 +147,19 @@ def _line(columns: Sequence[TextColumn], texts: Sequence[str], widths: dict[int,
 
 
 def _padded(text: str, width: int, *, right: bool = False) -> str:
-    blanks = " " * (width - cell_len(text))
+    blanks = " " * (width - _cells(text))
     return f"{blanks}{text}" if right else f"{text}{blanks}"
+
+
+def _cells(text: str) -> int:
+    """The cells of a terminal that a text takes. Rich loads with the first table: help and completion need none."""
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def _chopped(text: str, width: int) -> list[str]:
+    """The text in pieces of at most `width` cells."""
+    from rich.cells import chop_cells
+
+    return chop_cells(text, width)
