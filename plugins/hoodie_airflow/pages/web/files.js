@@ -23,7 +23,7 @@ function skew(found) {
   if (!rows.length) return null;
   const { partitions } = found;
   return [
-    plain("skew", ["", "count", "smallest", "median", "largest", "largest / median", "share of the largest"], rows.map(([name, of]) => [
+    plain("skew", ["of", "count", "smallest", "median", "largest", "largest / median", "share of the largest"], rows.map(([name, of]) => [
       name, count(of.count), size(of.smallest), size(of.median), size(of.largest), of.median ? `${(of.largest / of.median).toFixed(1)}\u00a0×` : "", `${(of.share * 100).toFixed(0)} %`])),
     partitions && partitions.count > 1 ? h("p", { class: "quiet" }, `The largest partition is ${partitions.path}.`) : null,
   ];
