@@ -78,12 +78,12 @@ def tables(page: Page, home: DemoHome) -> None:
 
 
 def table(page: Page, home: DemoHome) -> None:
-    """One of them: its timeline, what waits, its partitions."""
-    page.set_viewport_size({"width": 1440, "height": 1300})
+    """The overview of one of them: advice, sizes, objectives, trends."""
+    page.set_viewport_size({"width": 1440, "height": 1000})
     page.goto(home.tables)
     frame = page.frame_locator("iframe")
     frame.get_by_role("link", name="flights_live").click(timeout=_PATIENCE)
-    expect(frame.get_by_role("img", name=re.compile("^Timeline of"))).to_be_visible(timeout=_PATIENCE)
+    expect(frame.get_by_role("region", name="Trends")).to_be_visible(timeout=_PATIENCE)
     hide_folder(page)
     shoot(page, "table")
 
@@ -105,6 +105,7 @@ def comparison(page: Page, home: DemoHome) -> None:
     page.goto(home.tables)
     frame = page.frame_locator("iframe")
     frame.get_by_role("link", name="flights_live").click(timeout=_PATIENCE)
+    frame.get_by_role("link", name="Data", exact=True).click(timeout=_PATIENCE)
     asked = frame.get_by_role("region", name="Compare two instants")
     asked.get_by_label("after").select_option(index=2, timeout=_PATIENCE)  # the first load
     asked.get_by_role("button", name="Compare").click()
