@@ -16,6 +16,7 @@ import sqlalchemy as sa
 
 from hoodie.model.place import same_table
 from hudi_services.operations.watch.model import Summary
+from hudi_services.operations.watch.schema import ABOUT
 from hudi_services.operations.watch.store import SnapshotStore
 
 Unit = Literal["hour", "day"]
@@ -52,6 +53,8 @@ def keep_point(store: SnapshotStore, summary: Summary) -> None:
     at = summary.looked_at.astimezone(UTC)
     facts = json.dumps({"base_path": summary.base_path, **_facts(summary)})
     with store.writing() as connection:
+        # Two watchers would insert the same point. This lock lets one of them wait for the other.
+        connection.execute(sa.select(ABOUT.c.version).with_for_update())
         _metadata.create_all(connection)
         for unit, kept in KEPT.items():
             begin = _floor(at, unit).isoformat()
