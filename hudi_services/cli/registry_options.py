@@ -11,7 +11,7 @@ import click
 
 from hoodie.config.key import PlacedText
 from hoodie.errors import ConfigError, HoodieError, TableNotFoundError
-from hudi_services.entry.dag import OPERATION, Asked, WhenOn
+from hudi_services.entry.dag import OPERATION, RunRequest, WhenOn
 from hudi_services.entry.service import ServiceEntry
 from hudi_services.entry.table import SparkSection, Table
 from hudi_services.entry.table_choice import ChosenTable
@@ -43,7 +43,7 @@ def registered(entry: ServiceEntry[Any], table: Table, typed: Mapping[str, Any])
         if name in fields and flag.name in typed
     }
     try:
-        arguments = entry.called_with(table, Asked(params=asked))
+        arguments = entry.called_with(table, RunRequest(params=asked))
     except ValueError as error:
         if isinstance(error, HoodieError):
             raise

@@ -55,7 +55,7 @@ def carried_out(task: Task, engine: Engine) -> ServiceResult:
     from hoodie.transaction.recovery import recoveries
 
     begun = time.monotonic()
-    with recoveries() as told:
+    with recoveries() as recovered:
         result = task.run(engine)
-    message = "; ".join([result.message, *told])
-    return replace(result, message=message, recovered=tuple(told), seconds=time.monotonic() - begun)
+    message = "; ".join([result.message, *recovered])
+    return replace(result, message=message, recovered=tuple(recovered), seconds=time.monotonic() - begun)

@@ -72,7 +72,7 @@ class Trigger:
 
 
 @dataclass(frozen=True)
-class Asked:
+class RunRequest:
     """The request of a run: the step's `mode`, the values of the form (`params`), and Airflow's part.
 
     `run_type` is Airflow's (`scheduled`, `backfill`, `manual`, …), `interval` the run's data interval if it has one. `agreed` is
@@ -133,7 +133,7 @@ class WhenDue:
     """Ends the run unless the table has something to do."""
 
     task_id: str
-    look: Callable[[Asked], Outlook]
+    look: Callable[[RunRequest], Outlook]
 
 
 @dataclass(frozen=True)

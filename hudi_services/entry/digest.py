@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from hudi_services.entry.dag import Asked, Field
+from hudi_services.entry.dag import Field, RunRequest
 
 _DIGEST = re.compile(r"[0-9a-f]{12}")
 
@@ -58,7 +58,7 @@ ONLY_FIELD = Field(
 )
 
 
-def only_flags(asked: Asked) -> tuple[str, ...]:
+def only_flags(asked: RunRequest) -> tuple[str, ...]:
     """The flag of a run that was asked for one plan; empty for other runs."""
     digest = asked.params.get(ONLY)
     return (f"--{ONLY}", str(digest)) if digest else ()

@@ -17,7 +17,7 @@ def place_of(problem: Any) -> tuple[Any, ...]:
     return tuple(step for step in problem["loc"] if not (isinstance(step, str) and _TAG.fullmatch(step)))
 
 
-def told(problem: Any, model: type[BaseModel], *, secret: bool = False) -> str:
+def mistake_message(problem: Any, model: type[BaseModel], *, secret: bool = False) -> str:
     """A problem that pydantic found in what `model` describes; without what was found where that may be a secret."""
     path = problem["loc"]
     if problem["type"] == "extra_forbidden":

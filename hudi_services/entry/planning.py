@@ -11,7 +11,7 @@ from pydantic import model_validator
 
 from hoodie.config.key import ConfigKey
 from hoodie.errors import ConfigError
-from hudi_services.entry.dag import OPERATION, Arguments, Asked, Field, Outlook, Run, Step, Trigger, WhenDue
+from hudi_services.entry.dag import OPERATION, Arguments, Field, Outlook, Run, RunRequest, Step, Trigger, WhenDue
 from hudi_services.entry.digest import ONLY, ONLY_FIELD, only_flag, only_flags
 from hudi_services.entry.preconditions import not_begun
 from hudi_services.entry.table import Schedule, SparkSection, Table
@@ -112,7 +112,7 @@ def plan_steps(
     """
 
     def steps(table: Table, section: PlannedSection) -> tuple[Step, ...]:
-        def look(asked: Asked) -> Outlook:
+        def look(asked: RunRequest) -> Outlook:
             if asked.urged:  # options that count commits may say that it is not due
                 return Outlook(True, f"the objective {asked.urged} is missed")
             if by_hand := [name for name in ("force", *chosen) if asked.params.get(name)]:
@@ -126,7 +126,7 @@ def plan_steps(
     return steps
 
 
-def plan_arguments(_table: Table, section: PlannedSection, asked: Asked) -> Arguments:
+def plan_arguments(_table: Table, section: PlannedSection, asked: RunRequest) -> Arguments:
     """Arguments for the mode `schedule` or `execute`, or for both without a mode.
 
     The plan that an objective asks for is made even if the commits do not make it due.

@@ -17,7 +17,7 @@ from hoodie.config.groups import OptionGroup
 from hoodie.config.key import ConfigKey
 from hoodie.errors import HoodieError
 from hudi_services.entry.call import Call, Task
-from hudi_services.entry.dag import Arguments, Asked, Field, Outlook, Step, Trigger
+from hudi_services.entry.dag import Arguments, Field, Outlook, RunRequest, Step, Trigger
 from hudi_services.entry.table import Engine, ServiceSection, SparkSection, Table
 
 S = TypeVar("S", bound=ServiceSection)
@@ -101,7 +101,7 @@ class Dag(Generic[S]):
     """
 
     steps: Callable[[Table, S], tuple[Step, ...]]
-    arguments: Callable[[Table, S, Asked], Arguments]
+    arguments: Callable[[Table, S, RunRequest], Arguments]
     trigger: Callable[[Table, S], Trigger] = lambda _table, _section: Trigger()
     form: Callable[[Table], tuple[Field, ...]] = lambda _table: ()
     applies: Callable[[Table], bool] = lambda _table: True
@@ -132,7 +132,7 @@ class ServiceEntry(Generic[S]):
     def has_dag(self, table: Table) -> bool:
         return self.section_of(table) is not None and self.dag.applies(table)
 
-    def called_with(self, table: Table, asked: Asked) -> Arguments:
+    def called_with(self, table: Table, asked: RunRequest) -> Arguments:
         """Flags and options for a run. Raises HoodieError or ValueError for what cannot be asked for."""
         section = self.section_of(table)
         assert section is not None, "a DAG is made only for what the registry has"

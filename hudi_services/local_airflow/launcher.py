@@ -21,7 +21,7 @@ from hudi_services.local_airflow.logs import remove_old_logs
 from hudi_services.local_airflow.owner import Owner, find_owner
 from hudi_services.local_airflow.ports import free_ports, is_free
 from hudi_services.local_airflow.processes import Parts, processes_of, started, wait_until_up
-from hudi_services.local_airflow.registry_summary import dags_of, told
+from hudi_services.local_airflow.registry_summary import dags_of, summary_lines
 from hudi_services.local_airflow.signals import ended_by_signals
 from hudi_services.registry.load import Reading, read_registry
 
@@ -63,7 +63,7 @@ def serve(
         return
     check_installed()
     reading = _usable(home)
-    _tell(console, *told(reading, _today()))
+    _tell(console, *summary_lines(reading, _today()))
     home = replace(home, ports=chosen_ports(console, port))
     home.make()
     if removed := remove_old_logs(home.task_logs, home.log_days):
@@ -137,7 +137,7 @@ def _watch(console: Console, parts: Parts, reading: Reading) -> None:
         if (now := _stamp(home.registry)) == stamp:
             continue
         stamp, before, reading = now, reading, _read(home)
-        _tell(console, "", "the registry has changed:", *told(reading, _today()))
+        _tell(console, "", "the registry has changed:", *summary_lines(reading, _today()))
         if reading.registry.pools != before.registry.pools:
             try:
                 home.command("hoodie_airflow.pools")

@@ -30,7 +30,7 @@ def dags_of(reading: Reading, entries: Entries = ENTRIES) -> list[str]:
     return [*of_tables, *of_servers, *(dag for dag, wanted in rounds if wanted is not None)]
 
 
-def told(reading: Reading, today: date, entries: Entries = ENTRIES) -> Iterator[str]:
+def summary_lines(reading: Reading, today: date, entries: Entries = ENTRIES) -> Iterator[str]:
     """Its tables with when their services run, what never runs by itself and why, and its mistakes, a line each."""
     tables = reading.registry.tables
     yield f"{reading.registry.file}: {_count(tables, 'table')}, {_count(dags_of(reading, entries), 'DAG')}"

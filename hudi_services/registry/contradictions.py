@@ -18,9 +18,9 @@ def contradictions(table: Table, pools: Mapping[str, int], entries: Entries) -> 
         if (section := entry.section_of(table)) is not None:
             yield from entry.section.contradictions(table, section)
     for service in services_by_objectives(table, entries):
-        mended = [name for name, mends in RESTORED_BY.items() if mends == service]
-        if not any(getattr(table.objectives, name) is not None for name in mended):
-            said = f"needs an objective that it restores: {' or '.join(f'objectives.{name}' for name in mended)}"
+        restored = [name for name, mends in RESTORED_BY.items() if mends == service]
+        if not any(getattr(table.objectives, name) is not None for name in restored):
+            said = f"needs an objective that it restores: {' or '.join(f'objectives.{name}' for name in restored)}"
             yield (service, "schedule"), said
     if wrong := undeclared_pool(table.pool, pools):
         yield ("pool",), wrong

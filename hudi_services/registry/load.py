@@ -16,7 +16,7 @@ from hudi_services.entry.alerts import Alerts
 from hudi_services.entry.database_rules import DatabaseRule
 from hudi_services.entry.doctor import Doctor
 from hudi_services.entry.judge import Judge
-from hudi_services.entry.mistake_text import place_of, told, unknown
+from hudi_services.entry.mistake_text import mistake_message, place_of, unknown
 from hudi_services.entry.rounds import Rounds
 from hudi_services.entry.server import AnyServer
 from hudi_services.entry.table import History, Pools, Table
@@ -174,7 +174,7 @@ class _Checker:
             return _POOLS.validate_python(value or {})
         except ValidationError as error:
             for problem in error.errors():
-                self._add(("pools", *problem["loc"]), told(problem, self._model))
+                self._add(("pools", *problem["loc"]), mistake_message(problem, self._model))
             return {}
 
     def _rounds(self, name: str, kind: type[R], value: Any, pools: Mapping[str, int]) -> R | None:
@@ -185,7 +185,7 @@ class _Checker:
             rounds = kind.model_validate(value)
         except ValidationError as error:
             for problem in error.errors():
-                self._add((name, *problem["loc"]), told(problem, kind))
+                self._add((name, *problem["loc"]), mistake_message(problem, kind))
             return None
         if wrong := undeclared_pool(rounds.pool, pools):
             self._add((name, "pool"), wrong)
@@ -201,7 +201,7 @@ class _Checker:
             return Watch.model_validate(result if result is not None else {})
         except ValidationError as error:
             for problem in error.errors():
-                self._add(("watch", *problem["loc"]), told(problem, Watch))
+                self._add(("watch", *problem["loc"]), mistake_message(problem, Watch))
         except ValueError as error:
             self._add(("watch", "store"), str(error))
         return Watch()
@@ -214,7 +214,7 @@ class _Checker:
             return Alerts.model_validate(value)
         except ValidationError as error:
             for problem in error.errors():
-                self._add(("alerts", *problem["loc"]), told(problem, Alerts, secret=True))
+                self._add(("alerts", *problem["loc"]), mistake_message(problem, Alerts, secret=True))
         return None
 
     def _servers(self, section: dict[str, Any]) -> dict[str, AnyServer]:
@@ -273,7 +273,7 @@ class _Checker:
             table = self._model.model_validate(merged)
         except ValidationError as error:
             for problem in error.errors():
-                self._add((*here, *place_of(problem)), told(problem, self._model))
+                self._add((*here, *place_of(problem)), mistake_message(problem, self._model))
             return None
         table, wrong = with_server(table, servers, self._marked.data.get("servers"))
         if wrong is not None:

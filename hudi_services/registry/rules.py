@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from hudi_services.entry.database_rules import DatabaseRule
-from hudi_services.entry.mistake_text import place_of, told, unknown
+from hudi_services.entry.mistake_text import mistake_message, place_of, unknown
 from hudi_services.entry.server import AnyServer, DatabaseServer
 from hudi_services.registry.mistakes import Mistake
 from hudi_services.registry.pipeline.read import read_pipeline
@@ -65,7 +65,7 @@ def checked_rule(
     try:
         rule = DatabaseRule.model_validate(given)
     except ValidationError as error:
-        return None, wrong + [(place_of(problem), told(problem, DatabaseRule)) for problem in error.errors()]
+        return None, wrong + [(place_of(problem), mistake_message(problem, DatabaseRule)) for problem in error.errors()]
     if problem := _wrong_server(rule.server, servers, declared):
         wrong.append((("server",), problem))
     return (None, wrong) if wrong else (rule, [])

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from hudi_services.entry.mistake_text import told
+from hudi_services.entry.mistake_text import mistake_message
 from hudi_services.entry.server import SERVER_KINDS, AnyServer, KafkaServer
 from hudi_services.entry.source import DatabaseSource, TopicSource
 from hudi_services.entry.table import Table
@@ -30,7 +30,7 @@ def checked_server(value: object) -> tuple[AnyServer | None, list[Wrong]]:
     try:
         return kind.model_validate(value), []
     except ValidationError as error:
-        return None, [(problem["loc"], told(problem, kind, secret=True)) for problem in error.errors()]
+        return None, [(problem["loc"], mistake_message(problem, kind, secret=True)) for problem in error.errors()]
 
 
 def with_server(table: T, servers: Mapping[str, AnyServer], declared: object) -> tuple[T, str | None]:

@@ -13,22 +13,22 @@ def is_number(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 
-def told_rows(rows: pa.Table) -> list[dict[str, object]]:
-    """Rows by column, each value as `told` has it."""
+def json_row_values(rows: pa.Table) -> list[dict[str, object]]:
+    """Rows by column, each value as `json_value` has it."""
     columns = [told_values(column) for column in rows.columns]
     return [dict(zip(rows.column_names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def told_values(column: pa.Array | pa.ChunkedArray) -> list[object]:
-    """Each value as `told` has it."""
+    """Each value as `json_value` has it."""
     if not pa.types.is_floating(column.type) and not pa.types.is_nested(column.type):
         with suppress(OverflowError, ValueError):
             result: list[object] = column.to_pylist()  # much faster
             return result
-    return [told(value) for value in column]
+    return [json_value(value) for value in column]
 
 
-def told(value: pa.Scalar) -> object:
+def json_value(value: pa.Scalar) -> object:
     """A value of Python's, never NaN or infinite.
 
     Text represents NaN and infinity, times outside the years of Python (by their number and type), and bytes in a text that are
@@ -37,9 +37,9 @@ def told(value: pa.Scalar) -> object:
     if not value.is_valid:
         return None
     if isinstance(value, pa.StructScalar):
-        return {name: told(item) for name, item in value.items()}
+        return {name: json_value(item) for name, item in value.items()}
     if isinstance(value, pa.MapScalar):
-        pairs = [(told(pair["key"]), told(pair["value"])) for pair in value.values]
+        pairs = [(json_value(pair["key"]), json_value(pair["value"])) for pair in value.values]
         return {str(key): item for key, item in pairs}
     if isinstance(value, pa.ListScalar):
         return told_values(value.values)

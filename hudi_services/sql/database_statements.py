@@ -16,7 +16,7 @@ from hoodie.sql.parse import Statement
 from hoodie.sql.result import Result
 from hoodie.sql.session import Session
 from hudi_services.entry.database_rules import TABLE, DatabaseRule
-from hudi_services.entry.mistake_text import told
+from hudi_services.entry.mistake_text import mistake_message
 from hudi_services.registry.load import Reading
 from hudi_services.sources.cdc.mysql.server_sync import SyncResult
 from hudi_services.sources.databases.plan_page import document, problems
@@ -199,7 +199,9 @@ def _checked(values: Mapping[str, object]) -> DatabaseRule:
     except ValidationError as error:
         problem = error.errors()[0]
         name = ".".join(map(str, problem["loc"]))
-        raise SqlError(f"The statement has a mistake: {name} {told(problem, DatabaseRule)}", fix="correct it") from None
+        raise SqlError(
+            f"The statement has a mistake: {name} {mistake_message(problem, DatabaseRule)}", fix="correct it"
+        ) from None
 
 
 def _counts(result: SyncResult) -> Result:

@@ -11,7 +11,7 @@ from hoodie.errors import SqlError
 from hoodie.sql.catalog import Catalog
 from hoodie.sql.warehouse import Warehouse
 from hoodie.storage import Storage, join, open_storage
-from hudi_services.entry.mistake_text import told
+from hudi_services.entry.mistake_text import mistake_message
 from hudi_services.entry.server import DatabaseServer
 from hudi_services.registry.database_server import database_server
 from hudi_services.registry.load import Reading
@@ -83,7 +83,7 @@ def _declared(statement: CreateCatalog, options: Mapping[str, str]) -> DatabaseS
         problem = error.errors()[0]
         names = {field: name for name, field in _SERVER.items()}
         option = names.get(str(problem["loc"][0]), str(problem["loc"][0]))
-        raise _wrong(statement, option, f"'{option}' {told(problem, DatabaseServer, secret=True)}") from None
+        raise _wrong(statement, option, f"'{option}' {mistake_message(problem, DatabaseServer, secret=True)}") from None
 
 
 def _wrong(statement: CreateCatalog, option: str, fix: str) -> SqlError:

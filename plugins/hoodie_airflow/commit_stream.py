@@ -29,7 +29,7 @@ _AT_ONCE = 16  # events on their way: reported again if a triggerer is killed be
 
 
 @dataclass
-class Told:
+class PendingCommit:
     """A commit on its way; `passed_on` counts the triggers that have given Airflow an event of it."""
 
     event: Event
@@ -40,11 +40,11 @@ class Told:
         return facts_of(self.event)
 
 
-class NotTakenError(Exception):
+class NotStoredError(Exception):
     """Airflow did not store the event of a commit: the trigger begins again, and reports it again."""
 
 
-class ToldCommits(SharedStreamProducer):
+class CommitStream(SharedStreamProducer):
     """The commits of one table, from the position in the state of its asset on."""
 
     def __init__(self, table: str, asset: Asset, registry: Path) -> None:
@@ -56,7 +56,7 @@ class ToldCommits(SharedStreamProducer):
         self._waiting = 0
         self._stored = asyncio.Event()
 
-    async def open_stream(self) -> AsyncIterator[tuple[Told, Told]]:
+    async def open_stream(self) -> AsyncIterator[tuple[PendingCommit, PendingCommit]]:
         self._rounds = join(self._registry)
         store = await self._rounds.after(0)
         await self._begin(store)
@@ -66,8 +66,8 @@ class ToldCommits(SharedStreamProducer):
                 self._waiting = len(new)
                 self._stored.clear()
                 for event in new:
-                    told = Told(event)
-                    yield told, told
+                    commit = PendingCommit(event)
+                    yield commit, commit
                 await self._stored.wait()
             store = await self._rounds.after(seen)
 
@@ -76,15 +76,15 @@ class ToldCommits(SharedStreamProducer):
             await leave(self._rounds)
 
     async def advance(self, batch: Sequence[AdvanceItem]) -> None:
-        """All of the batch is in Airflow's database. Raises NotTakenError where one is not."""
+        """All of the batch is in Airflow's database. Raises NotStoredError where one is not."""
         reached = self._reached
-        for told, outcome in batch:
-            if not outcome.is_clean or told.passed_on != outcome.acked:
+        for commit, outcome in batch:
+            if not outcome.is_clean or commit.passed_on != outcome.acked:
                 await self._remember(reached)
-                raise NotTakenError(
-                    f"{told.event.action} {told.event.instant} of table {self._table} is reported again: {outcome}"
+                raise NotStoredError(
+                    f"{commit.event.action} {commit.event.instant} of table {self._table} is reported again: {outcome}"
                 )
-            reached = reached.after(told.event)
+            reached = reached.after(commit.event)
         await self._remember(reached)
         self._waiting -= len(batch)
         if not self._waiting:

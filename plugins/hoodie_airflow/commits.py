@@ -35,16 +35,16 @@ class CommitsTrigger(BaseEventTrigger):
     @classmethod
     def create_shared_stream_producer(cls, kwargs: dict[str, Any]) -> SharedStreamProducer:
         # Files of DAGs import this module, and need nothing of the store.
-        from hoodie_airflow.commit_stream import ToldCommits
+        from hoodie_airflow.commit_stream import CommitStream
 
         name = str(kwargs["table"])
-        return ToldCommits(name, _asset(name), registry_file())
+        return CommitStream(name, _asset(name), registry_file())
 
     async def filter_shared_stream(self, shared_stream: AsyncIterator[Any]) -> AsyncIterator[TriggerEvent]:
-        async for told in shared_stream:
-            yield TriggerEvent(told.payload)
+        async for commit in shared_stream:
+            yield TriggerEvent(commit.payload)
             # Only a trigger that was not ended before it passed the event on comes back here.
-            told.passed_on += 1
+            commit.passed_on += 1
 
     def run(self) -> AsyncIterator[TriggerEvent]:
         """Airflow takes events by `filter_shared_stream`, as there is a key."""

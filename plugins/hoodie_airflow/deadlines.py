@@ -31,8 +31,8 @@ def deadline_of(table: str, service: str, limit: timedelta | None) -> DeadlineAl
     have no other time."""
     if limit is None:
         return None
-    told = AsyncCallback(run_is_late, kwargs={"table": table, "service": service, "limit": limit.total_seconds()})
-    return DeadlineAlert(reference=DeadlineReference.DAGRUN_QUEUED_AT, interval=limit, callback=told)
+    callback = AsyncCallback(run_is_late, kwargs={"table": table, "service": service, "limit": limit.total_seconds()})
+    return DeadlineAlert(reference=DeadlineReference.DAGRUN_QUEUED_AT, interval=limit, callback=callback)
 
 
 async def run_is_late(table: str, service: str, limit: float, context: Any) -> None:

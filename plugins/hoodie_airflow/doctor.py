@@ -16,7 +16,7 @@ from hudi_services.registry.load import read_registry
 from hudi_services.runtime.failures import Failure
 
 if TYPE_CHECKING:  # it loads Arrow
-    from hudi_services.operations.doctor.rounds import Seen
+    from hudi_services.operations.doctor.rounds import TableDiagnosis
 
 _HEALTH = "health"
 _TOLD = 5  # findings in a failure's message
@@ -75,7 +75,7 @@ class HudiDoctorOperator(BaseOperator):
             self.log.warning("%s", findings["message"])
         return result
 
-    def _seen(self, *, deep: bool) -> list[Seen]:
+    def _seen(self, *, deep: bool) -> list[TableDiagnosis]:
         from hudi_services.operations.doctor.registry_tables import patients
         from hudi_services.operations.doctor.rounds import rounds
 
@@ -88,6 +88,6 @@ def _failure(report: dict[str, Any]) -> Failure:
     worst = report["findings"][:_TOLD]
     lines = [f"{finding['table']}: {finding['check']}: {finding['what']}" for finding in worst]
     more = len(report["findings"]) - len(worst)
-    told = "; ".join([*lines, *([f"and {more:,} more"] if more else [])])
+    text = "; ".join([*lines, *([f"and {more:,} more"] if more else [])])
     fix = "run `hudi-services doctor --fix`; the log has the fix of each finding"
-    return Failure("DoctorFindings", report["message"], told, fix, report["exit_code"], retryable=False)
+    return Failure("DoctorFindings", report["message"], text, fix, report["exit_code"], retryable=False)

@@ -9,7 +9,7 @@ from airflow.sdk import Param
 from airflow.sdk.exceptions import AirflowSkipException
 
 from hoodie.errors import ConfigError
-from hudi_services.entry.dag import EXPLAIN, OPERATION, UNSCHEDULE, Asked, Field
+from hudi_services.entry.dag import EXPLAIN, OPERATION, UNSCHEDULE, Field, RunRequest
 from hudi_services.entry.digest import ONLY
 from hudi_services.entry.mistake_text import unknown
 from hudi_services.operations.history.recorder import Asker
@@ -41,7 +41,7 @@ def only_known(context: Any, fields: Iterable[Field]) -> None:
             )
 
 
-def asked(context: Any, mode: str = "", agreed_in: str = "", follows: str = "") -> Asked:
+def asked(context: Any, mode: str = "", agreed_in: str = "", follows: str = "") -> RunRequest:
     """The request of a run, from its form and from Airflow; `mode` is the step's. `agreed_in` is the task that has
     asked a person, who has agreed: to no plan where it had nothing to ask. `follows` is the task that has scheduled
     a plan: where the run is for one plan only, that one."""
@@ -52,7 +52,9 @@ def asked(context: Any, mode: str = "", agreed_in: str = "", follows: str = "") 
     scheduled = ""
     if follows and context["params"].get(ONLY):
         scheduled = (context["ti"].xcom_pull(task_ids=follows) or {}).get("instant") or ""
-    return Asked(mode, context["params"], run.run_type.value, interval, result.get(DIGEST) or "", str(urged), scheduled)
+    return RunRequest(
+        mode, context["params"], run.run_type.value, interval, result.get(DIGEST) or "", str(urged), scheduled
+    )
 
 
 def asker(context: Any) -> Asker:

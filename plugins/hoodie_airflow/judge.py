@@ -83,22 +83,22 @@ class HudiJudgeOperator(BaseOperator):
                 active=lambda dag: ti.get_dr_count(dag, states=_GOES_ON) > 0,
                 due=due,
             )
-        told = [choice.as_dict() for choice in choices]
-        for row in told:
+        rows = [choice.as_dict() for choice in choices]
+        for row in rows:
             verb = "start" if row["started"] else "not now"
             why = row["table"], row["objective"], row["service"], verb, row["reason"]
             self.log.info("%s: %s is missed; %s: %s, %s", *why)
-        looked, mended = counted(len(tables), "table"), counted(len(choices), "service")
+        looked, services = counted(len(tables), "table"), counted(len(choices), "service")
         known = sum(judgement.seen for judgement in judged)
         self.log.info(
             "%s by objectives, %d of them as the watcher saw them; %s would restore missed objectives",
             looked,
             known,
-            mended,
+            services,
         )
         whole = {
             "tables": len(tables),
-            _CHOICES: told,
+            _CHOICES: rows,
             "errors": {e.table: e.error for e in judged if e.error is not None},
         }
         ti.xcom_push(_CHOICES, json.loads(json.dumps(bounded(whole, _CHOICES, _CHOICES, ("tables",), context))))
@@ -115,12 +115,12 @@ class HudiJudgeOperator(BaseOperator):
     def _seen(self, registry: Registry, now: datetime) -> Callable[[Table], Facts | None]:
         """The facts as the watcher saw them; where its store cannot be reached from here, the tables themselves are
         looked at."""
-        from hudi_services.operations.watch.facts import SeenFacts
+        from hudi_services.operations.watch.facts import SnapshotFacts
         from hudi_services.operations.watch.location import store_of
         from hudi_services.operations.watch.store import SnapshotStore
 
         try:
-            return SeenFacts(SnapshotStore.open(store_of(registry)), registry.watch.every, now)
+            return SnapshotFacts(SnapshotStore.open(store_of(registry)), registry.watch.every, now)
         except StoreError as error:
             self.log.info("The tables are looked at, as there is no snapshot store here: %s", error.what)
             return lambda _entry: None

@@ -23,7 +23,7 @@ from hoodie_airflow.progress import followed, shown_progress
 from hoodie_airflow.results import local_result, shared_result
 from hoodie_airflow.submit import died, environment, left_report, noting, service_environment, submitter_environment
 from hoodie_airflow.subprocess_runner import Child
-from hoodie_airflow.task_result import refused, told
+from hoodie_airflow.task_result import refused, task_output
 from hudi_services.entry.service import ServiceEntry
 from hudi_services.entry.size_estimate import AUTO, SPARK
 from hudi_services.entry.table import SparkSection, Table
@@ -101,7 +101,7 @@ class HudiServiceOperator(SparkSubmitOperator):
             if report is None:
                 report = self._on_spark(arguments, output, context)
             self._result = report if isinstance(report, ServiceResult) else None
-            return told(report, self.table, self.entry, context, output, self.asks)
+            return task_output(report, self.table, self.entry, context, output, self.asks)
 
     def get_openlineage_facets_on_start(self) -> OperatorLineage:
         return lineage(self.table, self.entry.name)

@@ -44,10 +44,10 @@ def shown_progress(context: Any) -> Callable[[str], None]:
     run."""
     ti, failed = context["ti"], False
 
-    def push(told: str) -> None:
+    def push(text: str) -> None:
         nonlocal failed
         try:
-            stage = json.loads(told)
+            stage = json.loads(text)
             ti.xcom_push(PROGRESS, {**stage, "at": datetime.now(UTC).isoformat()})
         except Exception as error:  # noqa: BLE001 - any error of Airflow's API
             if not failed:

@@ -32,7 +32,7 @@ ASKS = "asks"
 _XCOM_BYTES = 48 * 1024  # bytes of JSON: they are rows of Airflow's database, and columns of its page
 
 
-def told(
+def task_output(
     report: Report, table: Table, entry: ServiceEntry[Any], context: Any, output: Output | None, asks: str = ""
 ) -> dict[str, Any] | None:
     """Return the result as JSON; None for an explained plan. `output` is what the service's process printed, if it had

@@ -18,7 +18,7 @@ from hoodie_airflow.notifier import HudiAlert
 from hoodie_airflow.operator import HudiServiceOperator
 from hoodie_airflow.question import plan_link
 from hoodie_airflow.worker_operator import HudiWorkerOperator
-from hudi_services.entry.dag import Approval, Asked, Outlook, Run, Step, SwitchOn, WhenDue, WhenOn
+from hudi_services.entry.dag import Approval, Outlook, Run, RunRequest, Step, SwitchOn, WhenDue, WhenOn
 from hudi_services.entry.digest import ONLY
 from hudi_services.entry.table import Table
 from hudi_services.operations.pages.run import OUTLOOK
@@ -80,7 +80,7 @@ def _variable(switch: str, table: Table) -> str:
     return f"{switch}__{table.name}"
 
 
-def _looks(look: Callable[[Asked], Outlook]) -> Callable[[], bool]:
+def _looks(look: Callable[[RunRequest], Outlook]) -> Callable[[], bool]:
     def due() -> bool:
         """Ends the run when there is nothing to do. The facts go to XComs of their names."""
         context = get_current_context()

@@ -13,7 +13,7 @@ from pathlib import Path
 from hoodie.clock import SystemClock
 from hoodie.errors import HoodieError
 from hudi_services.entry.watch import Watch
-from hudi_services.operations.alerts.rounds import Teller
+from hudi_services.operations.alerts.rounds import AlertSender
 from hudi_services.operations.watch.location import store_of
 from hudi_services.operations.watch.rounds import Watcher
 from hudi_services.operations.watch.store import SnapshotStore
@@ -33,7 +33,7 @@ class Rounds:
         self.users = 0
         self.registry = registry
         self._watcher: tuple[str, Watcher] | None = None
-        self._teller: Teller | None = None
+        self._teller: AlertSender | None = None
         self._working = threading.Lock()
         self._ended = False
         self._news = asyncio.Condition()
@@ -88,7 +88,7 @@ class Rounds:
         if self._watcher is None or self._watcher[0] != place:
             self._leave()
             store, clock = SnapshotStore.open(place, make=True), SystemClock()
-            self._watcher, self._teller = (place, Watcher(store, clock)), Teller(store, clock, os.environ)
+            self._watcher, self._teller = (place, Watcher(store, clock)), AlertSender(store, clock, os.environ)
         self._watcher[1].round(reading)
 
     def _tell(self, reading: Reading) -> None:

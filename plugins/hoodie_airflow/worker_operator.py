@@ -12,7 +12,7 @@ from hoodie_airflow.forms import asked, asker, only_known, skip_planned, wants_e
 from hoodie_airflow.lineage import lineage
 from hoodie_airflow.log_context import log_fields
 from hoodie_airflow.paused_tables import skip_paused
-from hoodie_airflow.task_result import refused, told
+from hoodie_airflow.task_result import refused, task_output
 from hudi_services.entry.call import Call, Task
 from hudi_services.entry.service import ServiceEntry
 from hudi_services.entry.table import Table
@@ -82,7 +82,7 @@ class HudiWorkerOperator(BaseOperator):
         except TOLD as error:
             report = Failure.of(error)
         self._result = report if isinstance(report, ServiceResult) else None
-        return told(report, self.table, self.entry, context, None, self.asks)
+        return task_output(report, self.table, self.entry, context, None, self.asks)
 
     def get_openlineage_facets_on_start(self) -> OperatorLineage:
         return lineage(self.table, self.entry.name)

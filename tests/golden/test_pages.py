@@ -15,7 +15,7 @@ from hudi_services.operations.inspect.overview import overview
 from hudi_services.operations.inspect.rows import rows
 from hudi_services.operations.inspect.table_look import look_at
 from hudi_services.operations.pages.fleet import fleet
-from hudi_services.operations.pages.snapshots import Known
+from hudi_services.operations.pages.snapshots import FleetState
 from hudi_services.operations.pages.table import table_page
 from hudi_services.operations.watch.store import SnapshotStore
 from hudi_services.operations.watch.table_round import look
@@ -34,14 +34,14 @@ def test_every_table_is_on_the_pages(golden, archive, tmp_path):
         look(entry, store, CLOCK)
     seen = {each.table: each for each in store.fleet()}
     reading = Reading(Registry("tables.yaml", tuple(entries)), ())
-    page = fleet(reading, lambda _: True, mistakes_too=True, known=Known(seen=seen), now=datetime.now(UTC))
+    page = fleet(reading, lambda _: True, mistakes_too=True, known=FleetState(seen=seen), now=datetime.now(UTC))
     assert len(page.tables) == len(paths) > 0
     for entry, row in zip(entries, page.tables, strict=True):
         shown = overview(look_at(ChosenTable(entry.base_path, entry))).values
         assert row.state not in ("unreadable", "unknown", "absent"), (entry.base_path, row.reasons)
         assert (row.rows, row.bytes) == (shown["rows_in_base_files"], shown["base_bytes"] + shown["log_bytes"])
         snapshot = store.table(entry.name)
-        found = table_page(entry, Known(seen=seen), snapshot, store.newest(entry.name), datetime.now(UTC)).seen
+        found = table_page(entry, FleetState(seen=seen), snapshot, store.newest(entry.name), datetime.now(UTC)).seen
         facts = {each.name: each.value for each in found.facts}
         assert facts["base files"] == shown["base_files"]
         assert facts["file groups"] == shown["file_groups"] == len(found.groups) + found.groups_left_out

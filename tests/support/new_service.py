@@ -16,7 +16,7 @@ from hoodie.engine import Engine
 from hoodie.services.decision import Decision
 from hoodie.services.stages import Facts, Item, Items
 from hudi_services.entry.call import Call
-from hudi_services.entry.dag import OPERATION, Arguments, Asked, Field, Outlook, Run, Step, Trigger, WhenDue
+from hudi_services.entry.dag import OPERATION, Arguments, Field, Outlook, Run, RunRequest, Step, Trigger, WhenDue
 from hudi_services.entry.service import Command, Dag, KeyPath, Section, ServiceEntry
 from hudi_services.entry.size_estimate import Work
 from hudi_services.entry.table import Cron, SparkSection, Table
@@ -57,7 +57,7 @@ def _steps(_table: Table, section: Expire) -> tuple[Step, ...]:
     return WhenDue("due", lambda asked: Outlook(section.days > 7, asked.run_type)), Run("expire", "expire")
 
 
-def _arguments(_table: Table, section: Expire, asked: Asked) -> Arguments:
+def _arguments(_table: Table, section: Expire, asked: RunRequest) -> Arguments:
     return Arguments(("--days", str(asked.params.get("days") or section.days)), section.hoodie)
 
 

@@ -10,11 +10,11 @@ from pathlib import Path
 from hudi_services.entry.server import server_dags
 from hudi_services.operations.pages.run import Tried, run_page
 from hudi_services.operations.pages.server import StateFolder, server_page
-from hudi_services.operations.pages.snapshots import Known, Ran
+from hudi_services.operations.pages.snapshots import DagOutcome, FleetState
 from hudi_services.operations.watch.model import Summary
 from hudi_services.registry.load import read_registry
 from hudi_services.sources.cdc.cuts import Behind, Cut, TablePlace
-from hudi_services.sources.cdc.sync_progress import Loading, LogKept, SyncProgress
+from hudi_services.sources.cdc.sync_progress import Loading, LogRetention, SyncProgress
 from hudi_services.sources.databases.table_verifications import TableVerification
 
 
@@ -42,14 +42,14 @@ def server_body(file: Path, count: int, text: str) -> str:
     }
     cut = Cut(41, "bin.000009:4711", "", (now - timedelta(seconds=20)).isoformat(), places, behind)
     loading = {f"shop.{name}": Loading(70, 1000) for name in names[-4:]}
-    kept = LogKept(86_400, "bin.000001:4", (now + timedelta(hours=3)).isoformat())
+    kept = LogRetention(86_400, "bin.000001:4", (now + timedelta(hours=3)).isoformat())
     progress = SyncProgress(past, now.isoformat(), None, kept, loading, count - 14, count, 90_000, 110_000)
     seen = {
         n: Summary(n, f"/lake/{n}", "ok", now, now, verified_at=past, verified_position="bin.000008:4")
         for n in names[:200]
     }
     dag, *others = server_dags("shop", read_registry(file).registry.servers["shop"])
-    known = Known(ran={dag: Ran("manual__1", "running", now, "failed")}, seen=seen)
+    known = FleetState(ran={dag: DagOutcome("manual__1", "running", now, "failed")}, seen=seen)
     registry = read_registry(file).registry
     at = (now - timedelta(minutes=5)).isoformat()
     verified = {

@@ -56,7 +56,7 @@ def _standing(reading: Reading, alerts: Alerts, store: str | None) -> Page:
     from hudi_services.operations.alerts.lag import standing_streams
     from hudi_services.operations.alerts.ledger import noticed
     from hudi_services.operations.alerts.server_lag import standing_servers
-    from hudi_services.operations.alerts.store import KeptAlerts
+    from hudi_services.operations.alerts.store import AlertStore
     from hudi_services.operations.inspect.page import Column, Facts, Lines, Listing, Page, Part
     from hudi_services.operations.inspect.text import moment, plain
     from hudi_services.operations.watch.location import store_of
@@ -77,7 +77,7 @@ def _standing(reading: Reading, alerts: Alerts, store: str | None) -> Page:
     )
     hooks = [hook.name for hook in alerts.hooks]
     rows: dict[str, dict[str, Any]] = {}
-    for notice in noticed(KeptAlerts.open(opened).rows(), seen, hooks, now):
+    for notice in noticed(AlertStore.open(opened).rows(), seen, hooks, now):
         if notice.ended_at is None:
             trouble = notice.trouble
             row = rows.setdefault(

@@ -16,7 +16,7 @@ from hudi_services.runtime.progress import progress_shown
 from hudi_services.runtime.terminal import echo
 
 if TYPE_CHECKING:  # it loads Arrow
-    from hudi_services.operations.doctor.rounds import Patient, Seen
+    from hudi_services.operations.doctor.rounds import Patient, TableDiagnosis
 
 _AT_ONCE = 8
 
@@ -42,7 +42,7 @@ def _doctor(
     if yes and not fix:
         raise click.UsageError("--yes has no effect without --fix")
     options = merged_options(props, conf)
-    seen: list[Seen] = []
+    seen: list[TableDiagnosis] = []
     if target_base_path is None and table is None:
         patients, seen = registered.patients(read_registry(registry_file(registry)), options, deep=deep)
     else:
@@ -57,26 +57,26 @@ def _doctor(
     return _fix(patients, seen, yes=yes, as_json=as_json)
 
 
-def _fix(patients: list[Patient], seen: list[Seen], *, yes: bool, as_json: bool) -> int:
+def _fix(patients: list[Patient], seen: list[TableDiagnosis], *, yes: bool, as_json: bool) -> int:
     """Fix one table after the other. Tables in which nothing can be fixed are reported as they are."""
     from hudi_services.operations.doctor import report
-    from hudi_services.operations.doctor.fix import Mended, fix
+    from hudi_services.operations.doctor.fix import FixedTable, fix
 
     by_name = {examined.name: examined for examined in patients}
     show = (lambda _text: None) if as_json else echo
-    mended: list[Mended] = []
+    results: list[FixedTable] = []
     for checked in seen:
         patient = by_name.get(checked.name)
         if patient is None or not checked.diagnosis.findings:
-            mended.append(Mended(checked, {}))
+            results.append(FixedTable(checked, {}))
             continue
-        mended.append(fix(patient, checked, show, lambda: yes or click.confirm("Apply this fix?")))
-        if not as_json and (text := mended[-1].as_text()):
+        results.append(fix(patient, checked, show, lambda: yes or click.confirm("Apply this fix?")))
+        if not as_json and (text := results[-1].as_text()):
             echo(text)
-    left = [table.seen for table in mended]
-    code = max([report.exit_code(left), *(report.WARNED for table in mended if table.failure is not None)])
+    left = [table.seen for table in results]
+    code = max([report.exit_code(left), *(report.WARNED for table in results if table.failure is not None)])
     if as_json:
-        echo(json.dumps({"exit_code": code, "tables": [table.as_dict() for table in mended]}, indent=2))
+        echo(json.dumps({"exit_code": code, "tables": [table.as_dict() for table in results]}, indent=2))
     else:
         echo(report.as_text(left))
     return code

@@ -10,7 +10,7 @@ import pyarrow as pa
 from hoodie.times import span
 from hudi_services.operations.inspect.page import Column, Lines, Listing, Page, Part
 from hudi_services.operations.inspect.text import count, moment, plain, size
-from hudi_services.runtime.json_values import told_rows
+from hudi_services.runtime.json_values import json_row_values
 
 _RUNS = (
     Column("began", "began (UTC)", moment),
@@ -44,8 +44,8 @@ _TIMES = ("began", "ended", "recorded")
 
 def history_page(newest: pa.Table, sums: pa.Table, since: datetime, runs: int) -> Page:
     """A page with the `newest` of all `runs` since then, and the `sums` of all of them; null is not known."""
-    rows = [_row(row) for row in told_rows(newest)]
-    totals = [{**row, "gained": _gained(row)} for row in told_rows(sums)]
+    rows = [_row(row) for row in json_row_values(newest)]
+    totals = [{**row, "gained": _gained(row)} for row in json_row_values(sums)]
     left = runs - len(rows)
     parts: list[Part] = [Listing(_RUNS, rows, "last runs", empty="no runs")]
     parts += [Lines([f"{left:,} more since then: --limit {runs}"])] if left else []

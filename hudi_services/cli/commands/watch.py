@@ -18,7 +18,7 @@ from hudi_services.registry.lookup import registry_file
 from hudi_services.runtime.terminal import echo
 
 if TYPE_CHECKING:
-    from hudi_services.operations.alerts.rounds import Teller
+    from hudi_services.operations.alerts.rounds import AlertSender
     from hudi_services.operations.watch.model import Event
     from hudi_services.registry.load import Registry
 
@@ -31,7 +31,7 @@ def _watch(
     registry: str | None, store: str | None, once: bool, rebuild: bool, metrics: str | None, as_json: bool
 ) -> None:
     from hoodie.clock import SystemClock
-    from hudi_services.operations.alerts.rounds import Teller
+    from hudi_services.operations.alerts.rounds import AlertSender
     from hudi_services.operations.watch.commits import facts_of
     from hudi_services.operations.watch.location import store_of
     from hudi_services.operations.watch.rounds import Round, Watcher
@@ -46,7 +46,7 @@ def _watch(
 
         _, address = serve_metrics(opened, metrics, ServerCollector(lambda: read_registry(file), SystemClock()))
         echo(f"metrics: {address}", err=True)
-    watcher, teller = Watcher(opened, SystemClock()), Teller(opened, SystemClock(), os.environ)
+    watcher, sender = Watcher(opened, SystemClock()), AlertSender(opened, SystemClock(), os.environ)
     mistakes: tuple[Any, ...] = ()
     last = opened.last_number()
     while True:
@@ -61,26 +61,26 @@ def _watch(
             for event in opened.events(last, limit=_MOST):
                 last = event.number
                 echo(json.dumps(facts_of(event)) if as_json else _line(event))
-            told = _told(teller, reading.registry, once=once)
+            sent = _told(sender, reading.registry, once=once)
         except StoreError as error:
             if once:
                 raise
             echo(f"tried again with the next round: {error}", err=True)
-            done, told = Round(0, 0, ()), 0
+            done, sent = Round(0, 0, ()), 0
         for name in done.gone:
             echo(f"the registry has no table {name} any more: it is forgotten", err=True)
         if once:
             if not as_json:
                 echo(f"looked at {done.tables} tables, {done.events} instants new to {opened.shown}")
                 if reading.registry.alerts is not None:
-                    echo(f"alerts: {told} messages were taken")
+                    echo(f"alerts: {sent} messages were taken")
             return
         time.sleep(max(0.0, reading.registry.watch.every - (time.monotonic() - began)))
 
 
-def _told(teller: Teller, registry: Registry, *, once: bool) -> int:
+def _told(sender: AlertSender, registry: Registry, *, once: bool) -> int:
     try:
-        return teller.tell(registry)
+        return sender.tell(registry)
     except StoreError:
         raise
     except Exception:  # any error of alerts: tables are followed on
@@ -90,7 +90,7 @@ def _told(teller: Teller, registry: Registry, *, once: bool) -> int:
         return 0
     finally:
         if once and registry.alerts is not None:
-            teller.leave()
+            sender.leave()
 
 
 def _line(event: Event) -> str:

@@ -10,7 +10,7 @@ from hudi_services.entry.table import Table
 from hudi_services.operations.advice.evaluation import advise
 from hudi_services.operations.advice.model import Advice, Severity
 from hudi_services.operations.advice.snapshot_facts import snapshot_facts
-from hudi_services.operations.alerts.conditions import Seen, Trouble, joined
+from hudi_services.operations.alerts.conditions import Observation, Trouble, joined
 from hudi_services.operations.watch.model import Snapshot, Summary
 from hudi_services.operations.watch.store import SnapshotStore
 from hudi_services.registry.load import Registry
@@ -18,11 +18,11 @@ from hudi_services.registry.load import Registry
 _ALERTED = (Severity.DAMAGE, Severity.MISSED)
 
 
-def standing_advice(alerts: Alerts, registry: Registry, store: SnapshotStore, now: datetime) -> Seen:
+def standing_advice(alerts: Alerts, registry: Registry, store: SnapshotStore, now: datetime) -> Observation:
     """The advice of these severities that no other condition of the registry reports. One query, and one more for each table that
     is damaged or misses an objective. Raises StoreError."""
     if not alerts.advice:
-        return Seen(())
+        return Observation(())
     return joined(
         advised(alerts, table, summary, store.table(summary.table) if _has_advice(summary) else None, now)
         for summary in store.fleet()
@@ -30,17 +30,17 @@ def standing_advice(alerts: Alerts, registry: Registry, store: SnapshotStore, no
     )
 
 
-def advised(alerts: Alerts, table: Table, summary: Summary, snapshot: Snapshot | None, now: datetime) -> Seen:
+def advised(alerts: Alerts, table: Table, summary: Summary, snapshot: Snapshot | None, now: datetime) -> Observation:
     """The alerts of a table; `snapshot` may be None for one whose summary has no such advice.
 
     Nothing is known while the table cannot be read, but that it is so.
     """
     if summary.health in ("unreadable", "absent"):
-        return Seen(tuple(_not_read(alerts, summary)), frozenset({("advice", summary.table)}))
+        return Observation(tuple(_not_read(alerts, summary)), frozenset({("advice", summary.table)}))
     if snapshot is None or "table" not in snapshot.body:
-        return Seen(())
+        return Observation(())
     facts = snapshot_facts(table, snapshot.body["table"], snapshot.summary.looked_at, now)
-    return Seen(
+    return Observation(
         tuple(_trouble(each) for each in advise(facts) if each.severity in _ALERTED and not _covered(alerts, each))
     )
 

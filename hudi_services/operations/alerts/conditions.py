@@ -52,7 +52,7 @@ class Trouble:
 
 
 @dataclass(frozen=True)
-class Seen:
+class Observation:
     """Current troubles. `blind` are kinds and tables (None: all of them) that could not be looked at: troubles that
     were there before may still be."""
 
@@ -63,8 +63,8 @@ class Seen:
         """Return true if the trouble was looked for."""
         return not {(trouble.kind, trouble.table), (trouble.kind, None)} & self.blind
 
-    def __add__(self, other: Seen) -> Seen:
-        return Seen(self.troubles + other.troubles, self.blind | other.blind)
+    def __add__(self, other: Observation) -> Observation:
+        return Observation(self.troubles + other.troubles, self.blind | other.blind)
 
 
 def has_more(alerts: Alerts, summary: Summary) -> bool:
@@ -72,17 +72,17 @@ def has_more(alerts: Alerts, summary: Summary) -> bool:
     return alerts.checks or bool(summary.missed) or bool(summary.passed) or summary.pending > 0
 
 
-def of_table(alerts: Alerts, summary: Summary, body: Mapping[str, Any], now: datetime) -> Seen:
+def of_table(alerts: Alerts, summary: Summary, body: Mapping[str, Any], now: datetime) -> Observation:
     """Troubles of a table by its last snapshot; `body` may be empty where `has_more` says so."""
     if summary.health in ("unreadable", "absent"):
         # One that is not there yet may have been there when the store was another.
         kinds = OF_CONTENTS if summary.health == "unreadable" or summary.was_there else (*OF_CONTENTS, "unreadable")
-        return Seen(tuple(_not_read(alerts, summary, now)), frozenset((kind, summary.table) for kind in kinds))
+        return Observation(tuple(_not_read(alerts, summary, now)), frozenset((kind, summary.table) for kind in kinds))
     shown = body.get("table", {})
     result = [*_damaged(alerts, summary), *_missed(alerts, summary, shown, now)]
     result += [*_blocked(alerts, summary, shown, now), *_passed(alerts, summary, shown)]
     result += _unexpected(alerts, summary, shown)
-    return Seen((*result, *_late(alerts, summary, now)))
+    return Observation((*result, *_late(alerts, summary, now)))
 
 
 def _not_read(alerts: Alerts, summary: Summary, now: datetime) -> Iterator[Trouble]:
@@ -113,14 +113,14 @@ def _blocked(alerts: Alerts, summary: Summary, shown: Mapping[str, Any], now: da
     """Plans and writers that are not complete. A savepoint is no trouble: it holds files on purpose."""
     if alerts.blockers is None:
         return
-    told = set()
+    named = set()
     for blocker in shown.get("blockers", ()):
         since = (summary.looked_at - timedelta(seconds=blocker["age"])).replace(microsecond=0)
         if blocker["state"] == "COMPLETED" or not _longer(since, alerts.blockers, now):
             continue
         what = f"{blocker['service']} {blocker['instant']}"
-        if what not in told:
-            told.add(what)
+        if what not in named:
+            named.add(what)
             holder = f"{blocker['action']} {blocker['instant']}, {blocker['reason']}"
             yield Trouble("blocker", summary.table, what, f"{blocker['service']} is held back by {holder}", since)
 
@@ -155,9 +155,9 @@ def _longer(since: datetime | None, limit: timedelta, now: datetime) -> bool:
     return since is None or now - since >= limit
 
 
-def joined(parts: Iterable[Seen]) -> Seen:
+def joined(parts: Iterable[Observation]) -> Observation:
     """All of them, ordered by table."""
-    whole = sum(parts, Seen(()))
-    return Seen(
+    whole = sum(parts, Observation(()))
+    return Observation(
         tuple(sorted(whole.troubles, key=lambda trouble: (trouble.table, trouble.kind, trouble.what))), whole.blind
     )

@@ -13,7 +13,7 @@ from hoodie.errors import HoodieError
 from hudi_services.entry.alert_rules import has_deadline
 from hudi_services.entry.alerts import Alerts
 from hudi_services.entry.table import History
-from hudi_services.operations.alerts.conditions import Seen, Trouble, has_more, joined, of_table
+from hudi_services.operations.alerts.conditions import Observation, Trouble, has_more, joined, of_table
 from hudi_services.operations.history.queries import last_ended, runs
 from hudi_services.operations.history.record import FAILED, KILLED
 from hudi_services.operations.watch.store import SnapshotStore
@@ -23,18 +23,18 @@ WINDOW = timedelta(days=7)
 """A service whose last run failed longer ago, and that has not run since, is not reported any more."""
 _AT_A_SHELL = ("savepoint", "doctor", "undelete", "rollback", "purge")
 """Services that a person runs at a shell: the person sees that they failed, and may never run them again."""
-_BLIND_RUNS = Seen((), frozenset({("run", None)}))
+_BLIND_RUNS = Observation((), frozenset({("run", None)}))
 
 _log = logging.getLogger(__name__)
 
 
-def standing_tables(alerts: Alerts, store: SnapshotStore, now: datetime) -> Seen:
+def standing_tables(alerts: Alerts, store: SnapshotStore, now: datetime) -> Observation:
     """Troubles of all tables by their last snapshots. One query, and one more for each table that misses something or
     has pending instants, for each table if checks are reported. Raises StoreError."""
     return joined(_of_tables(alerts, store, now))
 
 
-def _of_tables(alerts: Alerts, store: SnapshotStore, now: datetime) -> Iterator[Seen]:
+def _of_tables(alerts: Alerts, store: SnapshotStore, now: datetime) -> Iterator[Observation]:
     for summary in store.fleet():
         snapshot = store.table(summary.table) if has_more(alerts, summary) else None
         if snapshot is None:
@@ -43,25 +43,27 @@ def _of_tables(alerts: Alerts, store: SnapshotStore, now: datetime) -> Iterator[
             yield of_table(alerts, snapshot.summary, snapshot.body, now)
 
 
-def by_tasks(alerts: Alerts, registry: Registry) -> Seen:
+def by_tasks(alerts: Alerts, registry: Registry) -> Observation:
     """The troubles of Airflow's callbacks: they last until the callbacks report their end, or the table or its setting
     is gone."""
-    tasks = Seen((), frozenset(("task", table.name) for table in registry.tables if alerts.tasks))
-    return tasks + Seen((), frozenset(("deadline", table.name) for table in registry.tables if has_deadline(table)))
+    tasks = Observation((), frozenset(("task", table.name) for table in registry.tables if alerts.tasks))
+    return tasks + Observation(
+        (), frozenset(("deadline", table.name) for table in registry.tables if has_deadline(table))
+    )
 
 
-def standing_runs(alerts: Alerts, registry: Registry, now: datetime) -> Seen:
+def standing_runs(alerts: Alerts, registry: Registry, now: datetime) -> Observation:
     """Current troubles by the histories that the registry names. One that cannot be read is in the log, and the alerts
     of its runs stay."""
     if not alerts.runs:
-        return Seen(())
+        return Observation(())
     histories = {table.history.path: table.history for table in registry.tables if table.history is not None}
     return joined(_runs_of(history, now) for history in histories.values())
 
 
-def _runs_of(history: History, now: datetime) -> Seen:
+def _runs_of(history: History, now: datetime) -> Observation:
     try:
-        return Seen(tuple(failed_runs(runs(history, now - WINDOW, now))))
+        return Observation(tuple(failed_runs(runs(history, now - WINDOW, now))))
     except (HoodieError, OSError, ValueError) as error:
         _log.warning("Failures of services are not known, as the history %s cannot be read: %s", history.path, error)
         return _BLIND_RUNS
@@ -70,8 +72,8 @@ def _runs_of(history: History, now: datetime) -> Seen:
 def failed_runs(rows: pa.Table) -> Iterator[Trouble]:
     """Each service of a table whose last run failed or was killed; `found` as `runs` gives it, the newest first."""
     last = last_ended(rows)
-    told = pc.and_(pc.equal(last["outcome"], FAILED), pc.is_in(last["service"], pa.array(_AT_A_SHELL)))
-    bad = last.filter(pc.and_not(pc.is_in(last["outcome"], pa.array([FAILED, KILLED])), told))
+    at_a_shell = pc.and_(pc.equal(last["outcome"], FAILED), pc.is_in(last["service"], pa.array(_AT_A_SHELL)))
+    bad = last.filter(pc.and_not(pc.is_in(last["outcome"], pa.array([FAILED, KILLED])), at_a_shell))
     for row in bad.to_pylist():  # one for each service that fails
         why = f": {row['error']}" if row["error"] else ""
         ended_as = "failed" if row["outcome"] == FAILED else "was killed"

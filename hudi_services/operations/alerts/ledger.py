@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal
 
-from hudi_services.operations.alerts.conditions import Seen, Trouble
+from hudi_services.operations.alerts.conditions import Observation, Trouble
 
 _SKEW = timedelta(minutes=1)  # between clocks of watchers
 
@@ -21,7 +21,7 @@ Happening = Literal["began", "stands", "ended", "over"]
 
 
 @dataclass(frozen=True)
-class Told:
+class Delivery:
     """A trouble and a hook: when it was first seen, when the hook last had a report of it, and when it was seen to have
     ended."""
 
@@ -37,10 +37,10 @@ class Message:
     """A due report of a row."""
 
     happening: Happening
-    told: Told
+    delivery: Delivery
 
 
-def noticed(before: Iterable[Told], seen: Seen, hooks: Sequence[str], now: datetime) -> list[Told]:
+def noticed(before: Iterable[Delivery], seen: Observation, hooks: Sequence[str], now: datetime) -> list[Delivery]:
     """The rows with what is seen now: new troubles, others that ended. A row that was not looked for stays as it was;
     rows of hooks that the registry has no more go.
 
@@ -57,22 +57,22 @@ def noticed(before: Iterable[Told], seen: Seen, hooks: Sequence[str], now: datet
             rows[place] = replace(row, ended_at=now)
     for hook in hooks:
         for key, trouble in standing.items():
-            rows.setdefault((hook, key), Told(hook, trouble, now))
+            rows.setdefault((hook, key), Delivery(hook, trouble, now))
     return list(rows.values())
 
 
-def _again(row: Told, trouble: Trouble, now: datetime) -> Told:
+def _again(row: Delivery, trouble: Trouble, now: datetime) -> Delivery:
     if row.ended_at is None or row.told_at is None:
         return replace(row, trouble=trouble, ended_at=None)
-    return Told(row.hook, trouble, now)
+    return Delivery(row.hook, trouble, now)
 
 
-def due(rows: Iterable[Told], hook: str, repeat: timedelta, now: datetime) -> list[Message]:
+def due(rows: Iterable[Delivery], hook: str, repeat: timedelta, now: datetime) -> list[Message]:
     """The messages that are due to the hook now."""
     return [Message(what, row) for row in rows if row.hook == hook and (what := _happening(row, repeat, now))]
 
 
-def _happening(row: Told, repeat: timedelta, now: datetime) -> Happening | None:
+def _happening(row: Delivery, repeat: timedelta, now: datetime) -> Happening | None:
     if row.ended_at is not None:
         return "over" if row.told_at is None else "ended"
     if row.told_at is None:
@@ -81,7 +81,9 @@ def _happening(row: Told, repeat: timedelta, now: datetime) -> Happening | None:
     return "stands" if ahead or now - row.told_at >= repeat else None
 
 
-def delivered(messages: Iterable[Message], rows: Iterable[Told], now: datetime) -> tuple[list[Told], list[Told]]:
+def delivered(
+    messages: Iterable[Message], rows: Iterable[Delivery], now: datetime
+) -> tuple[list[Delivery], list[Delivery]]:
     """Return the rows that change once the hook has taken the messages, as they are then, and the rows that are done
     with.
 
@@ -89,14 +91,14 @@ def delivered(messages: Iterable[Message], rows: Iterable[Told], now: datetime) 
     too.
     """
     current = {(row.hook, row.trouble.key): row for row in rows}
-    kept, done = list[Told](), list[Told]()
+    kept, done = list[Delivery](), list[Delivery]()
     for message in messages:
-        told = message.told
-        row = current.get((told.hook, told.trouble.key))
-        if row is None or row.seen_at != told.seen_at:
+        delivery = message.delivery
+        row = current.get((delivery.hook, delivery.trouble.key))
+        if row is None or row.seen_at != delivery.seen_at:
             continue
         if message.happening in ("began", "stands"):
             kept.append(replace(row, told_at=now))
-        elif row == told:
+        elif row == delivery:
             done.append(row)
     return kept, done

@@ -28,9 +28,9 @@ def body_of(hook: Hook, values: Mapping[str, Any]) -> bytes:
 
 def values_of(messages: Sequence[Message], now: datetime) -> dict[str, Any]:
     """All messages of a round for a hook: `id` is the same when the same is sent again."""
-    ordered = sorted(messages, key=lambda message: (_ORDER.index(message.happening), message.told.trouble.table))
+    ordered = sorted(messages, key=lambda message: (_ORDER.index(message.happening), message.delivery.trouble.table))
     parts = [
-        f"{notice.told.trouble.key} {notice.happening} {notice.told.seen_at} {notice.told.told_at}"
+        f"{notice.delivery.trouble.key} {notice.happening} {notice.delivery.seen_at} {notice.delivery.told_at}"
         for notice in ordered
     ]
     lines = [_line(notice) for notice in ordered[:_LINES]]
@@ -56,13 +56,13 @@ def one_line(text: str) -> str:
 
 
 def _line(message: Message) -> str:
-    trouble = message.told.trouble
+    trouble = message.delivery.trouble
     since = f" (since {trouble.since:%Y-%m-%d %H:%M} UTC)" if trouble.since is not None else ""
     return f"{_WORDS[message.happening]}: {one_line(f'{trouble.table}: {trouble.text}')}{since}"
 
 
 def _row(message: Message) -> dict[str, Any]:
-    told, trouble = message.told, message.told.trouble
+    delivery, trouble = message.delivery, message.delivery.trouble
     return {
         "happening": message.happening,
         "table": trouble.table,
@@ -70,8 +70,8 @@ def _row(message: Message) -> dict[str, Any]:
         "what": trouble.what,
         "text": trouble.text,
         "since": _iso(trouble.since),
-        "seen_at": _iso(told.seen_at),
-        "ended_at": _iso(told.ended_at),
+        "seen_at": _iso(delivery.seen_at),
+        "ended_at": _iso(delivery.ended_at),
     }
 
 

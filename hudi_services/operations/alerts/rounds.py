@@ -11,15 +11,15 @@ from datetime import datetime, timedelta
 from hoodie.clock import Clock
 from hudi_services.entry.alerts import Alerts, Hook
 from hudi_services.operations.alerts.advice import standing_advice
-from hudi_services.operations.alerts.conditions import BY_AIRFLOW, Seen, joined
+from hudi_services.operations.alerts.conditions import BY_AIRFLOW, Observation, joined
 from hudi_services.operations.alerts.digest import digest_day, digest_values
 from hudi_services.operations.alerts.evaluation import by_tasks, standing_runs, standing_tables
 from hudi_services.operations.alerts.lag import standing_streams
-from hudi_services.operations.alerts.ledger import Told, due, noticed
+from hudi_services.operations.alerts.ledger import Delivery, due, noticed
 from hudi_services.operations.alerts.message import body_of, values_of
 from hudi_services.operations.alerts.send import send_all
 from hudi_services.operations.alerts.server_lag import standing_servers
-from hudi_services.operations.alerts.store import KeptAlerts
+from hudi_services.operations.alerts.store import AlertStore
 from hudi_services.operations.watch.store import SnapshotStore
 from hudi_services.registry.load import Registry
 
@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass
-class Teller:
+class AlertSender:
     """Reports the alerts of one watcher. `environ` has the secrets.
 
     The watcher that has reported goes on with it. If watchers took turns, each would report by what it saw at another
@@ -43,8 +43,8 @@ class Teller:
     clock: Clock
     environ: Mapping[str, str]
     _name: str = field(default_factory=lambda: uuid.uuid4().hex)
-    _runs: tuple[datetime, Seen] | None = None
-    _servers: tuple[datetime, Seen] | None = None
+    _runs: tuple[datetime, Observation] | None = None
+    _servers: tuple[datetime, Observation] | None = None
 
     def tell(self, registry: Registry) -> int:
         """Report to all hooks what is due, and return how many have taken it. A message that a hook does not take is in
@@ -53,7 +53,7 @@ class Teller:
         if alerts is None:
             return 0
         now = self.clock.now()
-        kept, lasts = KeptAlerts.open(self.store), _CLAIM + 2 * timedelta(seconds=registry.watch.every)
+        kept, lasts = AlertStore.open(self.store), _CLAIM + 2 * timedelta(seconds=registry.watch.every)
         if not kept.claim(self._name, now, lasts):
             self._runs = self._servers = None  # the other one may report newer ones before this one takes over
             return 0
@@ -73,23 +73,23 @@ class Teller:
     def tell_kept(self, registry: Registry) -> int:
         """Report what tasks have kept, and look at nothing. A watcher that reports does this itself, and so does
         another task that reports: it looks again for what was kept in the meantime. Raises StoreError."""
-        alerts, now, told = registry.alerts, self.clock.now(), 0
+        alerts, now, sent = registry.alerts, self.clock.now(), 0
         if alerts is None:
             return 0
-        kept, tried = KeptAlerts.open(self.store), set[Told]()
+        kept, tried = AlertStore.open(self.store), set[Delivery]()
         while (left := _by_airflow(kept, alerts, now) - tried) and kept.claim(self._name, now, _CLAIM):
             try:
-                told += self._send(alerts, kept, sorted(left, key=lambda row: row.seen_at), now)
+                sent += self._send(alerts, kept, sorted(left, key=lambda row: row.seen_at), now)
             finally:
                 kept.release(self._name)
             tried |= left
-        return told
+        return sent
 
     def leave(self) -> None:
         """Let another one report. Raises StoreError."""
-        KeptAlerts.open(self.store).release(self._name)
+        AlertStore.open(self.store).release(self._name)
 
-    def _tell(self, alerts: Alerts, kept: KeptAlerts, seen: Seen, now: datetime) -> int:
+    def _tell(self, alerts: Alerts, kept: AlertStore, seen: Observation, now: datetime) -> int:
         before = kept.rows()
         names = [hook.name for hook in alerts.hooks]
         rows = noticed(before, seen, names, now)
@@ -97,12 +97,12 @@ class Teller:
         kept.save([row for row in rows if row not in known], [row for row in before if row.hook not in names])
         return self._send(alerts, kept, rows, now)
 
-    def _send(self, alerts: Alerts, kept: KeptAlerts, rows: Sequence[Told], now: datetime) -> int:
+    def _send(self, alerts: Alerts, kept: AlertStore, rows: Sequence[Delivery], now: datetime) -> int:
         outgoing = {hook: reports for hook in alerts.hooks if (reports := due(rows, hook.name, alerts.repeat, now))}
         bodies = [body_of(hook, values_of(reports, now)) for hook, reports in outgoing.items()]
         return self._sent(list(outgoing), bodies, lambda hook: kept.delivered(outgoing[hook], now))
 
-    def _sum_up(self, alerts: Alerts, kept: KeptAlerts, seen: Seen, now: datetime) -> int:
+    def _sum_up(self, alerts: Alerts, kept: AlertStore, seen: Observation, now: datetime) -> int:
         """Send the digest where it is due; a hook that is new waits for the next one, also where its last one was of a clock
         that was ahead."""
         if alerts.digest_at is None:
@@ -129,18 +129,18 @@ class Teller:
                 _log.warning("Alerts: hook %s has not accepted the message, and is tried again: %s", hook.name, wrong)
         return answers.count(None)
 
-    def _seen_servers(self, alerts: Alerts, registry: Registry, now: datetime) -> Seen:
+    def _seen_servers(self, alerts: Alerts, registry: Registry, now: datetime) -> Observation:
         if self._servers is None or abs(now - self._servers[0]) >= _SERVERS_EVERY:
             self._servers = now, standing_servers(alerts, registry, now)
         return self._servers[1]
 
-    def _seen_runs(self, alerts: Alerts, registry: Registry, now: datetime) -> Seen:
+    def _seen_runs(self, alerts: Alerts, registry: Registry, now: datetime) -> Observation:
         if self._runs is None or abs(now - self._runs[0]) >= _RUNS_EVERY:
             self._runs = now, standing_runs(alerts, registry, now)
         return self._runs[1]
 
 
-def _by_airflow(kept: KeptAlerts, alerts: Alerts, now: datetime) -> set[Told]:
+def _by_airflow(kept: AlertStore, alerts: Alerts, now: datetime) -> set[Delivery]:
     """Reports of Airflow that are still due to hooks."""
     rows = [row for row in kept.rows() if row.trouble.kind in BY_AIRFLOW]
-    return {notice.told for hook in alerts.hooks for notice in due(rows, hook.name, alerts.repeat, now)}
+    return {notice.delivery for hook in alerts.hooks for notice in due(rows, hook.name, alerts.repeat, now)}

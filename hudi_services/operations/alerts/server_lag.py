@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from hoodie.times import span
 from hudi_services.entry.alerts import Alerts
 from hudi_services.entry.server import DatabaseServer
-from hudi_services.operations.alerts.conditions import Seen, Trouble, joined
+from hudi_services.operations.alerts.conditions import Observation, Trouble, joined
 from hudi_services.registry.database_tables import status_of
 from hudi_services.registry.load import Reading, Registry
 from hudi_services.sources.databases.status import ServerStatus
@@ -19,25 +19,25 @@ _BEHIND = ("parked", "failed", "refused")
 _log = logging.getLogger(__name__)
 
 
-def standing_servers(alerts: Alerts, registry: Registry, now: datetime) -> Seen:
+def standing_servers(alerts: Alerts, registry: Registry, now: datetime) -> Observation:
     """Return the servers and tables that have been behind for longer than `servers`. A few calls of a storage for each server.
 
     A folder that cannot be read is in the log, and alerts of servers stay as they were.
     """
     if alerts.servers is None:
-        return Seen(())
+        return Observation(())
     names = [
         name for name, one in registry.servers.items() if isinstance(one, DatabaseServer) and one.state is not None
     ]
     return joined(_of_server(name, registry, alerts.servers, now) for name in names)
 
 
-def _of_server(name: str, registry: Registry, limit: timedelta, now: datetime) -> Seen:
+def _of_server(name: str, registry: Registry, limit: timedelta, now: datetime) -> Observation:
     try:
-        return Seen(tuple(behind(status_of(name, Reading(registry, ()), now), limit, now)))
+        return Observation(tuple(behind(status_of(name, Reading(registry, ()), now), limit, now)))
     except Exception as error:  # noqa: BLE001 - those of storages too: the alerts of other servers are sent
         _log.warning("The state of the server %s cannot be read, so its lag is not known: %s", name, error)
-        return Seen((), frozenset({("server", None)}))
+        return Observation((), frozenset({("server", None)}))
 
 
 def behind(status: ServerStatus, limit: timedelta, now: datetime) -> Iterator[Trouble]:

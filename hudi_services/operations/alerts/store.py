@@ -14,7 +14,7 @@ from sqlalchemy.engine import Connection
 
 from hoodie.errors import StoreError
 from hudi_services.operations.alerts.conditions import Trouble
-from hudi_services.operations.alerts.ledger import Message, Told, delivered
+from hudi_services.operations.alerts.ledger import Delivery, Message, delivered
 from hudi_services.operations.watch.store import SnapshotStore
 
 VERSION = 1
@@ -47,13 +47,13 @@ _NEVER = timedelta(days=1)
 
 
 @dataclass(frozen=True)
-class KeptAlerts:
+class AlertStore:
     """Every method raises StoreError when the database is away."""
 
     store: SnapshotStore
 
     @classmethod
-    def open(cls, store: SnapshotStore) -> KeptAlerts:
+    def open(cls, store: SnapshotStore) -> AlertStore:
         """Its tables are made where there are none. Raises StoreError for those of another version."""
         with store.writing() as connection:
             _metadata.create_all(connection)
@@ -68,26 +68,26 @@ class KeptAlerts:
             )
         return cls(store)
 
-    def claim(self, teller: str, now: datetime, lasts: timedelta) -> bool:
+    def claim(self, sender: str, now: datetime, lasts: timedelta) -> bool:
         """Return true if this process is the one that reports now, for the time `lasts` at most: two watchers may run
         at once. A claim for more than a day is of a clock that was ahead."""
         over = sa.or_(_about.c.until <= _text(now), _about.c.until > _text(now + _NEVER))
-        free = sa.or_(_about.c.until.is_(None), over, _about.c.teller == teller)
+        free = sa.or_(_about.c.until.is_(None), over, _about.c.teller == sender)
         with self.store.writing() as connection:
-            taken = _about.update().where(free).values(teller=teller, until=_text(now + lasts))
+            taken = _about.update().where(free).values(teller=sender, until=_text(now + lasts))
             return connection.execute(taken).rowcount == 1
 
-    def release(self, teller: str) -> None:
+    def release(self, sender: str) -> None:
         """Let another one report."""
         with self.store.writing() as connection:
-            connection.execute(_about.update().where(_about.c.teller == teller).values(teller=None, until=None))
+            connection.execute(_about.update().where(_about.c.teller == sender).values(teller=None, until=None))
 
-    def rows(self) -> list[Told]:
+    def rows(self) -> list[Delivery]:
         """All that is kept, by hook."""
         with self.store.reading() as connection:
             return _rows(connection)
 
-    def save(self, rows: Sequence[Told], gone: Iterable[Told] = ()) -> None:
+    def save(self, rows: Sequence[Delivery], gone: Iterable[Delivery] = ()) -> None:
         """Put these in the place of what is there of the same hooks and troubles, and delete those, in one transaction."""
         with self.store.writing() as connection:
             _save(connection, rows, gone)
@@ -110,13 +110,13 @@ class KeptAlerts:
             connection.execute(_digests.insert().values(hook=hook, day=day.isoformat()))
 
 
-def _rows(connection: Connection, *, changing: bool = False) -> list[Told]:
+def _rows(connection: Connection, *, changing: bool = False) -> list[Delivery]:
     wanted = sa.select(_told.c.row).order_by(_told.c.hook, _told.c.trouble)
     result = connection.execute(wanted.with_for_update() if changing else wanted).scalars()
     return [_parsed(json.loads(row)) for row in result]
 
 
-def _save(connection: Connection, rows: Sequence[Told], gone: Iterable[Told]) -> None:
+def _save(connection: Connection, rows: Sequence[Delivery], gone: Iterable[Delivery]) -> None:
     _delete(connection, [*rows, *gone])
     if rows:
         values = [
@@ -126,7 +126,7 @@ def _save(connection: Connection, rows: Sequence[Told], gone: Iterable[Told]) ->
         connection.execute(_told.insert(), values)
 
 
-def _delete(connection: Connection, rows: Sequence[Told]) -> None:
+def _delete(connection: Connection, rows: Sequence[Delivery]) -> None:
     if rows:
         same = sa.and_(_told.c.hook == sa.bindparam("of_hook"), _told.c.trouble == sa.bindparam("of_trouble"))
         places = [{"of_hook": row.hook, "of_trouble": row.trouble.key} for row in rows]
@@ -141,9 +141,9 @@ def _time(text: str | None) -> datetime | None:
     return datetime.fromisoformat(text) if text is not None else None
 
 
-def _parsed(values: dict[str, Any]) -> Told:
+def _parsed(values: dict[str, Any]) -> Delivery:
     trouble = values["trouble"]
-    return Told(
+    return Delivery(
         values["hook"],
         Trouble(**{**trouble, "since": _time(trouble["since"])}),
         datetime.fromisoformat(values["seen_at"]),

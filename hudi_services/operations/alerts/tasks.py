@@ -13,11 +13,11 @@ from hoodie.clock import Clock
 from hoodie.errors import HoodieError
 from hudi_services.entry.alerts import Alerts
 from hudi_services.entry.table import Table
-from hudi_services.operations.alerts.conditions import Seen, Trouble
+from hudi_services.operations.alerts.conditions import Observation, Trouble
 from hudi_services.operations.alerts.evaluation import WINDOW
 from hudi_services.operations.alerts.ledger import noticed
-from hudi_services.operations.alerts.rounds import Teller
-from hudi_services.operations.alerts.store import KeptAlerts
+from hudi_services.operations.alerts.rounds import AlertSender
+from hudi_services.operations.alerts.store import AlertStore
 from hudi_services.operations.history.queries import runs
 from hudi_services.operations.history.record import FAILED, KILLED
 from hudi_services.operations.watch.store import SnapshotStore
@@ -29,10 +29,10 @@ _log = logging.getLogger(__name__)
 def keep(store: SnapshotStore, alerts: Alerts, trouble: Trouble, clock: Clock, *, stands: bool) -> bool:
     """Keep for each hook that the trouble is there, or that it has ended, and return whether that is new. Nothing is
     sent. Raises StoreError."""
-    kept = KeptAlerts.open(store)
+    kept = AlertStore.open(store)
     before = [row for row in kept.rows() if row.trouble.key == trouble.key]
     names = [hook.name for hook in alerts.hooks]
-    rows = noticed(before, Seen((trouble,) if stands else ()), names, clock.now())
+    rows = noticed(before, Observation((trouble,) if stands else ()), names, clock.now())
     new = [row for row in rows if row not in before]
     kept.save(new)
     return bool(new)
@@ -50,7 +50,7 @@ def say(
     """Keep the trouble; where no watcher reports, report it from here. The next process that reports sends what a hook
     does not take. Raises StoreError."""
     if registry.alerts is not None and keep(store, registry.alerts, trouble, clock, stands=stands):
-        Teller(store, clock, environ).tell_kept(registry)
+        AlertSender(store, clock, environ).tell_kept(registry)
 
 
 def is_recorded(table: Table, alerts: Alerts, dag_id: str, dag_run: str, task_id: str, clock: Clock) -> bool:

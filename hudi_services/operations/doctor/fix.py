@@ -11,17 +11,17 @@ from hoodie.doctor.repair import decide_mending, mend
 from hoodie.engine import LocalEngine
 from hoodie.storage import open_storage
 from hoodie.view.access import TableAccess
-from hudi_services.operations.doctor.rounds import Patient, Seen, look
+from hudi_services.operations.doctor.rounds import Patient, TableDiagnosis, look
 from hudi_services.operations.history.manual import by_hand
 from hudi_services.runtime.failures import Failure
 
 
 @dataclass(frozen=True)
-class Mended:
+class FixedTable:
     """A table after a fix, or without one: `done` in the past tense, `failure` when the fix ended with an error, and
     what is wrong with the table now."""
 
-    seen: Seen
+    seen: TableDiagnosis
     plan: dict[str, Any]
     done: tuple[str, ...] = ()
     failure: Failure | None = None
@@ -37,13 +37,13 @@ class Mended:
         return "\n".join([*lines, *([self.failure.block()] if self.failure is not None else [])])
 
 
-def fix(patient: Patient, seen: Seen, show: Callable[[str], None], agree: Callable[[], bool]) -> Mended:
+def fix(patient: Patient, seen: TableDiagnosis, show: Callable[[str], None], agree: Callable[[], bool]) -> FixedTable:
     """Fix a table that was looked at, once `agree` says so. Any failure is reported with what remains."""
     decision = decide_mending(seen.diagnosis)
     plan = decision.as_dict("doctor")
     show(decision.as_text(f"doctor {seen.name}"))
     if decision.plan is None or not agree():
-        return Mended(seen, plan)
+        return FixedTable(seen, plan)
     access, failure, done = (
         TableAccess(open_storage(patient.base_path), SystemClock(), LocalEngine()),
         None,
@@ -56,4 +56,4 @@ def fix(patient: Patient, seen: Seen, show: Callable[[str], None], agree: Callab
                 say("; ".join(done))
     except Exception as error:  # noqa: BLE001 - one table does not end the round
         failure = Failure.of(error)
-    return Mended(look(patient), plan, tuple(done), failure)
+    return FixedTable(look(patient), plan, tuple(done), failure)

@@ -9,12 +9,12 @@ from hoodie.doctor import catalogue
 from hoodie.doctor.finding import Diagnosis
 from hudi_services.entry.retention import options_of
 from hudi_services.entry.table import Table
-from hudi_services.operations.doctor.rounds import SERVICES, Patient, Seen
+from hudi_services.operations.doctor.rounds import SERVICES, Patient, TableDiagnosis
 from hudi_services.operations.history.flag import recorded_table
 from hudi_services.registry.load import Reading
 
 
-def patients(reading: Reading, options: Mapping[str, str], *, deep: bool) -> tuple[list[Patient], list[Seen]]:
+def patients(reading: Reading, options: Mapping[str, str], *, deep: bool) -> tuple[list[Patient], list[TableDiagnosis]]:
     """Tables that can be looked at; one with a mistake in its entry cannot, and is reported as such."""
     mistaken = [
         (
@@ -27,7 +27,7 @@ def patients(reading: Reading, options: Mapping[str, str], *, deep: bool) -> tup
         )
         for mistake in reading.mistakes
     ]
-    seen = [Seen(name, Diagnosis("", (finding,), {})) for name, finding in mistaken]
+    seen = [TableDiagnosis(name, Diagnosis("", (finding,), {})) for name, finding in mistaken]
     return [patient(table, table.base_path, options, deep=deep) for table in reading.registry.tables], seen
 
 

@@ -7,25 +7,25 @@ from typing import Any
 
 from hoodie.display import counted
 from hoodie.doctor.finding import Finding, Severity, summary
-from hudi_services.operations.doctor.rounds import Seen
+from hudi_services.operations.doctor.rounds import TableDiagnosis
 from hudi_services.runtime.result import DONE
 
 _SHOWN = 200  # findings of a table
 WARNED, DAMAGED = 1, 2  # exit codes
 
 
-def exit_code(seen: Sequence[Seen]) -> int:
+def exit_code(seen: Sequence[TableDiagnosis]) -> int:
     """0: healthy, notes at most; 1: warnings; 2: damage."""
     worst = {table.diagnosis.severity for table in seen}
     return DAMAGED if Severity.DAMAGE in worst else WARNED if Severity.WARNING in worst else DONE
 
 
-def as_dict(seen: Sequence[Seen]) -> dict[str, Any]:
+def as_dict(seen: Sequence[TableDiagnosis]) -> dict[str, Any]:
     """The findings as values for programs."""
     return {"exit_code": exit_code(seen), "tables": [table.as_dict() for table in seen]}
 
 
-def as_findings(seen: Sequence[Seen]) -> dict[str, Any]:
+def as_findings(seen: Sequence[TableDiagnosis]) -> dict[str, Any]:
     """The findings for programs that cannot take all: counts, and one list of findings with their tables, the worst
     first."""
     findings = [
@@ -44,7 +44,7 @@ def as_findings(seen: Sequence[Seen]) -> dict[str, Any]:
     }
 
 
-def as_text(seen: Sequence[Seen]) -> str:
+def as_text(seen: Sequence[TableDiagnosis]) -> str:
     """A block a table that something is wrong with, the healthy ones in one line."""
     ill = [table for table in seen if table.diagnosis.findings]
     lines = [line for table in ill for line in _block(table)]
@@ -56,7 +56,7 @@ def as_text(seen: Sequence[Seen]) -> str:
     return "\n".join(lines)
 
 
-def _block(seen: Seen) -> Iterator[str]:
+def _block(seen: TableDiagnosis) -> Iterator[str]:
     findings = seen.diagnosis.findings
     yield f"{seen.name}: {summary(findings)}  ({seen.diagnosis.base_path})"
     for finding in findings[:_SHOWN]:

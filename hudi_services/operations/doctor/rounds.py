@@ -34,7 +34,7 @@ class Patient:
 
 
 @dataclass(frozen=True)
-class Seen:
+class TableDiagnosis:
     """A table, and what is wrong with it."""
 
     name: str
@@ -45,7 +45,7 @@ class Seen:
         return {"name": self.name, **self.diagnosis.as_dict()}
 
 
-def look(patient: Patient, clock: Clock | None = None) -> Seen:
+def look(patient: Patient, clock: Clock | None = None) -> TableDiagnosis:
     """Look at one table. An error that keeps it from being looked at is a finding."""
     try:
         diagnosis = diagnose(
@@ -66,10 +66,10 @@ def look(patient: Patient, clock: Clock | None = None) -> Seen:
         found = f"{type(error).__name__}: {error}"
         remedy = "look whether its storage answers and may be read, and try again"
         diagnosis = _only(patient, catalogue.UNREADABLE.found("the table cannot be looked at", remedy, found=found))
-    return Seen(patient.name, diagnosis)
+    return TableDiagnosis(patient.name, diagnosis)
 
 
-def rounds(patients: Sequence[Patient], at_once: int, progress: Progress | None) -> Iterator[Seen]:
+def rounds(patients: Sequence[Patient], at_once: int, progress: Progress | None) -> Iterator[TableDiagnosis]:
     """Each table, in the order in which they are done, no more than `at_once` at the same time."""
     waiting = iter(patients)
     counter = Counter(progress or (lambda _stage: None), "look at tables", len(patients), ())

@@ -20,7 +20,7 @@ from hudi_services.operations.inspect.page import Column, Facts, Listing, Page, 
 from hudi_services.operations.inspect.rows import cut, json_value
 from hudi_services.operations.inspect.table_look import Look
 from hudi_services.operations.inspect.text import count, size
-from hudi_services.runtime.json_values import told_rows
+from hudi_services.runtime.json_values import json_row_values
 
 _COUNTED = {"inserted": INSERT, "updated": UPDATE, "deleted": DELETE}
 _COMMITS = (
@@ -88,7 +88,7 @@ def changes(
         Listing(_COMMITS, commits, "commits with changes", "none"),
     ]
     if rows is not None:
-        found = [_change(row) for row in told_rows(first)]
+        found = [_change(row) for row in json_row_values(first)]
         values["changes"] = [_with_images(row, json_value, width) for row in found]
         shown = [_with_images(row, cut, width) for row in found]
         parts.append(Listing(_CHANGES, shown, f"changes, at most {count(rows)}", "none"))

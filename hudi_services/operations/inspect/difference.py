@@ -29,7 +29,7 @@ from hudi_services.operations.inspect.history import COMMITS, commit_row, read_o
 from hudi_services.operations.inspect.page import Column, Facts, Lines, Listing, Page, Part
 from hudi_services.operations.inspect.table_look import Look
 from hudi_services.operations.inspect.text import count, partition, size
-from hudi_services.runtime.json_values import told_rows
+from hudi_services.runtime.json_values import json_row_values
 
 _PARTITIONS = (
     Column("partition", "partition", partition),
@@ -283,7 +283,7 @@ def _by_key(
     try:
         rows = found.to_pylist()
     except (OverflowError, ValueError):  # what Python cannot hold, such as a time of the year 10000
-        rows = told_rows(found)
+        rows = json_row_values(found)
     by_key: dict[str, list[Row]] = {}
     for row in rows:
         data = {name: value for name, value in row.items() if name not in META_COLUMNS}

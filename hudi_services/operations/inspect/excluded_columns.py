@@ -14,21 +14,21 @@ from hoodie.view.table_schema import table_schema
 
 
 @dataclass(frozen=True)
-class Kept:
+class ShownColumns:
     """The `columns` of a table that are shown, and those that are `hidden`. `columns` is None where none is hidden: all."""
 
     columns: list[str] | None
     hidden: list[str]
 
 
-def kept_columns(state: TableState, without: Sequence[str], as_of: Time | None) -> Kept:
+def kept_columns(state: TableState, without: Sequence[str], as_of: Time | None) -> ShownColumns:
     """The columns as of `as_of`, None: now, without those that `without` names.
 
     Capitals do not count, as in Spark. The name of a part keeps its whole column back, and any name that a renamed column has
     ever had keeps it back. A name that no column has hides nothing. Raises ConfigError where no column is left.
     """
     if not without:
-        return Kept(None, [])
+        return ShownColumns(None, [])
     state = as_restored(state)
     unwanted = {name.partition(".")[0].lower() for name in without}
     schema = table_schema(state, as_of)
@@ -40,4 +40,4 @@ def kept_columns(state: TableState, without: Sequence[str], as_of: Time | None) 
     kept = [name for name in names if name not in hidden]
     if names and not kept:
         raise ConfigError("No column is left to show", found=", ".join(without), fix="leave fewer of them out")
-    return Kept(kept if hidden else None, [name for name in names if name in hidden])
+    return ShownColumns(kept if hidden else None, [name for name in names if name in hidden])

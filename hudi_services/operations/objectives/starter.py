@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hudi_services.entry.call import Call
-from hudi_services.entry.dag import Asked, Outlook, dag_id
+from hudi_services.entry.dag import Outlook, RunRequest, dag_id
 from hudi_services.entry.preconditions import not_begun
 from hudi_services.entry.table import Table
 from hudi_services.operations.objectives.verdict import Verdict
@@ -133,7 +133,9 @@ def would_do(candidate: Candidate) -> Outlook:
     if entry.name != "ingest" and (missing := not_begun(table)):
         return missing
     try:
-        arguments = entry.called_with(table, Asked(run_type="operator_triggered", urged=candidate.verdict.objective))
+        arguments = entry.called_with(
+            table, RunRequest(run_type="operator_triggered", urged=candidate.verdict.objective)
+        )
         task = entry.command.called(Call(table.base_path, arguments.options), arguments.flags)
         decision = task.explain(LocalEngine())
     except Exception as error:  # noqa: BLE001 - any error of a storage: the service itself has to look

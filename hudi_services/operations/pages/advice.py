@@ -14,7 +14,7 @@ from hudi_services.operations.advice.facts import LastRun, TableFacts, Unreadabl
 from hudi_services.operations.advice.model import Advice
 from hudi_services.operations.advice.snapshot_facts import snapshot_facts, unseen_facts
 from hudi_services.operations.pages import snapshots
-from hudi_services.operations.pages.snapshots import Known
+from hudi_services.operations.pages.snapshots import FleetState
 from hudi_services.operations.watch.model import Snapshot, Summary
 from hudi_services.services.entries import ENTRIES, Entries
 
@@ -41,7 +41,7 @@ class AdvicePage:
 
 
 def advice_page(
-    table: Table, known: Known, snapshot: Snapshot | None, now: datetime, startable: Collection[str]
+    table: Table, known: FleetState, snapshot: Snapshot | None, now: datetime, startable: Collection[str]
 ) -> AdvicePage:
     """The advice on a table by the watcher's last look and Airflow's last runs. `startable` are DAGs that the user may start."""
     facts = _facts(table, known, snapshot, now)
@@ -50,7 +50,7 @@ def advice_page(
     return AdvicePage(now.isoformat(), at, facts.looked, rows)
 
 
-def _facts(table: Table, known: Known, snapshot: Snapshot | None, now: datetime) -> TableFacts:
+def _facts(table: Table, known: FleetState, snapshot: Snapshot | None, now: datetime) -> TableFacts:
     successes = snapshot.summary.successes if snapshot is not None else None
     runs = [
         LastRun(each.service, "failed" if each.is_failed else "asks", datetime.fromisoformat(each.at).astimezone(UTC))

@@ -14,9 +14,9 @@ from hudi_services.entry.server import database_dag
 from hudi_services.entry.source import DatabaseSource
 from hudi_services.entry.table import Table
 from hudi_services.operations.pages.row import GRAVEST, FleetRow, iso, row
-from hudi_services.operations.pages.savings import Gained, gained
+from hudi_services.operations.pages.savings import Savings, gained
 from hudi_services.operations.pages.server import ServerLink
-from hudi_services.operations.pages.snapshots import Known
+from hudi_services.operations.pages.snapshots import FleetState
 from hudi_services.operations.pages.state import State
 from hudi_services.registry.load import Reading
 from hudi_services.services.entries import ENTRIES, Entries
@@ -50,12 +50,12 @@ class Fleet:
     hidden: int
     mistakes: tuple[Wrong, ...]
     states: tuple[State, ...]
-    gained: Gained | None
+    gained: Savings | None
     servers: tuple[ServerLink, ...] = ()
 
 
 def fleet(
-    reading: Reading, may_read: Callable[[Table], bool], mistakes_too: bool, known: Known, now: datetime
+    reading: Reading, may_read: Callable[[Table], bool], mistakes_too: bool, known: FleetState, now: datetime
 ) -> Fleet:
     """The fleet of a registry as it was read. Without `mistakes_too` no mistake is shown, as the file's lines may name
     other tables."""
@@ -117,7 +117,7 @@ def server_dags(table: Table) -> frozenset[str]:
     return frozenset([database_dag(table.source.server)]) if isinstance(table.source, DatabaseSource) else frozenset()
 
 
-def watched(known: Known, now: datetime, unseen: str = "No table was looked at yet") -> Iterator[State]:
+def watched(known: FleetState, now: datetime, unseen: str = "No table was looked at yet") -> Iterator[State]:
     """The troubles of the watcher or its store; `unseen` is the title if no table was looked at."""
     if known.trouble is not None:
         yield known.trouble

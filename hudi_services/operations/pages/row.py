@@ -10,7 +10,7 @@ from typing import Literal
 from hudi_services.entry.schedule_text import services_of
 from hudi_services.entry.table import Table
 from hudi_services.operations.advice.model import Severity
-from hudi_services.operations.pages.snapshots import Known, LastRun, last_runs
+from hudi_services.operations.pages.snapshots import FleetState, LastRun, last_runs
 from hudi_services.operations.watch.model import Summary
 from hudi_services.services.entries import ENTRIES
 
@@ -66,7 +66,7 @@ class FleetRow:
     advice: str | None = None
 
 
-def row(table: Table, known: Known, today: date) -> FleetRow:
+def row(table: Table, known: FleetState, today: date) -> FleetRow:
     services = services_of(table, ENTRIES, today)
     running = tuple(
         service.service for service in services if service.never is None and not service.runs.startswith("by hand")

@@ -12,7 +12,7 @@ DAYS = 30
 
 
 @dataclass(frozen=True)
-class Gained:
+class Savings:
     """The gains in the last `days`, of all tables that the user sees: bytes that cleans freed and bytes of logs that
     were merged, and how many seconds of processors all services took, as far as that was measured."""
 
@@ -24,12 +24,12 @@ class Gained:
     cpu_seconds: float
 
 
-def gained(gains: Iterable[Gain], tables: Collection[str]) -> Gained | None:
+def gained(gains: Iterable[Gain], tables: Collection[str]) -> Savings | None:
     """The sum of the gains; None without a run."""
     ours = [gain for gain in gains if gain.table in tables]
     if not ours:
         return None
-    return Gained(
+    return Savings(
         DAYS,
         sum(gain.runs for gain in ours),
         sum(gain.failed for gain in ours),

@@ -13,7 +13,7 @@ from hudi_services.entry.server import DatabaseServer, database_dag, resync_dag,
 from hudi_services.entry.source import DatabaseSource, TopicSource, server_of
 from hudi_services.entry.table import Table
 from hudi_services.operations.pages.row import Standing, iso, row
-from hudi_services.operations.pages.snapshots import Known, LastRun
+from hudi_services.operations.pages.snapshots import FleetState, LastRun
 from hudi_services.operations.pages.state import State
 from hudi_services.operations.watch.model import Summary
 from hudi_services.registry.load import Registry
@@ -152,7 +152,7 @@ def server_page(
     seen: Collection[str],
     dags: Collection[str],
     folder: StateFolder,
-    known: Known,
+    known: FleetState,
     now: datetime,
 ) -> ServerPage:
     """Return the page of a server of the registry. The user sees its tables `seen`, and the DAGs `dags`.
@@ -250,7 +250,7 @@ def _table(
     )
 
 
-def _topic(table: Table, known: Known, now: datetime) -> Topic:
+def _topic(table: Table, known: FleetState, now: datetime) -> Topic:
     source = table.source
     assert isinstance(source, TopicSource), "the registry has checked the kind of the server"
     result = row(table, known, now.date())
@@ -266,7 +266,7 @@ def _topic(table: Table, known: Known, now: datetime) -> Topic:
     )
 
 
-def _run(dag: str | None, known: Known) -> LastRun | None:
+def _run(dag: str | None, known: FleetState) -> LastRun | None:
     ran = known.ran.get(dag) if dag is not None else None
     if dag is None or ran is None:
         return None

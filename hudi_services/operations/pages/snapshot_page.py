@@ -126,7 +126,7 @@ class Changed:
 
 
 @dataclass(frozen=True)
-class Seen:
+class SnapshotPage:
     """`measured_at` is when the numbers were read: the last look may have failed.
 
     `partitions_left_out` are smaller than those here; `groups` are the file groups that want a service most, without
@@ -153,7 +153,7 @@ class Seen:
     skew: Mapping[str, Skew] = field(default_factory=dict)
 
 
-def seen(name: str, snapshot: Snapshot, events: Iterable[Event]) -> Seen | None:
+def seen(name: str, snapshot: Snapshot, events: Iterable[Event]) -> SnapshotPage | None:
     """The page of a snapshot; None for a table of which no look succeeded. `events` are of the table: they show what
     instants wrote."""
     body = snapshot.body
@@ -164,7 +164,7 @@ def seen(name: str, snapshot: Snapshot, events: Iterable[Event]) -> Seen | None:
     wrote = {(event.instant, event.action): event.facts for event in events}
     # These say more than the event of an instant that was there at the first look.
     wrote |= {(row["instant"], row["action"]): row for row in shown["last_commits"]}
-    return Seen(
+    return SnapshotPage(
         looked_at.isoformat(),
         (snapshot.summary.measured_at or looked_at).isoformat(),
         tuple(_facts(shown)),

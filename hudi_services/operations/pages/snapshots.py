@@ -15,7 +15,7 @@ from hudi_services.services.entries import ENTRIES
 
 
 @dataclass(frozen=True)
-class Ran:
+class DagOutcome:
     """The last run of a DAG: its `state` as Airflow knows it, or `asks` where it waits for a person. `at` is when it
     ended, or when it began if it has not ended, or when it was due; it has a time zone. `before` is how the one
     before it ended, of a run that goes on."""
@@ -27,11 +27,11 @@ class Ran:
 
 
 @dataclass(frozen=True)
-class Known:
+class FleetState:
     """`ran` by DAG, `seen` by table; `trouble` is why there is nothing, or nothing new, of what was seen. `gains` are of
     the days that a page shows."""
 
-    ran: Mapping[str, Ran] = field(default_factory=dict)
+    ran: Mapping[str, DagOutcome] = field(default_factory=dict)
     seen: Mapping[str, Summary] = field(default_factory=dict)
     trouble: State | None = None
     gains: Sequence[Gain] = ()
@@ -56,7 +56,9 @@ class LastRun:
         return not self.later and "failed" in (self.state, self.before)
 
 
-def last_runs(table: Table, ran: Mapping[str, Ran], successes: Mapping[str, str] | None = None) -> tuple[LastRun, ...]:
+def last_runs(
+    table: Table, ran: Mapping[str, DagOutcome], successes: Mapping[str, str] | None = None
+) -> tuple[LastRun, ...]:
     """The last run of each service of the table that ever ran, the newest first. `successes` are those of the watcher."""
     result = []
     for entry in ENTRIES:

@@ -12,8 +12,8 @@ from hudi_services.entry.source import DatabaseSource, Source, TopicSource
 from hudi_services.entry.table import Table
 from hudi_services.operations.pages.fleet import watched
 from hudi_services.operations.pages.row import FleetRow, row
-from hudi_services.operations.pages.snapshot_page import Seen, seen
-from hudi_services.operations.pages.snapshots import Known
+from hudi_services.operations.pages.snapshot_page import SnapshotPage, seen
+from hudi_services.operations.pages.snapshots import FleetState
 from hudi_services.operations.pages.state import State
 from hudi_services.operations.pages.stream import Follows
 from hudi_services.operations.watch.gains import Gain
@@ -75,7 +75,7 @@ class TablePage:
     declared: Declared
     row: FleetRow
     states: tuple[State, ...]
-    seen: Seen | None
+    seen: SnapshotPage | None
     gains: tuple[Gain, ...]
     follows: Follows | None = None
     loaded_from: LoadedFrom | None = None
@@ -86,7 +86,7 @@ class TablePage:
 
 
 def table_page(
-    table: Table, known: Known, snapshot: Snapshot | None, events: Iterable[Event], now: datetime
+    table: Table, known: FleetState, snapshot: Snapshot | None, events: Iterable[Event], now: datetime
 ) -> TablePage:
     """`snapshot` and `events` are the watcher's, of this table."""
     looked = seen(table.name, snapshot, events) if snapshot is not None else None

@@ -46,9 +46,9 @@ def _follow(
     if columns is None or columns == before:
         return before
     lines = list(_changes(before, columns))
-    told = lines[:_TOLD] + ([f"and {len(lines) - _TOLD} more"] if len(lines) > _TOLD else [])
+    shown = lines[:_TOLD] + ([f"and {len(lines) - _TOLD} more"] if len(lines) > _TOLD else [])
     done = look.completed(instant) or look.began(instant)
-    changes.append({"instant": str(instant.time), "completed": done.isoformat(), "changes": told})
+    changes.append({"instant": str(instant.time), "completed": done.isoformat(), "changes": shown})
     return columns
 
 

@@ -31,7 +31,7 @@ def kept_facts(look: Look) -> Mapping[str, Any] | None:
     return {**facts.as_dict(), "wanted": _wanted(look.entry)}
 
 
-class SeenFacts:
+class SnapshotFacts:
     """Facts of tables by their entries, as of the watcher's last round. There are none where no watcher goes round, the
     store is away, the last look at the table failed, or the registry has changed what is wanted since."""
 

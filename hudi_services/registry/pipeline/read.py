@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from hudi_services.entry.database_rules import DatabaseRule
-from hudi_services.entry.mistake_text import told, unknown
+from hudi_services.entry.mistake_text import mistake_message, unknown
 from hudi_services.entry.yaml_positions import Marked, read_marked
 from hudi_services.registry.mistakes import Mistake
 from hudi_services.registry.pipeline.findings import Findings, Path, Section
@@ -67,7 +67,10 @@ def read_pipeline(
     except ValidationError as error:
         line = marked.line(("sink",))
         return _refused(
-            [Mistake(shown, line, "sink", told(problem, DatabaseRule, secret=True)) for problem in error.errors()],
+            [
+                Mistake(shown, line, "sink", mistake_message(problem, DatabaseRule, secret=True))
+                for problem in error.errors()
+            ],
             notes,
         )
     return PipelineReading(rules, pipeline.source, pipeline.sink.path, (), notes)

@@ -6,7 +6,7 @@ from hoodie.config import own_options
 from hoodie.config.groups import ARCHIVE_OPTIONS
 from hoodie.config.keys.archive import MAX_COMMITS, MIN_COMMITS
 from hudi_services.entry.call import Call, Task
-from hudi_services.entry.dag import OPERATION, Arguments, Asked, Field, Outlook, Run, Step, Trigger, WhenDue
+from hudi_services.entry.dag import OPERATION, Arguments, Field, Outlook, Run, RunRequest, Step, Trigger, WhenDue
 from hudi_services.entry.digest import ONLY_FIELD, only_flag, only_flags
 from hudi_services.entry.preconditions import not_begun
 from hudi_services.entry.retention import with_retention
@@ -52,7 +52,7 @@ def _steps(table: Table, section: Archive) -> tuple[Step, ...]:
     return WhenDue("due", lambda asked: not_begun(table) or Outlook(True, f"a run of type {asked.run_type}")), move
 
 
-def _arguments(table: Table, section: Archive, asked: Asked) -> Arguments:
+def _arguments(table: Table, section: Archive, asked: RunRequest) -> Arguments:
     """The arguments of a run. The retention of the table's cleaner and compactions holds here, too; the form's number
     goes before the table's own."""
     options = with_retention(table, section.hoodie)

@@ -15,7 +15,7 @@ from hoodie.config.keys import bootstrap as keys
 from hoodie.config.keys.table import CREATE_KEYS, VERSION
 from hoodie.errors import ConfigError, RegistryError
 from hudi_services.entry.call import Call, Task
-from hudi_services.entry.dag import Approval, Arguments, Asked, Run, Step, SwitchOn
+from hudi_services.entry.dag import Approval, Arguments, Run, RunRequest, Step, SwitchOn
 from hudi_services.entry.new_table import options_of_new
 from hudi_services.entry.service import Command, Dag, KeyPath, Section, ServiceEntry
 from hudi_services.entry.table import SparkSection, Table
@@ -98,7 +98,7 @@ def _steps(table: Table, section: Bootstrap) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def _arguments(table: Table, section: Bootstrap, asked: Asked) -> Arguments:
+def _arguments(table: Table, section: Bootstrap, asked: RunRequest) -> Arguments:
     """The mode is the step: `preflight`, `bootstrap` or `validate`; none is all of them."""
     if table.keys is None:
         raise RegistryError(f"Table {table.name} has nothing to bootstrap", fix="give it `bootstrap` and `keys`")

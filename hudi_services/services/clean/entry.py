@@ -14,7 +14,18 @@ from hoodie.config.key import ConfigKey, resolve
 from hoodie.config.keys.clean import COMMITS_RETAINED, FILE_VERSIONS_RETAINED, HOURS_RETAINED, POLICY
 from hoodie.errors import DeleteCapError
 from hudi_services.entry.call import Call, Task
-from hudi_services.entry.dag import OPERATION, Approval, Arguments, Asked, Field, Outlook, Run, Step, Trigger, WhenDue
+from hudi_services.entry.dag import (
+    OPERATION,
+    Approval,
+    Arguments,
+    Field,
+    Outlook,
+    Run,
+    RunRequest,
+    Step,
+    Trigger,
+    WhenDue,
+)
 from hudi_services.entry.digest import ONLY_FIELD, PlanDigest, only_flag, only_flags
 from hudi_services.entry.planning import commits_trigger
 from hudi_services.entry.preconditions import not_begun
@@ -82,7 +93,7 @@ def _steps(table: Table, section: Clean) -> tuple[Step, ...]:
     if after is None and (section.schedule is None or not table.filled_here):
         return remove
 
-    def look(asked: Asked) -> Outlook:
+    def look(asked: RunRequest) -> Outlook:
         """People are never held up; the clock while there is no table yet, ingestions also while there are too few commits."""
         if asked.run_type == "manual":
             return Outlook(True, "asked for by hand")
@@ -97,7 +108,7 @@ def _steps(table: Table, section: Clean) -> tuple[Step, ...]:
     return WhenDue("due", look), *remove
 
 
-def _arguments(_table: Table, section: Clean, asked: Asked) -> Arguments:
+def _arguments(_table: Table, section: Clean, asked: RunRequest) -> Arguments:
     """The form's policy, and how many commits, file versions or hours it retains, go before the table's own options."""
     options: Mapping[str, str] = section.hoodie
     policy, retained = asked.params.get("policy"), asked.params.get("retained")

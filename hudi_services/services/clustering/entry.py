@@ -19,7 +19,7 @@ from hoodie.config.keys.clustering import (
     SORT_COLUMNS,
 )
 from hudi_services.entry.call import Call, Task
-from hudi_services.entry.dag import Arguments, Asked, Field, Outlook
+from hudi_services.entry.dag import Arguments, Field, Outlook, RunRequest
 from hudi_services.entry.planning import (
     PlannedSection,
     check_mode,
@@ -75,7 +75,7 @@ def _outlook(base_path: str, options: Mapping[str, str]) -> Outlook:
     return outlook(base_path, options)
 
 
-def _arguments(table: Table, section: Cluster, asked: Asked) -> Arguments:
+def _arguments(table: Table, section: Cluster, asked: RunRequest) -> Arguments:
     """The arguments of a run. Values of the form for a new plan go before the table's own options; a plan that waits
     has its own."""
     arguments = plan_arguments(table, section, asked)

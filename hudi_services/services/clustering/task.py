@@ -140,10 +140,10 @@ def outlook(base_path: str, options: Mapping[str, str]) -> Outlook:
     """There is something to do when a plan is due or waits."""
     table = HoodieTable.open(base_path)
     decision, plans = table.explain(CLUSTERING, options), waiting(table.state(), CLUSTERING)
-    told = f"clustering of {base_path}: {decision.reason}; {counted(len(plans), 'plan')} waiting"
+    text = f"clustering of {base_path}: {decision.reason}; {counted(len(plans), 'plan')} waiting"
     facts = {
         "reason": decision.reason,
         "pending_plans": [plan.time for plan in plans],
         "blockers": [blocker.as_dict() for blocker in decision.blockers],
     }
-    return Outlook(decision.plan is not None or bool(plans), with_blockers(told, decision.blockers), facts)
+    return Outlook(decision.plan is not None or bool(plans), with_blockers(text, decision.blockers), facts)

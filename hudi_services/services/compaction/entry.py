@@ -11,7 +11,7 @@ from hoodie.config import own_options
 from hoodie.config.groups import COMPACT_OPTIONS
 from hoodie.config.keys.compaction import DELTA_COMMITS
 from hudi_services.entry.call import Call, Task
-from hudi_services.entry.dag import UNSCHEDULE, Arguments, Asked, Outlook
+from hudi_services.entry.dag import UNSCHEDULE, Arguments, Outlook, RunRequest
 from hudi_services.entry.digest import ONLY
 from hudi_services.entry.planning import (
     PlannedSection,
@@ -54,7 +54,7 @@ def _contradictions(table: Table, section: Compact) -> Iterator[tuple[KeyPath, s
         yield ("compact",), "has no effect on a COPY_ON_WRITE table; remove it, or say type: MERGE_ON_READ"
 
 
-def _arguments(table: Table, section: Compact, asked: Asked) -> Arguments:
+def _arguments(table: Table, section: Compact, asked: RunRequest) -> Arguments:
     """Raises ValueError where a plan is to be removed and another one made."""
     instant = asked.params.get(UNSCHEDULE.name)
     if not instant:

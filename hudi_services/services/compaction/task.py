@@ -172,6 +172,6 @@ def _backlog(decision: Decision[CompactionPlan]) -> Backlog:
 
 def _both(full: Decision[CompactionPlan], logs: Decision[CompactionPlan]) -> Decision[CompactionPlan]:
     """Each instant that holds them back once."""
-    told = {blocker.instant for blocker in full.blockers}
-    blockers = (*full.blockers, *(blocker for blocker in logs.blockers if blocker.instant not in told))
+    named = {blocker.instant for blocker in full.blockers}
+    blockers = (*full.blockers, *(blocker for blocker in logs.blockers if blocker.instant not in named))
     return replace(logs, why=(*causes_of(full.why), f"of logs only: {logs.reason}"), blockers=blockers)

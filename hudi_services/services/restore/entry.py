@@ -8,7 +8,7 @@ from hoodie.config import own_options
 from hoodie.config.groups import RESTORE_OPTIONS
 from hoodie.errors import ConfigError, DeleteCapError
 from hudi_services.entry.call import Call, Task
-from hudi_services.entry.dag import Approval, Arguments, Asked, Field, Run, Step
+from hudi_services.entry.dag import Approval, Arguments, Field, Run, RunRequest, Step
 from hudi_services.entry.service import Command, Dag, Section, ServiceEntry
 from hudi_services.entry.table import ServiceSection, Table
 
@@ -79,7 +79,7 @@ def _steps(table: Table, _section: Restore) -> tuple[Step, ...]:
     )
 
 
-def _arguments(_table: Table, section: Restore, asked: Asked) -> Arguments:
+def _arguments(_table: Table, section: Restore, asked: RunRequest) -> Arguments:
     """The form's operation, instant and comments. Raises ConfigError for an instant that is missing."""
     given = asked.params
     operation, instant = given.get("operation") or EXPLAIN, given.get("instant")

@@ -6,7 +6,7 @@ from hoodie.config import own_options
 from hoodie.config.groups import SYNC_OPTIONS
 from hoodie.config.keys.sync import BASE_PATH, JDBC_URL, METASTORE_URIS, PASSWORD, USERNAME
 from hudi_services.entry.call import Call, Task
-from hudi_services.entry.dag import OPERATION, Arguments, Asked, Outlook, Run, Step, Trigger, WhenDue
+from hudi_services.entry.dag import OPERATION, Arguments, Outlook, Run, RunRequest, Step, Trigger, WhenDue
 from hudi_services.entry.preconditions import not_begun
 from hudi_services.entry.service import Command, Dag, Section, ServiceEntry
 from hudi_services.entry.table import Cron, ServiceSection, Table
@@ -38,7 +38,7 @@ def _steps(table: Table, section: Sync) -> tuple[Step, ...]:
     return WhenDue("due", lambda asked: not_begun(table) or Outlook(True, f"a run of type {asked.run_type}")), tell
 
 
-def _arguments(_table: Table, section: Sync, _asked: Asked) -> Arguments:
+def _arguments(_table: Table, section: Sync, _asked: RunRequest) -> Arguments:
     return Arguments(options=section.hoodie)
 
 

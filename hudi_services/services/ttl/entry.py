@@ -11,7 +11,18 @@ from hoodie.config.groups import TTL_OPTIONS
 from hoodie.config.keys.ttl import DAYS_RETAINED
 from hoodie.errors import DeleteCapError
 from hudi_services.entry.call import Call, Task
-from hudi_services.entry.dag import OPERATION, Approval, Arguments, Asked, Field, Outlook, Run, Step, Trigger, WhenDue
+from hudi_services.entry.dag import (
+    OPERATION,
+    Approval,
+    Arguments,
+    Field,
+    Outlook,
+    Run,
+    RunRequest,
+    Step,
+    Trigger,
+    WhenDue,
+)
 from hudi_services.entry.digest import ONLY_FIELD, PlanDigest, only_flag, only_flags
 from hudi_services.entry.preconditions import not_begun
 from hudi_services.entry.service import Command, Dag, KeyPath, Section, ServiceEntry
@@ -66,7 +77,7 @@ def _steps(table: Table, section: Ttl) -> tuple[Step, ...]:
     return WhenDue("due", lambda asked: not_begun(table) or Outlook(True, f"a run of type {asked.run_type}")), *drop
 
 
-def _arguments(_table: Table, section: Ttl, asked: Asked) -> Arguments:
+def _arguments(_table: Table, section: Ttl, asked: RunRequest) -> Arguments:
     """The form's days go before the table's own."""
     options, days = dict(section.hoodie), asked.params.get("days")
     if days is not None:

@@ -12,7 +12,7 @@ from typing import Protocol
 from hoodie.clock import Clock
 from hudi_services.sources.cdc.sync_progress import (
     Loading,
-    LogKept,
+    LogRetention,
     ProgressStore,
     SyncProgress,
     without_table,
@@ -40,7 +40,7 @@ class SyncReport(Protocol):
     def loaded(self, table: str) -> None:
         """The snapshot of a table has ended, well or badly."""
 
-    def log_kept(self, kept: LogKept) -> None:
+    def log_kept(self, kept: LogRetention) -> None:
         """The server keeps its log for as long."""
 
     def ended(self) -> None:
@@ -60,7 +60,7 @@ class NoReport:
 
     def loaded(self, table: str) -> None: ...
 
-    def log_kept(self, kept: LogKept) -> None: ...
+    def log_kept(self, kept: LogRetention) -> None: ...
 
     def ended(self) -> None: ...
 
@@ -111,7 +111,7 @@ class ProgressReport:
     def loaded(self, table: str) -> None:
         self._note(lambda found: without_table(found, table))
 
-    def log_kept(self, kept: LogKept) -> None:
+    def log_kept(self, kept: LogRetention) -> None:
         self._note(lambda found: replace(found, kept=kept))
 
     def ended(self) -> None:

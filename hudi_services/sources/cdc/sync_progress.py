@@ -27,7 +27,7 @@ class Loading:
 
 
 @dataclass(frozen=True)
-class LogKept:
+class LogRetention:
     """How long the server keeps the part of its log that is still needed, which begins at `position`.
 
     `retention` are the seconds that it keeps a file after its last event, 0: for ever. It may remove the file of `position` from
@@ -51,7 +51,7 @@ class SyncProgress:
     began: str
     noted: str
     ended: str | None = None
-    kept: LogKept | None = None
+    kept: LogRetention | None = None
     loading: Mapping[str, Loading] = field(default_factory=dict)
     loaded: int = 0
     to_load: int = 0
@@ -83,7 +83,7 @@ class ProgressStore:
             body = json.loads(self._content)
             kept = body.pop("kept")
             loading = {name: Loading(**values) for name, values in body.pop("loading").items()}
-            sync_progress = SyncProgress(**body, kept=LogKept(**kept) if kept else None, loading=loading)
+            sync_progress = SyncProgress(**body, kept=LogRetention(**kept) if kept else None, loading=loading)
             until = sync_progress.kept.until if sync_progress.kept is not None else None
             for time in filter(None, (sync_progress.began, sync_progress.noted, sync_progress.ended, until)):
                 _ = datetime.fromisoformat(time)

@@ -21,10 +21,10 @@ from hudi_services.entry.call import Call, Task
 from hudi_services.entry.dag import (
     OPERATION,
     Arguments,
-    Asked,
     Field,
     Outlook,
     Run,
+    RunRequest,
     Step,
     Trigger,
     WhenDue,
@@ -174,7 +174,7 @@ def _steps(table: Table, section: Ingest) -> tuple[Step, ...]:
     return WhenOn("bootstrapped", SWITCH, first), *steps
 
 
-def _outlook(table: Table, section: Ingest, asked: Asked) -> Outlook:
+def _outlook(table: Table, section: Ingest, asked: RunRequest) -> Outlook:
     """Most runs of an hourly schedule find nothing new, above all in a backfill, whose first run of a day loads all of it: they
     end here, before Spark starts."""
     if asked.run_type not in ("scheduled", "backfill"):
@@ -184,7 +184,7 @@ def _outlook(table: Table, section: Ingest, asked: Asked) -> Outlook:
     return INGEST.command.outlook(table.base_path, _arguments(table, section, asked))
 
 
-def _arguments(table: Table, section: Ingest, asked: Asked) -> Arguments:
+def _arguments(table: Table, section: Ingest, asked: RunRequest) -> Arguments:
     """Arguments that name the run's dates if the paths of the files have dates, or every file that the checkpoint has not
     seen."""
     if isinstance(table.source, DatabaseSource):

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hudi_services.runtime.json_values import told
+from hudi_services.runtime.json_values import json_value
 from hudi_services.sources.ingest.typed_columns import Fitted, fitted_to
 
 
@@ -27,7 +27,7 @@ class ExactFit:
         fitted = fitted_to(column, self.kind)
         misfits = dict(fitted.misfits)
         for place in np.flatnonzero(_changed(column, fitted.column)):
-            misfits.setdefault(int(place), f"{told(column[place])} would be {told(fitted.column[place])}")
+            misfits.setdefault(int(place), f"{json_value(column[place])} would be {json_value(fitted.column[place])}")
         return Fitted(fitted.column, misfits)
 
 

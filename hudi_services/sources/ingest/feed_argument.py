@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from hoodie.errors import ConfigError
 from hoodie.storage import open_storage
 from hudi_services.entry.feed.model import Feed, contradictions
-from hudi_services.entry.mistake_text import told
+from hudi_services.entry.mistake_text import mistake_message
 from hudi_services.entry.yaml_positions import Marked, read_marked
 
 _FIX = "correct it as docs/how-to/load-files.md says"
@@ -36,7 +36,7 @@ def read_feed(said: str | None, file_format: str) -> Feed:
             feed = Feed.model_validate(marked.data)
         except ValidationError as error:
             wrong += [
-                f"{_place(where, marked, problem['loc'])}{'.'.join(map(str, problem['loc']))}: {told(problem, Feed)}"
+                f"{_place(where, marked, problem['loc'])}{'.'.join(map(str, problem['loc']))}: {mistake_message(problem, Feed)}"
                 for problem in error.errors()
             ]
     wrong += [

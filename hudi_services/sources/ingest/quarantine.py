@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from hoodie.model.place import identity
 from hoodie.storage import Storage, open_storage
-from hudi_services.runtime.json_values import told_rows
+from hudi_services.runtime.json_values import json_row_values
 
 _log = logging.getLogger(__name__)
 _LONGEST = 200  # characters of an example
@@ -129,7 +129,7 @@ class QuarantinedRows:
     filtered: int = 0
 
     def add(self, rows: pa.Table, origin: str, reasons: Sequence[str]) -> None:
-        for row, reason in zip(told_rows(rows), reasons, strict=True):
+        for row, reason in zip(json_row_values(rows), reasons, strict=True):
             self.add_unread(origin, row, reason)
 
     def add_unread(self, origin: str, what: str | Mapping[str, object], reason: str) -> None:

@@ -11,7 +11,7 @@ from hoodie.config.groups import INGEST_OPTIONS, WRITE_OPTIONS
 from hoodie.config.keys.write import OPERATION as WRITE_OPERATION
 from hoodie.errors import RegistryError
 from hudi_services.entry.call import Call, Task
-from hudi_services.entry.dag import OPERATION, Arguments, Asked, Field, Outlook, Run, Step, Trigger, WhenDue
+from hudi_services.entry.dag import OPERATION, Arguments, Field, Outlook, Run, RunRequest, Step, Trigger, WhenDue
 from hudi_services.entry.feed.flag import feed_flag
 from hudi_services.entry.new_table import options_of_new
 from hudi_services.entry.retention import with_retention
@@ -66,14 +66,14 @@ def _steps(table: Table, section: Stream) -> tuple[Step, ...]:
     return WhenDue("new_commits", lambda asked: _outlook(table, section, asked)), run
 
 
-def _outlook(table: Table, section: Stream, asked: Asked) -> Outlook:
+def _outlook(table: Table, section: Stream, asked: RunRequest) -> Outlook:
     """Most runs of a schedule of minutes find nothing: they end before a process starts."""
     if asked.run_type not in ("scheduled", "asset_triggered"):
         return Outlook(True, f"asked for by a run of type {asked.run_type}")
     return STREAM.command.outlook(table.base_path, _arguments(table, section, asked))
 
 
-def _arguments(table: Table, section: Stream, asked: Asked) -> Arguments:
+def _arguments(table: Table, section: Stream, asked: RunRequest) -> Arguments:
     flags = ["--history", section.history, "--create-table-version", str(table.version)]
     if section.path is not None:
         flags += ["--source-table", section.path, "--read", section.read, "--operation", section.operation]

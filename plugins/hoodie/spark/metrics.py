@@ -14,7 +14,7 @@ from hoodie.engine.peak import peak_memory, reset_peak
 
 
 @dataclass(frozen=True)
-class Taken:
+class TaskUsage:
     """By some tasks: seconds of processors in all, and bytes of the worker that held the most at once, 0 where none could say."""
 
     cpu: float = 0.0
@@ -24,19 +24,19 @@ class Taken:
 class _Sum:
     """A Spark `AccumulatorParam`."""
 
-    def zero(self, _value: Taken) -> Taken:
-        return Taken()
+    def zero(self, _value: TaskUsage) -> TaskUsage:
+        return TaskUsage()
 
-    def addInPlace(self, value1: Taken, value2: Taken) -> Taken:  # noqa: N802 - Spark's name
-        return Taken(value1.cpu + value2.cpu, max(value1.memory, value2.memory))
+    def addInPlace(self, value1: TaskUsage, value2: TaskUsage) -> TaskUsage:  # noqa: N802 - Spark's name
+        return TaskUsage(value1.cpu + value2.cpu, max(value1.memory, value2.memory))
 
 
-Meter: TypeAlias = Accumulator[Taken]
+Meter: TypeAlias = Accumulator[TaskUsage]
 
 
 def new_meter(context: SparkContext) -> Meter:
     """A meter for the tasks that get it."""
-    return context.accumulator(Taken(), _Sum())
+    return context.accumulator(TaskUsage(), _Sum())
 
 
 @contextmanager
@@ -47,4 +47,4 @@ def metered(meter: Meter) -> Iterator[None]:
     try:
         yield
     finally:
-        meter.add(Taken(time.process_time() - start, peak_memory() or 0))
+        meter.add(TaskUsage(time.process_time() - start, peak_memory() or 0))

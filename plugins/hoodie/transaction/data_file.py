@@ -34,7 +34,7 @@ class DataFile:
 
 
 @dataclass(frozen=True)
-class Writing:
+class OpenDataFile:
     """Access of tasks that write data files to their instant. It travels to the workers."""
 
     markers: Markers

@@ -17,10 +17,10 @@ _told: ContextVar[list[str] | None] = ContextVar("recoveries", default=None)
 @contextmanager
 def recoveries() -> Iterator[list[str]]:
     """The list that fills with what the block put in order, each in a few words."""
-    told: list[str] = []
-    token = _told.set(told)
+    lines: list[str] = []
+    token = _told.set(lines)
     try:
-        yield told
+        yield lines
     finally:
         _told.reset(token)
 

@@ -19,7 +19,7 @@ from hoodie.transaction import instants
 from hoodie.transaction.change import Change
 from hoodie.transaction.concurrency import Concurrency, PlanExecution, SingleWriter
 from hoodie.transaction.concurrency_options import ConcurrencyOptions
-from hoodie.transaction.data_file import Writing
+from hoodie.transaction.data_file import OpenDataFile
 from hoodie.transaction.early_conflicts import EarlyDetection
 from hoodie.transaction.guard import delete_data_files
 from hoodie.transaction.instant_generator import new_time
@@ -80,7 +80,7 @@ class Transaction:
         self._attempts[plan.time] = attempts
         return inflight
 
-    def writing(self, instant: Instant, engine: Engine) -> Writing:
+    def writing(self, instant: Instant, engine: Engine) -> OpenDataFile:
         """Access for the tasks of `engine` that write files of a begun instant. Raises ConfigError when their markers cannot
         be made as the options say."""
         path = self.state.layout.inflight_path(instant.time, instant.action)
@@ -91,7 +91,7 @@ class Transaction:
         if marking.looking is not None:
             early = EarlyDetection.of(self.state, self._clock, instant.time, marking.looking)
         markers = marking.markers(self.state.storage, instant.time, engine, early, self._noting)
-        return Writing(markers, path, write_token, early if marking.tasks_look else None)
+        return OpenDataFile(markers, path, write_token, early if marking.tasks_look else None)
 
     def refresh(self) -> None:
         """Look at the table again, after the transaction has changed it."""

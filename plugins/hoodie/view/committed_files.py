@@ -24,7 +24,7 @@ _Key = tuple[str, str, int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownFiles:
     written: Written
     whole: bool  # else only of the partitions that are in it
 
@@ -41,7 +41,7 @@ class Memory:
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._known: OrderedDict[_Key, Known] = OrderedDict()
+        self._known: OrderedDict[_Key, KnownFiles] = OrderedDict()
         self._weight = 0
         self._lock = Lock()
 
@@ -53,13 +53,13 @@ class Memory:
             self._known.move_to_end(key)
             return remembered.written
 
-    def add(self, key: _Key, written: Known) -> None:
+    def add(self, key: _Key, written: KnownFiles) -> None:
         with self._lock:
             before = self._known.pop(key, None)
             if before is not None:
                 self._weight -= before.weight
                 if not written.whole:
-                    written = before if before.whole else Known({**before.written, **written.written}, whole=False)
+                    written = before if before.whole else KnownFiles({**before.written, **written.written}, whole=False)
             self._known[key] = written
             self._weight += written.weight
             while self._weight > self._limit:
@@ -113,17 +113,17 @@ def _load(state: TableState, instant: Instant, partitions: Collection[str] | Non
     return known.written
 
 
-def _read(state: TableState, instant: Instant, partitions: Collection[str] | None) -> Known:
+def _read(state: TableState, instant: Instant, partitions: Collection[str] | None) -> KnownFiles:
     if state.has_read(instant):
-        return Known(written_by(state.commit_metadata(instant), instant.time), whole=True)
+        return KnownFiles(written_by(state.commit_metadata(instant), instant.time), whole=True)
     try:
         body = state.body(instant)
     except FileNotFoundError:  # archived since the listing, or gone
-        return Known(written_by(state.commit_metadata(instant), instant.time), whole=True)
+        return KnownFiles(written_by(state.commit_metadata(instant), instant.time), whole=True)
     written = state.layout.decode_written(body, instant, partitions)
     if looked_up(body, partitions):
-        return Known({**{name: {} for name in partitions or ()}, **written}, whole=False)
-    return Known(written, whole=True)
+        return KnownFiles({**{name: {} for name in partitions or ()}, **written}, whole=False)
+    return KnownFiles(written, whole=True)
 
 
 def _key(state: TableState, instant: Instant) -> _Key:

@@ -39,7 +39,7 @@ from hoodie.schema.history import StoredColumns
 from hoodie.schema.internal import InternalSchema
 from hoodie.timeline import Action
 from hoodie.transaction.create import never_committed
-from hoodie.transaction.data_file import Writing
+from hoodie.transaction.data_file import OpenDataFile
 from hoodie.view.state import TableState
 from hoodie.view.table_schema import table_schema
 from hoodie.write.assign import SizingOptions
@@ -331,7 +331,7 @@ def commit_action(properties: TableProperties) -> Action:
     return Action.DELTA_COMMIT if properties.is_merge_on_read else Action.COMMIT
 
 
-def write_context(plan: WritePlan, writing: Writing) -> WriteContext:
+def write_context(plan: WritePlan, writing: OpenDataFile) -> WriteContext:
     """Context for the tasks of the write."""
     properties, options = plan.properties, plan.options
     return WriteContext(

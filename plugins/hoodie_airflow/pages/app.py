@@ -155,8 +155,8 @@ def _of_table(table: Table | None, user: Any, otherwise: str) -> Response:
     source = registry.table(followed(table) or "")
     seen = source_snapshot(registry, source.name) if source is not None and rights.sees(source) else None
     dag = stream_dag(table)
-    told = dag is not None and dag in rights.dags and rights.reads_results(table)
-    error = last_failure(dag) if dag is not None and told else None
+    may_read = dag is not None and dag in rights.dags and rights.reads_results(table)
+    error = last_failure(dag) if dag is not None and may_read else None
     page = replace(page, follows=follows(table, seen, looked.events, error))
     page = replace(page, trends=looked.trends)
     return _answer(

@@ -62,7 +62,7 @@ def form_problem(dag: str, run_type: str, params: Mapping[str, Any]) -> str | No
     # Imported here: the registry's reader takes a while to load.
     from hoodie.errors import ConfigError
     from hoodie_airflow.pages.responses import current_registry
-    from hudi_services.entry.dag import Asked
+    from hudi_services.entry.dag import RunRequest
     from hudi_services.operations.pages.table import of_dag
     from hudi_services.services.entries import ENTRIES
 
@@ -73,7 +73,7 @@ def form_problem(dag: str, run_type: str, params: Mapping[str, Any]) -> str | No
         return None
     defaults = {field.name: field.default for field in entry.dag.form(table)}
     try:
-        entry.called_with(table, Asked(params={**defaults, **params}, run_type=run_type))
+        entry.called_with(table, RunRequest(params={**defaults, **params}, run_type=run_type))
     except (ValueError, ConfigError) as error:
         return str(error)
     except (TypeError, AttributeError):  # a field of another type than the form has

@@ -18,7 +18,7 @@ from sqlalchemy import Select, func, select
 
 from hudi_services.entry.dag import DAG_PREFIX, EXPLAIN, OPERATION
 from hudi_services.operations.pages.run import FAILURE, LEFT, PAUSED, Answer, Going, Tried
-from hudi_services.operations.pages.snapshots import Ran
+from hudi_services.operations.pages.snapshots import DagOutcome
 from hudi_services.operations.pages.stream import StreamError
 
 _GOES_ON = ("queued", "running")  # states of a run
@@ -98,17 +98,17 @@ def last_failure(dag_id: str) -> StreamError | None:
     return StreamError(dag_id, row.run_id, str(failure.get("message", "")), row.timestamp.astimezone(UTC).isoformat())
 
 
-def last_runs(dags: Collection[str]) -> dict[str, Ran]:
+def last_runs(dags: Collection[str]) -> dict[str, DagOutcome]:
     """The last run of each DAG: the one that began last, also for days of the past, and when it ended, or began. Runs
     that only explain a plan are passed over. `dags` that never ran are left out."""
-    result: dict[str, Ran] = {}
+    result: dict[str, DagOutcome] = {}
     with create_session() as session:
         waits = select(TaskInstance.dag_id, TaskInstance.run_id).where(TaskInstance.state == _ASKS)
         asking = {(dag, run) for dag, run in session.execute(waits)}
         for dag, run, state, at, conf in session.execute(_newest()):
             if dag not in dags or (isinstance(conf, dict) and conf.get(OPERATION.name) == EXPLAIN):
                 continue
-            ran = Ran(run, "asks" if (dag, run) in asking else str(state), at)
+            ran = DagOutcome(run, "asks" if (dag, run) in asking else str(state), at)
             newer = result.get(dag)
             if newer is None:
                 result[dag] = ran

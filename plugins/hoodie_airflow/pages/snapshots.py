@@ -12,7 +12,7 @@ from hoodie.errors import StoreError
 from hoodie.model.place import same_table
 from hoodie_airflow.pages.runs import last_runs
 from hudi_services.operations.pages.savings import DAYS
-from hudi_services.operations.pages.snapshots import Known
+from hudi_services.operations.pages.snapshots import FleetState
 from hudi_services.operations.pages.state import away
 from hudi_services.operations.pages.table import Trends
 from hudi_services.operations.watch.gains import KEPT, gains_since
@@ -29,21 +29,23 @@ _EVENTS = 1000  # the newest events of a table: what its instants wrote
 class Looked:
     """The store's contents for one table."""
 
-    known: Known
+    known: FleetState
     snapshot: Snapshot | None = None
     events: Sequence[Event] = ()
     trends: Trends = field(default_factory=Trends)
 
 
-def fleet_known(registry: Registry, dags: Collection[str]) -> Known:
+def fleet_known(registry: Registry, dags: Collection[str]) -> FleetState:
     """The state of all tables. A store that is away is reported; the runs are there all the same."""
     ran = last_runs(dags)
     try:
         store = opened_store(registry)
         gains = gains_since(store, registry.histories, datetime.now(UTC).date() - timedelta(days=DAYS))
-        return Known(ran, {summary.table: summary for summary in store.fleet() if _of(registry, summary)}, gains=gains)
+        return FleetState(
+            ran, {summary.table: summary for summary in store.fleet() if _of(registry, summary)}, gains=gains
+        )
     except StoreError as error:
-        return Known(ran, trouble=away(error))
+        return FleetState(ran, trouble=away(error))
 
 
 def table_known(registry: Registry, name: str, dags: Collection[str]) -> Looked:
@@ -55,9 +57,11 @@ def table_known(registry: Registry, name: str, dags: Collection[str]) -> Looked:
         seen = {name: snapshot.summary} if snapshot is not None else {}
         gains = gains_since(store, registry.histories, datetime.now(UTC).date() - KEPT, name)
         unit, taken = points(store, name, snapshot.summary.base_path) if snapshot is not None else ("hour", ())
-        return Looked(Known(ran, seen, gains=gains), snapshot, store.newest(name, _EVENTS), Trends(unit, tuple(taken)))
+        return Looked(
+            FleetState(ran, seen, gains=gains), snapshot, store.newest(name, _EVENTS), Trends(unit, tuple(taken))
+        )
     except StoreError as error:
-        return Looked(Known(ran, trouble=away(error)))
+        return Looked(FleetState(ran, trouble=away(error)))
 
 
 def source_snapshot(registry: Registry, name: str) -> Snapshot | None:

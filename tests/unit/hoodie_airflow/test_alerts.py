@@ -69,6 +69,6 @@ def test_what_is_wrong_with_alerts_does_not_end_the_rounds(
     def wrong(*_args: object) -> int:
         raise ValueError("wrong")
 
-    monkeypatch.setattr(looking.Teller, "tell", wrong)
+    monkeypatch.setattr(looking.AlertSender, "tell", wrong)
     asyncio.run(rounds(told[0], 3))
     assert "Alerts are tried again with the next round" in caplog.text

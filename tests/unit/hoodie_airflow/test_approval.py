@@ -13,8 +13,8 @@ from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 from hoodie.errors import DeleteCapError
 from hoodie_airflow.approval import ApprovalWhenAsked
 from hoodie_airflow.forms import DIGEST, asked
-from hoodie_airflow.task_result import ASKS, told
-from hudi_services.entry.dag import Asked, Run
+from hoodie_airflow.task_result import ASKS, task_output
+from hudi_services.entry.dag import Run, RunRequest
 from hudi_services.entry.table import Table
 from hudi_services.runtime.failures import Failure
 from hudi_services.services.clean.entry import CLEAN, Clean
@@ -49,13 +49,13 @@ def test_a_clean_past_its_caps_stops_to_ask_and_other_failures_fail() -> None:
         "The clean would delete more", found="200,000 files", fix="look at it", digest="0123456789ab"
     )
     stopped = Failure.of(error)
-    found = told(stopped, TABLE, CLEAN, context(None), None, "DeleteCapError")
+    found = task_output(stopped, TABLE, CLEAN, context(None), None, "DeleteCapError")
     assert found is not None
     assert found[ASKS]
     assert found[DIGEST] == "0123456789ab"
     assert "200,000 files" in found["message"]
     with pytest.raises(AirflowFailException, match="200,000 files"):
-        told(stopped, TABLE, CLEAN, context(None), None)
+        task_output(stopped, TABLE, CLEAN, context(None), None)
 
 
 def test_only_the_plan_that_was_agreed_to_is_carried_out() -> None:
@@ -64,7 +64,7 @@ def test_only_the_plan_that_was_agreed_to_is_carried_out() -> None:
         ("clean", ""),
         ("clean_approved", "clean"),
     ]
-    flags = [CLEAN.dag.arguments(TABLE, Clean(), Asked(agreed=digest)).flags for digest in ("", "0123456789ab")]
+    flags = [CLEAN.dag.arguments(TABLE, Clean(), RunRequest(agreed=digest)).flags for digest in ("", "0123456789ab")]
     assert flags == [(), ("--yes", "0123456789ab")]
 
 

@@ -18,7 +18,7 @@ from airflow.triggers.shared_stream import AckTimeout, SharedStreamManager
 from hoodie import HoodieTable
 from hoodie.errors import ConfigError
 from hoodie_airflow import watcher_rounds as looking
-from hoodie_airflow.commit_stream import NotTakenError
+from hoodie_airflow.commit_stream import NotStoredError
 from hoodie_airflow.commits import CommitsTrigger, commits_asset
 from tests.support.tables import SMALL_BLOOM, batch, create
 
@@ -59,7 +59,7 @@ class Triggerer:
                 number = self.manager.bind_pending_event(trigger_id=1, key=key)
                 self._step()
                 asyncio.get_running_loop().call_later(0.001, self._store, event, number)
-        except (NotTakenError, AckTimeout) as error:
+        except (NotStoredError, AckTimeout) as error:
             self.failure = error
         finally:
             await self.manager.unsubscribe(1, key)

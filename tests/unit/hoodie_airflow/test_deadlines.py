@@ -16,7 +16,7 @@ from airflow.serialization.serialized_objects import DagSerialization
 from hoodie.clock import SystemClock
 from hoodie_airflow.deadlines import RunIsDone, deadline_of
 from hoodie_airflow.factory import service_dags
-from hudi_services.operations.alerts.rounds import Teller
+from hudi_services.operations.alerts.rounds import AlertSender
 from hudi_services.operations.watch.location import store_of
 from hudi_services.operations.watch.store import SnapshotStore
 from hudi_services.registry.load import load_registry, read_registry
@@ -50,8 +50,8 @@ def late(file: Path, state: str = "running", ended: str | None = None) -> None:
     asyncio.run(getattr(import_module(module), name)(**alert.callback.kwargs, context=context))
 
 
-def watcher(file: Path) -> Teller:
-    return Teller(SnapshotStore.open(store_of(load_registry(file)), make=True), SystemClock(), {})
+def watcher(file: Path) -> AlertSender:
+    return AlertSender(SnapshotStore.open(store_of(load_registry(file)), make=True), SystemClock(), {})
 
 
 def test_a_late_run_is_told_until_one_is_done(told: tuple[Path, Server]) -> None:

@@ -15,7 +15,7 @@ import hoodie_airflow.output
 from hoodie.errors import LockHeldError, SchemaConflictError
 from hoodie_airflow.operator import HudiServiceOperator
 from hoodie_airflow.output import Output, beside_log
-from hoodie_airflow.task_result import told
+from hoodie_airflow.task_result import task_output
 from hudi_services.entry.table import Table
 from hudi_services.runtime.failures import Failure
 from hudi_services.runtime.result import Explained, write_report
@@ -105,15 +105,15 @@ def test_where_logs_are_kept_elsewhere_the_log_has_all_of_it_folded(
 def test_of_a_long_output_the_end_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AIRFLOW__LOGGING__REMOTE_LOGGING", "True")
     monkeypatch.setattr(hoodie_airflow.output, "_FOLDED", 50)
-    told: list[str] = []
+    task_output: list[str] = []
     with Output(tmp_path / "output.txt") as output:
         list(output.kept([*(f"line {number}\n" for number in range(20)), "::endgroup::\n", "é\n"]))
-        place = output.left(told.append)
+        place = output.left(task_output.append)
     assert place == "in the log of this task, folded, the last 50 bytes of 166 bytes"
-    assert told[0] == "::group::Full output, the last 50 bytes of 166 bytes"
-    assert told[1:] == ["line 16", "line 17", "line 18", "line 19", " ::endgroup::", "é", "::endgroup::"]
+    assert task_output[0] == "::group::Full output, the last 50 bytes of 166 bytes"
+    assert task_output[1:] == ["line 16", "line 17", "line 18", "line 19", " ::endgroup::", "é", "::endgroup::"]
     with Output(tmp_path / "none.txt") as output:
-        assert output.left(told.append) is None
+        assert output.left(task_output.append) is None
 
 
 def test_a_large_plan_is_in_the_log_where_a_file_would_go(
@@ -122,7 +122,9 @@ def test_a_large_plan_is_in_the_log_where_a_file_would_go(
     monkeypatch.setenv("AIRFLOW__LOGGING__REMOTE_LOGGING", "True")
     files = [{"path": f"q/{number}-of-many.parquet", "bytes": number} for number in range(5000)]
     tried = {"ti": Tried()}
-    told(Explained("clean", "clean: so", {"service": "clean", "files": files}), tables["flights"], CLEAN, tried, None)
+    task_output(
+        Explained("clean", "clean: so", {"service": "clean", "files": files}), tables["flights"], CLEAN, tried, None
+    )
     assert tried["ti"].xcoms["plan"]["whole_plan"] == "the log of this task"
 
 
@@ -158,7 +160,7 @@ def test_a_large_plan_is_a_short_xcom_and_a_file(tables: dict[str, Table]) -> No
     files = [{"path": f"p/{number}-of-many.parquet", "bytes": number} for number in range(5000)]
     plan: dict[str, Any] = {"service": "clean", "reason": "so", "bytes": 7, "files": files}
     tried = {"ti": Tried()}
-    assert told(Explained("clean", "clean: so", plan), tables["flights"], CLEAN, tried, None) is None
+    assert task_output(Explained("clean", "clean: so", plan), tables["flights"], CLEAN, tried, None) is None
     shown = tried["ti"].xcoms["plan"]
     assert shown["files"] == files[: len(shown["files"])]
     assert shown["files_left_out"] == len(files) - len(shown["files"]) > 0
@@ -166,5 +168,5 @@ def test_a_large_plan_is_a_short_xcom_and_a_file(tables: dict[str, Table]) -> No
     whole = Path(shown["whole_plan"])
     assert whole == beside_log(tried, "plan.json")
     assert whole.stat().st_size > 64 * 1024
-    told(Explained("clean", "clean: so", {**plan, "files": files[:3]}), tables["flights"], CLEAN, tried, None)
+    task_output(Explained("clean", "clean: so", {**plan, "files": files[:3]}), tables["flights"], CLEAN, tried, None)
     assert tried["ti"].xcoms["plan"] == {**plan, "files": files[:3]}

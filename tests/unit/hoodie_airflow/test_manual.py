@@ -10,7 +10,7 @@ from airflow.sdk.exceptions import AirflowSkipException, ParamValidationError
 
 from hoodie.errors import ConfigError
 from hoodie_airflow.forms import only_known, skip_planned
-from hudi_services.entry.dag import Asked
+from hudi_services.entry.dag import RunRequest
 from hudi_services.entry.table import Table
 from hudi_services.registry.load import load_registry
 from hudi_services.services.clustering.entry import CLUSTER
@@ -43,7 +43,7 @@ def test_what_is_loaded_again_reaches_the_service(registry: Path) -> None:
     events = next(table for table in load_registry(registry).tables if table.name == "events")
 
     def flags(**params: Any) -> tuple[str, ...]:
-        return INGEST.called_with(events, Asked("", params)).flags
+        return INGEST.called_with(events, RunRequest("", params)).flags
 
     again = {"--files", "--reload", "--reload-since"}
     assert not again & set(flags(files=None, reload=False, reload_since=None))
@@ -57,7 +57,7 @@ def test_what_is_loaded_again_reaches_the_service(registry: Path) -> None:
 def test_a_backfill_that_loads_again_leaves_the_days_before_alone(registry: Path) -> None:
     flights = next(table for table in load_registry(registry).tables if table.name == "flights")
     with pytest.raises(ValueError, match="catch_up_late contradicts reload"):
-        INGEST.called_with(flights, Asked("", {"catch_up_late": "yes", "reload": True}, "backfill"))
+        INGEST.called_with(flights, RunRequest("", {"catch_up_late": "yes", "reload": True}, "backfill"))
 
 
 PLANNED = """
@@ -78,13 +78,13 @@ def test_a_plan_by_hand(registry: Path, service: str) -> None:
     (table,) = load_registry(registry).tables
     entry = entry_named(service)
     form = {"force": True, "max_plans": 1}
-    scheduled = entry.called_with(table, Asked("schedule", form)).flags
+    scheduled = entry.called_with(table, RunRequest("schedule", form)).flags
     assert scheduled == ("--mode", "schedule", "--force")
-    assert entry.called_with(table, Asked("execute", form)).flags == ("--mode", "execute", "--max-plans", "1")
-    assert entry.called_with(table, Asked("schedule", {"force": False, "max_plans": None})).flags == scheduled[:2]
+    assert entry.called_with(table, RunRequest("execute", form)).flags == ("--mode", "execute", "--max-plans", "1")
+    assert entry.called_with(table, RunRequest("schedule", {"force": False, "max_plans": None})).flags == scheduled[:2]
     look = entry.dag.steps(table, entry.section_of(table))[0].look
-    assert look(Asked("", form)).due
-    assert not look(Asked("", {"force": False})).due, "there is no table"
+    assert look(RunRequest("", form)).due
+    assert not look(RunRequest("", {"force": False})).due, "there is no table"
     params = load()[f"hudi_{service}__trips"].params
     for field, wrong in (("force", "x"), ("max_plans", 0)):
         with pytest.raises(ParamValidationError, match=field):
@@ -95,13 +95,13 @@ def test_a_compaction_is_unscheduled_by_the_form_and_nothing_else_is_done(regist
     registry.write_text(PLANNED)
     (table,) = load_registry(registry).tables
     entry, form = entry_named("compact"), {"unschedule": "20260301060000123", "max_plans": 1}
-    assert entry.called_with(table, Asked("schedule", form)).flags == ("--unschedule", "20260301060000123")
-    assert entry.dag.steps(table, entry.section_of(table))[0].look(Asked("", form)).due
+    assert entry.called_with(table, RunRequest("schedule", form)).flags == ("--unschedule", "20260301060000123")
+    assert entry.dag.steps(table, entry.section_of(table))[0].look(RunRequest("", form)).due
     with pytest.raises(AirflowSkipException, match="has removed a plan"):
         skip_planned(context(**form), "schedule")
     for more in ({"force": True}, {"plan": "0123456789ab"}):
         with pytest.raises(ValueError, match="unschedule contradicts"):
-            entry.called_with(table, Asked("schedule", {**form, **more}))
+            entry.called_with(table, RunRequest("schedule", {**form, **more}))
     params = load()["hudi_compact__trips"].params
     with pytest.raises(ParamValidationError, match="unschedule"):
         params["unschedule"] = "the last"
@@ -112,14 +112,14 @@ def test_what_a_clustering_by_hand_is_of(registry: Path) -> None:
     (table,) = load_registry(registry).tables
     prefix = "hoodie.clustering.plan.strategy."
     form = {"partitions": ["day=1", "day=2"], "columns": ["city"]}
-    said = CLUSTER.called_with(table, Asked("schedule", form)).options
+    said = CLUSTER.called_with(table, RunRequest("schedule", form)).options
     assert said[f"{prefix}partition.selected"] == "day=1,day=2"
     assert said[f"{prefix}sort.columns"] == "city"
     assert said[f"{prefix}partition.regex.pattern"] == ".*", "the person's choice goes before the registry's"
     own = {f"{prefix}partition.regex.pattern": "new.*"}
-    assert CLUSTER.called_with(table, Asked("execute", form)).options == own
-    assert CLUSTER.called_with(table, Asked("schedule", {"partitions": [], "columns": None})).options == own
-    assert CLUSTER.dag.steps(table, CLUSTER.section_of(table))[0].look(Asked("", form)).due
+    assert CLUSTER.called_with(table, RunRequest("execute", form)).options == own
+    assert CLUSTER.called_with(table, RunRequest("schedule", {"partitions": [], "columns": None})).options == own
+    assert CLUSTER.dag.steps(table, CLUSTER.section_of(table))[0].look(RunRequest("", form)).due
     params = load()["hudi_cluster__trips"].params
     with pytest.raises(ParamValidationError, match="partitions"):
         params["partitions"] = ["day=1,day=2"]

@@ -15,7 +15,7 @@ import pytest
 from hoodie.clock import SystemClock
 from hoodie_airflow.notifier import HudiAlert
 from hudi_services.operations.alerts import rounds, tasks
-from hudi_services.operations.alerts.rounds import Teller
+from hudi_services.operations.alerts.rounds import AlertSender
 from hudi_services.operations.history.record import FAILED, Record, Started, as_rows
 from hudi_services.operations.history.recorder import Asker
 from hudi_services.operations.watch.location import store_of
@@ -35,8 +35,8 @@ class Told:
     def registry(self) -> Registry:
         return load_registry(self.file)
 
-    def teller(self) -> Teller:
-        return Teller(SnapshotStore.open(store_of(self.registry), make=True), SystemClock(), {})
+    def teller(self) -> AlertSender:
+        return AlertSender(SnapshotStore.open(store_of(self.registry), make=True), SystemClock(), {})
 
 
 @pytest.fixture

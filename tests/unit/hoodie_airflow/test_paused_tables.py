@@ -12,7 +12,7 @@ from airflow.sdk.exceptions import AirflowSkipException
 from hoodie.clock import SystemClock
 from hoodie_airflow.operator import HudiServiceOperator
 from hoodie_airflow.paused_tables import PAUSED, skip_paused
-from hoodie_airflow.task_result import told
+from hoodie_airflow.task_result import task_output
 from hoodie_airflow.worker_operator import HudiWorkerOperator
 from hudi_services.entry.table import Table
 from hudi_services.runtime.failures import Failure
@@ -65,4 +65,4 @@ def test_a_worker_that_cannot_look_leaves_it_to_the_service(tables: dict[str, Ta
 def test_a_pause_in_between(paused: Table) -> None:
     failure = Failure("TablePausedError", "Table trips is paused, so clean does not run", "by ann: x", "wait", 1, False)
     with pytest.raises(AirflowSkipException, match="by ann: x"):
-        told(failure, paused, CLEAN, context(), None)
+        task_output(failure, paused, CLEAN, context(), None)

@@ -11,7 +11,7 @@ from airflow.sdk.api.datamodels._generated import DagRunType
 from airflow.sdk.exceptions import AirflowSkipException
 
 from hoodie_airflow import forms, tasks
-from hudi_services.entry.dag import Approval, Asked, Outlook, Step, SwitchOn, WhenDue, WhenOn
+from hudi_services.entry.dag import Approval, Outlook, RunRequest, Step, SwitchOn, WhenDue, WhenOn
 from hudi_services.entry.table import Table
 from hudi_services.services.entries import ENTRIES
 from tests.support.airflow_task import context
@@ -40,7 +40,7 @@ def test_a_run_goes_on_when_something_is_due_and_keeps_the_facts(due: bool, monk
     )
     asked = []
 
-    def look(asking: Asked) -> Outlook:
+    def look(asking: RunRequest) -> Outlook:
         asked.append((asking.run_type, asking.params))
         return Outlook(due, "because", {"backlog": {"log_files": 3}})
 

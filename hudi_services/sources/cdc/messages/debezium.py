@@ -36,7 +36,7 @@ from hudi_services.sources.cdc.messages.json_values import FaultError, parsed
 from hudi_services.sources.cdc.messages.key_rows import KeyRows, written_type
 from hudi_services.sources.cdc.messages.open_rows import OpenRows
 from hudi_services.sources.cdc.messages.placeholders import MARKER
-from hudi_services.sources.cdc.messages.plain_columns import DECIMALS, UNITS, Writing, check_choice
+from hudi_services.sources.cdc.messages.plain_columns import DECIMALS, UNITS, ValueFormat, check_choice
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class _Decoding:
         if not len(places):
             return
         settings = self.settings
-        writing = Writing(settings.decimals, settings.timestamps, days=True)
+        writing = ValueFormat(settings.decimals, settings.timestamps, days=True)
         reader = OpenRows(
             lambda row: payload_type(row, row, source=True),
             ("before", "after"),

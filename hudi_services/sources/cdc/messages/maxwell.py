@@ -15,7 +15,7 @@ from hudi_services.sources.cdc.messages.contract import Decoded, Statement
 from hudi_services.sources.cdc.messages.isolation import isolate, some
 from hudi_services.sources.cdc.messages.old_rows import null_members, rows_before
 from hudi_services.sources.cdc.messages.open_rows import OpenRows
-from hudi_services.sources.cdc.messages.plain_columns import Writing
+from hudi_services.sources.cdc.messages.plain_columns import ValueFormat
 from hudi_services.sources.cdc.messages.tables import Heads, wanted_heads
 
 _OPS = {"insert": "i", "bootstrap-insert": "i", "update": "u", "delete": "d"}
@@ -46,7 +46,7 @@ class MaxwellJson:
     def _rows(self, heads: Heads, known: pa.Schema | None, outcome: Outcome) -> None:
         if not len(heads.numbers):
             return
-        writing = Writing(decimals="text", zone=self.zone, zeros=True)
+        writing = ValueFormat(decimals="text", zone=self.zone, zeros=True)
         reader = OpenRows(_frame, ("data", "old"), known, writing, outcome.errors, lenient=True)
         row, objects = reader.read(heads.texts, heads.numbers)
         updates = heads.filter(pc.equal(heads.column("type"), "update").to_numpy(zero_copy_only=False))

@@ -13,7 +13,7 @@ from hudi_services.sources.cdc.messages.guesses import Guess, add_members, types
 from hudi_services.sources.cdc.messages.json_members import UnknownColumnError
 from hudi_services.sources.cdc.messages.json_objects import JsonObjects, is_deep
 from hudi_services.sources.cdc.messages.json_values import FaultError, parsed
-from hudi_services.sources.cdc.messages.plain_columns import Writing, plain_row
+from hudi_services.sources.cdc.messages.plain_columns import ValueFormat, plain_row
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class OpenRows:
     frame: Callable[[pa.StructType], pa.StructType]
     members: Sequence[str]
     known: pa.Schema | None
-    writing: Writing
+    writing: ValueFormat
     errors: dict[int, str]
     lenient: bool = False
 

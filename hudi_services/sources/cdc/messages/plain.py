@@ -20,7 +20,7 @@ from hudi_services.sources.cdc.messages.json_objects import JsonObjects
 from hudi_services.sources.cdc.messages.json_values import FaultError, parsed
 from hudi_services.sources.cdc.messages.key_rows import written_type
 from hudi_services.sources.cdc.messages.open_rows import OpenRows
-from hudi_services.sources.cdc.messages.plain_columns import UNITS, Writing, check_choice
+from hudi_services.sources.cdc.messages.plain_columns import UNITS, ValueFormat, check_choice
 
 _Rows = Iterator[tuple[np.ndarray, pa.StructArray]]
 
@@ -65,7 +65,7 @@ class PlainJson:
         self, envelope: Envelope, known: pa.Schema | None, errors: dict[int, str]
     ) -> tuple[Row, list[tuple[np.ndarray, pa.StructArray]]]:
         if envelope.schema is None:
-            writing = Writing(decimals="text", timestamps=self.timestamps, zone=self.zone)
+            writing = ValueFormat(decimals="text", timestamps=self.timestamps, zone=self.zone)
             return OpenRows(lambda row: row, (), known, writing, errors, lenient=True).read(
                 envelope.texts, envelope.places
             )

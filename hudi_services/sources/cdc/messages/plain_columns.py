@@ -30,7 +30,7 @@ def check_choice(name: str, value: str | None, choices: tuple[str, ...]) -> None
 
 
 @dataclass(frozen=True)
-class Writing:
+class ValueFormat:
     """How a producer writes values that JSON has no type for.
 
     `decimals`: `text` takes numbers and texts, `bytes` base64 of the number with the scale of the table's column, None texts.
@@ -45,7 +45,7 @@ class Writing:
     zeros: bool = False
 
 
-def plain_row(known: pa.Schema | None, guessed: Mapping[str, pa.DataType], writing: Writing) -> Row:
+def plain_row(known: pa.Schema | None, guessed: Mapping[str, pa.DataType], writing: ValueFormat) -> Row:
     """Return the row of the `known` columns, and of those that were `guessed`."""
     columns = {
         field.name: plain_column(extended(field.type, guessed.get(field.name, field.type)), writing)
@@ -54,7 +54,7 @@ def plain_row(known: pa.Schema | None, guessed: Mapping[str, pa.DataType], writi
     return Row(columns | {name: _as_is(kind) for name, kind in guessed.items() if name not in columns})
 
 
-def plain_column(kind: pa.DataType, writing: Writing) -> Column:
+def plain_column(kind: pa.DataType, writing: ValueFormat) -> Column:
     """Return the column of values of this type. Numbers and texts are read as such, all else from what the connector writes."""
     if pa.types.is_decimal(kind):
         return _decimal(kind, writing)
@@ -77,7 +77,7 @@ def _as_is(kind: pa.DataType) -> Column:
     return Column(kind, kind, lambda raw: raw)
 
 
-def _decimal(kind: pa.Decimal128Type, writing: Writing) -> Column:
+def _decimal(kind: pa.Decimal128Type, writing: ValueFormat) -> Column:
     if writing.decimals == "text":
         return _as_is(kind)
     if writing.decimals == "bytes":
@@ -94,7 +94,7 @@ def _texts(raw: pa.Array, kind: pa.Decimal128Type) -> pa.Array:
     return raw.cast(kind)
 
 
-def _timestamp(kind: pa.TimestampType, writing: Writing) -> Column:
+def _timestamp(kind: pa.TimestampType, writing: ValueFormat) -> Column:
     unit = writing.timestamps
     if unit is not None and (kind.tz is None or not writing.days):  # Debezium writes instants as texts
         return Column(pa.int64(), kind, lambda raw: local_times(raw, unit).cast(kind))
@@ -105,7 +105,7 @@ def _timestamp(kind: pa.TimestampType, writing: Writing) -> Column:
     return Column(pa.string(), kind, lambda raw: _instants(_without_zeros(raw, writing), writing.zone).cast(kind))
 
 
-def _without_zeros(texts: pa.Array, writing: Writing) -> pa.Array:
+def _without_zeros(texts: pa.Array, writing: ValueFormat) -> pa.Array:
     """Texts of which those are null that no calendar has, such as 0000-00-00: the binlog has null for them, too."""
     if not writing.zeros:
         return texts

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from hudi_services.sources.cdc.mysql.connection import rows_of
 from hudi_services.sources.cdc.mysql.position import LogPosition
-from hudi_services.sources.cdc.sync_progress import LogKept
+from hudi_services.sources.cdc.sync_progress import LogRetention
 
 if TYPE_CHECKING:
     from pymysql.connections import Connection
@@ -21,7 +21,9 @@ def log_retention(connection: Connection[Any]) -> float:
     return float(kept.get(names[0], 0)) or float(kept.get(names[1], 0)) * 86_400
 
 
-def log_kept(connection: Connection[Any], needed: Collection[LogPosition], created: Callable[[str], int]) -> LogKept:
+def log_kept(
+    connection: Connection[Any], needed: Collection[LogPosition], created: Callable[[str], int]
+) -> LogRetention:
     """Return until when the server keeps its log from the first of the `needed` positions on.
 
     A file is removed some time after its last event, so that of the last one has not begun yet. `created` says when a file
@@ -32,15 +34,15 @@ def log_kept(connection: Connection[Any], needed: Collection[LogPosition], creat
     missing = [position for position in needed if position.file not in files]
     first = min(missing or needed)
     if missing:
-        return LogKept(retention, str(first), None, without=True)
+        return LogRetention(retention, str(first), None, without=True)
     if not retention:
-        return LogKept(retention, str(first), None)
+        return LogRetention(retention, str(first), None)
     next_file = files.index(first.file) + 1
     if next_file < len(files):
         ended = float(created(files[next_file]))
     else:
         [[now]] = rows_of(connection, "SELECT UNIX_TIMESTAMP(NOW(6))")
         ended = float(now)
-    return LogKept(
+    return LogRetention(
         retention, str(first), (datetime.fromtimestamp(ended, UTC) + timedelta(seconds=retention)).isoformat()
     )

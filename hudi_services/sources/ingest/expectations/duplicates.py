@@ -16,7 +16,7 @@ from hoodie.engine.base import Block, Split
 from hoodie.errors import ConfigError
 from hoodie.formats.murmur import murmur2
 from hoodie.write.worker.rows import split_by
-from hudi_services.runtime.json_values import told_rows
+from hudi_services.runtime.json_values import json_row_values
 from hudi_services.sources.ingest.expectations.tally import Tally, Tallying
 
 _TALLY = "@tally"
@@ -101,7 +101,7 @@ class _Count:
         several = groups.filter(pc.greater(groups["count_all"], 1))
         if not several.num_rows:
             return tallies, Repeated()
-        first = told_rows(several.select(list(self.columns)).slice(0, 1))[0]
+        first = json_row_values(several.select(list(self.columns)).slice(0, 1))[0]
         example = ", ".join(f"{name} {value!r}" for name, value in first.items())
         return tallies, Repeated(several.num_rows, pc.sum(several["count_all"]).as_py(), example)
 

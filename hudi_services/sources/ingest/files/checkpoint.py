@@ -38,21 +38,21 @@ class Broken:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class LoadedFile:
     """A file that was loaded, as it was then: bytes, and time of its last change (s since 1970; None: not recorded)."""
 
     size: int
     changed_s: int | None = None
 
     @classmethod
-    def of(cls, file: SourceFile) -> Taken:
+    def of(cls, file: SourceFile) -> LoadedFile:
         return cls(file.size, file.modified_ms // 1000)
 
     def is_of(self, file: SourceFile) -> bool:
-        return self in (Taken.of(file), Taken(file.size))
+        return self in (LoadedFile.of(file), LoadedFile(file.size))
 
 
-Loaded = Mapping[str, Mapping[str, Taken]]
+Loaded = Mapping[str, Mapping[str, LoadedFile]]
 Left = Mapping[str, Mapping[str, Broken]]
 
 
@@ -66,7 +66,7 @@ class Checkpoint:
     sources: Loaded = field(default_factory=dict)
     left_out: Left = field(default_factory=dict)
 
-    def loaded(self, source: str) -> Mapping[str, Taken]:
+    def loaded(self, source: str) -> Mapping[str, LoadedFile]:
         """The files of `source`, under any name that it had when they were loaded."""
         return _of(self.sources, source)
 
@@ -78,7 +78,7 @@ class Checkpoint:
         self, source: str, files: Iterable[SourceFile], broken: Mapping[str, Broken] | None = None
     ) -> Checkpoint:
         """The checkpoint after `files` of `source` were loaded too, and those that are `broken` now were left out."""
-        loaded = {**self.loaded(source), **{file.path: Taken.of(file) for file in files}}
+        loaded = {**self.loaded(source), **{file.path: LoadedFile.of(file) for file in files}}
         others = self.without(source)
         left_out = {**others.left_out, identity(source): broken} if broken else others.left_out
         return Checkpoint({**others.sources, identity(source): loaded}, left_out)
@@ -131,9 +131,9 @@ def _of(sources: Mapping[str, Mapping[str, V]], source: str) -> dict[str, V]:
     return {path: size for name in names for path, size in sources[name].items()}
 
 
-def _taken(sizes: Mapping[str, int], times: Sequence[int | None]) -> dict[str, Taken]:
+def _taken(sizes: Mapping[str, int], times: Sequence[int | None]) -> dict[str, LoadedFile]:
     """Loaded files by path, from sizes by path and times in the order of the paths."""
-    return {path: Taken(sizes[path], changed_s) for path, changed_s in zip(sorted(sizes), times, strict=True)}
+    return {path: LoadedFile(sizes[path], changed_s) for path, changed_s in zip(sorted(sizes), times, strict=True)}
 
 
 def _packed(sources: Mapping[str, Mapping[str, object]]) -> str:

@@ -9,7 +9,7 @@ from itertools import islice
 from math import inf
 
 from hoodie.display import counted
-from hudi_services.sources.ingest.files.checkpoint import Broken, Taken
+from hudi_services.sources.ingest.files.checkpoint import Broken, LoadedFile
 from hudi_services.sources.ingest.files.listing import SourceFile
 from hudi_services.sources.ingest.files.names import Names
 
@@ -121,7 +121,7 @@ class Choice:
 
 def plan_files(
     files: Sequence[SourceFile],
-    loaded: Mapping[str, Taken],
+    loaded: Mapping[str, LoadedFile],
     choice: Choice,
     broken: Mapping[str, Broken] | None = None,
 ) -> FilesPlan:

@@ -122,7 +122,7 @@ class FileSchemas:
         declared = self.declared
         weighed_schemas: list[Weighed] = []
         size, some, hint = 0, False, ""
-        told = json_types(self._told)
+        known_types = json_types(self._told)
         with text_input(self.storage, path, self.feed.json_.encoding) as source:
             for lines in line_blocks(source, self.feed.json_.layout):
                 size += sum(map(len, lines.texts))
@@ -132,7 +132,7 @@ class FileSchemas:
                     if some and not self._skips:
                         break
                     continue
-                for schema, rows in _json_schemas(lines, told):
+                for schema, rows in _json_schemas(lines, known_types):
                     some = True
                     unite_with_most(
                         weighed_schemas, Weighed(pa.schema([self._with_known(field) for field in schema]), rows)
@@ -262,23 +262,25 @@ def _is_object(line: bytes) -> bool:
         return False
 
 
-def _json_schemas(lines: Lines, told: pa.Schema) -> Iterator[tuple[pa.Schema, int]]:
+def _json_schemas(lines: Lines, known_types: pa.Schema) -> Iterator[tuple[pa.Schema, int]]:
     """The schemas of lines that parse together, and how many. Lines that are no JSON are left to the reader, which quarantines
     them."""
-    for held, rows in _json_guesses(lines, told):
+    for held, rows in _json_guesses(lines, known_types):
         vast = vast_json(held, rows)
         if vast is None:
             yield with_zones(held, rows.schema), rows.num_rows
         else:
             yield vast.schema, len(vast.numbers)
-            for others, rest in _json_guesses(vast.lines, told):
+            for others, rest in _json_guesses(vast.lines, known_types):
                 yield with_zones(others, rest.schema), sum(number not in vast.numbers for number in others.numbers)
 
 
-def _json_guesses(lines: Lines, told: pa.Schema) -> Iterator[tuple[Lines, pa.Table]]:
+def _json_guesses(lines: Lines, known_types: pa.Schema) -> Iterator[tuple[Lines, pa.Table]]:
     """Columns that are `told` take numbers beside texts: guessed, each change between them would be a table of its own."""
-    for held, rows in json_tables(lines, told if told.names else None, _ignore, "infer"):
-        absent = [name for name in told.names if not _names(held, name) and rows[name].null_count == rows.num_rows]
+    for held, rows in json_tables(lines, known_types if known_types.names else None, _ignore, "infer"):
+        absent = [
+            name for name in known_types.names if not _names(held, name) and rows[name].null_count == rows.num_rows
+        ]
         yield held, rows.drop_columns(absent)
 
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hudi_services.entry.feed.model import Feed
-from hudi_services.runtime.json_values import told, told_rows
+from hudi_services.runtime.json_values import json_row_values, json_value
 from hudi_services.sources.ingest.exact_cast import ExactFit
 from hudi_services.sources.ingest.files.csv_rows import with_nulls, without_null_texts
 from hudi_services.sources.ingest.files.declaration import as_moments, defaults, in_utc, is_moment
@@ -51,7 +51,7 @@ class Fitting:
         if not why:
             return cast, where
         wrong = sorted(why)
-        for place, at, row in zip(wrong, where(wrong), told_rows(rows.take(pa.array(wrong))), strict=True):
+        for place, at, row in zip(wrong, where(wrong), json_row_values(rows.take(pa.array(wrong))), strict=True):
             reject(row, f"{at}: {why[place]}")
         good = np.ones(rows.num_rows, dtype=bool)
         good[wrong] = False
@@ -120,7 +120,7 @@ def _with_value(reason: str, rows: pa.Table, place: int) -> str:
     part."""
     reason = _NOTED.sub(r"'\1' \2", reason)
     names = [name for name in rows.column_names if reason.startswith(f"column {name}: ")]
-    value = str(told(rows[max(names, key=len)][place])) if names else ""
+    value = str(json_value(rows[max(names, key=len)][place])) if names else ""
     return reason if value in reason else f"{reason} ({value!r})"
 
 

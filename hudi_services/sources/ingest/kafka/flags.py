@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from hoodie.errors import ConfigError
 from hudi_services.entry.feed.flag import json_flag
-from hudi_services.entry.mistake_text import place_of, told
+from hudi_services.entry.mistake_text import mistake_message, place_of
 from hudi_services.entry.server import KafkaServer
 from hudi_services.entry.source import CHANGE_FORMATS, MAX_MESSAGES, MESSAGE_OPTIONS, ROW_FORMATS, TopicSource
 
@@ -90,7 +90,7 @@ def topic_of_flags(
         source = TopicSource.model_validate({key: value for key, value in said.items() if value is not None})
     except ValidationError as error:
         raise _wrong(
-            "The source", [f"{place_of(fault)[0]} {told(fault, TopicSource)}" for fault in error.errors()]
+            "The source", [f"{place_of(fault)[0]} {mistake_message(fault, TopicSource)}" for fault in error.errors()]
         ) from None
     if wrong := [f"{'.'.join(path)} {message}" for path, message in contradictions(source)]:
         raise _wrong("The source", wrong)
@@ -144,7 +144,8 @@ def _server(said: str | None) -> tuple[str, KafkaServer]:
         return name, KafkaServer.model_validate(values)
     except ValidationError as error:
         wrong = [
-            f"{'.'.join(map(str, fault['loc']))} {told(fault, KafkaServer, secret=True)}" for fault in error.errors()
+            f"{'.'.join(map(str, fault['loc']))} {mistake_message(fault, KafkaServer, secret=True)}"
+            for fault in error.errors()
         ]
         raise _wrong("--source-server", wrong) from None
 

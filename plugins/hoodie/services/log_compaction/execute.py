@@ -25,7 +25,7 @@ from hoodie.services.rewrite.checks import compacted_since
 from hoodie.services.rewrite.memory import in_turns
 from hoodie.services.rewrite.run import CompactionResult, CompactionWork, run_compaction
 from hoodie.timeline import Action, Instant
-from hoodie.transaction.data_file import Writing
+from hoodie.transaction.data_file import OpenDataFile
 from hoodie.transaction.rollback import check_own_log
 from hoodie.view import StorageFiles, TableState, TableView
 from hoodie.view.access import TableAccess
@@ -41,7 +41,7 @@ def execute_log_compaction(access: TableAccess, time: Time, options: Given) -> C
         return _without_superseded(view, plan)
 
     def merge(
-        state: TableState, schema: pa.Schema, writing: Writing, slices: Sequence[FileSlice], chosen: Options
+        state: TableState, schema: pa.Schema, writing: OpenDataFile, slices: Sequence[FileSlice], chosen: Options
     ) -> Sequence[WriteStat]:
         task = LogCompactSlice.of(state, schema, writing, chosen)
         names = _log_names(state, writing.instant, slices)

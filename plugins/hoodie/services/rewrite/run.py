@@ -20,7 +20,7 @@ from hoodie.services.rewrite.checks import planned_slices
 from hoodie.timeline import Action, Instant
 from hoodie.transaction.change import Change
 from hoodie.transaction.concurrency import pending_plan
-from hoodie.transaction.data_file import Writing
+from hoodie.transaction.data_file import OpenDataFile
 from hoodie.transaction.locks import Locking
 from hoodie.transaction.marker_options import MarkerOptions
 from hoodie.transaction.transaction import execution
@@ -55,7 +55,7 @@ class CompactionWork:
         [TableState, Instant, CompactionPlan], Iterable[str]
     ]  # data files of attempts that did not complete
     # The state, the table's data columns, what tasks have to know, the slices, the options.
-    merge: Callable[[TableState, pa.Schema, Writing, Sequence[FileSlice], Options], Sequence[WriteStat]]
+    merge: Callable[[TableState, pa.Schema, OpenDataFile, Sequence[FileSlice], Options], Sequence[WriteStat]]
 
 
 def run_compaction(access: TableAccess, time: Time, given: Given, work: CompactionWork) -> CompactionResult:

@@ -15,7 +15,7 @@ from hoodie.merge import merge_rules
 from hoodie.read.logs import LogReader
 from hoodie.read.slice_reader import SliceMerger
 from hoodie.schema.history import StoredColumns
-from hoodie.transaction.data_file import Writing
+from hoodie.transaction.data_file import OpenDataFile
 from hoodie.view import TableState
 from hoodie.view.log_blocks import log_check
 from hoodie.write.plan import base_file_options
@@ -28,11 +28,11 @@ class SliceTask:
     not_merged: ClassVar[tuple[str, ...]] = ()  # columns that the merged rows do not keep
 
     merger: SliceMerger  # for the columns of the files but `not_merged`
-    writing: Writing
+    writing: OpenDataFile
     file: FileFormat
 
     @classmethod
-    def of(cls, state: TableState, schema: pa.Schema, writing: Writing, chosen: Options) -> Self:
+    def of(cls, state: TableState, schema: pa.Schema, writing: OpenDataFile, chosen: Options) -> Self:
         """The task for a table as it is in `state`, with its data columns in `schema`: those of the instant's time."""
         file = FileFormat.of(schema, state.properties.name, base_file_options(chosen, state.properties))
         rows = pa.schema([field for field in file.schema if field.name not in cls.not_merged])

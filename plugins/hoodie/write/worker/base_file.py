@@ -16,7 +16,7 @@ from hoodie.model.commit import WriteStat
 from hoodie.model.meta_columns import COMMIT_TIME, FILE_NAME, PARTITION_PATH, RECORD_KEY
 from hoodie.model.names import BaseFileName
 from hoodie.storage.base import join
-from hoodie.transaction.data_file import DataFile, Writing
+from hoodie.transaction.data_file import DataFile, OpenDataFile
 from hoodie.write.worker.assignment import FileTask
 from hoodie.write.worker.context import WriteContext
 from hoodie.write.worker.partition_metafile import write_partition_metafile
@@ -31,7 +31,7 @@ class BaseFileHandle:
 
     def __init__(
         self,
-        writing: Writing,
+        writing: OpenDataFile,
         file: FileFormat,
         target: FileTask,
         number: int,

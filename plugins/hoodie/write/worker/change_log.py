@@ -17,7 +17,7 @@ from hoodie.model.meta_columns import RECORD_KEY
 from hoodie.model.names import LogFileName
 from hoodie.schema.nested import as_structs
 from hoodie.storage.base import join
-from hoodie.transaction.data_file import DataFile, Writing
+from hoodie.transaction.data_file import DataFile, OpenDataFile
 from hoodie.write.worker.assignment import FileTask
 
 
@@ -27,7 +27,7 @@ class ChangeLog:
     A log without changes is made, too: Hudi's reader fails where a rewritten base file has no log.
     """
 
-    def __init__(self, writing: Writing, blocks: ChangeBlocks, task: FileTask, number: int) -> None:
+    def __init__(self, writing: OpenDataFile, blocks: ChangeBlocks, task: FileTask, number: int) -> None:
         """`number` is the task's place among those of the instant."""
         self._writing, self._blocks = writing, blocks
         name = LogFileName(task.file_id, writing.instant, 1, writing.write_token(number), is_cdc=True)

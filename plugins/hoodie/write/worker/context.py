@@ -12,14 +12,14 @@ from hoodie.formats.log.change_writer import ChangeBlocks
 from hoodie.keygen import PartitionPaths, RecordKeys, StoredKeys
 from hoodie.merge import IDENTITY, MergeRules
 from hoodie.schema.history import StoredColumns
-from hoodie.transaction.data_file import Writing
+from hoodie.transaction.data_file import OpenDataFile
 
 
 @dataclass(frozen=True)
 class WriteContext:
     """One write. `schema` holds the columns that incoming rows are brought to: for a delete only those that find them."""
 
-    writing: Writing
+    writing: OpenDataFile
     file: FileFormat
     schema: pa.Schema
     keys: RecordKeys

@@ -26,7 +26,7 @@ from hoodie.model.meta_columns import FILE_NAME, PARTITION_PATH, RECORD_KEY
 from hoodie.model.names import LogFileName
 from hoodie.schema import values_of
 from hoodie.storage.base import join
-from hoodie.transaction.data_file import DataFile, Writing
+from hoodie.transaction.data_file import DataFile, OpenDataFile
 
 BLOCK_BYTES = 256 * 1024 * 1024  # bytes of Arrow data per block: a reader holds a block at a time
 
@@ -44,7 +44,7 @@ class LogFileHandle:
 
     def __init__(
         self,
-        writing: Writing,
+        writing: OpenDataFile,
         file: FileFormat,
         file_slice: FileSlice,
         name: LogFileName,

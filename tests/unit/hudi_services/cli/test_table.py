@@ -13,7 +13,7 @@ from hoodie.config.keys.ttl import DAYS_RETAINED
 from hoodie.engine import LocalEngine
 from hudi_services.cli.program import cli, main, program
 from hudi_services.cli.registry_options import registered, spark_settings
-from hudi_services.entry.dag import Asked
+from hudi_services.entry.dag import RunRequest
 from hudi_services.registry.lookup import table_named
 from hudi_services.services.entries import ENTRIES
 from tests.support.cli import DONE, USAGE, deliver, everything, said
@@ -88,7 +88,7 @@ def test_flags_and_options_are_those_of_the_dag(registry, name):
     if name == "cluster":
         table = table.model_copy(update={"cluster": entry.section.kind(hoodie={MAX_COMMITS.name: "9"})})
     mode = {"compact": "execute", "cluster": "execute", "bootstrap": "validate"}.get(name, "")
-    dag = entry.called_with(table, Asked(mode))
+    dag = entry.called_with(table, RunRequest(mode))
     found = registered(entry, table, {})
     assert found.options == dag.options
     flat = [

@@ -10,7 +10,7 @@ import pytest
 
 from hoodie import HoodieTable
 from hudi_services.cli.program import main
-from hudi_services.entry.dag import Asked
+from hudi_services.entry.dag import RunRequest
 from hudi_services.entry.digest import ONLY
 from hudi_services.registry.load import load_registry
 from hudi_services.services.entries import ENTRIES, entry_named
@@ -91,10 +91,10 @@ def test_every_service_with_the_field_has_the_flag_and_passes_it_on(tmp_path: Pa
             seen.append(each.name)
             modes = ("schedule", "") if each.name in ("compact", "cluster") else ("",)
             for mode in modes:
-                flags = each.called_with(table, Asked(mode, {ONLY: DIGEST})).flags
+                flags = each.called_with(table, RunRequest(mode, {ONLY: DIGEST})).flags
                 assert flags[flags.index("--plan") + 1] == DIGEST
-                assert "--plan" not in each.called_with(table, Asked(mode, {ONLY: None})).flags
+                assert "--plan" not in each.called_with(table, RunRequest(mode, {ONLY: None})).flags
     assert sorted(seen) == ["archive", "clean", "cluster", "compact", "ttl"]
     compact = entry_named("compact")
-    flags = compact.called_with(table, Asked("execute", {ONLY: DIGEST}, scheduled="20260101000000000")).flags
+    flags = compact.called_with(table, RunRequest("execute", {ONLY: DIGEST}, scheduled="20260101000000000")).flags
     assert flags == ("--mode", "execute", "--instant", "20260101000000000")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hudi_services.entry.dag import Asked
+from hudi_services.entry.dag import RunRequest
 from hudi_services.entry.retention import options_of
 from hudi_services.registry.load import load_registry
 from hudi_services.services.entries import ENTRIES
@@ -28,7 +28,7 @@ def test_what_show_and_doctor_go_by_is_what_the_services_are_called_with(tmp_pat
     table = one_table(tmp_path, ENTRY + "    archive: {hoodie: {hoodie.keep.min.commits: 5}}\n")
     for entry in ENTRIES:
         if entry.name in ("clean", "compact", "archive"):
-            assert options_of(table, entry.name) == entry.called_with(table, Asked()).options
+            assert options_of(table, entry.name) == entry.called_with(table, RunRequest()).options
 
 
 def test_an_archiver_without_a_section_leaves_the_others_what_they_need(tmp_path):

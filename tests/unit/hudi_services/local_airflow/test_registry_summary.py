@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 from pathlib import Path
 
-from hudi_services.local_airflow.registry_summary import dags_of, told
+from hudi_services.local_airflow.registry_summary import dags_of, summary_lines
 from hudi_services.registry.load import Reading, read_registry
 
 REGISTRY = """\
@@ -31,7 +31,7 @@ def reading(tmp_path: Path, text: str = REGISTRY) -> Reading:
 
 def test_tables_what_never_runs_and_mistakes_with_line_and_key(tmp_path: Path) -> None:
     file = tmp_path / "tables.yaml"
-    assert list(told(reading(tmp_path), date(2026, 11, 22))) == [
+    assert list(summary_lines(reading(tmp_path), date(2026, 11, 22))) == [
         f"{file}: 2 tables, 3 DAGs",
         "  orders: ingest cron 0 * * * *",
         "  idle: nothing runs by itself",
@@ -57,7 +57,7 @@ def _known(tmp_path: Path) -> str:
 
 def test_many_tables_are_counted(tmp_path: Path) -> None:
     text = "tables:\n" + "".join(f"  - {{name: t{n}, base_path: /lake/t{n}}}\n" for n in range(1000))
-    lines = list(told(reading(tmp_path, text), date(2026, 11, 22)))
+    lines = list(summary_lines(reading(tmp_path, text), date(2026, 11, 22)))
     assert lines[0].endswith(": 1000 tables, 1000 DAGs")
     assert "  ... and 980 more tables" in lines
     assert len(lines) < 50

@@ -15,7 +15,7 @@ from hoodie.timeline import Action
 from hoodie.transaction import instants
 from hoodie.transaction.heartbeat import FOLDER
 from hudi_services.cli.program import main
-from hudi_services.entry.dag import Asked
+from hudi_services.entry.dag import RunRequest
 from hudi_services.registry.load import load_registry
 from hudi_services.services.entries import ENTRIES
 from tests.support.cli import DONE, FAILED
@@ -50,7 +50,7 @@ def registry(tmp_path: Path) -> str:
 def test_every_service_has_them_and_may_say_otherwise(registry: str, service: str) -> None:
     [table] = load_registry(registry).tables
     [entry] = [each for each in ENTRIES if each.name == service]
-    options = entry.called_with(table, Asked()).options
+    options = entry.called_with(table, RunRequest()).options
     assert options.get(MODE) == (SHARED if service != "archive" else None), "an archiver needs no more than the lock"
     assert options[PROVIDER] == ("InProcessLockProvider" if service == "compact" else "StorageBasedLockProvider")
 

@@ -8,7 +8,7 @@ import pytest
 
 from hoodie.errors import RegistryError
 from hudi_services.cli.commands.registry_check import checked
-from hudi_services.entry.dag import Asked
+from hudi_services.entry.dag import RunRequest
 from hudi_services.entry.server import DatabaseServer, KafkaServer
 from hudi_services.entry.source import DatabaseSource, TopicSource
 from hudi_services.registry.load import read_registry
@@ -128,4 +128,4 @@ def test_a_table_of_a_database_is_not_loaded_by_this_service(read):
     [table] = registry.tables
     assert not INGEST.has_dag(table)
     with pytest.raises(RegistryError, match="cdc sync shop"):
-        INGEST.called_with(table, Asked())
+        INGEST.called_with(table, RunRequest())

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from hudi_services.runtime.json_values import is_number, told_rows
+from hudi_services.runtime.json_values import is_number, json_row_values
 
 
 def test_values_that_json_does_not_have_are_text() -> None:
     columns = {"f": [float("nan"), 0.5], "m": pa.array([[("a", 1)], None], pa.map_(pa.string(), pa.int32()))}
-    assert told_rows(pa.table(columns)) == [{"f": "nan", "m": {"a": 1}}, {"f": 0.5, "m": None}]
+    assert json_row_values(pa.table(columns)) == [{"f": "nan", "m": {"a": 1}}, {"f": 0.5, "m": None}]
 
 
 def test_booleans_and_times_are_no_numbers() -> None:

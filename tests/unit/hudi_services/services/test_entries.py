@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from hoodie.errors import ConfigError, RegistryError
-from hudi_services.entry.dag import Asked
+from hudi_services.entry.dag import RunRequest
 from hudi_services.entry.service import ServiceEntry
 from hudi_services.entry.table import Keys, Table
 from hudi_services.registry.sections import table_model
@@ -40,7 +40,7 @@ def table(entry: dict[str, Any] = ENTRY, **more: Any) -> Table:
 
 def flags(entry: ServiceEntry[Any], of: Table, mode: str = "", run: str = "manual", **params: Any) -> list[str]:
     interval = DAY if run in ("scheduled", "backfill") else None
-    return entry.called_with(of, Asked(mode, params, run, interval)).as_flags(of.base_path)
+    return entry.called_with(of, RunRequest(mode, params, run, interval)).as_flags(of.base_path)
 
 
 def options(given: list[str]) -> list[str]:

@@ -11,7 +11,7 @@ from hoodie.errors import RecordKeyError
 from hoodie.markers import DirectMarkers
 from hoodie.model.internal_columns import DELETE, SEQUENCE
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
-from hoodie.transaction.data_file import Writing
+from hoodie.transaction.data_file import OpenDataFile
 from hoodie.write.plan import write_context
 from hoodie.write.worker.rows import by_key_hash, chunks, keyed_rows, split_by
 from tests.support.tables import batch, create
@@ -28,7 +28,7 @@ def keyed(tmp_path):
     def found(rows=ROWS, operation="upsert", deletions=None, **options):
         table = create(tmp_path / str(next(numbers)), **options)
         plan = table.plan_write(rows.schema, operation, deletions=deletions)
-        writing = Writing(DirectMarkers(table.storage, "20260101000000000"), "", str)
+        writing = OpenDataFile(DirectMarkers(table.storage, "20260101000000000"), "", str)
         return list(keyed_rows(write_context(plan, writing), 2, rows.to_batches(max_chunksize=1), max_bytes=1))
 
     return found

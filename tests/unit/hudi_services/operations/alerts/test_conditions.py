@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from hudi_services.entry.alerts import Alerts
-from hudi_services.operations.alerts.conditions import Seen, has_more, of_table
+from hudi_services.operations.alerts.conditions import Observation, has_more, of_table
 from hudi_services.operations.alerts.evaluation import failed_runs
 from hudi_services.operations.history.record import Record, Started, as_rows
 from hudi_services.operations.watch.model import Summary
@@ -148,7 +148,7 @@ def test_a_trouble_is_the_same_while_its_words_change():
     (late,) = of_table(ALL, CASES["late"][0], {}, NOW).troubles
     assert replace(late, text="other", since=None).key == late.key
     assert len({replace(late, **each).key for each in ({}, {"kind": "run"}, {"table": "b"}, {"what": "b"})}) == 4
-    assert Seen((late,)).knows(late)
+    assert Observation((late,)).knows(late)
 
 
 def test_data_that_was_loaded_though_it_failed_checks():

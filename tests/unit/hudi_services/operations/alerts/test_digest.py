@@ -9,7 +9,7 @@ import pytest
 from hudi_services.entry.alerts import Alerts
 from hudi_services.operations.alerts.conditions import Trouble
 from hudi_services.operations.alerts.digest import digest_day, digest_values
-from hudi_services.operations.alerts.rounds import Teller
+from hudi_services.operations.alerts.rounds import AlertSender
 from hudi_services.operations.watch.model import Cursor, Summary
 from hudi_services.operations.watch.store import SnapshotStore
 from hudi_services.registry.load import Registry
@@ -40,7 +40,7 @@ def test_it_is_sent_once_a_day_and_again_where_it_was_not_taken(tmp_path):
     with serving() as server:
         section = {"hooks": [{"name": "ops", "url": server.address}], "digest": "08:00", "late": "1h", "repeat": "99d"}
         registry = Registry("tables.yaml", alerts=Alerts.model_validate(section))
-        teller = Teller(store, clock, {})
+        teller = AlertSender(store, clock, {})
         assert teller.tell(registry) == 1, "what began, and no digest yet"
         clock.sleep(8 * 3600)
         server.statuses = [500]

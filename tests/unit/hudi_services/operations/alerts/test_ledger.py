@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hudi_services.operations.alerts.conditions import Seen, Trouble
+from hudi_services.operations.alerts.conditions import Observation, Trouble
 from hudi_services.operations.alerts.ledger import delivered, due, noticed
-from hudi_services.operations.alerts.store import KeptAlerts
+from hudi_services.operations.alerts.store import AlertStore
 from hudi_services.operations.watch.store import SnapshotStore
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -21,7 +21,7 @@ TROUBLES = [
 
 
 def shown(messages):
-    return [(each.happening, each.told.trouble.table, each.told.trouble.what) for each in messages]
+    return [(each.happening, each.delivery.trouble.table, each.delivery.trouble.what) for each in messages]
 
 
 STEPS = st.lists(
@@ -47,7 +47,7 @@ def test_any_course_of_troubles_is_told(steps):
         now += later
         if fate == "killed before":  # anything was kept
             continue
-        seen = Seen(tuple(standing), frozenset({("objective", "a")} if blind else ()))
+        seen = Observation(tuple(standing), frozenset({("objective", "a")} if blind else ()))
         keys = {each.key for each in standing}
         untold |= keys - was
         # a blind look neither ends nor begins what stood before
@@ -59,7 +59,7 @@ def test_any_course_of_troubles_is_told(steps):
         if fate == "away":
             continue
         for each in messages:
-            key = each.told.trouble.key
+            key = each.delivery.trouble.key
             if each.happening in ("began", "stands"):
                 if key in stood and now - stood[key] < REPEAT:
                     twice += 1
@@ -83,7 +83,7 @@ def test_any_course_of_troubles_is_told(steps):
 
 def test_it_begins_lasts_and_ends():
     trouble, now = TROUBLES[0], START
-    seen = Seen((trouble,))
+    seen = Observation((trouble,))
     rows = noticed([], seen, ["ops", "chat"], now)
     first = due(rows, "ops", REPEAT, now)
     assert shown(first) == [("began", "a", "freshness")]
@@ -92,7 +92,7 @@ def test_it_begins_lasts_and_ends():
     assert due(kept, "ops", REPEAT, now + REPEAT - timedelta(seconds=1)) == []
     assert shown(due(kept, "ops", REPEAT, now + REPEAT)) == [("stands", "a", "freshness")]
     other = [each for each in rows if each.hook == "chat"]
-    ended = noticed([*kept, *other], Seen(()), ["ops", "chat"], now + REPEAT)
+    ended = noticed([*kept, *other], Observation(()), ["ops", "chat"], now + REPEAT)
     assert shown(due(ended, "ops", REPEAT, now)) == [("ended", "a", "freshness")]
     assert shown(due(ended, "chat", REPEAT, now)) == [("over", "a", "freshness")], (
         "it was away all the time, and is told still"
@@ -102,36 +102,36 @@ def test_it_begins_lasts_and_ends():
 
 
 def test_what_was_not_looked_for_stands():
-    rows = noticed([], Seen((TROUBLES[0],)), ["ops"], START)
+    rows = noticed([], Observation((TROUBLES[0],)), ["ops"], START)
     for blind in (("objective", "a"), ("objective", None)):
-        assert noticed(rows, Seen((), frozenset({blind})), ["ops"], START) == rows
-    (ended,) = noticed(rows, Seen((), frozenset({("objective", "b")})), ["ops"], START)
+        assert noticed(rows, Observation((), frozenset({blind})), ["ops"], START) == rows
+    (ended,) = noticed(rows, Observation((), frozenset({("objective", "b")})), ["ops"], START)
     assert ended.ended_at == START
 
 
 def test_what_comes_back_begins_anew_as_its_end_may_have_been_told():
-    rows = noticed([], Seen((TROUBLES[0],)), ["ops"], START)
+    rows = noticed([], Observation((TROUBLES[0],)), ["ops"], START)
     kept, _ = delivered(due(rows, "ops", REPEAT, START), rows, START)
-    ended = noticed(kept, Seen(()), ["ops"], START)
-    again = noticed(ended, Seen((TROUBLES[0],)), ["ops"], START)
+    ended = noticed(kept, Observation(()), ["ops"], START)
+    again = noticed(ended, Observation((TROUBLES[0],)), ["ops"], START)
     assert shown(due(again, "ops", REPEAT, START)) == [("began", "a", "freshness")]
 
 
 def test_a_hook_that_the_registry_has_no_more_is_forgotten():
-    rows = noticed([], Seen((TROUBLES[0],)), ["ops", "old"], START)
-    assert Counter(each.hook for each in noticed(rows, Seen(()), ["ops"], START)) == {"ops": 1}
+    rows = noticed([], Observation((TROUBLES[0],)), ["ops", "old"], START)
+    assert Counter(each.hook for each in noticed(rows, Observation(()), ["ops"], START)) == {"ops": 1}
 
 
 def test_the_store_keeps_what_was_told(tmp_path):
     place = str(tmp_path / "s.db")
     store = SnapshotStore.open(place, make=True)
-    kept = KeptAlerts.open(store)
-    rows = noticed([], Seen(tuple(TROUBLES)), ["ops"], START)
+    kept = AlertStore.open(store)
+    rows = noticed([], Observation(tuple(TROUBLES)), ["ops"], START)
     told, _ = delivered(due(rows[:2], "ops", REPEAT, START), rows, START)
     kept.save([*rows[2:], *told])
     kept.save(told)
     SnapshotStore.anew(place)
-    again = KeptAlerts.open(SnapshotStore.open(place))
+    again = AlertStore.open(SnapshotStore.open(place))
     assert sorted(again.rows(), key=lambda each: each.trouble.key) == sorted(
         [*rows[2:], *told], key=lambda each: each.trouble.key
     ), "it outlives --rebuild"
@@ -140,7 +140,7 @@ def test_the_store_keeps_what_was_told(tmp_path):
 
 
 def test_one_process_tells_at_a_time(tmp_path):
-    kept = KeptAlerts.open(SnapshotStore.open(str(tmp_path / "s.db"), make=True))
+    kept = AlertStore.open(SnapshotStore.open(str(tmp_path / "s.db"), make=True))
     minute = timedelta(minutes=1)
     assert kept.claim("one", START, minute)
     assert not kept.claim("two", START, minute)
@@ -153,11 +153,11 @@ def test_one_process_tells_at_a_time(tmp_path):
 
 
 def test_a_clock_that_was_ahead_silences_nobody(tmp_path):
-    kept = KeptAlerts.open(SnapshotStore.open(str(tmp_path / "s.db"), make=True))
+    kept = AlertStore.open(SnapshotStore.open(str(tmp_path / "s.db"), make=True))
     ahead, minute = START + timedelta(days=365), timedelta(minutes=1)
     assert kept.claim("dead", ahead, minute)
     assert kept.claim("two", START, minute)
-    rows = noticed([], Seen((TROUBLES[0],)), ["ops"], ahead)
+    rows = noticed([], Observation((TROUBLES[0],)), ["ops"], ahead)
     told, _ = delivered(due(rows, "ops", REPEAT, ahead), rows, ahead)
     again = due(told, "ops", REPEAT, START)
     assert shown(again) == [("stands", "a", "freshness")]

@@ -13,9 +13,9 @@ import pytest
 
 from hoodie.errors import StoreError
 from hudi_services.entry.alerts import Alerts, Hook
-from hudi_services.operations.alerts.rounds import Teller
+from hudi_services.operations.alerts.rounds import AlertSender
 from hudi_services.operations.alerts.send import send_all
-from hudi_services.operations.alerts.store import KeptAlerts
+from hudi_services.operations.alerts.store import AlertStore
 from hudi_services.operations.watch.model import Cursor, Summary
 from hudi_services.operations.watch.store import SnapshotStore
 from hudi_services.registry.load import Registry
@@ -120,7 +120,7 @@ class Watched:
 
     store: SnapshotStore
     clock: FakeClock
-    teller: Teller
+    teller: AlertSender
     registry: Registry
 
     def late(self, *, late=True):
@@ -137,7 +137,7 @@ def watched(tmp_path, server):
     hooks = [{"name": "ops", "url": server.address}]
     alerts = Alerts.model_validate({"hooks": hooks, "late": "1h", "repeat": "6h"})
     store, clock = SnapshotStore.open(str(tmp_path / "s.db"), make=True), FakeClock()
-    made = Watched(store, clock, Teller(store, clock, {}), Registry("tables.yaml", alerts=alerts))
+    made = Watched(store, clock, AlertSender(store, clock, {}), Registry("tables.yaml", alerts=alerts))
     made.late()
     return made
 
@@ -171,7 +171,7 @@ def test_one_that_is_killed_after_it_sent_tells_once_more(watched, server, monke
         raise StoreError("gone")
 
     with monkeypatch.context() as patched:
-        patched.setattr(KeptAlerts, "delivered", killed)
+        patched.setattr(AlertStore, "delivered", killed)
         with pytest.raises(StoreError):
             watched.tell()
     assert [watched.tell(), watched.tell()] == [1, 0]
@@ -180,7 +180,7 @@ def test_one_that_is_killed_after_it_sent_tells_once_more(watched, server, monke
 
 
 def test_another_watcher_that_tells_is_left_to_it(watched, server):
-    assert KeptAlerts.open(watched.store).claim("other", watched.clock.now(), timedelta(minutes=1))
+    assert AlertStore.open(watched.store).claim("other", watched.clock.now(), timedelta(minutes=1))
     assert watched.tell() == 0
     watched.clock.sleep(60)
     assert watched.tell() == 1

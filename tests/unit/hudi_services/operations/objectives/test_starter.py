@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from hoodie import COMPACTION, HoodieTable
-from hudi_services.entry.dag import Asked, Outlook, WhenDue
+from hudi_services.entry.dag import Outlook, RunRequest, WhenDue
 from hudi_services.entry.judge import Judge, is_quiet
 from hudi_services.entry.table import Table
 from hudi_services.operations.objectives.rounds import Judged
@@ -166,10 +166,10 @@ def test_an_ingestion_is_worth_it_for_a_new_file(tmp_path):
 def test_what_an_objective_asks_for_is_planned_though_no_commits_make_it_due(tmp_path):
     entry = candidate(tmp_path, "compact").table
     section = COMPACT.section_of(entry)
-    urged = Asked("schedule", urged="log_ratio")
+    urged = RunRequest("schedule", urged="log_ratio")
     assert "--force" in COMPACT.called_with(entry, urged).flags
-    assert "--force" not in COMPACT.called_with(entry, Asked("schedule")).flags
-    assert "--force" not in COMPACT.called_with(entry, Asked("execute", urged="log_ratio")).flags
+    assert "--force" not in COMPACT.called_with(entry, RunRequest("schedule")).flags
+    assert "--force" not in COMPACT.called_with(entry, RunRequest("execute", urged="log_ratio")).flags
     assert section is not None
     due, *_ = COMPACT.dag.steps(entry, section)
     assert isinstance(due, WhenDue)

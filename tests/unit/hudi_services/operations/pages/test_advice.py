@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from hudi_services.operations.pages.advice import Buttons, advice_page
-from hudi_services.operations.pages.snapshots import Known, Ran
+from hudi_services.operations.pages.snapshots import DagOutcome, FleetState
 from hudi_services.operations.watch.model import Snapshot, Summary
 from hudi_services.registry.sections import table_model
 from hudi_services.services.entries import ENTRIES
@@ -34,7 +34,7 @@ def page(shown=SHOWN, health="ok", startable=(DAG,), ran=None, **summary):
     snapshot = (
         Snapshot(Summary("orders", "/lake/orders", health, LOOKED, **summary), {"table": shown}) if shown else None
     )
-    return advice_page(TABLE, Known(ran=ran or {}), snapshot, NOW, startable)
+    return advice_page(TABLE, FleetState(ran=ran or {}), snapshot, NOW, startable)
 
 
 def test_work_that_is_due_has_buttons_for_those_who_may_start_it():
@@ -67,13 +67,13 @@ def test_nothing_to_do_says_what_was_looked_at():
 
 
 def test_runs_that_airflow_saw_fail_or_wait():
-    runs = {DAG: Ran("r", "running", LOOKED, "failed"), "hudi_clean__orders": Ran("r", "asks", LOOKED)}
+    runs = {DAG: DagOutcome("r", "running", LOOKED, "failed"), "hudi_clean__orders": DagOutcome("r", "asks", LOOKED)}
     found = page(None, ran=runs)
     assert [(each["kind"], each["service"]) for each in found.advice] == [("run", "compact"), ("approval", "clean")]
     assert found.looked_at is None
-    assert page(None, ran={DAG: Ran("r", "success", LOOKED)}).advice == ()
+    assert page(None, ran={DAG: DagOutcome("r", "success", LOOKED)}).advice == ()
     later = {"compact": NOW.isoformat()}  # by the command line
-    assert page({**SHOWN, "next": {}}, ran={DAG: Ran("r", "failed", LOOKED)}, successes=later).advice == ()
+    assert page({**SHOWN, "next": {}}, ran={DAG: DagOutcome("r", "failed", LOOKED)}, successes=later).advice == ()
 
 
 def test_a_table_that_cannot_be_read_or_is_gone():

@@ -11,8 +11,8 @@ import pytest
 
 from hoodie.errors import StoreError
 from hudi_services.operations.pages.fleet import card_of, dags_of, fleet
-from hudi_services.operations.pages.savings import Gained
-from hudi_services.operations.pages.snapshots import Known, Ran
+from hudi_services.operations.pages.savings import Savings
+from hudi_services.operations.pages.snapshots import DagOutcome, FleetState
 from hudi_services.operations.pages.state import away
 from hudi_services.operations.watch.gains import Gain
 from hudi_services.operations.watch.model import Summary
@@ -20,7 +20,7 @@ from hudi_services.registry.load import Reading, read_registry
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 ELSEWHERE = Summary("elsewhere", "/lake/elsewhere", "ok", NOW)
-SEEN = Known(seen={"elsewhere": ELSEWHERE})
+SEEN = FleetState(seen={"elsewhere": ELSEWHERE})
 
 
 def reading(tmp_path: Path, *tables: str) -> Reading:
@@ -73,22 +73,24 @@ def test_a_row_names_the_services_that_run_by_themselves(tmp_path: Path) -> None
 def test_a_watcher_that_does_not_look_is_told(tmp_path: Path) -> None:
     found = reading(tmp_path, "name: t, base_path: /lake/t")
 
-    def told(known: Known) -> list[tuple[str, str | None]]:
+    def told(known: FleetState) -> list[tuple[str, str | None]]:
         page = fleet(found, lambda _: True, mistakes_too=True, known=known, now=NOW)
         return [(state.title, state.command) for state in page.states]
 
     old = replace(ELSEWHERE, looked_at=NOW - timedelta(hours=3))
     assert told(SEEN) == []
-    assert told(Known()) == [("No table was looked at yet", "hudi-services watch")]
-    assert told(Known(seen={"elsewhere": old})) == [("The watcher has not looked for 3 h 0 min", "hudi-services watch")]
-    assert told(Known(seen={"elsewhere": old, "t": ELSEWHERE})) == []
+    assert told(FleetState()) == [("No table was looked at yet", "hudi-services watch")]
+    assert told(FleetState(seen={"elsewhere": old})) == [
+        ("The watcher has not looked for 3 h 0 min", "hudi-services watch")
+    ]
+    assert told(FleetState(seen={"elsewhere": old, "t": ELSEWHERE})) == []
 
 
 @pytest.mark.parametrize("text", ["tables: [", "", "tables: []"])
 def test_a_registry_without_a_table_is_told_and_no_watcher_is_missed(tmp_path: Path, text: str) -> None:
     file = tmp_path / "tables.yaml"
     file.write_text(text)
-    page = fleet(read_registry(file), lambda _: True, mistakes_too=True, known=Known(), now=NOW)
+    page = fleet(read_registry(file), lambda _: True, mistakes_too=True, known=FleetState(), now=NOW)
     titles = [state.title for state in page.states]
     assert not any("looked at" in each for each in titles)
     assert titles[0] == ("The registry cannot be read" if text == "tables: [" else titles[0])
@@ -97,7 +99,7 @@ def test_a_registry_without_a_table_is_told_and_no_watcher_is_missed(tmp_path: P
 def test_a_store_that_cannot_be_read_leaves_the_rest(tmp_path: Path) -> None:
     found = reading(tmp_path, "name: t, base_path: /lake/t")
     trouble = away(StoreError("The store is of another version", found="version 9", fix="run it again"))
-    known = Known({"hudi_clean__t": Ran("r", "failed", NOW)}, trouble=trouble)
+    known = FleetState({"hudi_clean__t": DagOutcome("r", "failed", NOW)}, trouble=trouble)
     page = fleet(found, lambda _: True, mistakes_too=True, known=known, now=NOW)
     assert [(each.severity, each.title, each.text) for each in page.states] == [
         ("warning", "The store is of another version", "version 9\nrun it again")
@@ -119,7 +121,7 @@ def test_the_card_has_the_gravest_tables_and_how_many_there_are(tmp_path: Path) 
         name: replace(ELSEWHERE, table=name, health=health, urgency=urgency, reason=f"<{name}>")
         for name, (health, urgency) in healths.items()
     }
-    card = card_of(fleet(found, lambda _: True, mistakes_too=True, known=Known(seen=seen), now=NOW))
+    card = card_of(fleet(found, lambda _: True, mistakes_too=True, known=FleetState(seen=seen), now=NOW))
     assert card.states == {"ok": 1, "missed": 2, "damaged": 1, "blocked": 1}
     assert [(each.name, each.reason) for each in card.gravest] == [("d", "<d>"), ("e", "<e>"), ("c", "<c>")]
     assert card.seen == NOW.isoformat()
@@ -133,7 +135,7 @@ def test_what_services_gained_is_of_the_tables_that_are_shown(tmp_path: Path) ->
         Gain("2026-11-23", "mine", "compact", 1, log_bytes_merged=7),
         Gain("2026-11-23", "theirs", "clean", 1, bytes_freed=100),
     ]
-    known = Known(gains=gains)
+    known = FleetState(gains=gains)
     page = fleet(found, lambda table: table.name == "mine", mistakes_too=True, known=known, now=NOW)
-    assert page.gained == Gained(30, 3, 1, 5, 7, 1.5)
+    assert page.gained == Savings(30, 3, 1, 5, 7, 1.5)
     assert fleet(found, lambda _: False, mistakes_too=True, known=known, now=NOW).gained is None

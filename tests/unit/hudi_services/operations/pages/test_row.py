@@ -9,7 +9,7 @@ from typing import get_args
 import pytest
 
 from hudi_services.operations.pages.row import GRAVEST, FleetRow, Standing, row
-from hudi_services.operations.pages.snapshots import Known, Ran
+from hudi_services.operations.pages.snapshots import DagOutcome, FleetState
 from hudi_services.operations.watch.model import Health, Summary
 from hudi_services.registry.sections import table_model
 from hudi_services.services.entries import ENTRIES
@@ -22,8 +22,8 @@ SEEN = Summary(
 
 
 def seen(summary: Summary | None = None, **states: str) -> FleetRow:
-    ran = {f"hudi_{service}__t": Ran("r", state, NOW) for service, state in states.items()}
-    return row(TABLE, Known(ran, {"t": summary} if summary is not None else {}), NOW.date())
+    ran = {f"hudi_{service}__t": DagOutcome("r", state, NOW) for service, state in states.items()}
+    return row(TABLE, FleetState(ran, {"t": summary} if summary is not None else {}), NOW.date())
 
 
 def test_every_health_has_its_place() -> None:
@@ -70,14 +70,14 @@ def test_a_pause_is_told_whatever_is_graver() -> None:
 @pytest.mark.parametrize(
     ("ran", "shown"),
     [
-        (Ran("r", "running", NOW, "failed"), "failed"),
-        (Ran("r", "running", NOW, "success"), "ok"),
-        (Ran("r", "asks", NOW, "success"), "asks"),
-        (Ran("r", "success", NOW), "ok"),
+        (DagOutcome("r", "running", NOW, "failed"), "failed"),
+        (DagOutcome("r", "running", NOW, "success"), "ok"),
+        (DagOutcome("r", "asks", NOW, "success"), "asks"),
+        (DagOutcome("r", "success", NOW), "ok"),
     ],
 )
-def test_a_run_that_goes_on_hides_no_failure(ran: Ran, shown: str) -> None:
-    found = row(TABLE, Known({"hudi_clean__t": ran}, {"t": SEEN}), NOW.date())
+def test_a_run_that_goes_on_hides_no_failure(ran: DagOutcome, shown: str) -> None:
+    found = row(TABLE, FleetState({"hudi_clean__t": ran}, {"t": SEEN}), NOW.date())
     assert found.state == shown
     assert ("clean waits for approval" in found.reasons) is (shown == "asks")
 
@@ -101,9 +101,9 @@ def test_a_table_that_cannot_be_read_any_more_keeps_its_last_numbers() -> None:
 
 def test_the_last_runs_are_in_order_whatever_their_time_zone() -> None:
     earlier = (NOW - timedelta(hours=1)).astimezone(timezone(timedelta(hours=9)))
-    ran = {"hudi_clean__t": Ran("a", "success", earlier), "hudi_compact__t": Ran("b", "success", NOW)}
-    ran["hudi_clean__other"] = Ran("c", "failed", NOW)
-    assert [(each.service, each.at) for each in row(TABLE, Known(ran), NOW.date()).runs] == [
+    ran = {"hudi_clean__t": DagOutcome("a", "success", earlier), "hudi_compact__t": DagOutcome("b", "success", NOW)}
+    ran["hudi_clean__other"] = DagOutcome("c", "failed", NOW)
+    assert [(each.service, each.at) for each in row(TABLE, FleetState(ran), NOW.date()).runs] == [
         ("compact", "2026-11-23T12:00:00+00:00"),
         ("clean", "2026-11-23T11:00:00+00:00"),
     ]

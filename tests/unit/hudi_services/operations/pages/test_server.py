@@ -13,13 +13,13 @@ import pytest
 
 from hudi_services.operations.pages.fleet import dags_of, server_dags
 from hudi_services.operations.pages.server import ServerPage, StateFolder, Verified, server_links, server_page
-from hudi_services.operations.pages.snapshots import Known, Ran
+from hudi_services.operations.pages.snapshots import DagOutcome, FleetState
 from hudi_services.operations.pages.state import State
 from hudi_services.operations.pages.table import table_page
 from hudi_services.operations.watch.model import Summary
 from hudi_services.registry.load import Registry, read_registry
 from hudi_services.sources.cdc.cuts import Behind, Cut, TablePlace
-from hudi_services.sources.cdc.sync_progress import LogKept, SyncProgress
+from hudi_services.sources.cdc.sync_progress import LogRetention, SyncProgress
 from hudi_services.sources.databases.status import LoadedTable
 from hudi_services.sources.databases.table_verifications import TableVerification
 
@@ -39,9 +39,9 @@ CUT = Cut(
     {"shop.orders": TablePlace("/lake/orders", "20261126115900000", "bin.000002:9")},
     {"shop.items": Behind("TRUNCATE", "resume it", iso(90), True, "bin.000001:4", "", "bin.000001:4")},
 )
-PROGRESS = SyncProgress(iso(2), iso(1), iso(1), LogKept(86_400, "bin.000001:4", iso(-120)))
+PROGRESS = SyncProgress(iso(2), iso(1), iso(1), LogRetention(86_400, "bin.000001:4", iso(-120)))
 SEEN = Summary("orders", "/lake/orders", "ok", NOW, NOW, verified_at=iso(5), verified_position="bin.000001:99")
-KNOWN = Known(ran={DAG: Ran("r1", "failed", NOW)}, seen={"orders": SEEN})
+KNOWN = FleetState(ran={DAG: DagOutcome("r1", "failed", NOW)}, seen={"orders": SEEN})
 
 
 @pytest.fixture
@@ -112,11 +112,11 @@ def test_the_later_comparison_of_a_table_counts_and_actions_need_their_dags(regi
 @pytest.mark.parametrize(
     ("kept", "title"),
     [
-        (LogKept(86_400, "bin.000001:4", iso(1)), "may have removed its log from bin.000001:4 on"),
-        (LogKept(86_400, "bin.000001:4", None, without=True), "no longer has bin.000001:4"),
+        (LogRetention(86_400, "bin.000001:4", iso(1)), "may have removed its log from bin.000001:4 on"),
+        (LogRetention(86_400, "bin.000001:4", None, without=True), "no longer has bin.000001:4"),
     ],
 )
-def test_a_log_that_a_table_may_miss_is_an_error(registry: Registry, kept: LogKept, title: str) -> None:
+def test_a_log_that_a_table_may_miss_is_an_error(registry: Registry, kept: LogRetention, title: str) -> None:
     found = page(registry, StateFolder(CUT, replace(PROGRESS, kept=kept)))
     assert [state.severity for state in found.states if title in state.title] == ["error"]
 
@@ -153,7 +153,7 @@ def test_a_server_without_a_cut_says_so(registry: Registry, folder: StateFolder,
 
 def test_a_kafka_server_lists_topics(registry: Registry) -> None:
     seen = {"clicks": Summary("clicks", "/lake/clicks", "missed", NOW, NOW, reason="freshness")}
-    known = Known(ran={"hudi_ingest__clicks": Ran("r", "success", NOW)}, seen=seen)
+    known = FleetState(ran={"hudi_ingest__clicks": DagOutcome("r", "success", NOW)}, seen=seen)
     found = server_page("events", registry, ["clicks"], set(), StateFolder(), known, NOW)
     (topic,) = found.topics
     assert (topic.topic, topic.state, topic.reasons, topic.last_commit) == (

@@ -14,7 +14,7 @@ from hudi_services.entry.table_choice import ChosenTable
 from hudi_services.operations.inspect.contents import slices
 from hudi_services.operations.inspect.overview import overview
 from hudi_services.operations.inspect.table_look import look_at
-from hudi_services.operations.pages.snapshot_page import Seen, seen
+from hudi_services.operations.pages.snapshot_page import SnapshotPage, seen
 from hudi_services.operations.watch.groups import groups
 from hudi_services.operations.watch.model import Snapshot
 from hudi_services.operations.watch.store import SnapshotStore
@@ -46,7 +46,7 @@ def snapshot(table: HoodieTable, store: SnapshotStore) -> Snapshot:
     return found
 
 
-def page(table: HoodieTable, store: SnapshotStore) -> Seen:
+def page(table: HoodieTable, store: SnapshotStore) -> SnapshotPage:
     found = seen("t", snapshot(table, store), store.newest("t"))
     assert found is not None
     return found

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hudi_services.entry.table import Table
-from hudi_services.operations.pages.snapshots import Known, Ran
+from hudi_services.operations.pages.snapshots import DagOutcome, FleetState
 from hudi_services.operations.pages.table import table_of_dag, table_page
 from hudi_services.registry.load import load_registry
 
@@ -35,8 +35,8 @@ def tables(tmp_path: Path) -> tuple[Table, ...]:
 
 
 def test_the_page_says_what_the_registry_says(tables: tuple[Table, ...]) -> None:
-    ran = {"hudi_ingest__trips": Ran("r1", "failed", NOW)}
-    page = table_page(tables[0], Known(ran), None, (), NOW)
+    ran = {"hudi_ingest__trips": DagOutcome("r1", "failed", NOW)}
+    page = table_page(tables[0], FleetState(ran), None, (), NOW)
     declared = page.declared
     assert page.now == "2026-11-23T12:00:00+00:00"
     assert (declared.record_key, declared.partition_by, declared.ordering) == (("id",), ("day",), ("ts",))
@@ -50,7 +50,7 @@ def test_the_page_says_what_the_registry_says(tables: tuple[Table, ...]) -> None
 
 
 def test_a_table_without_keys_has_a_page(tables: tuple[Table, ...]) -> None:
-    assert table_page(tables[1], Known(), None, (), NOW).declared.record_key == ()
+    assert table_page(tables[1], FleetState(), None, (), NOW).declared.record_key == ()
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from hoodie.clock import SystemClock
 from hudi_services.entry.table import Table
 from hudi_services.operations.objectives.facts import Facts
 from hudi_services.operations.objectives.rounds import rounds
-from hudi_services.operations.watch.facts import SeenFacts
+from hudi_services.operations.watch.facts import SnapshotFacts
 from hudi_services.operations.watch.store import SnapshotStore
 from hudi_services.operations.watch.table_round import look
 from hudi_services.registry.load import load_registry
@@ -50,12 +50,12 @@ def seen(tmp_path: Path, store: SnapshotStore) -> Table:
 
 
 def asked(store: SnapshotStore, table: Table, later: timedelta = timedelta(0)) -> Facts | None:
-    return SeenFacts(store, 30, CLOCK.now() + later)(table)
+    return SnapshotFacts(store, 30, CLOCK.now() + later)(table)
 
 
 def test_the_verdicts_are_those_of_a_look(store: SnapshotStore, seen: Table) -> None:
     (looked,) = rounds([seen], 1, CLOCK)
-    (known,) = rounds([seen], 1, CLOCK, SeenFacts(store, 30, CLOCK.now()))
+    (known,) = rounds([seen], 1, CLOCK, SnapshotFacts(store, 30, CLOCK.now()))
     assert (looked.seen, known.seen, len(known.verdicts)) == (False, True, 5)
 
     def told(found):  # ages grow between the two
@@ -84,8 +84,8 @@ def test_where_no_watcher_goes_round_nothing_is_known(
 
 
 def test_slow_rounds_are_waited_for(store: SnapshotStore, seen: Table) -> None:
-    assert SeenFacts(store, 300, CLOCK.now() + timedelta(minutes=14))(seen) is not None
-    assert SeenFacts(store, 300, CLOCK.now() + timedelta(minutes=16))(seen) is None
+    assert SnapshotFacts(store, 300, CLOCK.now() + timedelta(minutes=14))(seen) is not None
+    assert SnapshotFacts(store, 300, CLOCK.now() + timedelta(minutes=16))(seen) is None
 
 
 @pytest.mark.parametrize(

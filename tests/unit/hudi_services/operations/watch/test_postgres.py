@@ -16,8 +16,8 @@ from hoodie import HoodieTable
 from hoodie.errors import StoreError
 from hudi_services.entry.table import Table
 from hudi_services.operations.alerts.conditions import Trouble
-from hudi_services.operations.alerts.ledger import Told
-from hudi_services.operations.alerts.store import KeptAlerts
+from hudi_services.operations.alerts.ledger import Delivery
+from hudi_services.operations.alerts.store import AlertStore
 from hudi_services.operations.watch.store import GRACE, SnapshotStore
 from hudi_services.operations.watch.table_round import look
 from tests.support.clock import FakeClock
@@ -127,14 +127,14 @@ def test_a_store_of_another_release(server, store):
 
 def test_what_alerts_have_told(server, store):
     now, later = datetime(2026, 11, 23, tzinfo=UTC), timedelta(minutes=5)
-    kept = KeptAlerts.open(store)
+    kept = AlertStore.open(store)
     rows = [
-        Told("chat", Trouble("run", "orders", what, "it failed: \x00\ud800 '\"", now), now)
+        Delivery("chat", Trouble("run", "orders", what, "it failed: \x00\ud800 '\"", now), now)
         for what in ("clean", "ingest")
     ]
     kept.save(rows)
     kept.save([replace(rows[0], told_at=now)], rows[1:])
-    again = KeptAlerts.open(SnapshotStore.open(server.url))
+    again = AlertStore.open(SnapshotStore.open(server.url))
     assert again.rows() == [replace(rows[0], told_at=now)]
     assert kept.claim("one", now, later)
     assert not again.claim("other", now, later)

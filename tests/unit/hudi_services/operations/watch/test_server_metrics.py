@@ -14,7 +14,7 @@ from hudi_services.operations.watch.server_metrics import ServerCollector
 from hudi_services.operations.watch.store import SnapshotStore
 from hudi_services.registry.load import read_registry
 from hudi_services.sources.cdc.cuts import Behind, Cut, CutStore, TablePlace
-from hudi_services.sources.cdc.sync_progress import LogKept, ProgressStore, SyncProgress
+from hudi_services.sources.cdc.sync_progress import LogRetention, ProgressStore, SyncProgress
 from tests.support.clock import FakeClock
 
 
@@ -55,7 +55,7 @@ def test_lag_and_log_of_each_server(file, tmp_path):
     behind = Behind("TRUNCATE", "", (now - timedelta(hours=1)).isoformat(), True, "bin.1:4", "", "bin.1:4")
     place = TablePlace("/lake/a", "20261126000000000", "bin.1:4")
     CutStore(storage, "shop").put(Cut(1, "bin.1:4", "", time.isoformat(), {"shop.a": place}, {"shop.b": behind}))
-    kept = LogKept(86_400, "bin.1:4", (now + timedelta(hours=2)).isoformat())
+    kept = LogRetention(86_400, "bin.1:4", (now + timedelta(hours=2)).isoformat())
     ProgressStore(storage, "shop").put(SyncProgress(now.isoformat(), now.isoformat(), now.isoformat(), kept))
     found = asked(file, clock, tmp_path)
     assert found["up", "shop"] == found["up", "empty"] == 1

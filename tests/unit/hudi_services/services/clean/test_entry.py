@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hudi_services.entry.dag import Asked
+from hudi_services.entry.dag import RunRequest
 from hudi_services.entry.source import FolderSource
 from hudi_services.entry.table import Table
 from hudi_services.services.clean.entry import CLEAN, Clean
@@ -14,7 +14,7 @@ from tests.support.tables import create
 
 def due(path, after, run_type):
     gate, *_ = CLEAN.dag.steps(Table(name="t", base_path=str(path)), Clean(after_ingests=after))
-    return gate.look(Asked(run_type=run_type))
+    return gate.look(RunRequest(run_type=run_type))
 
 
 def test_a_clean_is_due_after_so_many_commits_since_the_last_one(tmp_path):
@@ -44,8 +44,8 @@ def test_a_clean_waits_for_the_first_ingestion(tmp_path):
     """Its schedule begins with the table's entry."""
     entry = Table(name="t", base_path=str(tmp_path / "t"), source=FolderSource(path="/land", format="csv"))
     gate, *_ = CLEAN.dag.steps(entry, Clean(schedule="0 4 * * *"))
-    found = gate.look(Asked(run_type="scheduled"))
+    found = gate.look(RunRequest(run_type="scheduled"))
     assert (found.due, found.reason) == (False, f"nothing was ingested yet: there is no table at {tmp_path / 't'}")
-    assert gate.look(Asked(run_type="manual")).due, "the clean itself says that there is no table"
+    assert gate.look(RunRequest(run_type="manual")).due, "the clean itself says that there is no table"
     fill(create(tmp_path / "t"))
-    assert gate.look(Asked(run_type="scheduled")).due
+    assert gate.look(RunRequest(run_type="scheduled")).due

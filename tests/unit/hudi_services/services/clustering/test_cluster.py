@@ -11,7 +11,7 @@ import pytest
 from hoodie import CLUSTERING, HoodieTable
 from hoodie.engine import LocalEngine
 from hudi_services.cli.program import main
-from hudi_services.entry.dag import Asked, Outlook, WhenDue
+from hudi_services.entry.dag import Outlook, RunRequest, WhenDue
 from hudi_services.entry.table import Table
 from hudi_services.services.clustering.entry import CLUSTER, Cluster
 from tests.support.tables import SMALL_BLOOM, batch, content, create
@@ -91,7 +91,7 @@ def due(table: HoodieTable, after_ingests: int | None = None, **options: Any) ->
         Table(name="t", base_path=table.base_path), Cluster(after_ingests=after_ingests, hoodie=options)
     )
     assert isinstance(gate, WhenDue)
-    return gate.look(Asked(run_type="scheduled"))
+    return gate.look(RunRequest(run_type="scheduled"))
 
 
 def test_a_clustering_is_due_by_its_commits_or_when_a_plan_waits(table: HoodieTable) -> None:

@@ -6,7 +6,7 @@ import json
 
 from hoodie import COMPACTION
 from hudi_services.cli.program import main
-from hudi_services.entry.dag import Asked
+from hudi_services.entry.dag import RunRequest
 from hudi_services.entry.table import Table
 from hudi_services.services.compaction.entry import COMPACT, Compact
 from tests.support.tables import SMALL_BLOOM, batch, create
@@ -15,7 +15,7 @@ from tests.support.tables import SMALL_BLOOM, batch, create
 def due(table, after_ingests=None, **options):
     entry = Table(name="t", base_path=table.base_path, type="MERGE_ON_READ")
     gate, *_ = COMPACT.dag.steps(entry, Compact(after_ingests=after_ingests, hoodie=options))
-    return gate.look(Asked(run_type="scheduled"))
+    return gate.look(RunRequest(run_type="scheduled"))
 
 
 def test_a_compaction_is_due_by_its_trigger_or_when_a_plan_waits(tmp_path):

@@ -12,7 +12,7 @@ from hoodie.engine import LocalEngine
 from hoodie.errors import ConfigError, DeleteCapError, NoSavepointError, SavepointError
 from hudi_services.cli.program import cli
 from hudi_services.entry.call import Call
-from hudi_services.entry.dag import Asked, Run
+from hudi_services.entry.dag import Run, RunRequest
 from hudi_services.entry.table import Table
 from hudi_services.registry.sections import table_model
 from hudi_services.services.entries import ENTRIES
@@ -34,7 +34,7 @@ def entry(table: HoodieTable) -> Table:
 
 def asked(table: HoodieTable, agreed: str = "", **form: Any) -> Any:
     """The task of a run with this form."""
-    called = RESTORE.called_with(entry(table), Asked(params=form, agreed=agreed))
+    called = RESTORE.called_with(entry(table), RunRequest(params=form, agreed=agreed))
     return RESTORE.command.called(Call(table.base_path, called.options), called.flags)
 
 
@@ -89,7 +89,8 @@ def test_an_agreement_goes_to_the_step_after_the_approval(written: HoodieTable) 
     assert runs == [("restore", "DeleteCapError", ""), ("restore_approved", "", "restore")]
     form = {"operation": "restore", "instant": "1"}
     flags = [
-        RESTORE.dag.arguments(entry(written), Restore(), Asked(params=form, agreed=each)).flags for each in ("", "x")
+        RESTORE.dag.arguments(entry(written), Restore(), RunRequest(params=form, agreed=each)).flags
+        for each in ("", "x")
     ]
     assert flags[1] == (*flags[0], "--agreed", "x")
 

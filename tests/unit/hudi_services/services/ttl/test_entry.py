@@ -13,7 +13,7 @@ from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
 from hoodie.errors import RegistryError
 from hudi_services.cli.program import main
-from hudi_services.entry.dag import Asked
+from hudi_services.entry.dag import RunRequest
 from hudi_services.entry.table import Table
 from hudi_services.registry.load import load_registry
 from hudi_services.registry.sections import table_model
@@ -77,9 +77,9 @@ def entry(**section: Any) -> Table:
 def test_the_form_goes_before_the_table() -> None:
     table = entry(hoodie={DAYS: "90"})
     assert TTL.has_dag(table)
-    assert TTL.called_with(table, Asked()).options[DAYS] == "90"
-    assert TTL.called_with(table, Asked(params={"days": 7})).options[DAYS] == "7"
-    assert TTL.called_with(table, Asked(agreed="0123456789ab")).flags == ("--yes", "0123456789ab")
+    assert TTL.called_with(table, RunRequest()).options[DAYS] == "90"
+    assert TTL.called_with(table, RunRequest(params={"days": 7})).options[DAYS] == "7"
+    assert TTL.called_with(table, RunRequest(agreed="0123456789ab")).flags == ("--yes", "0123456789ab")
     assert not TTL.has_dag(table_model(ENTRIES).model_validate({"name": "t", "base_path": "/t"}))
 
 

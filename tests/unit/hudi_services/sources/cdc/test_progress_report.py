@@ -7,9 +7,9 @@ import pytest
 from hoodie.clock import SystemClock
 from hoodie.storage import open_storage
 from hudi_services.sources.cdc.progress_report import ProgressReport
-from hudi_services.sources.cdc.sync_progress import Loading, LogKept, ProgressStore
+from hudi_services.sources.cdc.sync_progress import Loading, LogRetention, ProgressStore
 
-KEPT = LogKept(86_400.0, "bin.000001:4", "2026-11-27T00:00:00+00:00")
+KEPT = LogRetention(86_400.0, "bin.000001:4", "2026-11-27T00:00:00+00:00")
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from hoodie.storage import open_storage
-from hudi_services.sources.cdc.sync_progress import Loading, LogKept, ProgressStore, SyncProgress
+from hudi_services.sources.cdc.sync_progress import Loading, LogRetention, ProgressStore, SyncProgress
 
 NOW = datetime(2026, 11, 26, tzinfo=UTC)
-KEPT = LogKept(86_400.0, "bin.000001:4", "2026-11-27T00:00:00+00:00")
+KEPT = LogRetention(86_400.0, "bin.000001:4", "2026-11-27T00:00:00+00:00")
 PROGRESS = SyncProgress(NOW.isoformat(), NOW.isoformat(), None, KEPT, {"shop.ä": Loading(5, 10)}, 1, 3, 7, 30)
 
 

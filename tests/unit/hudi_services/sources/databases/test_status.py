@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from hudi_services.sources.cdc.cuts import Behind, Cut, TablePlace
-from hudi_services.sources.cdc.sync_progress import Loading, LogKept, SyncProgress
+from hudi_services.sources.cdc.sync_progress import Loading, LogRetention, SyncProgress
 from hudi_services.sources.databases.status import LoadedTable, server_status
 
 NOW = datetime(2026, 11, 26, 12, tzinfo=UTC)
@@ -28,7 +28,7 @@ CUT = Cut(
     {"shop.c": Behind("TRUNCATE", "resume it", iso(90), True, "bin.000001:4", "", "bin.000001:4")},
 )
 PROGRESS = SyncProgress(
-    iso(2), iso(0), None, LogKept(3600, "bin.000001:4", iso(-30)), {"shop.e": Loading(5, 10)}, 1, 2, 7, 20
+    iso(2), iso(0), None, LogRetention(3600, "bin.000001:4", iso(-30)), {"shop.e": Loading(5, 10)}, 1, 2, 7, 20
 )
 
 

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from hoodie.errors import ConfigError, HoodieError
-from hudi_services.sources.ingest.files.checkpoint import Checkpoint, Taken
+from hudi_services.sources.ingest.files.checkpoint import Checkpoint, LoadedFile
 from hudi_services.sources.ingest.files.listing import SourceFile
 from tests.support.tables import batch
 
@@ -39,14 +39,18 @@ def test_checkpoints_with_spellings_of_before_are_understood(tmp_path):
     land.mkdir()
     (tmp_path / "link").symlink_to(land)
     files = {
-        name: {f"{number}.csv": Taken(number)} for number, name in enumerate([f"{land}/../land", f"{tmp_path}/link"])
+        name: {f"{number}.csv": LoadedFile(number)}
+        for number, name in enumerate([f"{land}/../land", f"{tmp_path}/link"])
     }
-    old = Checkpoint({**files, "/other": {"x.csv": Taken(1)}})
-    assert old.loaded(str(land)) == {"0.csv": Taken(0), "1.csv": Taken(1)}
+    old = Checkpoint({**files, "/other": {"x.csv": LoadedFile(1)}})
+    assert old.loaded(str(land)) == {"0.csv": LoadedFile(0), "1.csv": LoadedFile(1)}
     assert old.with_files(str(land), [SourceFile("2.csv", 2, 0, None)]) == Checkpoint(
-        {str(land): {"0.csv": Taken(0), "1.csv": Taken(1), "2.csv": Taken(2, 0)}, "/other": {"x.csv": Taken(1)}}
+        {
+            str(land): {"0.csv": LoadedFile(0), "1.csv": LoadedFile(1), "2.csv": LoadedFile(2, 0)},
+            "/other": {"x.csv": LoadedFile(1)},
+        }
     )
-    assert old.without(str(land)) == Checkpoint({"/other": {"x.csv": Taken(1)}})
+    assert old.without(str(land)) == Checkpoint({"/other": {"x.csv": LoadedFile(1)}})
 
 
 def test_a_relative_source_without_files_yet_is_not_missing(feed, monkeypatch):

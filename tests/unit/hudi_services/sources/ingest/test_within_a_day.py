@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hoodie import HoodieTable
-from hudi_services.entry.dag import Asked, WhenDue
+from hudi_services.entry.dag import RunRequest, WhenDue
 from hudi_services.entry.feed.expect import Expect
 from hudi_services.entry.service import ServiceEntry
 from hudi_services.entry.table import Table
@@ -59,9 +59,9 @@ def gate(of: Table) -> WhenDue:
     return first
 
 
-def hour(n: int, run_type: str = "backfill") -> Asked:
+def hour(n: int, run_type: str = "backfill") -> RunRequest:
     begin = _DAY + timedelta(hours=n)
-    return Asked(run_type=run_type, interval=(begin, begin + timedelta(hours=1)))
+    return RunRequest(run_type=run_type, interval=(begin, begin + timedelta(hours=1)))
 
 
 def land(folder: Path, day: str, name: str, key: int) -> None:
@@ -73,7 +73,7 @@ def ids(of: Table) -> set[int]:
     return set(HoodieTable.open(of.base_path).read()["id"].to_pylist())
 
 
-def run(of: Table, asked: Asked) -> bool:
+def run(of: Table, asked: RunRequest) -> bool:
     """Run as its DAG does. Says whether the run got past the gate, to Spark."""
     if not gate(of).look(asked).due:
         return False
@@ -103,7 +103,7 @@ def test_what_arrives_during_the_day_is_loaded_by_the_next_hour(tmp_path: Path) 
 
 def test_people_and_sources_that_cannot_be_seen_are_never_stopped(tmp_path: Path) -> None:
     of = table(tmp_path)
-    assert gate(of).look(Asked(run_type="manual")).due
+    assert gate(of).look(RunRequest(run_type="manual")).due
     found = gate(of).look(hour(3))
     assert found.due, "the folder is not there: the ingestion says so"
     assert str(tmp_path / "land") in found.reason

@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from hudi_services.entry.dag import Asked
+from hudi_services.entry.dag import RunRequest
 from hudi_services.entry.schedule_text import services_of
 from hudi_services.registry.load import read_registry
 from hudi_services.services.entries import ENTRIES
@@ -23,7 +23,7 @@ def read(tmp_path, entry, defaults=""):
 
 
 def flags(table, **params):
-    return STREAM.called_with(table, Asked(params=params)).flags
+    return STREAM.called_with(table, RunRequest(params=params)).flags
 
 
 def test_a_table_of_the_registry_is_followed_by_its_name(tmp_path):
@@ -66,7 +66,7 @@ def test_a_continuous_stream_is_one_run_after_the_other(tmp_path):
     trigger = STREAM.dag.trigger(table, STREAM.section_of(table))
     assert (trigger.continuous, trigger.tables) == (True, ())
     assert [step.task_id for step in STREAM.dag.steps(table, STREAM.section_of(table))] == ["stream"]
-    options = STREAM.called_with(table, Asked()).options
+    options = STREAM.called_with(table, RunRequest()).options
     assert not [name for name in options if "recordkey" in name], "an append stream needs no keys"
 
 

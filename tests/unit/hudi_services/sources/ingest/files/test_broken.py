@@ -12,7 +12,7 @@ import pytest
 from hoodie.engine import LocalEngine
 from hoodie.errors import SourceError
 from hudi_services.entry.feed.model import Feed
-from hudi_services.sources.ingest.files.checkpoint import KEY, Broken, Checkpoint, Taken
+from hudi_services.sources.ingest.files.checkpoint import KEY, Broken, Checkpoint, LoadedFile
 from hudi_services.sources.ingest.files.listing import SourceFile
 from hudi_services.sources.ingest.task import IngestTask
 from hudi_services.sources.positions import Position
@@ -152,7 +152,7 @@ def test_a_checkpoint_gives_back_what_was_left_out_and_older_programs_read_the_r
     text = checkpoint.encode()
     read = Checkpoint.decode(Position(text, "1", "a commit"))
     assert read.broken("/land/") == broken
-    assert read.loaded("/land") == {"a": Taken(3, 0)}
+    assert read.loaded("/land") == {"a": LoadedFile(3, 0)}
     assert json.loads(text).keys() == {"version", "sources", "changed_s", "left_out"}
     assert json.loads(text)["version"] == 1
     assert (

@@ -14,7 +14,7 @@ from hoodie.clock import SystemClock
 from hoodie.errors import CorruptTableError, MissingFileError, NotCommittedError, PendingInstantError
 from hoodie.storage import LocalStorage, walk_files
 from hoodie.view import load_state
-from hudi_services.sources.ingest.files.checkpoint import KEY, Checkpoint, Taken
+from hudi_services.sources.ingest.files.checkpoint import KEY, Checkpoint, LoadedFile
 from hudi_services.sources.ingest.files.listing import SourceFile
 from hudi_services.sources.ingest.prepare import prepare
 from hudi_services.sources.positions import Position, find_position
@@ -58,7 +58,7 @@ def test_a_checkpoint_survives_its_text():
     files = [SourceFile("ü/ä b.csv", 10, 3000, None), SourceFile("a.csv", 0, 4999, None)]
     made = Checkpoint().with_files("/land", files).with_files("s3://other", files[:1])
     assert Checkpoint.decode(Position(made.encode(), "1", "here")) == made
-    assert made.loaded("/land") == {"ü/ä b.csv": Taken(10, 3), "a.csv": Taken(0, 4)}
+    assert made.loaded("/land") == {"ü/ä b.csv": LoadedFile(10, 3), "a.csv": LoadedFile(0, 4)}
     assert made.loaded("/elsewhere") == {}
 
 
@@ -106,7 +106,7 @@ def test_a_run_that_is_killed_neither_loses_nor_doubles_a_file(feed, monkeypatch
     feed.run(operation="bulk_insert")
     assert keys_with_repeats(feed) == ["a", "b", "c", "d"]
     landed = {file.name: file.stat() for file in feed.source.iterdir()}
-    taken = {name: Taken(stat.st_size, int(stat.st_mtime)) for name, stat in landed.items()}
+    taken = {name: LoadedFile(stat.st_size, int(stat.st_mtime)) for name, stat in landed.items()}
     assert checkpoint(state(feed)) == Checkpoint({str(feed.source): taken})
 
 

@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 
 from hoodie.errors import ConfigError, SourceError
-from hudi_services.sources.ingest.files.checkpoint import Taken
+from hudi_services.sources.ingest.files.checkpoint import LoadedFile
 from hudi_services.sources.ingest.files.listing import DatePattern, SourceFile, list_source
 from hudi_services.sources.ingest.files.plan import Choice, Window, plan_files
 
@@ -19,7 +19,7 @@ def file(path, day=None, size=10, modified_ms=0):
 
 
 def taken(**sizes):
-    return {path: Taken(size, 0) for path, size in sizes.items()}
+    return {path: LoadedFile(size, 0) for path, size in sizes.items()}
 
 
 FILES = [file("a", FIRST), file("b", SECOND), file("c", THIRD), file("d")]
@@ -56,7 +56,7 @@ def test_a_file_that_changed_after_it_was_loaded_is_told_and_not_loaded():
 
 
 def test_a_file_of_the_same_size_and_another_time_changed_too():
-    loaded = {"a": Taken(10, 7), "b": Taken(10, 7), "c": Taken(10), "d": Taken(10, 8)}
+    loaded = {"a": LoadedFile(10, 7), "b": LoadedFile(10, 7), "c": LoadedFile(10), "d": LoadedFile(10, 8)}
     files = [file(path, modified_ms=modified) for path, modified in zip("abcd", (7999, 8000, 8000, 7999), strict=True)]
     plan = plan_files(files, loaded, Choice())
     assert [each.path for each in plan.changed] == ["b", "d"], "of c nobody noted the time"

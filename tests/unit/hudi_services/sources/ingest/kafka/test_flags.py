@@ -9,7 +9,7 @@ import pytest
 
 from hoodie.errors import ConfigError
 from hudi_services.entry.call import Call
-from hudi_services.entry.dag import Asked
+from hudi_services.entry.dag import RunRequest
 from hudi_services.entry.server import KafkaServer
 from hudi_services.entry.source import MESSAGE_OPTIONS
 from hudi_services.registry.sections import table_model
@@ -35,7 +35,7 @@ def table(**more):
 
 
 def called(of, **params):
-    arguments = INGEST.called_with(of, Asked(params=params))
+    arguments = INGEST.called_with(of, RunRequest(params=params))
     return INGEST.command.called(Call(of.base_path, arguments.options), arguments.flags)
 
 
@@ -51,7 +51,7 @@ def test_the_command_gets_the_source_of_the_registry():
 
 def test_no_secret_and_no_two_braces_are_in_a_flag(monkeypatch):
     monkeypatch.setenv("AIRFLOW_CONN_EVENTS", "kafka://me:secret@broker")
-    said = " ".join(INGEST.called_with(table(), Asked()).flags)
+    said = " ".join(INGEST.called_with(table(), RunRequest()).flags)
     assert "secret" not in said
     assert "}}" not in said
 
