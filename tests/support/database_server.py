@@ -49,12 +49,17 @@ class DatabaseServer:
             unix_socket=str(self.folder / "socket"), user="root", database=database, charset=charset, autocommit=True
         )
 
+    def dialect(self, statement: str) -> list[str]:
+        """A statement of MariaDB in the words of the server."""
+        return [statement]
+
     def run(self, *statements: str) -> None:
         """Run statements as root."""
         connection = self.connection()
         try:
             with connection.cursor() as cursor:
                 for statement in statements:
-                    cursor.execute(statement)
+                    for part in self.dialect(statement):
+                        cursor.execute(part)
         finally:
             connection.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import pytest
 
@@ -29,7 +29,7 @@ _SEQUENCE = re.compile(r"(?:\w+\.)?seq_(\d+)_to_(\d+)\b( \w+$)?")
 
 
 class MySQL(DatabaseServer):
-    """`settings` add to those of a right binlog with GTIDs. Statements may use two shorthands of MariaDB."""
+    """`settings` add to those of a right binlog with GTIDs. Statements may use some words of MariaDB."""
 
     name = "mysql"
 
@@ -61,17 +61,12 @@ class MySQL(DatabaseServer):
             "GRANT SELECT ON *.* TO lake",
         )
 
-    def run(self, *statements: str) -> None:
-        super().run(*(part for statement in statements for part in _in_mysql(statement)))
-
-
-def _in_mysql(statement: str) -> Iterator[str]:
-    """Yield what MySQL understands in place of `CREATE OR REPLACE` and of the tables `seq_1_to_9`."""
-    replaced = _REPLACE.match(statement.strip())
-    if replaced:
-        yield f"DROP {replaced[1]} IF EXISTS {replaced[2]}"
-        statement = statement.replace(" OR REPLACE", "", 1)
-    yield _SEQUENCE.sub(_numbers, statement)
+    def dialect(self, statement: str) -> list[str]:
+        """Replace `CREATE OR REPLACE`, the tables `seq_1_to_9`, and the right to see positions."""
+        replaced = _REPLACE.match(statement.strip())
+        dropped = [f"DROP {replaced[1]} IF EXISTS {replaced[2]}"] if replaced else []
+        statement = statement.replace(" OR REPLACE", "", 1) if replaced else statement
+        return [*dropped, _SEQUENCE.sub(_numbers, statement.replace("BINLOG MONITOR", "REPLICATION CLIENT"))]
 
 
 def _numbers(table: re.Match[str]) -> str:

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from hudi_services.sources.cdc.mysql.binlog.values import texts_of
-from hudi_services.sources.cdc.mysql.charsets import UTF8, decoded
+from hudi_services.sources.cdc.mysql.charsets import UTF8, decoded, encoded_texts
 from tests.support.binlog import log_end, logged, rows_of
 from tests.unit.hudi_services.sources.cdc.mysql.test_snapshot import snapped
 
@@ -44,6 +44,12 @@ def test_each_set_has_its_codec():
         assert decoded(text.encode(codec.get(charset, charset)), charset) == text
 
 
+def test_two_characters_are_those_of_gb18030_of_2005():
+    for code, character in ((b"\xa8\xbc", "ḿ"), (b"\x81\x35\xf4\x37", "\ue7c7"), ("中".encode("gb18030"), "中")):
+        assert decoded(code, "gb18030") == character
+        assert encoded_texts(pa.array([character]), "gb18030").to_pylist() == [code]
+
+
 def test_what_is_no_text_is_refused():
     assert decoded(b"\x81a", "latin1") == "\x81a"
     for value, charset, words in (
@@ -58,14 +64,15 @@ def test_what_is_no_text_is_refused():
     assert texts_of(pa.array([b"[]"], pa.large_binary()), "swe7", "c").to_pylist() == ["ÄÅ"]
 
 
-def codes(cursor, charset, first, last, prefix=""):
+def codes(server, cursor, charset, first, last, prefix=""):
     """Sequences of bytes that the server takes for one character, and that character."""
     width = (len(f"{last:x}") + 1) // 2 * 2
     stored = f"CONVERT(UNHEX(CONCAT('{prefix}', LPAD(HEX(seq), {width}, '0'))) USING {charset})"
-    cursor.execute(
+    [query] = server.dialect(
         f"SELECT HEX({stored}), CONVERT({stored} USING utf8mb4) FROM mysql.seq_{first}_to_{last}"
         f" WHERE CHAR_LENGTH({stored}) = 1 AND HEX({stored}) = CONCAT('{prefix}', LPAD(HEX(seq), {width}, '0'))"
     )
+    cursor.execute(query)
     for code, character in cursor.fetchall():
         if character not in "?\ufffd" or code == "3F":  # the server has no character
             yield bytes.fromhex(code), character
@@ -84,9 +91,9 @@ def test_each_character_of_each_set_is_the_one_of_the_server_by_snapshot_and_by_
                 text = "a~?" if charset in ("ascii", "binary") else "aé~?ż中\uffff"
                 texts[charset] = [(text.encode(), text)]
                 continue
-            found = list(codes(cursor, charset, 0, 255))
-            found += codes(cursor, charset, 0x8140, 0xFFFF) if longest > 1 else ()
-            found += codes(cursor, charset, 0xA1A1, 0xFEFE, "8F") if longest > 2 else ()
+            found = list(codes(server, cursor, charset, 0, 255))
+            found += codes(server, cursor, charset, 0x8140, 0xFFFF) if longest > 1 else ()
+            found += codes(server, cursor, charset, 0xA1A1, 0xFEFE, "8F") if longest > 2 else ()
             assert len(found) > 120
             texts[charset] = found
             wrong = [(code, character) for code, character in found if decoded(code, charset) != character]

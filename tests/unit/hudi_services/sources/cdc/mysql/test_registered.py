@@ -65,7 +65,7 @@ def test_the_command_brings_all_tables_of_the_server_up_to_date(server, shop, tm
     assert (values["lag"]["tables"], values["running"], values["tables"][0]["name"]) == (2, None, "items")
     first, second = reversed(json.loads(run("cuts", "shop", "--json")[1].out)["cuts"])
     assert (first["cut"], first["tables"], second["behind"]) == (1, 2, [f"{name}.items"])
-    assert second["gtid"].startswith("0-")
+    assert second["gtid"].startswith("0-") if server.name == "mariadb" else ":1-" in second["gtid"]
     assert second["position"] in run("cuts", "shop")[1].out
     code, printed = run("sync", "shop", "--resume", f"{name}.orders", "--resume", "x.y")
     assert (code, "loads no table 'x.y' from shop" in printed.err) == (2, True)
