@@ -29,10 +29,10 @@ from hoodie.sql.session import Session
 from hoodie.sql.update_rows import ACTION, INSERTED
 from hoodie.sql.upserts import upsert_query
 from hoodie.table import HoodieTable
-from hoodie.timeline import WRITE_ACTIONS, Action
 from hoodie.view import TableState
 from hoodie.view.table_schema import table_schema
 from hoodie.write.execute import WriteHooks, WriteResult
+from hoodie.write.staleness import refuse_stale, row_commits
 
 _log = logging.getLogger(__name__)
 
@@ -136,7 +136,7 @@ def change(
                 keyed = rows.keyed(keys, computed.marks)
                 _refuse_doubles(keyed, keys)
                 computed.check(keyed, keys)
-            hooks = WriteHooks(on_begin=partial(_refuse_stale, dataset.state), replaces=computed.replaces)
+            hooks = WriteHooks(on_begin=partial(refuse_stale, dataset.state), replaces=computed.replaces)
             written = rows.selected([name for name in rows.schema.names if name not in computed.marks])
             return write_message(
                 written.write(table, computed.operation, options, deletions=computed.deletions, hooks=hooks)
@@ -179,22 +179,9 @@ def _repeated(table: HoodieTable, options: dict[str, str], attempt: Callable[[Ho
             _log.info("Asked again: %s", error)
 
 
-def _refuse_stale(then: TableState, now: TableState) -> None:
-    """Raises StaleRowsError when a commit was completed that the query has not seen, or one that it saw was rolled back."""
-    seen, there = _commits(then), _commits(now)
-    first = min(there, default="")
-    changed = sorted((there - seen) | {time for time in seen - there if time >= first and there})
-    if changed:
-        raise StaleRowsError(
-            f"Table {now.storage.base_path} was changed while a statement looked at it",
-            found=f"commit {changed[0]}",
-            fix="run the statement again",
-        )
-
-
 def _refuse_altered(then: TableState, now: TableState) -> None:
     """Raises StaleRowsError when the columns, by name or by id, are no more those of which the statement was made."""
-    if _commits(then) != _commits(now) and _columns(then) != _columns(now):
+    if row_commits(then) != row_commits(now) and _columns(then) != _columns(now):
         raise StaleRowsError(
             f"The columns of table {now.storage.base_path} were changed while a statement looked at them",
             found=f"columns {', '.join((table_schema(now) or pa.schema([])).names)}",
@@ -204,16 +191,6 @@ def _refuse_altered(then: TableState, now: TableState) -> None:
 
 def _columns(state: TableState) -> tuple[object, ...]:
     return table_schema(state), *(schema.columns for schema in state.schemas[-1:])
-
-
-def _commits(state: TableState) -> set[str]:
-    """Instants that have changed rows; a rollback shows by the files that it removed."""
-    actions = {*WRITE_ACTIONS, Action.RESTORE}
-    return {
-        str(instant.time)
-        for instant in state.timeline
-        if instant.is_completed and instant.action.completed_as in actions
-    }
 
 
 def _refuse_doubles(keyed: Rows, keys: RowKeys) -> None:

@@ -206,7 +206,7 @@ def test_rows_that_others_changed_meanwhile_are_asked_for_again(db, tmp_path, mo
     from hoodie.sql import dml
 
     table, asked = HoodieTable.open(tmp_path / "t"), []
-    refuse = dml._refuse_stale
+    refuse = dml.refuse_stale
 
     def others_first(then, now):
         asked.append(now)
@@ -217,7 +217,7 @@ def test_rows_that_others_changed_meanwhile_are_asked_for_again(db, tmp_path, mo
             table.write(table.read(filter="id = 1").set_column(2, "price", [[100.0]]))
         return query(tree, target)
 
-    monkeypatch.setattr(dml, "_refuse_stale", others_first)
+    monkeypatch.setattr(dml, "refuse_stale", others_first)
     monkeypatch.setattr(dml, "update_query", meanwhile)
     db.sql("update t set price = price + 1 where id < 3")
     assert len(asked) == 2

@@ -303,7 +303,7 @@ def test_two_names_of_one_table_are_one_table(db, tmp_path, monkeypatch):
 
     db.sql(f"create table other using hudi location 'file://{tmp_path}/t/'")
     looked = []
-    monkeypatch.setattr(dml, "_refuse_stale", lambda *states: looked.append(states))
+    monkeypatch.setattr(dml, "refuse_stale", lambda *states: looked.append(states))
     db.sql("insert into t select id + 10, name, price, ts, dt from other")
     assert len(looked) == 1
     assert len(rows(db)) == 6

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from functools import partial
 
 from hoodie.config.groups import SAVEPOINT_OPTIONS, WRITE_OPTIONS
 from hoodie.config.key import Options
 from hoodie.config.keys.compaction import COMPACTION_KEYS
+from hoodie.config.keys.concurrency import MODE, NON_BLOCKING, OPTIMISTIC
 from hoodie.config.operations import operation_named
 from hoodie.config.options import options_for
 from hoodie.display import Shown, Shows, counted
-from hoodie.errors import PendingInstantError
+from hoodie.errors import PendingInstantError, StaleRowsError
 from hoodie.model.clean import CleanFile, CleanPlan
 from hoodie.model.commit import SCHEMA_KEY, CommitMetadata
 from hoodie.model.compaction import CompactionPlan
@@ -27,7 +29,7 @@ from hoodie.services.compaction.task import CompactSlice
 from hoodie.services.decision import Decision
 from hoodie.services.purge import journal
 from hoodie.services.purge.plan import PurgePlan, current_rows, decision_of, find, plan_of
-from hoodie.services.purge.removal import Wish, removal_of
+from hoodie.services.purge.removal import Wish, removal_of, savepoints_of
 from hoodie.services.purge.search import in_table, search
 from hoodie.services.purge.subject import Subject
 from hoodie.services.purge.trace import Trace
@@ -46,12 +48,13 @@ from hoodie.transaction.marker_options import MarkerOptions
 from hoodie.transaction.transaction import Transaction, transaction
 from hoodie.view import TableState, TableView, compaction_plan
 from hoodie.view.access import TableAccess
-from hoodie.view.savepoints import savepoints
 from hoodie.view.table_schema import table_schema
 from hoodie.write.execute import WriteHooks, execute_write
 from hoodie.write.input import write_input
+from hoodie.write.staleness import refuse_stale
 
 _OPERATION = "COMPACT"  # readers of changes pass over a commit of this operation
+_READINGS = 10  # of the rows to delete, while others change the table
 PURGE = "hoodie.purge"  # a key of ours in the extra metadata of a compaction plan: the digest of the condition
 
 
@@ -155,17 +158,30 @@ class Erasure:
                 self._compact(instant.time)
 
     def _delete_savepoints(self, paths: Collection[str]) -> None:
-        for savepoint in savepoints(self.access.state()):
-            if any(path in paths for path in savepoint.paths):
-                delete_savepoint(self.access, savepoint.instant, self.options.among(SAVEPOINT_OPTIONS.keys))
+        for savepoint in savepoints_of(TableView(self.access.state()), paths):
+            delete_savepoint(self.access, savepoint.instant, self.options.among(SAVEPOINT_OPTIONS.keys))
 
     def _delete_rows(self, subject: Subject) -> int:
-        rows = current_rows(self.access.state(), subject, self.access.engine)
+        for left in reversed(range(_READINGS)):
+            try:
+                return self._delete_rows_of(self.access.state(), subject)
+            except StaleRowsError:
+                if not left:
+                    raise
+        raise AssertionError("the last reading returns or raises")
+
+    def _delete_rows_of(self, state: TableState, subject: Subject) -> int:
+        """Delete the rows of a state. Raises StaleRowsError when others have changed the table since: a key may have another row
+        by now, which does not meet the condition."""
+        rows = current_rows(state, subject, self.access.engine)
         if not rows.num_rows:
             return 0
         delete, options = operation_named("delete"), options_for(self.options, WRITE_OPTIONS)
+        if options[MODE] == NON_BLOCKING:  # it would hide what others write at the same time
+            options = options.with_value(MODE, OPTIMISTIC.lower())
+        hooks = WriteHooks(on_begin=partial(refuse_stale, state))
         with write_input(self.access, rows, None, delete, options) as given:
-            execute_write(self.access, given, delete, options, {}, WriteHooks())
+            execute_write(self.access, given, delete, options, {}, hooks)
         return int(rows.num_rows)
 
     def _rewrite(self, subject: Subject, groups: Collection[GroupId]) -> None:

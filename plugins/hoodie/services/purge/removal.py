@@ -12,6 +12,7 @@ from hoodie.config.key import Options
 from hoodie.config.keys.consumer import RETENTION_HOURS
 from hoodie.model.clean import CleanFile
 from hoodie.model.files import FileGroup, FileSlice, GroupId
+from hoodie.model.savepoint import Savepoint
 from hoodie.model.time import Time
 from hoodie.services.clean.blockers import kept_paths
 from hoodie.services.clean.retention import planned_files
@@ -64,7 +65,8 @@ def removal_of(
     """The old slices of file groups, those `rewritten` among them, and files with a trace (`paths`) that no commit names."""
     superseded = {file_slice.group for file_slice in rewritten}
     old = [entry for group in view.groups if group.group in groups for entry in _old(view, group, superseded)]
-    saved = [] if wish.delete_savepoints else savepoints(view.state)
+    going = savepoints_of(view, paths) if wish.delete_savepoints else ()
+    saved = [savepoint for savepoint in savepoints(view.state) if savepoint not in going]
     kept = kept_paths(view, saved)
     claim = None if wish.past_consumers else claims(view.state, clock.now(), options[RETENTION_HOURS]).slowest
     free = [(file_slice, reason) for file_slice, reason, since in old if not _is_claimed(claim, since)]
@@ -79,6 +81,19 @@ def removal_of(
         *_pending(view, paths),
     ]
     return Removal(tuple(files), tuple(held))
+
+
+def savepoints_of(view: TableView, paths: Collection[str]) -> list[Savepoint]:
+    """The savepoints that keep a file with a trace, or the base file of its logs: `--delete-savepoints` deletes these, and no
+    others."""
+    slices = (file_slice for group in view.groups for file_slice in group.slices)
+    bases = {
+        file_slice.base_file.path
+        for file_slice in slices
+        if file_slice.base_file is not None and any(path in paths for path in file_slice.paths)
+    }
+    held = bases.union(paths)
+    return [savepoint for savepoint in savepoints(view.state) if not held.isdisjoint(savepoint.paths)]
 
 
 def _old(

@@ -7,9 +7,10 @@ import json
 
 import pytest
 
-from hoodie import CLEAN, CLUSTERING, Purge
+from hoodie import CLEAN, CLUSTERING, HoodieTable, Purge
 from hoodie.errors import PendingInstantError
 from hoodie.services.compaction.service import COMPACTION
+from hoodie.services.purge import erasure
 from hoodie.storage import walk_files
 from hoodie.transaction.audit import audit_names, read_audit
 from hoodie.view import TableView
@@ -176,3 +177,19 @@ def test_the_next_clean_looks_at_what_the_purge_left(tmp_path):
     table.run(Purge(WHERE))
     done = table.run(CLEAN, {"hoodie.clean.commits.retained": 1})
     assert done.files_deleted >= 1, "old versions in partition q"
+
+
+def test_a_row_that_another_writer_changed_in_between_stays(tmp_path, monkeypatch):
+    table = made(tmp_path / "t")
+    real, others = erasure.current_rows, [("other-12", "p", 99, 99)]
+
+    def others_first(*args):
+        rows = real(*args)
+        if others:
+            HoodieTable.open(str(tmp_path / "t")).write(batch([others.pop()]), "upsert", SMALL_BLOOM)
+        return rows
+
+    monkeypatch.setattr(erasure, "current_rows", others_first)
+    done = table.run(Purge("id = 'other-12' and value = 2"))
+    assert done.rows == 0
+    assert content(table)["other-12"] == ("p", 99, 99)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from hoodie import Purge
@@ -9,6 +11,7 @@ from hoodie.model.commit import CommitMetadata
 from hoodie.timeline import Action
 from hoodie.transaction import instants
 from hoodie.transaction.instant_generator import new_time
+from hoodie.view.savepoints import savepoints
 from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, batch, create
 
@@ -42,3 +45,15 @@ def test_files_of_killed_attempts_go(table):
     assert stray in {file.path for file in table.explain(PURGE).plan.removal.files}
     assert table.run(PURGE).is_erased
     assert table.storage.info(stray) is None
+
+
+@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_a_savepoint_of_before_the_rows_keeps_its_files(tmp_path, kind):
+    table = create(tmp_path / "t", FakeClock(), **{"hoodie.table.type": kind})
+    table.write(batch([("other-12", "p", 0, 0)]), "upsert", SMALL_BLOOM)
+    table.savepoint()
+    table.write(batch([(PERSON, "p", 1, 1), ("other-12", "p", 1, 1)]), "upsert", SMALL_BLOOM)
+    assert table.run(replace(PURGE, delete_savepoints=True)).is_erased
+    kept = [path for savepoint in savepoints(table.state()) for path in savepoint.paths]
+    assert all(table.storage.info(path) is not None for path in kept)
+    assert len(kept) == 1
