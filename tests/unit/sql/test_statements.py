@@ -12,21 +12,20 @@ from tests.support.sql_tables import rows
 
 def test_a_script_says_the_number_and_line_of_a_mistake(db):
     for script, place in (
-        ("SELECT 1;\n\nSELECT 1/0; SELECT 2", "Statement 2, line 3: DuckDB cannot run: SELECT 1/0"),
+        ("SELECT 1;\n\nSELECT 1/0; SELECT 2", "Statement 2, line 3: (DuckDB|Spark) cannot run: SELECT 1/0"),
         ("-- SELECT 1\nSELECT 1;\n/* ; */ selec 2", "Statement 2, line 3: A statement cannot be read"),
         ("selec 1", "A statement cannot be read"),
     ):
-        with pytest.raises(SqlError, match=f"^{place}") as failed:
+        with pytest.raises(SqlError, match=f"^{place}"):
             db.sql(script)
-        assert failed.value.what.startswith(place)
 
 
 @pytest.mark.parametrize("table", ["", " FROM (SELECT * FROM t LIMIT 1)"])
 def test_one_dialect_with_a_table_and_without(db, table):
     assert db.sql(f"SELECT 7 div 2 AS a, array('x') AS b, 1/2 AS c{table}").rows() == [(3, ["x"], 0.5)]
-    with pytest.raises(SqlError, match="division by zero"):
+    with pytest.raises(SqlError, match=r"[Dd]ivision by zero"):
         db.sql(f"SELECT 1/0{table}")
-    db.sql("CREATE TEMPORARY VIEW whole AS SELECT 9 div 2 AS n")
+    db.sql("CREATE OR REPLACE TEMPORARY VIEW whole AS SELECT 9 div 2 AS n")
     assert db.sql("SELECT n FROM whole").rows() == [(4,)]
 
 
