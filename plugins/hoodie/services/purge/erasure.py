@@ -103,8 +103,7 @@ class Erasure:
         decision = decision_of(access.state(), plan, traces, self.options)
         if decision.allowed("purge", access.storage.base_path, agreed=agreed) is None:
             self.elsewhere(plan.subject)
-            journal.drop_keys(access.storage, plan.subject.digest)
-            return PurgeRun(decision, plan)
+            return self._ended(PurgeRun(decision, plan))
         journal.keep_keys(access.storage, plan.subject)
         record = audited(access.storage, access.clock, self._audited(plan), _files(decision), also_without=True)
         with record as outcome:
@@ -114,7 +113,12 @@ class Erasure:
             run = PurgeRun(decision, left, rows)
             outcome["rows_deleted"], outcome["erased"] = rows, run.is_erased
             outcome["held"], outcome["left"] = len(left.removal.held), len(left.left)
-        journal.drop_keys(access.storage, plan.subject.digest)
+        return self._ended(run)
+
+    def _ended(self, run: PurgeRun) -> PurgeRun:
+        """The keys of what is not erased yet stay: the next run could not know them from rows that are gone."""
+        if run.is_erased:
+            journal.drop_keys(self.access.storage, run.left.subject)
         return run
 
     def _planned(self, found: tuple[Subject, list[Trace]]) -> tuple[PurgePlan, list[Trace]]:

@@ -1,9 +1,11 @@
 """The keys that a purge erases, kept below `.hoodie/.purge` while it is under way, so that a run after a kill knows them.
 
-The end of a purge deletes its journal. Hudi's readers do not look there.
+A run that erases everything deletes its journal, and its keys in journals of other conditions. Hudi's readers do not look there.
 """
 
 from __future__ import annotations
+
+from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.feather as feather
@@ -15,22 +17,37 @@ FOLDER = ".hoodie/.purge"
 
 
 def read_keys(storage: Storage, digest: str) -> pa.Table:
-    """The keys of a purge that was cut short; none without one."""
-    kept = (feather.read_table(pa.BufferReader(storage.read(path))).cast(KEYS) for path in _files(storage, digest))
-    return pa.concat_tables([KEYS.empty_table(), *kept])
+    """The keys of a purge that was cut short, or could not erase everything; empty without one."""
+    return pa.concat_tables([KEYS.empty_table(), *(_read(storage, path) for path in _files(storage, digest))])
 
 
 def keep_keys(storage: Storage, subject: Subject) -> None:
-    """Keep the keys of a subject beside those of earlier runs."""
-    sink = pa.BufferOutputStream()
-    feather.write_feather(subject.keys, sink, compression="uncompressed")
-    number = len(_files(storage, subject.digest))
-    storage.create(f"{FOLDER}/{subject.digest}-{number}.arrow", sink.getvalue().to_pybytes())
+    """Keep the keys of a subject, those of its earlier runs among them."""
+    _replace(storage, subject.digest, subject.keys, _files(storage, subject.digest))
 
 
-def drop_keys(storage: Storage, digest: str) -> None:
-    """Delete the journal of a purge."""
-    for path in _files(storage, digest):
+def drop_keys(storage: Storage, subject: Subject) -> None:
+    """Delete the journal of a purge that has erased everything, and its keys in those of other conditions."""
+    for path in _files(storage, subject.digest):
+        storage.delete(path)
+    for path in _files(storage, ""):
+        keys = _read(storage, path)
+        left = keys.join(subject.keys, KEYS.names, join_type="left anti").select(KEYS.names)
+        if left.num_rows < keys.num_rows:
+            _replace(storage, path.rpartition("/")[2].partition("-")[0], left, [path])
+
+
+def _read(storage: Storage, path: str) -> pa.Table:
+    return feather.read_table(pa.BufferReader(storage.read(path))).cast(KEYS)
+
+
+def _replace(storage: Storage, digest: str, keys: pa.Table, earlier: list[str]) -> None:
+    """Write a journal before the `earlier` ones go, so that a kill loses no key."""
+    if keys.num_rows:
+        sink = pa.BufferOutputStream()
+        feather.write_feather(keys, sink, compression="uncompressed")
+        storage.create(f"{FOLDER}/{digest}-{uuid4().hex}.arrow", sink.getvalue().to_pybytes())
+    for path in earlier:
         storage.delete(path)
 
 

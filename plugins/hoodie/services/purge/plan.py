@@ -11,8 +11,10 @@ import pyarrow.compute as pc
 from hoodie.clock import Clock
 from hoodie.config.key import Options
 from hoodie.config.keys.bootstrap import SOURCE
+from hoodie.config.properties.table import TableProperties
 from hoodie.display import counted
 from hoodie.engine.base import Engine
+from hoodie.keygen.generator import key_generator
 from hoodie.model.files import FileSlice, GroupId
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
 from hoodie.read.execute import read_rows
@@ -43,7 +45,9 @@ class PurgePlan:
     rewritten: tuple[FileSlice, ...]
     removal: Removal
     copies: tuple[Trace, ...]  # below `.hoodie/.deleted` and `.hoodie/.quarantine`
-    left: tuple[Trace, ...]  # traces that no step of a purge removes, such as texts in the timeline
+    left: tuple[
+        Trace, ...
+    ]  # traces that no step of a purge removes, such as texts in the timeline, or logs that no slice has
     index: tuple[Trace, ...] = ()  # of Hudi's metadata table, which any change of the table by this library deletes
     outside: str | None = None  # the source of a bootstrap, whose files are not searched
 
@@ -122,9 +126,12 @@ def current_keys(state: TableState, subject: Subject, engine: Engine) -> pa.Tabl
 
 def current_rows(state: TableState, subject: Subject, engine: Engine) -> pa.Table:
     """The rows that the table shows where the condition is true: the columns of keys and partitions."""
-    properties = state.properties
+    return read_rows(state, Query(_key_columns(state.properties), subject.expression), engine)
+
+
+def _key_columns(properties: TableProperties) -> list[str]:
     named = [name.partition(".")[0] for name in (*properties.record_key_fields, *properties.partition_fields)]
-    return read_rows(state, Query(list(dict.fromkeys(named)), subject.expression), engine)
+    return list(dict.fromkeys(named))
 
 
 def _in_all_partitions(state: TableState, keys: pa.Table) -> pa.Table:
@@ -142,18 +149,26 @@ def _in_all_partitions(state: TableState, keys: pa.Table) -> pa.Table:
 
 def _without_living(state: TableState, subject: Subject, keys: pa.Table, engine: Engine) -> pa.Table:
     """The keys but for those whose current row does not meet the condition: an old version met it. That row stays."""
-    if not keys.num_rows or state.properties.virtual_keys:
+    if not keys.num_rows:
         return keys
-    among = pc.field(RECORD_KEY).isin(pc.unique(keys[KEY]))
-    columns = list(dict.fromkeys([PARTITION_PATH, RECORD_KEY, *subject.columns.names]))
-    rows = read_rows(state, Query(columns, among), engine)
-    matching = rows.filter(subject.expression)
-    both = [
-        table.select([PARTITION_PATH, RECORD_KEY]).rename_columns([PARTITION, KEY]).cast(KEYS)
-        for table in (rows, matching)
-    ]
+    rows = _living(state, subject, keys, engine)
+    both = [table.select([PARTITION, KEY]).cast(KEYS) for table in (rows, rows.filter(subject.expression))]
     living = both[0].join(both[1], [PARTITION, KEY], join_type="left anti")
     return united(iter([keys.join(living, [PARTITION, KEY], join_type="left anti").select([PARTITION, KEY])]))
+
+
+def _living(state: TableState, subject: Subject, keys: pa.Table, engine: Engine) -> pa.Table:
+    """The rows that the table shows of these keys, with the columns of the condition, and `PARTITION` and `KEY`."""
+    columns, properties = subject.columns.names, state.properties
+    if not properties.virtual_keys:
+        columns = list(dict.fromkeys([PARTITION_PATH, RECORD_KEY, *columns]))
+        rows = read_rows(state, Query(columns, pc.field(RECORD_KEY).isin(pc.unique(keys[KEY]))), engine)
+        found = rows[PARTITION_PATH], rows[RECORD_KEY]
+    else:
+        rows = read_rows(state, Query(list(dict.fromkeys([*_key_columns(properties), *columns]))), engine)
+        made, paths = key_generator(properties)
+        found = paths.of(rows), made.of(rows)
+    return rows.append_column(PARTITION, found[0]).append_column(KEY, found[1])
 
 
 def plan_of(
@@ -173,7 +188,8 @@ def plan_of(
     removal = removal_of(view, groups, paths, wish, options, clock, rewritten)
     copies = tuple(trace for trace in traces if is_copy(trace.path))
     index = tuple(trace for trace in traces if in_metadata_table(trace))
-    handled = paths | {trace.path for trace in (*copies, *index)}
+    handled = {file.path for file in removal.files} | {file.path for file in removal.held}
+    handled |= {trace.path for trace in (*copies, *index)}
     left = tuple(trace for trace in traces if trace.path not in handled)
     rows = current_rows(state, subject, engine).num_rows
     return PurgePlan(

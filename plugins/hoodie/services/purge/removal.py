@@ -169,10 +169,9 @@ def _held_by_consumer(
 def _pending(view: TableView, paths: Collection[str]) -> Iterator[Held]:
     """Files with a trace of writes under way."""
     pending = {instant.time: instant for instant in view.state.timeline.pending}
-    for part in view.files:
-        for file in part.base_files:
-            if file.path in paths and file.instant in pending:
-                instant = pending[file.instant]
-                yield Held(
-                    file.path, file.size, f"{instant.action} {instant.time} is not complete", "purge again after it"
-                )
+    bases = [(file.path, file.size, file.instant) for part in view.files for file in part.base_files]
+    logs = [(log.path, log.info.size, log.time) for part in view.files for log in part.log_files]
+    for path, size, time in (*bases, *logs):
+        if path in paths and time in pending:
+            instant = pending[time]
+            yield Held(path, size, f"{instant.action} {instant.time} is not complete", "purge again after it")

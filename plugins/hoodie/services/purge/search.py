@@ -10,6 +10,7 @@ from functools import partial
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hoodie.config.properties.store import PROPERTIES
 from hoodie.engine.base import Engine
 from hoodie.formats.base_file import BaseFileReader
 from hoodie.formats.bootstrap_file import BootstrapFileReader, open_base_file
@@ -63,7 +64,11 @@ def searched_files(view: TableView) -> list[SearchedFile]:
     """Every file under the table, but for those of other tables in its folder and the journals of purges."""
     bases = {base.path: base for group in view.files for base in group.base_files}
     infos = list(walk_files(view.state.storage, ""))
-    others = {info.path.partition("/.hoodie/")[0] for info in infos if "/.hoodie/" in info.path}
+    others = {
+        info.path.removesuffix(f"/{PROPERTIES}")
+        for info in infos
+        if info.path.endswith(f"/{PROPERTIES}") and not info.path.startswith(".hoodie/")
+    }
     return [
         _searched(info, bases)
         for info in infos

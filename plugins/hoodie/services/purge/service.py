@@ -13,6 +13,7 @@ from hoodie.display import counted
 from hoodie.engine import LocalEngine
 from hoodie.services.decision import Decision
 from hoodie.services.purge.erasure import Erasure, PurgeRun
+from hoodie.services.purge.journal import FOLDER
 from hoodie.services.purge.plan import PurgePlan, decide_purge
 from hoodie.services.purge.removal import Wish
 from hoodie.services.purge.subject import Subject
@@ -75,4 +76,6 @@ class Purge:
         )
         if not done.left.is_done:
             parts.append("rows came back during the run; run it again")
+        if done.left.subject.key_count:
+            parts.append(f"{FOLDER} keeps the keys until a run erases everything")
         return f"{erased}; not everything is erased: {'; '.join(parts)}"

@@ -193,3 +193,37 @@ def test_a_row_that_another_writer_changed_in_between_stays(tmp_path, monkeypatc
     done = table.run(Purge("id = 'other-12' and value = 2"))
     assert done.rows == 0
     assert content(table)["other-12"] == ("p", 99, 99)
+
+
+def test_the_keys_stay_for_the_next_run_until_everything_is_erased(tmp_path):
+    table = made(tmp_path / "t")
+    table.storage.create(".hoodie/note.txt", PERSON.encode())
+    purge = Purge("value = 2 and id like '%4711'")  # no text of the condition is in the note
+    for _run in range(2):
+        done = table.run(purge)
+        assert not done.is_erased
+        assert [trace.path for trace in done.left.left] == [".hoodie/note.txt"]
+        assert ".hoodie/.purge keeps the keys" in purge.report(done)[0]
+        assert len(list(walk_files(table.storage, ".hoodie/.purge"))) == 1
+    table.storage.delete(".hoodie/note.txt")
+    assert table.run(purge).is_erased
+    assert not list(walk_files(table.storage, ".hoodie/.purge"))
+
+
+def test_keys_leave_the_journal_of_another_condition_too(tmp_path, monkeypatch):
+    table = made(tmp_path / "t")
+    with monkeypatch.context() as broken:
+        broken.setattr(erasure.Erasure, "_erase", lambda *_args: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            table.run(Purge(f"id in ('{PERSON}', 'other-12')"))
+    assert table.run(Purge(WHERE)).is_erased
+    assert holding(table) == set()
+    assert any(path.startswith(".hoodie/.purge/") for path in holding(table, "other-12")), "the other purge can go on"
+
+
+def test_virtual_keys_of_rows_that_stay_are_no_traces(tmp_path):
+    table = made(tmp_path / "t", **{"hoodie.populate.meta.fields": False})
+    done = table.run(Purge("value = 1"))
+    assert done.is_erased
+    assert done.rows == 0
+    assert content(table) == {PERSON: ("p", 2, 2), **OTHERS}

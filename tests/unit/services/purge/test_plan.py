@@ -72,6 +72,7 @@ def test_the_versions_of_a_row_before_it_changed_its_partition_go(tmp_path):
 
 def test_a_metadata_table_that_alone_holds_a_value_goes(table):
     assert table.run(PURGE).is_erased
+    table.storage.create(".hoodie/metadata/.hoodie/hoodie.properties", b"")
     table.storage.create(".hoodie/metadata/record_index/file", PERSON.encode())
     assert "deletes Hudi's metadata table, with values in 1 file" in table.explain(PURGE).as_text("purge")
     assert table.run(PURGE).is_erased

@@ -57,3 +57,15 @@ def test_a_savepoint_of_before_the_rows_keeps_its_files(tmp_path, kind):
     kept = [path for savepoint in savepoints(table.state()) for path in savepoint.paths]
     assert all(table.storage.info(path) is not None for path in kept)
     assert len(kept) == 1
+
+
+def test_the_log_of_a_killed_write_is_not_passed_over(tmp_path):
+    table = create(tmp_path / "t", FakeClock(), **{"hoodie.table.type": "MERGE_ON_READ"})
+    for step in range(2):
+        table.write(batch([(PERSON, "p", step, step), ("other-12", "p", 7, 7 + 70 * step)]), "upsert", SMALL_BLOOM)
+    last = table.timeline.commits[-1]
+    table.storage.delete(f"{table.state().layout.folder}/{last.file_name}")
+    done = table.run(Purge("value = 77"))
+    assert done.decision.plan is None
+    assert {file.by for file in done.left.removal.held} == {f"deltacommit {last.time} is not complete"}
+    assert not done.is_erased

@@ -54,6 +54,9 @@ def test_texts_in_paths_and_other_files(table):
     table.storage.create("inner/.hoodie/hoodie.properties", PERSON.encode())
     table.storage.create("inner/data.txt", PERSON.encode())
     assert not [path for path in found(table) if path.startswith("inner")], "another table"
+    for path in ("part=p/.hoodie/note", ".hoodie/metadata/.hoodie/hoodie.properties", ".hoodie/metadata/files/note"):
+        table.storage.create(path, PERSON.encode())
+    assert {"part=p/.hoodie/note", ".hoodie/metadata/files/note"} < found(table).keys(), "no other table"
 
 
 def test_a_text_that_is_part_of_a_value_that_stays_is_no_trace(table):

@@ -21,7 +21,8 @@ def test_a_text_that_no_step_rewrites_is_named(tmp_path):
     message, instant = purge.report(done)
     (trace,) = done.left.left
     assert trace.path.startswith(".hoodie/timeline/")
-    assert message == f"1 row deleted; not everything is erased: {trace.path} holds a text in its bytes"
+    kept = ".hoodie/.purge keeps the keys until a run erases everything"
+    assert message == f"1 row deleted; not everything is erased: {trace.path} holds a text in its bytes; {kept}"
     assert instant is None
     assert not done.is_erased
     assert PERSON not in message
