@@ -44,7 +44,8 @@ def load_properties(storage: Storage, clock: Clock) -> TableProperties:
         raise TableNotFoundError(
             f"{storage.base_path} is not readable: a {word} of the table has begun and not ended",
             found=begun,
-            fix=f"run the same {word} again, or `hudi-services table drop` to delete what is left",
+            fix=f"run the same {word} again"
+            + ("" if begun == MOVING else ", or `hudi-services table drop` to delete what is left"),
         )
     if rest:
         raise CorruptTableError(

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+import os
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 from hoodie.changes.consumer_position import FOLDER as CONSUMERS
 from hoodie.clock import Clock
 from hoodie.config.properties.store import BACKUP, COPYING, DROPPED, MOVING, PROPERTIES
+from hoodie.display import some
 from hoodie.errors import CorruptTableError, TableExistsError
+from hoodie.model.names import PARTITION_METAFILE, is_data_file
 from hoodie.model.place import identity, lies_in
 from hoodie.services.relocation.marks import CopyMark, read_copy_mark, retire
-from hoodie.services.relocation.obstacles import at_work, inside, pending, refuse
+from hoodie.services.relocation.obstacles import SIGNS, at_work, inside, pending, refuse
 from hoodie.services.relocation.plan import RelocationPlan, plan_of
 from hoodie.storage.base import FileInfo, Storage, closing_input, walk_files
 from hoodie.storage.idempotent import create_own
@@ -90,10 +94,24 @@ def refuse_occupied(target: Storage) -> None:
 
 def _refuse_overlap(source: Storage, target: Storage) -> None:
     one, other = identity(source.base_path), identity(target.base_path)
+    around = next((folder for folder in _folders_around(other) if _is_table(folder)), None)
+    if around is not None and not lies_in(one, around):
+        raise TableExistsError(
+            f"{target.base_path} lies in the table {around}, whose drop would delete it", fix="choose another place"
+        )
     if lies_in(one, other) or lies_in(other, one):
         raise TableExistsError(
             f"{target.base_path} and the table {source.base_path} lie in each other", fix="choose another place"
         )
+
+
+def _folders_around(place: str) -> Sequence[str]:
+    """The folders around a local place; those of a URL may be of others, who need not let us look."""
+    return [] if "://" in place else [str(folder) for folder in Path(place).parents]
+
+
+def _is_table(folder: str) -> bool:
+    return any(os.path.exists(f"{folder}/{sign}") for sign in SIGNS)
 
 
 def _copied(source: Storage, *, is_move: bool) -> Iterator[FileInfo]:
@@ -111,7 +129,9 @@ def _copied(source: Storage, *, is_move: bool) -> Iterator[FileInfo]:
 def _copy_files(source: Storage, target: Storage, files: Collection[FileInfo], at_once: int) -> None:
     wanted = {file.path: file.size for file in files}
     there = {file.path: file.size for file in walk_files(target, "") if file.path != COPYING}
-    for path in there.keys() - wanted.keys():  # an earlier run copied what the table has no more
+    more = there.keys() - wanted.keys()
+    _refuse_strangers(target, more)
+    for path in more:  # an earlier run copied what the table has no more
         target.delete(path)
 
     def one(file: FileInfo) -> None:
@@ -129,6 +149,22 @@ def _copy_files(source: Storage, target: Storage, files: Collection[FileInfo], a
         return
     with ThreadPoolExecutor(at_once) as pool:
         list(pool.map(one, files))
+
+
+def _refuse_strangers(target: Storage, paths: Collection[str]) -> None:
+    """Raises TableExistsError for files that no copy of a table has made: others have put them there since it began."""
+    own = (path for path in paths if path.startswith(".hoodie/") or _is_of_table(path))
+    if strangers := sorted(set(paths).difference(own)):
+        raise TableExistsError(
+            f"There are files at {target.base_path} that are not of the copy which has begun there",
+            found=some(strangers),
+            fix="move them away, then run the same command again",
+        )
+
+
+def _is_of_table(path: str) -> bool:
+    name = path.rpartition("/")[2]
+    return "/.hoodie/" not in path and (is_data_file(name) or name.startswith(PARTITION_METAFILE))
 
 
 def _check_same(source: Storage, target: Storage, files: Collection[FileInfo], *, is_move: bool) -> None:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from hoodie.clock import Clock
 from hoodie.config.properties.store import COPYING, DROPPED, MOVING
 from hoodie.services.relocation.marks import is_retired, retire
-from hoodie.services.relocation.obstacles import at_work, inside, readers, refuse
+from hoodie.services.relocation.obstacles import Obstacle, at_work, inside, readers, refuse
 from hoodie.services.relocation.plan import RelocationPlan, plan_of
 from hoodie.storage.base import Storage, walk_files
 from hoodie.transaction.concurrency_options import ConcurrencyOptions
@@ -19,9 +19,13 @@ from hoodie.view import load_state
 
 
 def plan_drop(storage: Storage, clock: Clock, sharing: ConcurrencyOptions) -> RelocationPlan:
-    """Look at a table, or at one whose drop, copy or move was cut short. Raises TableNotFoundError where there is neither."""
+    """Look at a table, or at one whose drop or copy was cut short. Raises TableNotFoundError where there is neither."""
     begun = any(is_retired(storage, mark) for mark in (DROPPED, MOVING, COPYING)) or is_emptied(storage)
     found = list(inside(storage))
+    if is_retired(storage, MOVING):
+        found.append(
+            Obstacle("move", "a move of it was cut short, and all its rows are here", "run the move again first")
+        )
     if not begun:
         state = load_state(storage, clock)
         found += [*at_work(state, clock, sharing), *readers(state)]

@@ -7,11 +7,13 @@ from pathlib import Path
 
 from hoodie.clock import Clock
 from hoodie.config.properties.store import COPYING, DROPPED, MOVING, PROPERTIES
+from hoodie.model.place import same_table
 from hoodie.services.relocation.copy import plan_copy, refuse_occupied, run_copy
 from hoodie.services.relocation.drop import empty, is_emptied
 from hoodie.services.relocation.marks import is_retired, read_copy_mark, retire
 from hoodie.services.relocation.obstacles import refuse
 from hoodie.services.relocation.plan import RelocationPlan, plan_of
+from hoodie.storage import LocalStorage
 from hoodie.storage.base import Storage, walk_files
 from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.locks import Locking
@@ -20,6 +22,7 @@ from hoodie.transaction.locks.table_lock import table_lock
 
 def plan_move(source: Storage, target: Storage, clock: Clock, sharing: ConcurrencyOptions) -> RelocationPlan:
     """Look at a table and its new place, also where a move was cut short. Raises what `plan_copy` raises."""
+    target = _absolute(target)
     if not _is_cut_short(source, target):
         return plan_copy(source, target, clock, sharing, is_move=True)
     files = [file for storage in (source, target) for file in walk_files(storage, "")]
@@ -40,6 +43,7 @@ def run_move(
 
     Raises what `run_copy` raises.
     """
+    target = _absolute(target)
     plan = plan_move(source, target, clock, sharing)
     if not _is_cut_short(source, target):
         refuse(f"The move of table {source.base_path}", plan.obstacles, ())
@@ -72,14 +76,22 @@ def _finish(source: Storage, target: Storage) -> None:
     target.delete(COPYING)
 
 
+def _absolute(target: Storage) -> Storage:
+    """The place by a path that stays the same when the folder of the source is gone, which may be a part of it."""
+    return target if "://" in target.base_path else LocalStorage(os.path.realpath(target.base_path))
+
+
 def _is_cut_short(source: Storage, target: Storage) -> bool:
     """Return whether a move has made the table unreadable at its old place, or has only to remove its marks."""
-    if is_retired(source, MOVING) or is_retired(target, MOVING):
+    if is_retired(source, MOVING):
         return True
-    if target.info(PROPERTIES) is None or source.info(PROPERTIES) is not None:
+    if source.info(PROPERTIES) is not None:
         return False
+    if is_retired(target, MOVING):
+        return True
     mark = read_copy_mark(target)
-    return mark is not None and mark.is_move
+    moved = mark is not None and mark.is_move and same_table(mark.source, source.base_path)
+    return moved and target.info(PROPERTIES) is not None
 
 
 def _on_one_disk(source: Storage, target: Storage) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from hoodie.changes.consumer_position import Position, positions
 from hoodie.clock import Clock
 from hoodie.config.keys.concurrency import OPTIMISTIC
-from hoodie.config.properties.store import PROPERTIES
+from hoodie.config.properties.store import BACKUP, COPYING, DROPPED, MOVING, PROPERTIES
 from hoodie.display import counted, some
 from hoodie.errors import PendingInstantError
 from hoodie.storage.base import Storage
@@ -23,6 +23,9 @@ from hoodie.view import TableState
 
 CONSUMERS, SAVEPOINTS = "consumers", "savepoints"
 """Kinds of obstacles that a user may pass over."""
+
+SIGNS = (PROPERTIES, BACKUP, DROPPED, MOVING, COPYING)
+"""Files by which a folder is a table, or what a command has left of one."""
 
 
 @dataclass(frozen=True)
@@ -100,10 +103,13 @@ def inside(storage: Storage) -> Iterator[Obstacle]:
 
 
 def _nested(storage: Storage, folder: str) -> Iterator[str]:
+    """Tables below the folder, also those whose properties are being changed, or that a drop, move or copy has begun with."""
     for below in storage.list(folder).folders:
-        if below.rpartition("/")[2] == ".hoodie":
-            continue
-        if storage.info(f"{below}/{PROPERTIES}") is not None:
-            yield below
-        else:
+        if below.rpartition("/")[2] != ".hoodie":
             yield from _nested(storage, below)
+        elif folder and not {f"{folder}/{sign}" for sign in SIGNS}.isdisjoint(_paths(storage, below)):
+            yield folder
+
+
+def _paths(storage: Storage, folder: str) -> Iterator[str]:
+    return (file.path for file in storage.list(folder).files)

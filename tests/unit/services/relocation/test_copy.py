@@ -7,7 +7,7 @@ import pytest
 from hoodie import HoodieTable
 from hoodie.clock import SystemClock
 from hoodie.config.properties.store import COPYING, PROPERTIES
-from hoodie.errors import CorruptTableError
+from hoodie.errors import CorruptTableError, TableExistsError
 from hoodie.services.relocation.copy import plan_copy, run_copy
 from hoodie.services.relocation.marks import CopyMark
 from hoodie.storage import LocalStorage
@@ -26,12 +26,12 @@ def places(tmp_path):
 def test_a_copy_goes_on_with_the_table_as_it_is_now(places):
     source, target = places
     CopyMark(source.base_path, is_move=False).write(target)
-    target.create("part=gone/old.parquet", b"of a file that a clean has deleted")
+    target.create("part=gone/aaaa-0_0-1-2_20260101000000000.parquet", b"of a file that a clean has deleted")
     target.create(".hoodie/.consumers/x.json", b"{}")
     assert plan_copy(source, target, SystemClock(), SHARING).begun
     run_copy(source, target, SystemClock(), NO_WAIT, SHARING)
     assert content(HoodieTable.open(target.base_path)) == {"a": ("p", 1, 1)}
-    assert target.info("part=gone/old.parquet") is None
+    assert target.info("part=gone/aaaa-0_0-1-2_20260101000000000.parquet") is None
     assert target.info(COPYING) is None
 
 
@@ -42,3 +42,20 @@ def test_a_complete_copy_that_differs_is_not_touched(places):
     with pytest.raises(CorruptTableError, match="files that differ"):
         run_copy(source, target, SystemClock(), NO_WAIT, SHARING, is_move=True)
     assert source.info(PROPERTIES) is not None
+
+
+def test_files_of_others_at_the_place_of_a_begun_copy_stay(places):
+    source, target = places
+    CopyMark(source.base_path, is_move=False).write(target)
+    for path in ("customers.csv", "inner/.hoodie/hoodie.properties"):
+        target.create(path, b"of others")
+        with pytest.raises(TableExistsError, match=path):
+            run_copy(source, target, SystemClock(), NO_WAIT, SHARING)
+        target.delete(path)
+    run_copy(source, target, SystemClock(), NO_WAIT, SHARING)
+
+
+def test_a_place_inside_another_table_is_refused(places, tmp_path):
+    create(tmp_path / "other")
+    with pytest.raises(TableExistsError, match="whose drop would delete it"):
+        plan_copy(places[0], LocalStorage(str(tmp_path / "other" / "deep" / "u")), SystemClock(), SHARING)

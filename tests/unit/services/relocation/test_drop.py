@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from hoodie import HoodieTable
 from hoodie.clock import SystemClock
 from hoodie.errors import PendingInstantError, TableNotFoundError
 from hoodie.services.relocation.drop import is_emptied, plan_drop, run_drop
@@ -37,3 +38,12 @@ def test_an_empty_rest_of_a_drop_is_ended(tmp_path):
     assert is_emptied(storage)
     assert run_drop(storage, SystemClock(), NO_WAIT, SHARING).begun
     assert not (tmp_path / "t").exists()
+
+
+def test_a_table_in_the_middle_of_a_move_is_not_dropped(tmp_path):
+    create(tmp_path / "t")
+    (tmp_path / "t" / ".hoodie" / "hoodie.properties").rename(tmp_path / "t" / ".hoodie" / "moving.properties")
+    with pytest.raises(PendingInstantError, match="all its rows are here"):
+        run_drop(LocalStorage(str(tmp_path / "t")), SystemClock(), NO_WAIT, SHARING, ("savepoints",))
+    with pytest.raises(TableNotFoundError, match=r"run the same move again\.$"):
+        HoodieTable.open(str(tmp_path / "t"))

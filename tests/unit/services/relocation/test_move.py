@@ -8,6 +8,8 @@ import pytest
 
 from hoodie import HoodieTable
 from hoodie.clock import SystemClock
+from hoodie.errors import TableExistsError, TableNotFoundError
+from hoodie.services.relocation.marks import CopyMark
 from hoodie.services.relocation.move import plan_move, run_move
 from hoodie.storage import LocalStorage, open_storage
 from hoodie.storage.base import Listing
@@ -56,3 +58,28 @@ def test_a_move_between_storages_is_a_copy_and_a_drop(tmp_path):
         assert open_storage(source).list("") == Listing()
         assert not {file.name for file in open_storage(target).list(".hoodie").files} & {"copied_from.json"}
     assert not (tmp_path / "t").exists()
+
+
+def test_only_the_table_of_a_move_that_was_cut_short_ends_it(tmp_path):
+    for name in ("s", "x"):
+        create(tmp_path / name).write(batch([(name, "p", 1, 1)]))
+    (tmp_path / "s" / ".hoodie" / "hoodie.properties").rename(tmp_path / "s" / ".hoodie" / "moving.properties")
+    (tmp_path / "s").rename(tmp_path / "u")
+    source, other, target = (LocalStorage(str(tmp_path / name)) for name in ("s", "x", "u"))
+    with pytest.raises(TableExistsError):
+        run_move(other, target, SystemClock(), NO_WAIT, SHARING)
+    run_move(source, target, SystemClock(), NO_WAIT, SHARING)
+    CopyMark(source.base_path, is_move=True).write(target)
+    with pytest.raises(TableNotFoundError):
+        run_move(LocalStorage(str(tmp_path / "nowhere")), target, SystemClock(), NO_WAIT, SHARING)
+    assert [content(HoodieTable.open(str(tmp_path / name))) for name in "ux"] == [
+        {"s": ("p", 1, 1)},
+        {"x": ("p", 1, 1)},
+    ]
+
+
+def test_a_new_place_may_be_spelled_by_way_of_the_old_one(tmp_path):
+    create(tmp_path / "t").write(batch([("a", "p", 1, 1)]))
+    source, target = LocalStorage(str(tmp_path / "t")), LocalStorage(f"{tmp_path}/t/../u")
+    run_move(source, target, SystemClock(), NO_WAIT, SHARING)
+    assert content(HoodieTable.open(str(tmp_path / "u"))) == {"a": ("p", 1, 1)}

@@ -43,10 +43,14 @@ def test_readers_and_what_lies_inside(tmp_path):
     (tmp_path / "other").mkdir()
     os.symlink(tmp_path / "other", tmp_path / "t" / "part=p" / "link")
     create(tmp_path / "t" / "below" / "more")
+    for name in ("hoodie.properties.backup", "moving.properties", "copied_from.json"):
+        inner = tmp_path / "t" / name / ".hoodie"
+        inner.mkdir(parents=True)
+        (inner / name).touch()
     found = [*readers(table.state()), *inside(table.storage)]
     assert [each.kind for each in found] == ["consumers", "savepoints", "links", "tables"]
     refuse("A drop", found, [each.kind for each in found])
-    with pytest.raises(PendingInstantError, match=r"2 obstacles.*link lead elsewhere.*below/more"):
+    with pytest.raises(PendingInstantError, match=r"2 obstacles.*link lead elsewhere.*below/more, .*backup, .*"):
         refuse("A drop", found, ("consumers", "savepoints"))
 
 
