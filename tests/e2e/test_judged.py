@@ -82,7 +82,7 @@ def test_a_missed_objective_starts_the_service_that_mends_it(airflow: Running, t
     run = airflow.api.trigger(JUDGE, {})
     assert airflow.ended(JUDGE, run)["judge"] == "success"
     log = airflow.api.task_log(JUDGE, run, "judge", 1)
-    assert "1 table by objectives, 1 of them as the watcher saw them; 1 service would mend" in log
+    assert "1 table by objectives, 1 of them as the watcher saw them; 1 service would restore missed objectives" in log
     begun = f"objectives__{run}"
     states = airflow.ended(COMPACT, begun)
     assert set(states.values()) == {"success"}, states

@@ -59,4 +59,5 @@ def test_the_tables_are_seen_by_the_watcher(airflow: Running, page: Page) -> Non
         page.wait_for_timeout(2000)
     expect(row).to_contain_text(re.compile("[KM]iB"))
     flights.click()
+    page.get_by_role("link", name="Timeline", exact=True).click()
     expect(page.get_by_role("img", name="Timeline of")).to_be_visible(timeout=20_000)
