@@ -11,7 +11,7 @@ from hoodie.engine import Engine
 from hoodie.services.decision import Decision
 from hoodie.services.purge.plan import PurgePlan
 from hoodie.services.purge.service import Purge
-from hoodie.services.purge.subject import Subject, subject_of
+from hoodie.services.purge.subject import KEY, Subject, subject_of
 from hoodie.services.stages import Facts, Notes
 from hoodie.table import HoodieTable
 from hudi_services.entry.size_estimate import Work
@@ -71,5 +71,6 @@ class PurgeTask:
         return Work(0, "threads of this process search every file")
 
     def _bad_rows(self, table: HoodieTable, subject: Subject) -> BadRowPurge:
-        columns = {*subject.columns.names, *table.properties.record_key_fields}
-        return BadRowPurge(self.quarantine, frozenset(columns), subject.values, subject.digest[:8])
+        keys = frozenset(subject.keys[KEY].to_pylist())
+        columns = frozenset(table.properties.record_key_fields)
+        return BadRowPurge(self.quarantine, columns, keys, subject.digest[:8], subject.condition)

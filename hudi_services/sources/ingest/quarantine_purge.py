@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
+from sqlglot import exp
+
+from hoodie.read.filters.text import parse_condition
 from hoodie.storage import open_storage, walk_files
 
 _ENDING = ".jsonl"
@@ -16,7 +20,8 @@ _ENDING = ".jsonl"
 
 @dataclass(frozen=True)
 class BadRowPurge:
-    """The bad rows in `folder` that have one of the `values` in one of the `columns`, or in a text that is not a row.
+    """The bad rows in `folder` that have one of the `values` in one of the `columns`, or in a text that is not a row, and those
+    that the `condition` of SQL is true for, as far as equal texts show it.
 
     `mark` is part of the names of files that are written again.
     """
@@ -25,6 +30,11 @@ class BadRowPurge:
     columns: frozenset[str]
     values: frozenset[str]
     mark: str
+    condition: str = ""
+
+    @cached_property
+    def _tree(self) -> exp.Expression | None:
+        return parse_condition(self.condition) if self.condition else None
 
     def found(self) -> int:
         """The rows that `erase` would remove. Changes nothing."""
@@ -59,9 +69,49 @@ class BadRowPurge:
         except ValueError:
             return self._in_text(line)
         row: Any = entry.get("row") if isinstance(entry, dict) else None
-        if isinstance(row, dict):
-            return any(str(row[name]) in self.values for name in self.columns if name in row)
-        return self._in_text(line)
+        if not isinstance(row, dict):
+            return self._in_text(line)
+        texts = {name.lower(): str(value) for name, value in row.items()}
+        if any(texts.get(name.lower()) in self.values for name in self.columns):
+            return True
+        return _truth(self._tree, lambda name, text: texts.get(name.lower()) == text) is True
 
     def _in_text(self, text: str) -> bool:
-        return any(re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text) for value in self.values)
+        if any(_has(text, value) for value in self.values):
+            return True
+        return _truth(self._tree, lambda _name, value: _has(text, value)) is True
+
+
+def _has(text: str, value: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text) is not None
+
+
+def _truth(tree: exp.Expression | None, equal: Callable[[str, str], bool]) -> bool | None:
+    """The truth of a condition, where `equal` compares a column with a text; None: texts do not show it.
+
+    The parts of an `and` that texts do not show count as true beside one that is.
+    """
+    match tree:
+        case exp.Paren():
+            return _truth(tree.this, equal)
+        case exp.And():
+            both = [_truth(tree.this, equal), _truth(tree.expression, equal)]
+            return False if False in both else True if True in both else None
+        case exp.Or():
+            both = [_truth(tree.this, equal), _truth(tree.expression, equal)]
+            return True if True in both else None if None in both else False
+        case exp.EQ():
+            sides = [tree.this, tree.expression]
+            return _is_one_of(sides, [side for side in sides if isinstance(side, exp.Literal)], equal)
+        case exp.In():
+            return _is_one_of([tree.this], [text for text in tree.expressions if isinstance(text, exp.Literal)], equal)
+    return None
+
+
+def _is_one_of(
+    sides: Sequence[exp.Expression], literals: Sequence[exp.Expression], equal: Callable[[str, str], bool]
+) -> bool | None:
+    column = next((side for side in sides if isinstance(side, exp.Column)), None)
+    if column is None or not literals:
+        return None
+    return any(equal(column.name, str(literal.this)) for literal in literals)

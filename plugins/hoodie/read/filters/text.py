@@ -47,7 +47,7 @@ def parse_filter(text: str, columns: pa.Schema) -> pc.Expression:
     not of its column's type, and for parts of SQL that are not supported here.
     """
     try:
-        return _Conditions(columns).truth(_parsed(text), negated=False)
+        return _Conditions(columns).truth(parse_condition(text), negated=False)
     except SqlglotError as error:
         raise ArgumentError(f"A filter cannot be read: {text!r:.200}", found=_place(error), fix=_HELP) from error
     except RecursionError as error:
@@ -56,7 +56,8 @@ def parse_filter(text: str, columns: pa.Schema) -> pc.Expression:
         ) from error
 
 
-def _parsed(text: str) -> exp.Expression:
+def parse_condition(text: str) -> exp.Expression:
+    """The tree of a condition, without a look at columns. Raises SqlglotError for other text."""
     if not text.strip():
         raise SqlglotError("nothing")
     try:

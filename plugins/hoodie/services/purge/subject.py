@@ -9,12 +9,11 @@ from hashlib import sha256
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import sqlglot
 from sqlglot import exp
 
 from hoodie.errors import UnsupportedTableError
 from hoodie.model.meta_columns import RECORD_KEY
-from hoodie.read.filters.text import parse_filter
+from hoodie.read.filters.text import parse_condition, parse_filter
 from hoodie.view import TableState
 from hoodie.view.table_schema import table_schema
 
@@ -43,7 +42,7 @@ class Subject:
     @cached_property
     def columns(self) -> pa.Schema:
         """The columns that the condition names."""
-        tree = sqlglot.parse_one(self.condition, dialect="spark")
+        tree = parse_condition(self.condition)
         named = {identifier.name.lower() for identifier in tree.find_all(exp.Identifier)}
         return pa.schema([field for field in self.schema if field.name.lower() in named])
 
@@ -59,7 +58,7 @@ class Subject:
     @cached_property
     def values(self) -> frozenset[str]:
         """The keys, and the values that the condition asks for, as text."""
-        tree = sqlglot.parse_one(self.condition, dialect="spark")
+        tree = parse_condition(self.condition)
         literals = (str(literal.this) for literal in tree.find_all(exp.Literal) if _is_compared(literal))
         return frozenset([*literals, *self.keys[KEY].to_pylist()])
 

@@ -227,3 +227,11 @@ def test_virtual_keys_of_rows_that_stay_are_no_traces(tmp_path):
     assert done.is_erased
     assert done.rows == 0
     assert content(table) == {PERSON: ("p", 2, 2), **OTHERS}
+
+
+def test_a_column_in_quotes_is_searched_as_it_is_read(tmp_path):
+    table = made(tmp_path / "t")
+    decision = table.explain(Purge(f"\"id\" = '{PERSON}'"))
+    assert decision.plan.subject.values == {PERSON}
+    assert table.run(Purge(f"\"id\" = '{PERSON}'")).is_erased
+    assert holding(table) == set()

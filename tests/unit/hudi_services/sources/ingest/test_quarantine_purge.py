@@ -43,3 +43,18 @@ def test_a_killed_run_has_left_both_files(tmp_path):
 
 def test_no_quarantine(tmp_path):
     assert purge(tmp_path / "nowhere", "c-1").erase() == 0
+
+
+def test_a_condition_takes_no_rows_of_others(tmp_path):
+    rows = [{"id": "c-1", "country": "DE"}, {"ID": "c-2", "country": "DE"}, {"id": "c-1", "country": "FR"}]
+    lines = [json.dumps({"row": row}) for row in rows] + ["c-1;DE;torn", "c-2;DE;torn"]
+    (tmp_path / "rows.jsonl").write_text("\n".join(lines))
+    for condition, number in {
+        "id = 'c-1' and country = 'DE'": 2,
+        "id = 'c-1' and (age > 18)": 3,
+        "'c-2' = \"ID\" or country in ('FR', 'IT')": 3,
+        "not id = 'c-1'": 0,
+        "country <> 'DE' and age > 18": 0,
+    }.items():
+        purge = BadRowPurge(str(tmp_path), frozenset({"id"}), frozenset(), "ab12cd34", condition)
+        assert purge.found() == number, condition
