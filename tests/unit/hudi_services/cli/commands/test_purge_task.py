@@ -6,6 +6,7 @@ import json
 
 from hoodie import Purge
 from hoodie.engine import LocalEngine
+from hoodie.services.purge.erasure import Erasure
 from hudi_services.cli.commands.purge_task import PurgeTask
 from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, batch, create
@@ -25,3 +26,20 @@ def test_counts_and_bad_rows_by_their_keys(tmp_path):
     (left,) = (tmp_path / "bad").iterdir()
     assert json.loads(left.read_text())["row"]["id"] == "other-2"
     assert not task.run(LocalEngine(1)).acted
+
+
+def test_rows_that_came_back_are_a_blocker(tmp_path, monkeypatch):
+    table = create(tmp_path / "t", FakeClock())
+    person = batch([("person-1", "p", 1, 1)])
+    table.write(person, "upsert", SMALL_BLOOM)
+    real = Erasure._clean
+
+    def write_first(*args):
+        table.write(person, "upsert", SMALL_BLOOM)
+        return real(*args)
+
+    monkeypatch.setattr(Erasure, "_clean", write_first)
+    task = PurgeTask(table.base_path, str(tmp_path / "bad"), Purge("id = 'person-1'"), {})
+    result = task.run(LocalEngine(1))
+    assert [blocker["reason"] for blocker in result.blockers] == ["rows came back during the run"]
+    assert "run it again" in result.message
