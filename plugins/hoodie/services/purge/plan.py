@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -202,10 +202,9 @@ def _going(plan: PurgePlan, traces: Sequence[Trace]) -> list[Item]:
     what = {trace.path: trace.what for trace in traces}
     items = [Item(file.path, file.size, f"{file.reason}{_holds(what.get(file.path))}") for file in plan.removal.files]
     items += [Item(trace.path, trace.size, f"a copy{_holds(trace.what)}") for trace in plan.copies]
-    return [
-        *items,
-        *(Item(trace.path, trace.size, f"Hudi's metadata table{_holds(trace.what)}") for trace in plan.index),
-    ]
+    items += [Item(trace.path, trace.size, f"Hudi's metadata table{_holds(trace.what)}") for trace in plan.index]
+    parts = (plan.subject.digest, str(plan.rows))  # approval is of these rows, not of all that lie in the same files
+    return [replace(item, parts=parts) for item in items]
 
 
 def _holds(what: str | None) -> str:

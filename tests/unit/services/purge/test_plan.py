@@ -77,3 +77,12 @@ def test_a_metadata_table_that_alone_holds_a_value_goes(table):
     assert "deletes Hudi's metadata table, with values in 1 file" in table.explain(PURGE).as_text("purge")
     assert table.run(PURGE).is_erased
     assert table.storage.info(".hoodie/metadata/record_index/file") is None
+
+
+def test_approval_is_of_the_condition_and_its_rows(table):
+    one, all_rows = (table.explain(Purge(where)) for where in (f"id = '{PERSON}'", f"id = '{PERSON}' or value >= 0"))
+    assert {item.path for item in one.items} <= {item.path for item in all_rows.items}
+    again = table.explain(Purge(f"id  =  '{PERSON}'"))
+    assert [item.path for item in again.items] == [item.path for item in one.items]
+    assert len({one.digest, all_rows.digest, again.digest}) == 3
+    assert table.explain(PURGE).digest == one.digest
