@@ -26,6 +26,9 @@ settings.load_profile("any machine")
 ROOT = Path(__file__).parents[1]
 os.environ["PYTHONPATH"] = os.pathsep.join((str(ROOT / "plugins"), str(ROOT)))
 
+# pytest-xdist sets the width of its terminal for its workers, and commands would fit their tables to it.
+os.environ.pop("COLUMNS", None)
+
 # Tests make and delete some hundred thousand small files: in memory, where the machine gives enough of it. A disk takes a third
 # of the time of the unit tests to delete them.
 MEMORY = Path("/dev/shm")

@@ -26,10 +26,8 @@ def test_all_tables_of_a_registry_although_some_cannot_be_read(tmp_path, capsys)
     file = registered(tmp_path, *({"name": name} for name in names), {"name": "wrong", "no_such_key": 1})
     assert main(["advise", f"--registry={file}"]) == 0
     text = capsys.readouterr().out
-    assert (
-        f"torn: 1 damage\n  DAMAGE   The table cannot be read: .hoodie/hoodie.properties of\n           {tmp_path}"
-        in text
-    )
+    unbroken = "".join(text.split())
+    assert f"torn:1damageDAMAGEThetablecannotberead:.hoodie/hoodie.propertiesof{tmp_path}" in unbroken
     assert "A file is missing that commit" in text
     assert "FAILED   The registry has a mistake:" in text
     assert "Nothing to do: fine.\nLooked at: files," in text
@@ -50,7 +48,7 @@ def test_all_tables_of_a_registry_although_some_cannot_be_read(tmp_path, capsys)
 def test_one_table_by_its_path_or_its_name(tmp_path, capsys):
     create(tmp_path / "fine").write(batch([("a", "p", 1, 1)]), "upsert", SMALL_BLOOM)
     assert main(["advise", f"--target-base-path={tmp_path}/fine", "--exit-code"]) == 0
-    assert capsys.readouterr().out.split() == ["Nothing", "to", "do:", f"{tmp_path}/fine.", *LOOKED.split()]
+    assert "".join(capsys.readouterr().out.split()) == f"Nothingtodo:{tmp_path}/fine.{''.join(LOOKED.split())}"
     file = registered(tmp_path, {"name": "fine", "objectives": {"freshness": "1s"}})
     assert main(["advise", "--table=fine", f"--registry={file}"]) == 0
     assert main(["advise", "--table=other", f"--registry={file}"]) == 2
