@@ -41,6 +41,12 @@ while True:
 """
 
 
+def written(outputs):
+    """The keys of which a writer says that they are written, with their instants."""
+    lines = [line.split() for out in outputs for line in out.read_text().split("\n")[:-1]]
+    return {words[2]: words[1] for words in lines if words[:1] == ["did"] and len(words) == 3}
+
+
 @pytest.mark.parametrize("version", ["9", "6"])
 def test_archivers_at_once_that_are_killed(tmp_path, version):
     create(tmp_path / "t", QuickClock(), **{"hoodie.write.table.version": version})
@@ -67,12 +73,14 @@ def test_archivers_at_once_that_are_killed(tmp_path, version):
         process.send_signal(signal.SIGKILL)
         process.wait()
         running[victim] = start("write" if victim == 2 else "archive")
+    deadline = time.monotonic() + 60
+    while len(written(outputs)) < 4:
+        time.sleep(0.02)
+        assert time.monotonic() < deadline, [out.read_text() for out in outputs]
     for _, process in running:
         process.send_signal(signal.SIGKILL)
         process.wait()
-    lines = [line.split() for out in outputs for line in out.read_text().splitlines()]
-    acknowledged = {words[2]: words[1] for words in lines if words[0] == "did" and len(words) == 3}
-    assert len(acknowledged) >= 4
+    acknowledged = written(outputs)
     table = shared(tmp_path / "t")
     assert set(content(table)) >= set(acknowledged)
     assert {time for time, _ in every(table)} >= set(acknowledged.values())

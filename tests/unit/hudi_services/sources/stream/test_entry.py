@@ -38,7 +38,7 @@ def test_a_table_of_the_registry_is_followed_by_its_name(tmp_path):
     assert {"--max-bytes", str(1 << 30), "--max-commits", "5", "--start-fresh"} <= set(found)
     assert "--for" not in found
     runs = {each.service: each.runs for each in services_of(table, ENTRIES, date(2026, 1, 1))}
-    assert (runs["stream"], runs["clean"]) == ("after commits of orders", "after stream")
+    assert (runs["stream"], runs["clean"]) == ("after commits of orders", "after commits by any program")
     trigger = STREAM.dag.trigger(table, STREAM.section_of(table))
     assert (trigger.tables, trigger.cron) == (("orders",), None)
     assert [step.task_id for step in STREAM.dag.steps(table, STREAM.section_of(table))] == ["new_commits", "stream"]
