@@ -57,7 +57,7 @@ _OWN = {
     "greek": str.maketrans("‘’", "ʽʼ"),
     "hebrew": str.maketrans("¯", "‾"),
     "koi8u": str.maketrans("∙", "•"),
-    "gb18030": str.maketrans("\ue7c7ḿ", "ḿ\ue7c7"),  # of 2005: Python has that of 2000
+    "gb18030": str.maketrans("\ue7c7ḿ", "ḿ\ue7c7"),  # the standard of 2005: Python has that of 2000
     "sjis": str.maketrans("＼", "\\"),
     "ujis": str.maketrans("＼", "\\"),
 }

@@ -19,7 +19,6 @@ def located(control: Connection[Any], stored: StoredPosition, positions: LogPosi
     be missing between: for a log that was purged or reset, for a server without these transactions, where they are not known,
     and for another server inside a snapshot in chunks.
     """
-    positions.know(stored)
     try:
         identity = log_identity(control, stored.place, positions.created)
     except SourceError as error:
@@ -27,6 +26,7 @@ def located(control: Connection[Any], stored: StoredPosition, positions: LogPosi
             raise
         identity = None
     if identity is not None and stored.is_of(identity):
+        positions.know(stored)
         return stored
     missing = SourceError(
         f"The binlog of {stored.source} does not continue at {stored.position}",

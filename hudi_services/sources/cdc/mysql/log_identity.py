@@ -84,6 +84,12 @@ class StoredPosition:
         return [{**entry, "names": name_ranges(names)} for entry, names in groups.values()]
 
 
+def has_transactions(identity: str) -> bool:
+    """Return True for what `log_identity` says on MariaDB, where it includes the transactions before the place."""
+    match = _LOG.fullmatch(identity)
+    return match is not None and match["transactions"] is not None
+
+
 def identity_with(identity: str, transactions: str) -> str:
     """Return what identifies a log of MySQL, with the transactions before a place. They may be empty."""
     return identity.replace(", file of", f", transactions {transactions}, file of") if transactions else identity
@@ -134,10 +140,12 @@ def log_identity(connection: Connection[Any], position: LogPosition, created: Ca
 
     `created` says when a file of the log began: a server that is set up again by the same statements has the same transactions.
     """
-    server = server_identity(connection)
     if not is_mariadb(connection):
+        [[server]] = rows_of(connection, "SELECT @@server_uuid")
         return f"server {server}, file of {created(position.file)}"
-    [[transactions]] = rows_of(connection, "SELECT BINLOG_GTID_POS(%s, %s)", (position.file, position.offset))
+    [[server, transactions]] = rows_of(
+        connection, "SELECT @@server_id, BINLOG_GTID_POS(%s, %s)", (position.file, position.offset)
+    )
     if transactions is None:
         return None
     return f"server {server}, transactions {transactions}, file of {created(position.file)}"

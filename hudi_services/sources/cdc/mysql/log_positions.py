@@ -13,7 +13,7 @@ from hudi_services.entry.server import DatabaseServer
 from hudi_services.sources.cdc.mysql.binlog.events import Event, Kind
 from hudi_services.sources.cdc.mysql.binlog.log import file_created, position_after
 from hudi_services.sources.cdc.mysql.connection import connected, is_mariadb
-from hudi_services.sources.cdc.mysql.log_identity import StoredPosition, identity_with, log_identity
+from hudi_services.sources.cdc.mysql.log_identity import StoredPosition, has_transactions, identity_with, log_identity
 from hudi_services.sources.cdc.mysql.log_transactions import LogTransactions
 from hudi_services.sources.cdc.mysql.position import LogPosition
 from hudi_services.sources.cdc.mysql.transaction_place import executed_transactions, place_after
@@ -62,7 +62,7 @@ class LogPositions:
                 f"The binlog of {source} no longer has the position {place}",
                 fix="keep logs longer: `hudi-services cdc check` shows how long. Then load again with --start-fresh",
             )
-        if is_mariadb(control):
+        if has_transactions(identity):
             return StoredPosition(source, str(place), identity)
         transactions = self._transactions.before(place) or executed_transactions(control, place)
         self._transactions.know(place, transactions)
@@ -86,5 +86,4 @@ class LogPositions:
 
     def know(self, stored: StoredPosition) -> None:
         """Keep the transactions before a stored position, from which the log is read."""
-        if transactions := stored.transactions:
-            self._transactions.know(stored.place, transactions)
+        self._transactions.know(stored.place, stored.transactions)

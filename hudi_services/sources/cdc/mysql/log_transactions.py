@@ -25,8 +25,9 @@ class LogTransactions:
     _since: list[tuple[LogPosition, tuple[str, int]]] = field(default_factory=list)
 
     def know(self, place: LogPosition, transactions: str) -> None:
-        """Keep what a stored position says of its place."""
-        self._places[place] = transactions
+        """Keep what a stored position says of its place. Empty transactions are not known."""
+        if transactions:
+            self._places[place] = transactions
         if len(self._places) > _PLACES:
             del self._places[next(iter(self._places))]
 

@@ -44,6 +44,16 @@ def test_reading_from_a_stored_place_adds_what_follows():
     assert found.before(place(399)) == ""
 
 
+def test_a_place_that_was_unknown_is_known_once_its_log_is_read():
+    found = LogTransactions()
+    found.know(place(500), "")
+    found.know(place(400), f"{A}:1-9")
+    found.restart()
+    found.note(place(400), ROTATE)
+    found.note(place(450), gtid(10))
+    assert found.before(place(500)) == f"{A}:1-10"
+
+
 def test_a_place_inside_a_file_is_unknown_until_the_next_file():
     found = LogTransactions()
     found.note(place(400), ROTATE)
