@@ -49,6 +49,29 @@ def only_flag() -> click.Option:
     )
 
 
+def approval_flag() -> click.Option:
+    """The flag of commands without a question: it approves the plan with this digest."""
+    return click.Option(
+        ["--yes"],
+        type=PlanDigest(),
+        metavar="DIGEST",
+        help="Approve the plan with this digest (from --explain), also if it exceeds the delete limits (hoodie.delete.max.*).",
+    )
+
+
+def confirmation_flag() -> click.Option:
+    """The flag of commands that ask: its value is None without the flag, and empty where no digest follows it."""
+    return click.Option(
+        ["--yes"],
+        is_flag=False,
+        flag_value="",
+        type=PlanDigest(),
+        metavar="[DIGEST]",
+        help="Do not ask. To delete more than the limits hoodie.delete.max.* allow without approval, give the digest of the "
+        "plan, which --explain shows.",
+    )
+
+
 ONLY_FIELD = Field(
     ONLY,
     "Only this plan",

@@ -12,7 +12,7 @@ import click
 from hoodie.config import laid_over
 from hudi_services.cli.flags import CONTEXT, chosen_table, json_flag, table_flags, verbose_flag, with_examples
 from hudi_services.cli.properties import merged_options
-from hudi_services.entry.digest import PlanDigest
+from hudi_services.entry.digest import confirmation_flag
 from hudi_services.operations.history.flag import recorded_table
 from hudi_services.runtime.result import DONE, finish
 from hudi_services.runtime.terminal import echo
@@ -96,15 +96,7 @@ def take_back_command(
                 is_flag=True,
                 help="Keep the source files of these commits as loaded: the next run of the feed does not load them again.",
             ),
-            click.Option(
-                ["--yes"],
-                is_flag=False,
-                flag_value="",
-                type=PlanDigest(),
-                metavar="[DIGEST]",
-                help="Do not ask. To delete more than the limits hoodie.delete.max.* allow without approval, give the digest of "
-                "the plan, which --explain shows.",
-            ),
+            confirmation_flag(),
             json_flag("Print the plan or the result as JSON."),
             verbose_flag(),
         ],

@@ -16,7 +16,7 @@ from hudi_services.cli.flags import (
     with_examples,
 )
 from hudi_services.cli.properties import merged_options
-from hudi_services.entry.digest import PlanDigest
+from hudi_services.entry.digest import confirmation_flag
 from hudi_services.entry.source import FolderSource, TopicSource
 from hudi_services.entry.table_choice import ChosenTable
 from hudi_services.operations.history.flag import recorded_table
@@ -84,15 +84,7 @@ purge = click.Command(
         click.Option(["--props"], help="Properties file of hoodie.* options, a path or URL."),
         click.Option(["--hoodie-conf", "conf"], multiple=True, metavar="KEY=VALUE", help="One option. Repeatable."),
         click.Option(["--explain"], is_flag=True, help="Print what would be erased and change nothing."),
-        click.Option(
-            ["--yes"],
-            is_flag=False,
-            flag_value="",
-            type=PlanDigest(),
-            metavar="[DIGEST]",
-            help="Do not ask. More than a run may delete without approval (hoodie.delete.max.*) needs the digest that "
-            "--explain prints.",
-        ),
+        confirmation_flag(),
         json_flag("Print the plan or the result as JSON."),
         verbose_flag(),
     ],

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-import click
 from pydantic import Field as Limit
 
 from hoodie.config import own_options, select_keys
@@ -26,7 +25,7 @@ from hudi_services.entry.dag import (
     Trigger,
     WhenDue,
 )
-from hudi_services.entry.digest import ONLY_FIELD, PlanDigest, only_flag, only_flags
+from hudi_services.entry.digest import ONLY_FIELD, approval_flag, only_flag, only_flags
 from hudi_services.entry.planning import commits_trigger
 from hudi_services.entry.preconditions import not_begun
 from hudi_services.entry.service import Command, Dag, Section, ServiceEntry
@@ -132,13 +131,7 @@ CLEAN = ServiceEntry(
         "Remove file slices that no retained view of the table needs.",
         _task,
         flags=(
-            click.Option(
-                ["--yes"],
-                type=PlanDigest(),
-                metavar="DIGEST",
-                help="Approve the plan with this digest (from --explain), also if it exceeds the delete limits "
-                "(hoodie.delete.max.*).",
-            ),
+            approval_flag(),
             only_flag(),
         ),
         application="cleaner.py",

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import click
-
 from hoodie.config import own_options, select_keys
 from hoodie.config.groups import TTL_OPTIONS
 from hoodie.config.keys.ttl import DAYS_RETAINED
@@ -23,7 +21,7 @@ from hudi_services.entry.dag import (
     Trigger,
     WhenDue,
 )
-from hudi_services.entry.digest import ONLY_FIELD, PlanDigest, only_flag, only_flags
+from hudi_services.entry.digest import ONLY_FIELD, approval_flag, only_flag, only_flags
 from hudi_services.entry.preconditions import not_begun
 from hudi_services.entry.service import Command, Dag, KeyPath, Section, ServiceEntry
 from hudi_services.entry.table import Cron, ServiceSection, Table
@@ -92,13 +90,7 @@ TTL = ServiceEntry(
         "Drop partitions that have outlived hoodie.partition.ttl.strategy.days.retain. Needs no Spark.",
         _task,
         flags=(
-            click.Option(
-                ["--yes"],
-                type=PlanDigest(),
-                metavar="DIGEST",
-                help="Approve the plan with this digest (from --explain), also if it exceeds the delete limits "
-                "(hoodie.delete.max.*).",
-            ),
+            approval_flag(),
             only_flag(),
         ),
         examples=(
