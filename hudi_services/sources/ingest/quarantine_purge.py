@@ -46,7 +46,7 @@ class BadRowPurge:
         for path, lines, kept in self._files():
             if kept:
                 text = "".join(f"{line}\n" for line in kept)
-                with suppress(FileExistsError):  # of a run that was killed
+                with suppress(FileExistsError):  # a run that was killed has made it
                     storage.create(f"{path.removesuffix(_ENDING)}-{self.mark}{_ENDING}", text.encode())
             storage.delete(path)
             count += len(lines) - len(kept)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from hoodie.storage.remote import FsspecStorage
 
 
-class TaggedStorage(FsspecStorage):
+class TaggedStorage(FsspecStorage, ABC):
     """A store with conditional replacement: see `ReplacingStorage.replace`. A version has many names; here it is a tag."""
 
     def replace(self, path: str, old: bytes, new: bytes) -> bool:
@@ -34,13 +35,13 @@ class TaggedStorage(FsspecStorage):
         except FileNotFoundError:
             return False
 
+    @abstractmethod
     def _read_tagged(self, target: str) -> tuple[bytes, str]:
         """An object's content with its tag, from one answer. Raises FileNotFoundError."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _put_tagged(self, target: str, data: bytes, tag: str) -> None:
         """Replace the object that has this tag. Raises FileExistsError when it has another by now, or FileNotFoundError."""
-        raise NotImplementedError
 
     def _prove_match(self, target: str, data: bytes, old_tag: str) -> None:
         """Check that a store heeds the condition, if stores of many makers speak the protocol."""

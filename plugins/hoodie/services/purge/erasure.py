@@ -54,7 +54,7 @@ from hoodie.write.input import write_input
 from hoodie.write.staleness import refuse_stale
 
 _OPERATION = "COMPACT"  # readers of changes pass over a commit of this operation
-_READINGS = 10  # of the rows to delete, while others change the table
+_READINGS = 10  # readings of the rows to delete, while others change the table
 PURGE = "hoodie.purge"  # a key of ours in the extra metadata of a compaction plan: the digest of the condition
 
 

@@ -30,9 +30,8 @@ from hoodie.services.stages import Facts, Item, Items, Notes
 from hoodie.view import TableState, TableView
 from hoodie.view.files import sizes_by_path
 
-_MOST_PAIRS = (
-    1_000_000  # of partition and key: beyond them a row that changed its partition is found by the condition alone
-)
+# With more pairs of partition and key a row that changed its partition is found by the condition alone.
+_MOST_PAIRS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -41,14 +40,14 @@ class PurgePlan:
 
     subject: Subject
     rows: int
-    groups: frozenset[GroupId]  # of which any file has a trace
+    groups: frozenset[GroupId]  # groups in which any file has a trace
     rewritten: tuple[FileSlice, ...]
     removal: Removal
     copies: tuple[Trace, ...]  # below `.hoodie/.deleted` and `.hoodie/.quarantine`
     left: tuple[
         Trace, ...
     ]  # traces that no step of a purge removes, such as texts in the timeline, or logs that no slice has
-    index: tuple[Trace, ...] = ()  # of Hudi's metadata table, which any change of the table by this library deletes
+    index: tuple[Trace, ...] = ()  # in Hudi's metadata table, which any change of the table by this library deletes
     outside: str | None = None  # the source of a bootstrap, whose files are not searched
 
     @property

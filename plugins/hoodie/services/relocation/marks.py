@@ -46,7 +46,7 @@ def retire(storage: Storage, mark: str) -> None:
         return
     recover_properties(storage)
     if storage.info(mark) is not None and storage.read(mark) != storage.read(PROPERTIES):
-        storage.delete(mark)  # of an earlier table of this place
+        storage.delete(mark)  # the mark of an earlier table of this place
     storage.move(PROPERTIES, mark)
 
 
