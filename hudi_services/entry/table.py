@@ -49,10 +49,12 @@ def _named(value: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class Keys(Part):
-    """Columns that identify a record, place it, and decide which of two versions is the newer."""
+    """Columns that identify a record, place it, and decide which of two versions is the newer. With `fixed_partition` all rows of
+    a key have the same partition."""
 
     record_key: Annotated[Texts, AfterValidator(_named)]
     partition_by: Texts = ()
+    fixed_partition: Annotated[bool, Field(strict=True)] = False
     ordering: Texts = ()
 
 

@@ -127,7 +127,7 @@ def _warnings(table: Table) -> Iterator[str]:
     from hudi_services.sources.ingest.partition_times import misread_partitions
 
     yield from misread_partitions(table)
-    yield from keys_per_partition(table, table.section("ingest"))
+    yield from keys_per_partition(table)
 
 
 def _sql_problems(sql: str) -> Iterator[tuple[KeyPath, str]]:

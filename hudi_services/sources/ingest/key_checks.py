@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from hoodie.config import CREATE_KEYS, select_keys
 from hoodie.config.create import new_table_properties
@@ -11,8 +12,11 @@ from hoodie.config.keys.index import GLOBAL_TYPES, INDEX_TYPE
 from hoodie.errors import HoodieError
 from hudi_services.entry.feed.types import Type, parse_type
 from hudi_services.entry.new_table import options_of_new
-from hudi_services.entry.source import FolderSource
+from hudi_services.entry.source import DatabaseSource, FolderSource, TopicSource
 from hudi_services.entry.table import Keys, ServiceSection, Table
+
+if TYPE_CHECKING:
+    from hudi_services.sources.ingest.shape.statement import Statement
 
 _NO_TEXT = ("binary", "array", "map", "struct")
 _FIX = "write it as string in `schema` or `cast`"
@@ -46,25 +50,64 @@ def refused_keys(table: Table) -> Iterator[tuple[tuple[str, ...], str]]:
             yield ("keys", "partition_by"), f"{name!r} is a {kind}, which makes no folder; {_FIX}"
 
 
-def keys_per_partition(table: Table, section: ServiceSection) -> Iterator[str]:
-    """A line where a key is unique in its partition only: the row of another partition would be a second one."""
-    keys = table.keys
-    if table.source is None or keys is None or not keys.partition_by:
+def keys_per_partition(table: Table) -> Iterator[str]:
+    """A line where a key is unique in its partition only, so that the row of another partition would be a second one.
+
+    None if the rows of a key cannot have two partitions: they are a function of the key, or the entry says so. None for a table
+    of a database server, whose changes also name the row before.
+    """
+    source, keys = table.source, table.keys
+    if source is None or isinstance(source, DatabaseSource) or keys is None or keys.fixed_partition:
         return
-    if table.folder is not None and table.folder.operation not in ("upsert", "delete"):
+    if isinstance(source, FolderSource) and source.operation not in ("upsert", "delete"):
         return
-    folders = [name.partition(":")[0] for name in keys.partition_by]
-    try:
-        index = resolve(select_keys({**table.hoodie, **section.hoodie}, [INDEX_TYPE]), [INDEX_TYPE])[INDEX_TYPE]
-    except HoodieError:  # a mistake of the registry
+    outside = list(_not_of_key(source, keys))
+    index = _index(table)
+    if not outside or index is None or index in GLOBAL_TYPES:
         return
-    if index in GLOBAL_TYPES or set(folders) & set(keys.record_key):
-        return
-    key, where = ", ".join(keys.record_key), ", ".join(folders)
+    key, where = ", ".join(keys.record_key), ", ".join(outside)
     yield (
         f"key {key} is unique in each {where} only, by the index {index}: a row that comes with another {where} is there twice. "
-        f"Set hoodie.index.type: GLOBAL_SIMPLE below ingest.hoodie, or add {where} to the key"
+        f"Set hoodie.index.type: GLOBAL_SIMPLE below {_loader(table)}.hoodie, add {where} to the key, or say "
+        f"keys.fixed_partition: true if a key never comes with another {where}"
     )
+
+
+def _not_of_key(source: FolderSource | TopicSource, keys: Keys) -> Iterator[str]:
+    """The partition columns that are neither columns of the key nor computed from such ones by the SQL of the source, row by
+    row."""
+    names = (name.partition(":")[0] for name in keys.partition_by)
+    outside = [name for name in names if name not in keys.record_key]
+    sql = source.sql if isinstance(source, FolderSource) else None
+    if not outside or sql is None:
+        yield from outside
+        return
+    from hudi_services.sources.ingest.shape.statement import parsed  # loads DuckDB, which most tables do not need
+
+    statement = parsed(sql)
+    of_key = {name.lower() for name in map(statement.source_of, keys.record_key) if name is not None}
+    yield from (name for name in outside if not _is_made_of(statement, name, of_key))
+
+
+def _is_made_of(statement: Statement, name: str, columns: set[str]) -> bool:
+    inputs = statement.inputs.get(name.lower())
+    return inputs is not None and inputs <= columns
+
+
+def _loader(table: Table) -> str:
+    """The section of the service that loads the source."""
+    return "ingest" if table.section("stream") is None else "stream"
+
+
+def _index(table: Table) -> str | None:
+    """The index of the loads; None for a mistake of the registry."""
+    section: ServiceSection | None = table.section(_loader(table))
+    options = {**table.hoodie, **(section.hoodie if section is not None else {})}
+    try:
+        index: str = resolve(select_keys(options, [INDEX_TYPE]), [INDEX_TYPE])[INDEX_TYPE]
+    except HoodieError:
+        return None
+    return index
 
 
 def _makes_folders(table: Table, keys: Keys, name: str) -> bool:

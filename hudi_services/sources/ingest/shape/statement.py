@@ -7,7 +7,7 @@ of; what is not known to be harmless is refused.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count
@@ -24,7 +24,8 @@ class Statement:
 
     Both give a row for each row, in their order, so each result can be traced to its row. `carried` are columns of the result
     that are columns of the rows as they came, by their names there; with `star` so are all others that are not in `made`.
-    `names` are all columns that it names. All names but those of the result are in small letters, as SQL ignores case.
+    `names` are all columns that it names, `inputs` those that each computed column is made of. All names but those of the result
+    are in small letters, as SQL ignores case.
     """
 
     text: str
@@ -34,6 +35,7 @@ class Statement:
     made: frozenset[str]
     star: bool
     names: frozenset[str]
+    inputs: Mapping[str, frozenset[str]]
 
     def source_of(self, name: str) -> str | None:
         """The column of the incoming rows that is unchanged in the result as `name`; None when there is none."""
@@ -77,7 +79,15 @@ def _parsed(grammar: Grammar, text: str) -> Statement:
         made.union(*map(_left_out, stars)),
         bool(stars),
         names,
+        {name: frozenset(named_columns(made)) for name, made in _computed(columns, stars)},
     )
+
+
+def _computed(columns: Sequence[Node], stars: Sequence[Node]) -> Iterator[tuple[str, Node]]:
+    """The columns that the statement makes, with their expressions."""
+    yield from ((name_of(item).lower(), item) for item in columns)
+    for star in stars:
+        yield from ((item["key"].lower(), item["value"]) for item in star["replace_list"])
 
 
 def _left_out(star: Node) -> set[str]:

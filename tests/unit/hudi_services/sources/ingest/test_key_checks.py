@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from hudi_services.demo.home import DemoHome
 from hudi_services.registry.load import read_registry
 from hudi_services.services.entries import ENTRIES
 
@@ -93,5 +96,91 @@ def test_types_that_a_load_takes(tmp_path, keys, source, more):
 )
 def test_a_key_that_is_unique_in_its_partition_only(tmp_path, keys, source, more, warned):
     (table,) = read(tmp_path, keys, source, more).registry.tables
-    found = [line for entry in ENTRIES for line in entry.section.warnings(table)]
-    assert [line[:45] for line in found] == ["key a is unique in each day only, by the inde"] * warned
+    assert [line[:45] for line in warnings(table)] == ["key a is unique in each day only, by the inde"] * warned
+
+
+def warnings(table):
+    return [line for entry in ENTRIES for line in entry.section.warnings(table)]
+
+
+@pytest.mark.parametrize(
+    ("keys", "sql"),
+    [
+        ("{record_key: [a, day, country], partition_by: [country, day]}", None),
+        ("{record_key: [c.id], partition_by: [c.id]}", None),
+        ("{record_key: a, partition_by: day, fixed_partition: true}", None),
+        ("{record_key: [a, moment], partition_by: month}", "select *, strftime(moment, '%Y-%m') as month from batch"),
+        (
+            "{record_key: [a, moment], partition_by: Month}",
+            "select a, Moment as moment, left(MOMENT, 7) as month from batch",
+        ),
+        ("{record_key: [a, moment], partition_by: month}", "select * replace (left(moment, 7) as month) from batch"),
+        ("{record_key: [id], partition_by: hash}", "select key as id, hash(key) % 16 as hash from batch"),
+        ("{record_key: a, partition_by: one}", "select *, 'all' as one from batch"),
+    ],
+)
+def test_a_partition_that_is_a_function_of_the_key(tmp_path, keys, sql):
+    reading = read(tmp_path, keys, f'sql: "{sql}"' if sql else "operation: upsert")
+    assert not reading.mistakes
+    (table,) = reading.registry.tables
+    assert warnings(table) == []
+
+
+@pytest.mark.parametrize(
+    ("keys", "sql", "where"),
+    [
+        ("{record_key: [a, day], partition_by: [day, country]}", None, "country"),
+        (
+            "{record_key: [a], partition_by: [month]}",
+            "select *, strftime(moment, '%Y-%m') as month from batch",
+            "month",
+        ),
+        ("{record_key: [a], partition_by: [p]}", "select lower(b) as a, left(b, 1) as p from batch", "p"),
+        ("{record_key: [a], partition_by: [p]}", "select lower(a) as a, left(a, 1) as p from batch", "p"),
+        ("{record_key: [a], partition_by: [p]}", "select * replace (lower(a) as a), left(a, 1) as p from batch", "p"),
+        ("{record_key: [a], partition_by: [p]}", "select b as a, left(a, 1) as p from batch", "p"),
+        ("{record_key: [a], partition_by: [p]}", "select a, p from batch", "p"),
+        ("{record_key: [a], partition_by: [p]}", "select * from batch", "p"),
+    ],
+)
+def test_a_partition_that_the_key_does_not_decide(tmp_path, keys, sql, where):
+    reading = read(tmp_path, keys, f'sql: "{sql}"' if sql else "operation: upsert")
+    assert not reading.mistakes
+    (table,) = reading.registry.tables
+    (line,) = warnings(table)
+    assert f" is unique in each {where} only" in line
+
+
+@pytest.mark.parametrize(("index", "warned"), [("SIMPLE", True), ("GLOBAL_SIMPLE", False)])
+def test_the_index_of_a_stream_is_in_its_own_section(tmp_path, index, warned):
+    more = f"    stream: {{hoodie: {{hoodie.index.type: {index}}}}}\n    ingest: {{hoodie: {{hoodie.index.type: BLOOM}}}}\n"
+    (table,) = read(tmp_path, "{record_key: a, partition_by: day}", more=more).registry.tables
+    assert ["below stream.hoodie" in line for line in warnings(table)] == [True] * warned
+
+
+SERVERS = """
+servers:
+  shop: {type: mysql, connection: shop, server_id: 5401, state: /state}
+  bus: {type: kafka, connection: bus}
+tables:
+  - {name: t, base_path: /lake/t, keys: {record_key: a, partition_by: day}, source: SOURCE}
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "warned"),
+    [("{server: shop, table: d.t}", False), ("{server: bus, topic: t, format: debezium-json}", True)],
+)
+def test_changes_of_a_database_name_the_row_before(tmp_path, source, warned):
+    (tmp_path / "tables.yaml").write_text(SERVERS.replace("SOURCE", source))
+    reading = read_registry(str(tmp_path / "tables.yaml"))
+    assert not reading.mistakes
+    assert [line[:26] for line in warnings(reading.registry.tables[0])] == ["key a is unique in each da"] * warned
+
+
+def test_the_tables_of_the_demo_have_no_warning(monkeypatch):
+    monkeypatch.setenv("HUDI_LAKE", "/lake")
+    monkeypatch.setenv("HUDI_LANDING", "/landing")
+    tables = read_registry(str(DemoHome(Path("/home")).registry)).registry.tables
+    assert [table.name for table in tables] == ["flights", "flights_live", "flights_history"]
+    assert [line for table in tables for line in warnings(table)] == []
