@@ -45,7 +45,7 @@ def declared_by_pipeline(server: str, file: str | PathLike[str], environ: Mappin
         raise ConfigError(
             f"{counted(len(pipeline.mistakes), 'option')} of the pipeline {file} cannot be kept",
             found=f"\n  {lines}",
-            fix="change these lines. docs/how-to/whole-databases.md lists what a pipeline may have",
+            fix="change these lines. docs/how-to/flink-cdc.md lists what a pipeline may have",
         )
     declared = DatabaseServer(
         type="mysql",

@@ -16,11 +16,6 @@ LINES = 100  # of the README
 SHORT = ("concepts", "get-started", "how-to")  # folders
 WORDS = 900  # of a page
 MEDIAN = 16  # words of a sentence
-STILL_LONG = {
-    "docs/how-to/databases.md",
-    "docs/how-to/kafka.md",
-    "docs/how-to/whole-databases.md",
-}
 
 
 def links(page: Path) -> set[str]:
@@ -50,10 +45,8 @@ def test_the_index_lists_every_page() -> None:
 
 
 def test_pages_are_short() -> None:
-    """Those that are not rewritten yet are listed."""
     pages = [file for folder in SHORT for file in (DOCS / folder).rglob("*.md")]
-    long = {file.relative_to(ROOT).as_posix() for file in pages if is_long(file)}
-    assert_no_faults(sorted(long - STILL_LONG))
+    assert_no_faults(sorted(file.relative_to(ROOT).as_posix() for file in pages if is_long(file)))
 
 
 def is_long(page: Path) -> bool:

@@ -1,4 +1,4 @@
-"""Values of Connect types as Arrow columns: the same types and values as those of the binlog (docs/how-to/databases.md)."""
+"""Values of Connect types as Arrow columns, the same as those of the binlog (docs/reference/database-loads.md)."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ FLAGS = (
     click.Option(
         ["--source-server"],
         metavar="JSON",
-        help="The server of the topic, with the keys of docs/how-to/kafka.md, such as "
+        help="The server of the topic, with the keys of docs/reference/kafka.md, such as "
         """'{"type": "kafka", "connection": "events"}'.""",
     ),
     click.Option(
@@ -37,7 +37,7 @@ FLAGS = (
         ["--message-option"],
         multiple=True,
         metavar="KEY=VALUE",
-        help="A key of docs/how-to/kafka.md that says what the messages do not, such as zone=UTC. Repeatable.",
+        help="A key of docs/reference/kafka.md that says what the messages do not, such as zone=UTC. Repeatable.",
     ),
     click.Option(
         ["--statements"],
@@ -129,7 +129,9 @@ def _options(said: Sequence[str]) -> dict[str, str]:
 
 
 def _wrong(what: str, mistakes: Sequence[str]) -> ConfigError:
-    return ConfigError(f"{what} is not right", found="; ".join(mistakes), fix="correct it as docs/how-to/kafka.md says")
+    return ConfigError(
+        f"{what} is not right", found="; ".join(mistakes), fix="correct it as docs/reference/kafka.md says"
+    )
 
 
 def _server(said: str | None) -> tuple[str, KafkaServer]:
@@ -155,8 +157,8 @@ def _json(said: str) -> dict[str, Any]:
         values = json.loads(said)
     except ValueError as error:
         raise ConfigError(
-            "--source-server is no JSON", found=str(error), fix="correct it as docs/how-to/kafka.md says"
+            "--source-server is no JSON", found=str(error), fix="correct it as docs/reference/kafka.md says"
         ) from None
     if not isinstance(values, dict):
-        raise ConfigError("--source-server is no JSON object", fix="correct it as docs/how-to/kafka.md says")
+        raise ConfigError("--source-server is no JSON object", fix="correct it as docs/reference/kafka.md says")
     return values

@@ -1,4 +1,4 @@
-"""The quick start of docs/how-to/kafka.md runs as it is written, and its tables name every key."""
+"""The quick start of docs/how-to/kafka.md runs as it is written, and docs/reference/kafka.md names every key."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from hudi_services.entry.server import KafkaServer
 from hudi_services.entry.source import TopicSource
 from tests.support.orders import delete, insert, update
 
-TEXT = Path(__file__).resolve().parents[6].joinpath("docs/how-to/kafka.md").read_text()
+DOCS = Path(__file__).resolve().parents[6] / "docs"
 
 
-def section(title: str) -> str:
-    return TEXT.partition(f"## {title}\n")[2].partition("\n## ")[0]
+def section(page: str, title: str) -> str:
+    return (DOCS / page).read_text().partition(f"## {title}\n")[2].partition("\n## ")[0]
 
 
 @pytest.mark.process
 def test_the_quick_start(broker, tmp_path, monkeypatch, capsys):
     broker.create("orders", 2)
-    start = section("A topic in a table")
+    start = section("how-to/kafka.md", "A topic in a table")
     [registry] = re.findall(r"```yaml\n(.*?)```", start, re.S)
     exported, commands = (block.strip() for block in re.findall(r"```sh\n(.*?)```", start, re.S))
     declared = yaml.safe_load(registry.replace("/lake", str(tmp_path / "lake")))
@@ -49,6 +49,8 @@ def test_the_quick_start(broker, tmp_path, monkeypatch, capsys):
 
 @pytest.mark.parametrize(("title", "model"), [("The server", KafkaServer), ("The source", TopicSource)])
 def test_every_key_is_described(title, model):
-    cells = [line.split(" | ")[0] for line in section(title).splitlines() if line.startswith("| `")]
+    cells = [
+        line.split(" | ")[0] for line in section("reference/kafka.md", title).splitlines() if line.startswith("| `")
+    ]
     named = {name.partition(".")[0] for cell in cells for name in re.findall(r"`([^`]+)`", cell)}
     assert named == set(model.model_fields)
