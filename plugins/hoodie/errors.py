@@ -197,7 +197,7 @@ class UnclearCommitError(HoodieError):
 
 
 class UnsafePathError(HoodieError):
-    """A metadata file names an instant, a partition or a file by which a path would lead out of the table."""
+    """A path would lead out of the table, by a name in a metadata file or by a link into another table."""
 
 
 class UnsafeDeleteError(UnsafePathError):

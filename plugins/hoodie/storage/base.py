@@ -1,8 +1,8 @@
 """The storage protocol: the few verbs with which the library touches files.
 
 Paths are relative to the table's base path, with `/` between parts; `""` is the base path itself. Every verb raises
-UnsafePathError for a path that leads out of it. Verbs that delete or move raise UnsafeDeleteError where a link in the path
-leads into a table, which may be another one. A storage is picklable: Spark ships it to its workers.
+UnsafePathError for a path that leads out of it, verbs that write also where a link in the path leads into a table, which may be
+another one. Verbs that delete or move raise UnsafeDeleteError there. A storage is picklable: Spark ships it to its workers.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-from hoodie.errors import UnsafePathError
+from hoodie.errors import CorruptTableError, UnsafePathError
 
 # A pyarrow.NativeFile or any Python file object that pyarrow accepts.
 File = Any
@@ -37,6 +37,7 @@ class Listing:
 
     files: tuple[FileInfo, ...] = ()
     folders: tuple[str, ...] = ()  # paths relative to the base path
+    dangling: tuple[str, ...] = ()  # links without a target, also the listed folder itself: what they hold is not known
 
 
 class Storage(Protocol):
@@ -128,9 +129,21 @@ def closing_input(storage: Storage, path: str) -> Iterator[File]:
         source.close()
 
 
+def list_whole(storage: Storage, folder: str) -> Listing:
+    """List `folder`, where a file that is passed over would be lost. Raises CorruptTableError for a link without a target."""
+    listing = storage.list(folder)
+    if listing.dangling:
+        raise CorruptTableError(
+            f"The link {listing.dangling[0]} in {storage.base_path} leads nowhere",
+            found="what it leads to is not there, as with a disk that is not mounted",
+            fix="bring that back, or remove the link; nothing was changed",
+        )
+    return listing
+
+
 def walk_files(storage: Storage, folder: str) -> Iterator[FileInfo]:
     """Every file below `folder`, one listing a folder."""
-    listing = storage.list(folder)
+    listing = list_whole(storage, folder)
     yield from listing.files
     for sub in listing.folders:
         yield from walk_files(storage, sub)

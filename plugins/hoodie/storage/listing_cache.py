@@ -52,7 +52,8 @@ class ListingCache:
     def _below(self, listing: Listing) -> Listing:
         start = len(self._folder) + 1
         files = tuple(replace(file, path=file.path[start:]) for file in listing.files)
-        return Listing(files, tuple(folder[start:] for folder in listing.folders))
+        folders, dangling = (tuple(path[start:] for path in paths) for paths in (listing.folders, listing.dangling))
+        return Listing(files, folders, dangling)
 
     def open_output(self, path: str) -> AbstractContextManager[File]:
         raise self._refused(path)

@@ -11,6 +11,7 @@ import time
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import accumulate
 from pathlib import Path
 from stat import S_ISDIR
 from typing import BinaryIO
@@ -18,10 +19,12 @@ from typing import BinaryIO
 import pyarrow as pa
 
 from hoodie.errors import CorruptTableError, UnsafeDeleteError, UnsafePathError
-from hoodie.storage.base import File, FileInfo, Listing, inside
+from hoodie.storage.base import File, FileInfo, Listing, inside, join
 from hoodie.storage.content import same_content
 
 _TEMPORARY = ".tmp-"  # no name of the format begins so: readers of every implementation pass it over
+
+_EDITORS = ".#"  # names of links by which Emacs says who edits a file
 
 _NOWHERE = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG)  # no file can have a name that is too long
 
@@ -46,17 +49,35 @@ class LocalStorage:
 
     def _own(self, path: str, folder: str) -> Path:
         """The place of `path`, which is to go from `folder`. Raises UnsafeDeleteError when a link leads to a table from there."""
+        problem = self._foreign(folder)
+        if problem is not None:
+            raise UnsafeDeleteError(
+                f"Refused to delete {path!r} of table {self.base_path}",
+                found=problem,
+                fix=f"nothing was deleted there; remove the link at {self._at(folder)} or above, then run it again",
+            )
+        return self._at(path)
+
+    def _new(self, path: str) -> Path:
+        """The place of `path`, which is to be written. Raises UnsafePathError when a link leads to a table from its folder."""
+        folder = _parent(path)
+        problem = self._foreign(folder)
+        if problem is not None:
+            raise UnsafePathError(
+                f"Refused to write {path!r} of table {self.base_path}",
+                found=problem,
+                fix=f"nothing was written there; remove the link at {self._at(folder)} or above, then run it again",
+            )
+        return self._at(path)
+
+    def _foreign(self, folder: str) -> str | None:
+        """The place in a table to which links lead from `folder`, in words; None where they lead to none."""
         root = Path(os.path.realpath(self._root))
         real = Path(os.path.realpath(self._at(folder)))
-        if real != Path(os.path.normpath(root / folder)):
-            table = root if real.is_relative_to(root) else _table_around(real)
-            if table is not None:
-                raise UnsafeDeleteError(
-                    f"Refused to delete {path!r} of table {self.base_path}",
-                    found=f"its folder is a link to {real}, which lies in table {table}",
-                    fix=f"nothing was deleted there; remove the link at {self._at(folder)} or above, then run it again",
-                )
-        return self._at(path)
+        if real == Path(os.path.normpath(root / folder)):
+            return None
+        table = root if real.is_relative_to(root) else _table_around(real)
+        return None if table is None else f"its folder is a link to {real}, which lies in table {table}"
 
     def list(self, folder: str) -> Listing:
         try:
@@ -64,10 +85,10 @@ class LocalStorage:
                 ordered = sorted(entries, key=lambda entry: entry.name, reverse=True)
         except OSError as error:
             if error.errno in _NOWHERE:
-                return Listing()
+                return Listing(dangling=self._dangling(folder))
             raise
         prefix = f"{folder}/" if folder else ""
-        files, folders = [], []
+        files, folders, dangling = [], [], []
         for (
             entry
         ) in ordered:  # from the last name on: an archiver deletes the other way, and its reader must find no gap
@@ -76,10 +97,12 @@ class LocalStorage:
             elif not entry.name.startswith(_TEMPORARY):
                 try:
                     stat = entry.stat()
-                except FileNotFoundError:  # deleted by a cleaner since the scan
-                    continue
+                except FileNotFoundError:
+                    if os.path.islink(entry.path) and not entry.name.startswith(_EDITORS):
+                        dangling.append(prefix + entry.name)
+                    continue  # else deleted by a cleaner since the scan
                 files.append(FileInfo(prefix + entry.name, stat.st_size, stat.st_mtime_ns // 1_000_000))
-        return Listing(tuple(reversed(files)), tuple(reversed(folders)))
+        return Listing(tuple(reversed(files)), tuple(reversed(folders)), tuple(reversed(dangling)))
 
     def _is_folder(self, entry: os.DirEntry[str]) -> bool:
         """Raises CorruptTableError for a link that leads to itself or to a folder above it: all below would be there twice."""
@@ -97,6 +120,11 @@ class LocalStorage:
                 found=error.strerror,
                 fix="remove the link; nothing was changed",
             ) from error
+
+    def _dangling(self, folder: str) -> tuple[str, ...]:
+        """The folder, or the one above it, if it is a link without a target. A base path that is such a link has no table."""
+        above = accumulate(folder.split("/"), join) if folder else ()
+        return tuple(path for path in above if os.path.islink(self._at(path)) and not os.path.exists(self._at(path)))
 
     def info(self, path: str) -> FileInfo | None:
         try:
@@ -117,7 +145,7 @@ class LocalStorage:
 
     @contextmanager
     def open_output(self, path: str) -> Iterator[File]:
-        target = self._at(path)
+        target = self._new(path)
         target.parent.mkdir(parents=True, exist_ok=True)
         if target.exists():
             raise FileExistsError(errno.EEXIST, "File exists", str(target))
@@ -129,7 +157,7 @@ class LocalStorage:
 
     def create(self, path: str, data: bytes) -> None:
         """Another process may delete the folder at the same time: a rollback deletes that of the markers."""
-        target = self._at(path)
+        target = self._new(path)
         for left in reversed(range(_CREATIONS)):
             try:
                 target.parent.mkdir(parents=True, exist_ok=True)
@@ -143,7 +171,7 @@ class LocalStorage:
 
     def replace(self, path: str, old: bytes, new: bytes) -> bool:
         """Writers that replace the file at the same time wait for each other by a lock of the kernel on a file beside it."""
-        target = self._at(path)
+        target = self._new(path)
         if not target.exists():
             return False
         with _alone(target.with_name(f".{target.name}.guard")):
@@ -162,7 +190,7 @@ class LocalStorage:
         return True
 
     def touch(self, path: str) -> None:
-        target = self._at(path)
+        target = self._new(path)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.touch()
 

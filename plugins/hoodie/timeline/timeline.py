@@ -9,7 +9,7 @@ from functools import cached_property
 from hoodie.display import Shown, Shows, counted
 from hoodie.errors import CorruptTableError
 from hoodie.model.time import Time
-from hoodie.storage.base import FileInfo, Storage
+from hoodie.storage.base import FileInfo, Storage, list_whole
 from hoodie.timeline.gaps import Gaps
 from hoodie.timeline.instant import WRITE_ACTIONS, Action, Instant, State
 from hoodie.timeline.layouts import Layout
@@ -172,7 +172,7 @@ def _listed(storage: Storage, layout: Layout) -> Iterable[FileInfo]:
     CorruptTableError for a folder with the name of an instant.
     """
     while True:
-        listing = storage.list(layout.folder)
+        listing = list_whole(storage, layout.folder)
         _refuse_folders(storage, listing.folders)
         files = listing.files
         if len(files) <= _AT_ONCE:

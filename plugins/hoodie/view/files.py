@@ -11,7 +11,7 @@ from typing import Protocol, TypeVar
 
 from hoodie.model.files import BaseFile, LogFile
 from hoodie.model.names import PARTITION_METAFILE, BaseFileName, LogFileName
-from hoodie.storage.base import FileInfo, Storage, join
+from hoodie.storage.base import FileInfo, Storage, join, list_whole
 
 _LISTERS = 16  # listings wait for the store, not for this machine
 T = TypeVar("T")
@@ -92,7 +92,7 @@ class StorageFiles:
 
     def of(self, partitions: Sequence[str]) -> list[PartitionFiles]:
         """The data files of each partition, one listing a partition."""
-        listings = _parallel(self.storage.list, partitions)
+        listings = _parallel(partial(list_whole, self.storage), partitions)
         return [parse_partition(path, listing.files) for path, listing in zip(partitions, listings, strict=True)]
 
     def chosen(self, choice: Choice, partitions: Sequence[str] | None = None) -> ChosenFiles:
@@ -143,7 +143,7 @@ def _walk(
     level: Sequence[str] = [root]
     while level:
         below: list[str] = []
-        for folder, listing in zip(level, _parallel(storage.list, level), strict=True):
+        for folder, listing in zip(level, _parallel(partial(list_whole, storage), level), strict=True):
             if folder and f"{folder}/.hoodie" in listing.folders:
                 continue
             if any(file.name.startswith(PARTITION_METAFILE) for file in listing.files):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from hoodie.model.time import Time
 from hoodie.schema.internal import InternalSchema, parse_history
-from hoodie.storage.base import FileInfo, Storage
+from hoodie.storage.base import FileInfo, Storage, list_whole
 from hoodie.timeline import WRITE_ACTIONS, Instant, State, Timeline
 from hoodie.timeline.archive import ArchivedTimeline
 
@@ -36,7 +36,7 @@ def stray_history(storage: Storage, timeline: Timeline, archive: ArchivedTimelin
 
 def history_files(storage: Storage) -> Mapping[Time, FileInfo]:
     """Instant -> its file of the history."""
-    files = storage.list(FOLDER).files
+    files = list_whole(storage, FOLDER).files
     return {time: info for info in files if info.name.endswith(SUFFIX) and (time := time_of(info.name)).isdigit()}
 
 

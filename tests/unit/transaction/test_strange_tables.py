@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from hoodie import CLEAN
-from hoodie.errors import CorruptTableError, UnsafeDeleteError
+from hoodie.errors import CorruptTableError, UnsafeDeleteError, UnsafePathError
 from hoodie.storage import LocalStorage
 from hoodie.timeline import parse_name
 from hoodie.transaction.locks.files import LOCK
@@ -102,3 +104,54 @@ def test_nothing_is_deleted_through_a_link_into_a_table(tmp_path, place, grace):
     for delete in (table.storage.delete_folder, lambda folder: table.storage.sweep([folder])):
         with pytest.raises(UnsafeDeleteError):
             delete("part=p")
+
+
+@pytest.mark.parametrize("place", ["other/part=x", "t/x/part=x"])
+@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+@pytest.mark.parametrize("operation", ["upsert", "insert", "bulk_insert", "insert_overwrite"])
+def test_nothing_is_written_through_a_link_into_a_table(tmp_path, place, kind, operation):
+    """The rows would be in a second table, or in this one under two partitions."""
+    create(tmp_path / "other", FakeClock())
+    table = create(tmp_path / "t", FakeClock(), **{"hoodie.table.type": kind})
+    table.write(batch([("a", "p", 1, 1), ("c", "q", 1, 1)]), "upsert", SMALL_BLOOM)
+    (tmp_path / place).parent.mkdir(exist_ok=True)
+    (tmp_path / "t" / "part=p").rename(tmp_path / place)
+    (tmp_path / "t" / "part=p").symlink_to(tmp_path / place)
+    before = sorted((tmp_path / place).iterdir())
+    with pytest.raises(
+        UnsafePathError, match=r"write .*part=p.* is a link to .*part=x, which lies in table .*remove the link"
+    ):
+        table.write(batch([("a", "p", 2, 2), ("b", "q", 2, 2)]), operation, SMALL_BLOOM)
+    assert sorted((tmp_path / place).iterdir()) == before
+    (tmp_path / "t" / "part=p").unlink()
+    (tmp_path / place).rename(tmp_path / "t" / "part=p")
+    assert content(table) == {"a": ("p", 1, 1), "c": ("q", 1, 1)}
+    table.write(batch([("a", "p", 2, 2)]), "upsert", SMALL_BLOOM)
+    assert content(table) == {"a": ("p", 2, 2), "c": ("q", 1, 1)}
+
+
+@pytest.mark.parametrize("place", ["t/part=p", "t/part=q/file.parquet", "t/.hoodie/timeline/link", "t/below/part=r"])
+def test_a_link_that_leads_nowhere_is_named(tmp_path, place):
+    """Its rows would be missing in silence once the archive has their commit, as with a disk that is not mounted."""
+    table = create(tmp_path / "t", FakeClock())
+    table.write(batch([("a", "p", 1, 1), ("b", "q", 1, 1)]), "insert", SMALL_BLOOM)
+    link = tmp_path / place
+    link.parent.mkdir(exist_ok=True)
+    if link.exists():
+        link.rename(tmp_path / "disk")
+    link.symlink_to(tmp_path / "unmounted")
+    rows = batch([("a", "p", 2, 2), ("b", "q", 2, 2)])
+    for action in (table.read, *(partial(table.write, rows, operation) for operation in ("upsert", "bulk_insert"))):
+        if action is not table.read and place == "t/below/part=r":
+            continue  # no folder that the write looks at
+        with pytest.raises(CorruptTableError, match=f"The link .*{link.name} .*leads nowhere.*bring that back"):
+            action()
+    link.unlink()
+    if (tmp_path / "disk").exists():
+        link.symlink_to(tmp_path / "disk")
+    assert content(table) == {"a": ("p", 1, 1), "b": ("q", 1, 1)}
+
+
+def test_the_link_of_an_editor_is_meant_to_lead_nowhere(table):
+    (table.storage._root / ".#hoodie.properties").symlink_to("someone@host.1:2")
+    assert content(table) == {"a": ("p", 1, 1)}

@@ -162,6 +162,13 @@ def _stored_names(schema: pa.Schema, stored: pa.Schema) -> list[str]:
 
 def _walk(storage: Storage, folder: str) -> Iterator[FileInfo]:
     listing = storage.list(folder)
+    dangling = next((path for path in listing.dangling if not _is_hidden(path)), None)
+    if dangling is not None:
+        raise SourceError(
+            f"The link {dangling} in the source {storage.base_path} leads nowhere",
+            found="what it leads to is not there, as with a disk that is not mounted",
+            fix="bring that back, or remove the link; nothing was written",
+        )
     for info in listing.files:
         if info.name == PARTITION_METAFILE:
             raise _hudi_table(storage, info.path)
@@ -175,8 +182,14 @@ def _walk(storage: Storage, folder: str) -> Iterator[FileInfo]:
             raise _hudi_table(storage, sub)
         if name == "_temporary":
             raise SourceError(f"The source {storage.base_path} is being written to", found=sub, fix=_FIX_RUNNING)
-        if not name.startswith(".") and (not name.startswith("_") or "=" in name):
+        if not _is_hidden(sub):
             yield from _walk(storage, sub)
+
+
+def _is_hidden(folder: str) -> bool:
+    """True for a folder that Spark passes over."""
+    name = folder.rpartition("/")[2]
+    return name.startswith(".") or (name.startswith("_") and "=" not in name)
 
 
 def _hudi_table(storage: Storage, found: str) -> SourceError:

@@ -20,7 +20,7 @@ from hoodie.formats.log import BlockType, Header, LogBlock, read_content, scan_b
 from hoodie.model.clean import CleanResult
 from hoodie.model.commit import CommitMetadata
 from hoodie.model.time import BEGINNING, Time
-from hoodie.storage.base import Storage
+from hoodie.storage.base import Storage, list_whole
 from hoodie.timeline.archive.base import Key, action_of, completion_times, torn
 from hoodie.timeline.codecs.clean import clean_result_of
 from hoodie.timeline.codecs.commit import commit_of
@@ -58,7 +58,7 @@ class LogArchive:
         self._content: tuple[LogBlock | None, bytes] = (None, b"")  # content of the block read last
 
     def stamp(self) -> str:
-        return " ".join(f"{file.name}:{file.size}" for file in self._storage.list(self._folder).files)
+        return " ".join(f"{file.name}:{file.size}" for file in list_whole(self._storage, self._folder).files)
 
     def instants(self, after: Time = BEGINNING, until: Time | None = None) -> tuple[Instant, ...]:
         return tuple(
@@ -124,7 +124,7 @@ class LogArchive:
             yield from self._completed(block)
 
     def _paths(self) -> list[str]:
-        files = {file.name: file.path for file in self._storage.list(self._folder).files}
+        files = {file.name: file.path for file in list_whole(self._storage, self._folder).files}
         if _MERGE_PLAN in files:
             try:
                 files.pop(self._unfinished_merge(files), None)

@@ -11,7 +11,7 @@ from functools import cached_property
 
 from hoodie.errors import LockLostError
 from hoodie.model.time import Time
-from hoodie.storage.base import ReplacingStorage, Storage
+from hoodie.storage.base import ReplacingStorage, Storage, list_whole
 from hoodie.storage.idempotent import create_own, replace_own
 from hoodie.timeline.archive.base import missing, torn
 from hoodie.timeline.archive.writer import drop
@@ -78,7 +78,7 @@ class Manifests:
 
     def numbers(self) -> list[int]:
         """The manifests that are there, whether they count or not."""
-        names = (file.name for file in self.storage.list(self.folder).files)
+        names = (file.name for file in list_whole(self.storage, self.folder).files)
         return [int(match[1]) for name in names if (match := _MANIFEST.match(name))]
 
     def files_of(self, number: int) -> tuple[HistoryFile, ...]:

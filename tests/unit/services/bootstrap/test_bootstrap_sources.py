@@ -298,3 +298,20 @@ def test_integers_beside_floats_are_not_rounded(tmp_path, mode):
     write("b", pa.array([7], pa.int32() if mode == "METADATA_ONLY" else pa.int64()))
     rows = made(request(tmp_path, mode=mode)).read().to_pylist()
     assert {row["id"]: (row["n"], row["s"]["n"]) for row in rows} == {"a": (1.5, 1.5), "b": (7.0, 7.0)}
+
+
+@MODES
+@pytest.mark.parametrize("name", ["part=q", "part=p/b.parquet", "part=q/deep", "_k=1"])
+def test_a_link_that_leads_nowhere_stops_a_bootstrap(tmp_path, mode, name):
+    """Its rows would be missing in the table, as with a disk that is not mounted."""
+    put(tmp_path / "source", "part=p/a.parquet", ["a"])
+    (tmp_path / "source" / "part=p" / ".hidden").symlink_to("nowhere")
+    (tmp_path / "source" / "_SUCCESS").symlink_to("nowhere")
+    link = tmp_path / "source" / name
+    link.parent.mkdir(exist_ok=True)
+    link.symlink_to(tmp_path / "unmounted")
+    with pytest.raises(SourceError, match=f"The link {name} in the source .* leads nowhere.*nothing was written"):
+        run_bootstrap(request(tmp_path, mode=mode), FakeClock(), ENGINE)
+    assert not (tmp_path / "table").exists()
+    link.unlink()
+    assert content(made(request(tmp_path, mode=mode))) == [("p", "a", 0)]
