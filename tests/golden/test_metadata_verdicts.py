@@ -279,7 +279,7 @@ def test_it_is_mended_as_any_change_does_and_kept_aside(table, damage):
 
 def test_only_what_two_looks_agree_on_is_told(table, monkeypatch):
     """A writer updates the metadata table, the storage and the timeline one after the other."""
-    one, other, last = (METADATA_EXTRA.found("", "", path=name) for name in ("one", "other", "last"))
+    one, other, last = (METADATA_EXTRA.finding("", "", path=name) for name in ("one", "other", "last"))
 
     def seen(*looks):
         rest = iter(looks)

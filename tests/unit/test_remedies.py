@@ -29,7 +29,7 @@ def _texts() -> Iterator[tuple[str, str]]:
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.keyword) and node.arg == "fix":
                 yield f"{path.relative_to(PROJECT)}:{node.value.lineno}", "".join(_words(node.value))
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "found":
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "finding":
                 yield from ((f"{path.relative_to(PROJECT)}:{node.lineno}", "".join(_words(a))) for a in node.args[1:])
 
 

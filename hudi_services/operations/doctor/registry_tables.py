@@ -19,7 +19,7 @@ def patients(reading: Reading, options: Mapping[str, str], *, deep: bool) -> tup
     mistaken = [
         (
             mistake.table or reading.registry.file,
-            catalogue.UNREADABLE.found(
+            catalogue.UNREADABLE.finding(
                 "its entry in the registry has a mistake",
                 "correct it (`hudi-services registry check`)",
                 found=str(mistake),

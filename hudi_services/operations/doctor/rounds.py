@@ -53,19 +53,19 @@ def look(patient: Patient, clock: Clock | None = None) -> TableDiagnosis:
         )
     except TableNotFoundError as error:
         diagnosis = _only(
-            patient, catalogue.NO_TABLE.found(error.what, error.fix or "check the path", found=error.found)
+            patient, catalogue.NO_TABLE.finding(error.what, error.fix or "check the path", found=error.found)
         )
     except HoodieError as error:
         diagnosis = _only(
             patient,
-            catalogue.UNREADABLE.found(
+            catalogue.UNREADABLE.finding(
                 error.what, error.fix or "see docs/reference/doctor-checks.md", found=error.found
             ),
         )
     except Exception as error:  # noqa: BLE001 - any error of a storage, or of a body of an unknown table
         found = f"{type(error).__name__}: {error}"
         remedy = "look whether its storage answers and may be read, and try again"
-        diagnosis = _only(patient, catalogue.UNREADABLE.found("the table cannot be looked at", remedy, found=found))
+        diagnosis = _only(patient, catalogue.UNREADABLE.finding("the table cannot be looked at", remedy, found=found))
     return TableDiagnosis(patient.name, diagnosis)
 
 

@@ -20,8 +20,8 @@ class Check:
     fixed: bool = False
     deep: bool = False
 
-    def found(self, what: str, remedy: str, **more: Any) -> Finding:
-        return Finding(self.name, self.severity, what, remedy, **more)
+    def finding(self, title: str, remedy: str, **more: Any) -> Finding:
+        return Finding(self.name, self.severity, title, remedy, **more)
 
 
 _N, _W, _D = Severity.NOTE, Severity.WARNING, Severity.DAMAGE

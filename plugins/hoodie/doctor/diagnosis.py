@@ -64,7 +64,7 @@ def diagnose(
     facts = gather(ListingCache(storage), clock, options)
     result = [finding for check in (*CHECKS, *(DEEP if data_files else ())) for finding in _checked(check, facts)]
     result.extend(_settled(facts, lambda: gather(ListingCache(storage), clock, options)))
-    return Diagnosis(storage.base_path, worst_first(list(_still(result, storage))), _told(facts))
+    return Diagnosis(storage.base_path, worst_first(list(_still(result, storage))), _report(facts))
 
 
 def _settled(facts: Facts, again: Callable[[], Facts]) -> list[Finding]:
@@ -89,7 +89,7 @@ def _checked(check: Callable[[Facts], Iterator[Finding]], facts: Facts) -> Itera
         yield from list(check(facts))
     except HoodieError as error:
         name = f"{check.__module__.rpartition('.')[2]}.{check.__name__}"
-        yield catalogue.UNCHECKED.found(
+        yield catalogue.UNCHECKED.finding(
             f"the check {name} could not be made", error.fix or "see what else was found", found=str(error)
         )
 
@@ -97,11 +97,13 @@ def _checked(check: Callable[[Facts], Iterator[Finding]], facts: Facts) -> Itera
 def _still(findings: Collection[Finding], storage: Storage) -> Iterator[Finding]:
     """Without files that are there by now, or are gone: their folders are listed once more."""
     named = [finding for finding in findings if finding.check in _OF_FILES | _TOO_MANY | _SIZES]
-    there = _listed(storage, {(finding.path or "").rpartition("/")[0] for finding in named})
+    present = _listed(storage, {(finding.path or "").rpartition("/")[0] for finding in named})
     for fault in findings:
-        if (fault.check in _OF_FILES and fault.path in there) or (fault.check in _TOO_MANY and fault.path not in there):
+        if (fault.check in _OF_FILES and fault.path in present) or (
+            fault.check in _TOO_MANY and fault.path not in present
+        ):
             continue
-        if fault.check in _SIZES and there.get(fault.path or "", fault.bytes) != fault.bytes:  # it was being written
+        if fault.check in _SIZES and present.get(fault.path or "", fault.bytes) != fault.bytes:  # it was being written
             continue
         yield fault
 
@@ -114,7 +116,7 @@ def _listed(storage: Storage, folders: Collection[str]) -> Mapping[str, int]:
         return {file.path: file.size for listing in pool.map(storage.list, folders) for file in listing.files}
 
 
-def _told(facts: Facts) -> dict[str, object]:
+def _report(facts: Facts) -> dict[str, object]:
     current = [file for file_slice in facts.slices for file in file_slice.files]
     return {
         "table": facts.state.properties.name,

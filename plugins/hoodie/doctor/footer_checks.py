@@ -36,14 +36,14 @@ def footers(facts: Facts) -> Iterator[Finding]:
     with ThreadPoolExecutor(_READERS) as pool:
         for file, flaw in zip(bases, pool.map(look, bases), strict=True):
             if flaw is not None:
-                check, what = flaw
-                yield check.found(
+                check, detail = flaw
+                yield check.finding(
                     "a base file cannot be read"
                     if check is catalogue.TORN_FILE
                     else "a base file is not what its commit wrote",
                     "restore it from a copy of the table; a table with a savepoint can be taken back to it "
                     "(`hudi-services restore`)",
-                    found=what,
+                    found=detail,
                     path=file.path,
                     instant=file.instant,
                     bytes=file.size,
@@ -59,7 +59,7 @@ def unknown(facts: Facts) -> Iterator[Finding]:
     first = min(archived, default=None)
     for file in old:
         if first is not None and file.instant >= first and file.instant not in archived:
-            yield catalogue.UNKNOWN_FILE.found(
+            yield catalogue.UNKNOWN_FILE.finding(
                 f"a file of instant {file.instant}, which neither timeline nor archive has: readers take it for the table's",
                 "find its writer, and compare its rows with those of the other files of its group; if no commit has it, "
                 "move it out of the table",

@@ -23,7 +23,7 @@ from hoodie.read.query import Query
 
 _HELD = 256 * 1024 * 1024  # bytes of keys in memory; of more a pile at a time
 _PILES = 64
-_TOLD = 3  # keys of a finding, and file groups of a key
+_MOST_REPORTED = 3  # keys of a finding, and file groups of a key
 _KEYS = pa.schema([("partition", pa.int32()), ("slice", pa.int32()), ("key", pa.string())])
 
 
@@ -35,11 +35,11 @@ def duplicates(facts: Facts) -> Iterator[Finding]:
     together = facts.global_index and len(partitions) > 1
     for some in [partitions] if together else [[partition] for partition in partitions]:
         try:
-            yield from _told(_doubled(facts, some))
+            yield from _findings(_doubled(facts, some))
         except (MissingFileError, CorruptFileError):  # other checks report it by name
             continue
         except HoodieError as error:
-            yield catalogue.UNCHECKED.found(
+            yield catalogue.UNCHECKED.finding(
                 "the keys of the table cannot be read"
                 if together
                 else f"the keys of partition {some[0]!r} cannot be read",
@@ -60,37 +60,37 @@ class _Doubled:
     def add(self, rows: pa.Table, keys: pa.ChunkedArray, slices: Sequence[FileSlice]) -> None:
         """More `keys`, all distinct, of the `rows` of a pile."""
         self.count += len(keys)
-        least = pc.select_k_unstable(keys, min(_TOLD, len(keys)), [("", "ascending")])
-        self.first = tuple(sorted({*self.first, *keys.take(least).to_pylist()})[:_TOLD])
+        least = pc.select_k_unstable(keys, min(_MOST_REPORTED, len(keys)), [("", "ascending")])
+        self.first = tuple(sorted({*self.first, *keys.take(least).to_pylist()})[:_MOST_REPORTED])
         holders = rows.filter(pc.equal(rows["key"], self.first[0]))["slice"].unique().to_pylist()
         if holders:
             self.slices = tuple(slices[place] for place in holders)
 
     @property
-    def found(self) -> str:
+    def summary(self) -> str:
         named = ", ".join(repr(key) for key in self.first)
-        groups = ", ".join(file_slice.file_id for file_slice in self.slices[:_TOLD])
-        more = " …" if len(self.slices) > _TOLD else ""
+        groups = ", ".join(file_slice.file_id for file_slice in self.slices[:_MOST_REPORTED])
+        more = " …" if len(self.slices) > _MOST_REPORTED else ""
         of = f"file group{'s' if len(self.slices) > 1 else ''} {groups}{more}"
         return f"{self.count:,} keys: {named}{' …' if self.count > len(self.first) else ''}; {self.first[0]!r} in {of}"
 
 
-def _told(doubled: Iterable[_Doubled]) -> Iterator[Finding]:
+def _findings(doubled: Iterable[_Doubled]) -> Iterator[Finding]:
     for doubled_keys in doubled:
         if doubled_keys.partition is None:
             parts = sorted({s.partition for s in doubled_keys.slices})
-            yield catalogue.KEYS_IN_PARTITIONS.found(
+            yield catalogue.KEYS_IN_PARTITIONS.finding(
                 "keys occur in several partitions, and the table's index is global",
                 "keep one row of each: delete it in the other partitions; see which writers use another index",
-                found=f"{doubled_keys.found} of partitions {', '.join(map(repr, parts[:_TOLD]))}",
+                found=f"{doubled_keys.summary} of partitions {', '.join(map(repr, parts[:_MOST_REPORTED]))}",
                 bytes=sum(s.size for s in doubled_keys.slices),
             )
         else:
-            yield catalogue.DUPLICATE_KEYS.found(
+            yield catalogue.DUPLICATE_KEYS.finding(
                 f"keys occur more than once in partition {doubled_keys.partition!r}",
                 "delete these keys and write the row of each once more; see which writers add rows by `insert` or `bulk_insert` "
                 "alone",
-                found=doubled_keys.found,
+                found=doubled_keys.summary,
                 path=doubled_keys.partition,
                 bytes=sum(s.size for s in doubled_keys.slices),
             )

@@ -34,7 +34,7 @@ def logs(facts: Facts) -> Iterator[Finding]:
     with ThreadPoolExecutor(_READERS) as pool:
         for log, flaw in zip(current, pool.map(partial(_looked_at, facts, wrote), current), strict=True):
             if flaw is not None:
-                yield catalogue.TORN_LOG.found(
+                yield catalogue.TORN_LOG.finding(
                     "rows that were committed cannot be read from a log",
                     "restore it from a copy of the table; a table with a savepoint can be taken back to it "
                     "(`hudi-services restore`)",
@@ -47,8 +47,8 @@ def logs(facts: Facts) -> Iterator[Finding]:
 def _looked_at(facts: Facts, wrote: Mapping[str, Collection[Time]], log: LogFile) -> str | None:
     try:
         blocks = list(scan_blocks(facts.storage, log.path))
-        there = {block.instant for block in blocks if block.kind not in _WITHOUT_ROWS}
-        lost = sorted(set(wrote.get(log.path, ())) - there)
+        present = {block.instant for block in blocks if block.kind not in _WITHOUT_ROWS}
+        lost = sorted(set(wrote.get(log.path, ())) - present)
         wrong = [f"nothing of commit {time} is in it" for time in lost]
         wrong += [f"from byte {b.offset} on no block" for b in blocks if lost and b.kind is BlockType.CORRUPT]
         committed = (block for block in blocks if block.kind in _OF_ROWS and block.instant in facts.commits)

@@ -41,7 +41,7 @@ def schemas(facts: Facts) -> Iterator[Finding]:
         look = partial(_looked_at, facts.storage, pa.schema(columns), needed)
         for file, seen in zip(bases, pool.map(look, bases), strict=True):
             if seen.flaws:
-                yield catalogue.SCHEMA.found(
+                yield catalogue.SCHEMA.finding(
                     "a base file cannot be converted to the table's schema: reads of these columns fail, or return nulls",
                     "see which writer made it, and write its rows again in the table's types; or restore the file from a copy",
                     found="; ".join(seen.flaws),
@@ -52,7 +52,7 @@ def schemas(facts: Facts) -> Iterator[Finding]:
             for name in set(seen.columns).difference(schema.names, META_COLUMNS):
                 unread[name] = unread.get(name, 0) + 1
     if unread:
-        yield catalogue.UNREAD_COLUMNS.found(
+        yield catalogue.UNREAD_COLUMNS.finding(
             "files have columns that the table's schema does not have: readers ignore them",
             "nothing, if they were dropped; otherwise write with a schema that has them",
             found=", ".join(f"{name!r} in {count:,}" for name, count in sorted(unread.items())),
@@ -106,14 +106,14 @@ def _sample(field: pa.Field, footer: pq.FileMetaData) -> tuple[pa.Array, int]:
     empty, values, nulls = pa.array([], field.type), [], 0
     for group in (footer.row_group(number) for number in range(footer.num_row_groups)):
         columns = [group.column(place) for place in range(group.num_columns)]
-        found = next(
+        column_chunk = next(
             (column for column in columns if column.path_in_schema == field.name), None
         )  # none for nested ones
-        if found is None or found.statistics is None:
+        if column_chunk is None or column_chunk.statistics is None:
             return empty, nulls
-        nulls += found.statistics.null_count or 0 if found.statistics.has_null_count else 0
-        if found.statistics.has_min_max:
-            values += [found.statistics.min, found.statistics.max]
+        nulls += column_chunk.statistics.null_count or 0 if column_chunk.statistics.has_null_count else 0
+        if column_chunk.statistics.has_min_max:
+            values += [column_chunk.statistics.min, column_chunk.statistics.max]
     try:
         return pa.array(values, field.type), nulls
     except (pa.ArrowException, TypeError, ValueError):  # Arrow gives the statistics of some types in another one

@@ -28,14 +28,14 @@ class Future:
         return Future(result, _moment(result[0], zone) - now) if result else None
 
     @property
-    def what(self) -> str:
+    def title(self) -> str:
         """Return what is wrong, for messages."""
         count = len(self.instants) - 1
         more = f", and {counted(count, 'instant')} after it" if count else ""
         return f"{self.first.action} {self.first.time} is dated later than now{more}"
 
     @property
-    def found(self) -> str:
+    def detail(self) -> str:
         return f"it is {span(self.ahead.total_seconds())} ahead of the clock here, so the clock of its writer was wrong"
 
     @property
@@ -53,7 +53,7 @@ class Future:
         return self.instants[0]
 
     def __str__(self) -> str:
-        return f"{self.what}. Found: {self.found}. To do: {self.fix}."
+        return f"{self.title}. Found: {self.detail}. To do: {self.fix}."
 
 
 def _moment(instant: Instant, zone: tzinfo) -> datetime:

@@ -48,7 +48,7 @@ def _of_commit(file: ExpectedFile) -> Finding:
 
 
 def _missing(path: str, time: Time, why: str, remedy: str = _COPY) -> Finding:
-    return catalogue.MISSING_FILE.found(f"a file is missing that {why}", remedy, path=path, instant=time)
+    return catalogue.MISSING_FILE.finding(f"a file is missing that {why}", remedy, path=path, instant=time)
 
 
 def sizes(facts: Facts) -> Iterator[Finding]:
@@ -59,7 +59,7 @@ def sizes(facts: Facts) -> Iterator[Finding]:
 
 def cut_short(file: ExpectedFile, size: int, effect: str) -> Finding:
     """The finding of a file that has `size` bytes, fewer than its commit says, which has this effect."""
-    return catalogue.FILE_SIZE.found(
+    return catalogue.FILE_SIZE.finding(
         f"a file was cut short: {effect}",
         _COPY,
         found=f"{size:,} bytes, where {file.instant.action} {file.instant.time} wrote {file.size:,}",
@@ -78,14 +78,14 @@ def folders(facts: Facts) -> Iterator[Finding]:
         path = join(group.partition, PARTITION_METAFILE)
         size = sum(file.info.size for file in group.files)
         if group.partition in facts.written:
-            yield catalogue.PARTITION_METAFILE.found(
+            yield catalogue.PARTITION_METAFILE.finding(
                 f"partition {group.partition!r} is not found by listing: {PARTITION_METAFILE} is missing",
                 "run `hudi-services doctor --fix`, which writes it",
                 path=path,
                 bytes=size,
             )
         elif "" not in marked and marked.isdisjoint(partitions_above(group.partition)):
-            yield catalogue.UNMARKED_FOLDER.found(
+            yield catalogue.UNMARKED_FOLDER.finding(
                 f"folder {group.partition!r} holds files that are named like a table's, and no commit of the timeline names it",
                 f"if it is a partition, write {PARTITION_METAFILE} into it; if it is a copy, move it out of the table",
                 path=path,
@@ -148,7 +148,7 @@ def replaced(facts: Facts) -> Iterator[Finding]:
 
 
 def _replaced(path: str, facts: Facts, commit: Instant, by: Instant) -> Finding:
-    return catalogue.REPLACED_GROUP.found(
+    return catalogue.REPLACED_GROUP.finding(
         f"rows that {commit.action} {commit.time} wrote are not read: {by.action} {by.time} had replaced their file group",
         "write these rows again from their source, by another writer than the one that made this file",
         path=path,
@@ -174,7 +174,7 @@ def holds_others(facts: Facts, log: LogFile) -> bool:
 
 
 def _orphan(file: BaseFile | LogFile, time: Time) -> Finding:
-    return catalogue.ORPHAN.found(
+    return catalogue.ORPHAN.finding(
         f"a file of instant {time}, which is not on the timeline: no reader sees it, no service removes it",
         "run `hudi-services doctor --fix`, which moves it aside",
         path=file.path,
@@ -184,7 +184,7 @@ def _orphan(file: BaseFile | LogFile, time: Time) -> Finding:
 
 
 def _unread(file: BaseFile | LogFile, time: Time) -> Finding:
-    return catalogue.UNREAD_FILE.found(
+    return catalogue.UNREAD_FILE.finding(
         f"a completed commit wrote this file, and instant {time} in its name is not on the timeline: no reader sees its rows",
         "restore the files of that instant in the timeline from a copy; until then move nothing else of the table",
         path=file.path,
@@ -195,7 +195,7 @@ def _unread(file: BaseFile | LogFile, time: Time) -> Finding:
 
 def uncommitted(file: BaseFile | LogFile, time: Time) -> Finding:
     """The finding of a file that the completed instant in its name does not name."""
-    return catalogue.UNCOMMITTED_FILE.found(
+    return catalogue.UNCOMMITTED_FILE.finding(
         f"a file of instant {time}, which completed and does not name it: Hudi's readers may take it for the table's",
         "run `hudi-services doctor --fix`, which moves it aside",
         path=file.path,

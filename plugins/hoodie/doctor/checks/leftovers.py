@@ -22,7 +22,7 @@ _ENDED_BY_NEXT = frozenset({Action.CLEAN, Action.ROLLBACK, Action.RESTORE})
 def pending(facts: Facts) -> Iterator[Finding]:
     """Instants without a process that is known to be at work on them."""
     if isinstance(facts.pending, HoodieError):
-        yield catalogue.UNCHECKED.found(
+        yield catalogue.UNCHECKED.finding(
             "the owners of pending instants are unknown",
             facts.pending.fix or "see what else was found",
             found=facts.pending.what,
@@ -36,7 +36,7 @@ def pending(facts: Facts) -> Iterator[Finding]:
 def _abandoned(facts: Facts, instant: Instant, blocker: Blocker) -> Iterator[Finding]:
     age, path = f"{aged(blocker.age)}; no process is known to be at work on it", facts.state.layout.path(instant)
     if instant.action in _ENDED_BY_NEXT:
-        yield catalogue.HALF_DONE.found(
+        yield catalogue.HALF_DONE.finding(
             f"{instant.action} {instant.time} is half done",
             "run `hudi-services doctor --fix`, which ends it",
             found=age,
@@ -44,7 +44,7 @@ def _abandoned(facts: Facts, instant: Instant, blocker: Blocker) -> Iterator[Fin
             instant=instant.time,
         )
     elif instant.action in WRITE_ACTIONS and instant not in facts.plans:
-        yield catalogue.FAILED_WRITE.found(
+        yield catalogue.FAILED_WRITE.finding(
             f"{instant.action} {instant.time} did not complete",
             "run `hudi-services doctor --fix`, or any change of the table: it is rolled back",
             found=age,
@@ -52,7 +52,7 @@ def _abandoned(facts: Facts, instant: Instant, blocker: Blocker) -> Iterator[Fin
             instant=instant.time,
         )
     elif instant in facts.plans and blocker.age > _LONG_S:
-        yield catalogue.PLAN_WAITS.found(
+        yield catalogue.PLAN_WAITS.finding(
             f"the plan of {instant.action} {instant.time} waits, and writers keep clear of its file groups",
             blocker.fix,
             found=age,
@@ -66,7 +66,7 @@ def markers(facts: Facts) -> Iterator[Finding]:
     at_work = {instant.time for instant in facts.state.timeline.pending} | facts.torn
     for time in facts.marked:
         if time not in at_work and not facts.beats.alive(time):
-            yield catalogue.MARKERS.found(
+            yield catalogue.MARKERS.finding(
                 f"markers of instant {time} are left, which is not pending",
                 "run `hudi-services doctor --fix`, or any change of the table: what they name beyond its commit is deleted",
                 path=marker_folder(time),
@@ -79,7 +79,7 @@ def heartbeats(facts: Facts) -> Iterator[Finding]:
     waiting = {instant.time for instant in facts.state.timeline.pending}
     for time, age in facts.beats.ages.items():
         if time not in waiting and not facts.beats.alive(time):
-            yield catalogue.HEARTBEAT.found(
+            yield catalogue.HEARTBEAT.finding(
                 f"the heartbeat of instant {time} is left, which is not pending",
                 "run `hudi-services doctor --fix`; it does not block any writer",
                 found=f"{span(age / 1000)} old",
@@ -92,12 +92,12 @@ def locks(facts: Facts) -> Iterator[Finding]:
     """Locks of holders that are gone, and old ones of unknown holders."""
     for lock in facts.locks:
         if lock.alive is False:
-            check, what = catalogue.LEFT_LOCK, "its holder is gone"
+            check, reason = catalogue.LEFT_LOCK, "its holder is gone"
             remedy = "none: the next change of the table takes it over, `hudi-services doctor --fix` too"
         elif lock.alive is None and (lock.age or 0) > _OLD_LOCK_S:
-            check, what = catalogue.LOCK, "whether its holder lives cannot be seen from here"
+            check, reason = catalogue.LOCK, "whether its holder lives cannot be seen from here"
             remedy = "look whether it is at work; if it is certainly gone, `hudi-services unlock`"
         else:
             continue
         age = f"{span(lock.age)} old; " if lock.age is not None else ""
-        yield check.found(f"a lock is left: {what}", remedy, found=f"{age}{lock.owner_text}", path=lock.path)
+        yield check.finding(f"a lock is left: {reason}", remedy, found=f"{age}{lock.owner_text}", path=lock.path)

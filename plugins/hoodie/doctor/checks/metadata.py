@@ -22,19 +22,19 @@ _PLANNED_ANEW = frozenset({Action.CLEAN, Action.ROLLBACK, Action.RESTORE})
 
 def properties(facts: Facts) -> Iterator[Finding]:
     """Against their backup: one is there only while they are changed."""
-    found = facts.properties
-    if found.flaw is not None:
-        yield catalogue.PROPERTIES.found(
+    file = facts.properties
+    if file.flaw is not None:
+        yield catalogue.PROPERTIES.finding(
             f"{PROPERTIES} cannot be used, and readers take the backup in its place",
             "run `hudi-services doctor --fix`, or any change of the table: it is restored from its backup",
-            found=found.flaw,
+            found=file.flaw,
             path=PROPERTIES,
         )
-    elif found.backup is not None:
-        yield catalogue.PROPERTIES_BACKUP.found(
+    elif file.backup is not None:
+        yield catalogue.PROPERTIES_BACKUP.finding(
             f"a change of {PROPERTIES} was cut short after it was complete: its backup is left",
             "run `hudi-services doctor --fix`, or any change of the table: the backup is removed",
-            found=found.backup or None,
+            found=file.backup or None,
             path=BACKUP,
         )
 
@@ -49,7 +49,7 @@ def instants(facts: Facts) -> Iterator[Finding]:
 def times(facts: Facts) -> Iterator[Finding]:
     """Names that are not a moment, such as that of an hour 24: services that compute an age or a new instant fail."""
     for instant in facts.nowhen:
-        yield catalogue.BAD_TIME.found(
+        yield catalogue.BAD_TIME.finding(
             f"{instant.action} {instant.time} is named for a moment that does not exist",
             "find the writer of the file, and move it out of the timeline: Hudi's writers do not use such names",
             path=facts.state.layout.path(instant),
@@ -59,14 +59,14 @@ def times(facts: Facts) -> Iterator[Finding]:
 
 def future(facts: Facts) -> Iterator[Finding]:
     """Instants of a clock that was wrong: cleaning by hours, ages and `as_of` compare them with now."""
-    found = Future.of(facts.state.timeline, facts.now, facts.state.zone)
-    if found is not None:
-        yield catalogue.FUTURE_INSTANT.found(
-            found.what,
-            found.fix,
-            found=found.found,
-            path=facts.state.layout.path(found.first),
-            instant=found.first.time,
+    future_instants = Future.of(facts.state.timeline, facts.now, facts.state.zone)
+    if future_instants is not None:
+        yield catalogue.FUTURE_INSTANT.finding(
+            future_instants.title,
+            future_instants.fix,
+            found=future_instants.detail,
+            path=facts.state.layout.path(future_instants.first),
+            instant=future_instants.first.time,
         )
 
 
@@ -74,7 +74,7 @@ def schemas(facts: Facts) -> Iterator[Finding]:
     """Files of the history that readers of other releases take for committed, once an archival has passed their instant."""
     state = facts.state
     for time, file in stray_history(facts.storage, state.timeline, state.archive):
-        yield catalogue.STRAY_SCHEMA.found(
+        yield catalogue.STRAY_SCHEMA.finding(
             f"the schemas of instant {time}, which was rolled back, are still there",
             "move the file out of the table: older releases and later archivals could bring its columns into force",
             path=file.path,
@@ -87,7 +87,7 @@ def _completed(unreadable: Unreadable) -> Finding:
     instant = unreadable.instant
     result = str(unreadable.error.found or unreadable.error.what) if unreadable.error is not None else "0 bytes"
     if instant.action.completed_as in _REDONE:
-        return catalogue.TORN_SERVICE_INSTANT.found(
+        return catalogue.TORN_SERVICE_INSTANT.finding(
             f"what {instant.action} {instant.time} did cannot be read",
             "run `hudi-services doctor --fix`: the file is moved aside, and the work is done again if its plan is left",
             found=result,
@@ -96,7 +96,7 @@ def _completed(unreadable: Unreadable) -> Finding:
             bytes=unreadable.size,
         )
     check = catalogue.EMPTY_INSTANT if unreadable.error is None else catalogue.TORN_INSTANT
-    return check.found(
+    return check.finding(
         f"the completed {instant.action} {instant.time} cannot be read",
         "restore the file from a copy. Without one: if the commit was never acknowledged, delete the file, which makes the "
         "instant pending, and the next write rolls it back with all rows that it wrote",
@@ -119,7 +119,7 @@ def _planned(unreadable: Unreadable, *, bears_logs: bool) -> Finding:
         )
     else:
         remedy = "restore the file from a copy, or finish it with Hudi, which planned it"
-    return (catalogue.TORN_PLAN if instant.action in _PLANNED_ANEW else catalogue.TORN_WAITING_PLAN).found(
+    return (catalogue.TORN_PLAN if instant.action in _PLANNED_ANEW else catalogue.TORN_WAITING_PLAN).finding(
         f"the plan of {instant.action} {instant.time} cannot be read",
         remedy,
         found=str(unreadable.error.found or unreadable.error.what) if unreadable.error is not None else None,
@@ -133,7 +133,7 @@ def timeline_length(facts: Facts) -> Iterator[Finding]:
     """Every operation lists all of it."""
     length = len(facts.state.timeline)
     if length > _LONG:
-        yield catalogue.TIMELINE_LENGTH.found(
+        yield catalogue.TIMELINE_LENGTH.finding(
             "the active timeline is long: each operation lists all of it",
             "run `hudi-services archive`",
             found=counted(length, "instant"),

@@ -40,13 +40,13 @@ def metadata_table(facts: Facts) -> Iterator[Finding]:
     if FILES not in facts.state.properties.metadata_partitions:
         return
     if listing is None:
-        yield catalogue.METADATA_GONE.found(
+        yield catalogue.METADATA_GONE.finding(
             "hoodie.properties names a metadata table that is not there: readers of Hudi 1.x list the storage instead",
             _FIX,
             path=METADATA_TABLE,
         )
     elif isinstance(listing, HoodieError):
-        yield catalogue.METADATA_UNREADABLE.found(
+        yield catalogue.METADATA_UNREADABLE.finding(
             "the metadata table cannot be read, and Hudi's readers list files by it alone",
             _FIX,
             found=" ".join(str(listing.found or listing.what).split()),
@@ -66,7 +66,7 @@ def _behind(facts: Facts, listing: MetadataListing) -> Iterator[Finding]:
         return
     later = [i for i in facts.state.timeline.completed(*WRITE_ACTIONS, Action.CLEAN) if i.time > listing.last]
     if later:
-        yield catalogue.METADATA_BEHIND.found(
+        yield catalogue.METADATA_BEHIND.finding(
             "the metadata table lacks the last instants of the table: readers miss their files",
             _FIX,
             found=f"it ends with {listing.last}; {counted(len(later), 'instant')} later, the last one {later[-1]}",
@@ -114,7 +114,7 @@ class _Sides:
         return frozenset(finding.path for check in (files.missing, files.orphans) for finding in check(self.facts))
 
     @cached_property
-    def begun(self) -> frozenset[Action]:
+    def pending_deletes(self) -> frozenset[Action]:
         """Actions that have begun and delete files: they update the metadata table when they complete."""
         return frozenset(i.action for i in self.facts.state.timeline.pending)
 
@@ -170,16 +170,16 @@ def _not_named(sides: _Sides) -> Iterator[Finding]:
             continue
         for file in lacking:
             if file.path in sides.current:
-                what = "the metadata table does not name a committed file: Hudi's readers miss its rows"
-                yield _of_file(catalogue.METADATA_MISSING, file, what)
+                title = "the metadata table does not name a committed file: Hudi's readers miss its rows"
+                yield _of_file(catalogue.METADATA_MISSING, file, title)
             else:
-                what = "the metadata table does not name an older file that is there: queries of the past miss it"
-                yield _of_file(catalogue.METADATA_OLD_FILE, file, what, remedy=_NO_HURRY)
+                title = "the metadata table does not name an older file that is there: queries of the past miss it"
+                yield _of_file(catalogue.METADATA_OLD_FILE, file, title, remedy=_NO_HURRY)
 
 
 def _partition_not_named(facts: Facts, partition: str, current: list[BaseFile | LogFile]) -> Finding:
     written = partition in facts.written
-    return (catalogue.METADATA_PARTITION if written else catalogue.METADATA_UNKNOWN_PARTITION).found(
+    return (catalogue.METADATA_PARTITION if written else catalogue.METADATA_UNKNOWN_PARTITION).finding(
         f"the metadata table does not name partition {partition!r}: Hudi's readers miss its rows"
         if written
         else f"neither the metadata table nor a commit of the timeline names partition {partition!r}: readers that list the "
@@ -196,12 +196,12 @@ def _partition_not_named(facts: Facts, partition: str, current: list[BaseFile | 
 def _not_there(sides: _Sides) -> Iterator[Finding]:
     """The metadata table may be the last that knows of a file, so only one that a clean has removed is held against it."""
     for path in sides.strange:
-        yield catalogue.METADATA_EXTRA.found(
+        yield catalogue.METADATA_EXTRA.finding(
             "the metadata table has names that no file of a table can have", _FIX, found="nothing was opened", path=path
         )
-    if sides.begun & {Action.ROLLBACK, Action.RESTORE}:
+    if sides.pending_deletes & {Action.ROLLBACK, Action.RESTORE}:
         return
-    there = {group.partition for group in sides.facts.files if group.files}
+    partitions = {group.partition for group in sides.facts.files if group.files}
     for group in sides.named:
         lost = [
             file
@@ -210,7 +210,7 @@ def _not_there(sides: _Sides) -> Iterator[Finding]:
         ]
         current = [file for file in lost if file.path in sides.current]
         unexplained = [file for file in current if file.path not in sides.cleaned] if current else []
-        if unexplained and group.partition not in there:
+        if unexplained and group.partition not in partitions:
             yield _missing(
                 group.partition or ".",
                 f"{counted(len(unexplained), 'current file')} of a partition of which nothing is left",
@@ -219,16 +219,16 @@ def _not_there(sides: _Sides) -> Iterator[Finding]:
             yield from (_missing(file.path, "a current file", file) for file in unexplained)
         for file in lost:
             if file.path in sides.current and file.path in sides.cleaned:
-                what = "the metadata table names a file that a clean has removed: Hudi's readers fail"
-                yield _of_file(catalogue.METADATA_EXTRA, file, what)
-            elif file.path not in sides.current and Action.CLEAN not in sides.begun:
-                what = "the metadata table names an older file that is not there: queries of the past fail"
-                yield _of_file(catalogue.METADATA_OLD_FILE, file, what, remedy=_NO_HURRY)
+                title = "the metadata table names a file that a clean has removed: Hudi's readers fail"
+                yield _of_file(catalogue.METADATA_EXTRA, file, title)
+            elif file.path not in sides.current and Action.CLEAN not in sides.pending_deletes:
+                title = "the metadata table names an older file that is not there: queries of the past fail"
+                yield _of_file(catalogue.METADATA_OLD_FILE, file, title, remedy=_NO_HURRY)
 
 
-def _missing(path: str, what: str, file: BaseFile | LogFile | None = None) -> Finding:
-    return catalogue.MISSING_FILE.found(
-        f"the metadata table names {what}, which does not exist",
+def _missing(path: str, subject: str, file: BaseFile | LogFile | None = None) -> Finding:
+    return catalogue.MISSING_FILE.finding(
+        f"the metadata table names {subject}, which does not exist",
         "restore it from a copy of the table; the metadata table is switched off by the next change of the table, and then "
         "readers that list the storage take older rows for current",
         path=path,
@@ -239,7 +239,7 @@ def _missing(path: str, what: str, file: BaseFile | LogFile | None = None) -> Fi
 
 def _other_sizes(sides: _Sides) -> Iterator[Finding]:
     """If the commit, or nothing else, confirms the size in the metadata table, the file is wrong."""
-    appended = not sides.facts.state.layout.logs_tell_writer and bool(sides.begun)
+    appended = not sides.facts.state.layout.logs_tell_writer and bool(sides.pending_deletes)
     short = {file.path for file, _ in sides.facts.short}
     for group in sides.named:
         for file in group.files:
@@ -248,28 +248,28 @@ def _other_sizes(sides: _Sides) -> Iterator[Finding]:
                 continue
             if appended and isinstance(file, LogFile) and size > file.info.size:
                 continue  # in version 6 a write may append to a log of others, and adds the size when it completes
-            found = f"{size:,} bytes, where the metadata table says {file.info.size:,}"
+            detail = f"{size:,} bytes, where the metadata table says {file.info.size:,}"
             if sides.written.get(file.path) != size:
-                yield catalogue.FILE_SIZE.found(
+                yield catalogue.FILE_SIZE.finding(
                     "a file has not the size with which it was committed: it was cut short, or replaced",
                     "restore it from a copy of the table; a table with a savepoint can be taken back to it "
                     "(`hudi-services restore`)",
-                    found=found,
+                    found=detail,
                     path=file.path,
                     instant=_time(file),
                     bytes=size,
                 )
             else:
-                what = (
+                title = (
                     "a file has another size than the metadata table says: Hudi's readers read as many bytes as it says"
                 )
-                yield _of_file(catalogue.METADATA_SIZE, file, what, found)
+                yield _of_file(catalogue.METADATA_SIZE, file, title, detail)
 
 
 def _of_file(
-    check: catalogue.Check, file: BaseFile | LogFile, what: str, found: str | None = None, remedy: str = _FIX
+    check: catalogue.Check, file: BaseFile | LogFile, title: str, detail: str | None = None, remedy: str = _FIX
 ) -> Finding:
-    return check.found(what, remedy, found=found, path=file.path, instant=_time(file), bytes=file.info.size)
+    return check.finding(title, remedy, found=detail, path=file.path, instant=_time(file), bytes=file.info.size)
 
 
 def _time(file: BaseFile | LogFile) -> Time:

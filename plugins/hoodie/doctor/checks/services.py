@@ -25,13 +25,13 @@ def overdue(facts: Facts) -> Iterator[Finding]:
         if isinstance(decided, (CorruptTableError, CorruptFileError, MissingFileError)):  # other checks name the file
             continue
         if isinstance(decided, HoodieError):
-            yield catalogue.UNCHECKED.found(
+            yield catalogue.UNCHECKED.finding(
                 f"the plan of {service} is unknown",
                 decided.fix or "see docs/reference/doctor-checks.md",
                 found=decided.what,
             )
         elif decided.plan is not None and (passed := _passed(facts, service, decided)) >= _OVERDUE:
-            yield catalogue.OVERDUE.found(
+            yield catalogue.OVERDUE.finding(
                 f"{service} is overdue",
                 f"run `hudi-services {service}`, and give the table a schedule for it",
                 found=f"{counted(passed, 'commit')} since its last run; {decided.reason}",
@@ -52,4 +52,4 @@ def held_back(facts: Facts) -> Iterator[Finding]:
     """Not damage: it may be meant so."""
     for service, decided in facts.decisions.items():
         for blocker in decided.blockers if isinstance(decided, Decision) else ():
-            yield catalogue.HELD_BACK.found(f"{service}: {blocker}", blocker.fix, instant=blocker.instant)
+            yield catalogue.HELD_BACK.finding(f"{service}: {blocker}", blocker.fix, instant=blocker.instant)

@@ -20,7 +20,7 @@ _LONGEST = 50  # logs over one base file
 def bare_keys(facts: Facts) -> Iterator[Finding]:
     """Keys of the COMPLEX key generator without the name of their column, which table version 9 expects there."""
     if facts.bare_key is not None:
-        yield catalogue.BARE_KEYS.found(
+        yield catalogue.BARE_KEYS.finding(
             "keys of the COMPLEX key generator lack the name of their column: an upsert inserts them again",
             "write with `hoodie.write.complex.keygen.new.encoding=true`, by Hudi; see which keys are there twice by `--deep`",
             found=f"key {facts.bare_key!r:.200}",
@@ -36,7 +36,7 @@ def small_files(facts: Facts) -> Iterator[Finding]:
     for partition, small in sorted(sizes.items()):
         needed = -(-sum(small) // _SMALL)
         if len(small) >= _MANY and needed * _FEWER <= len(small):
-            yield catalogue.SMALL_FILES.found(
+            yield catalogue.SMALL_FILES.finding(
                 f"partition {partition!r} has many small files",
                 "run `hudi-services cluster`; inserts fill small files up, bulk_insert and many parallel tasks make them",
                 found=f"{counted(len(small), 'file')} below {_SMALL:,} bytes, {sum(small):,} bytes together",
@@ -51,7 +51,7 @@ def log_ratio(facts: Facts) -> Iterator[Finding]:
     logs = [log.info.size for file_slice in facts.slices for log in file_slice.log_files]
     longest = max((len(file_slice.log_files) for file_slice in facts.slices), default=0)
     if sum(logs) > max(base, _LOGS) or longest > _LONGEST:
-        yield catalogue.LOG_RATIO.found(
+        yield catalogue.LOG_RATIO.finding(
             "logs outgrow their base files: every read lays them over these",
             "run `hudi-services compact`",
             found=f"{sum(logs):,} bytes in {counted(len(logs), 'log')} over {base:,} bytes; {longest} at most over one file",
