@@ -40,9 +40,9 @@ def partition_changes(
     """
     reason = _why_full(state, last, last_completion, incremental)
     if reason is not None or last is None:
-        gone = _removed(state, state.timeline.commits)[1]
-        present = [row for row in _with_rows(state, list_files()) if row not in gone]
-        return PartitionChanges(True, tuple(present), tuple(sorted(gone)), reason or "")
+        removed = _removed(state, state.timeline.commits)[1]
+        present = [row for row in _with_rows(state, list_files()) if row not in removed]
+        return PartitionChanges(True, tuple(present), tuple(sorted(removed)), reason or "")
     news = [instant for instant in state.timeline.commits if _is_new(instant, last, last_completion)]
     present_set, dropped = _removed(state, news)
     return PartitionChanges(

@@ -240,16 +240,16 @@ def _is_expected(error: ClientError, code: str) -> bool:
 
 
 @contextmanager
-def _asking(what: str) -> Iterator[None]:
+def _asking(request: str) -> Iterator[None]:
     try:
         yield
     except (ClientError, BotoCoreError) as error:
-        raise _failed(what, error) from error
+        raise _failed(request, error) from error
 
 
-def _failed(what: str, error: Exception) -> CatalogError:
+def _failed(request: str, error: Exception) -> CatalogError:
     return CatalogError(
-        f"AWS Glue failed on a request {what}",
+        f"AWS Glue failed on a request {request}",
         found=str(error),
         fix="check AWS_DEFAULT_REGION, the credentials and their rights (glue:GetTable, UpdateTable, BatchCreatePartition …); "
         "the table is unchanged, and the next sync continues",

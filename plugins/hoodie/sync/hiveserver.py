@@ -133,11 +133,11 @@ class HiveServer:
         """Their names in one question, the folder of each in a question of its own."""
         with self._asking(f"for partitions of {table.full_name}"):
             shown = self._rows(f"SHOW PARTITIONS {ddl.name(table)}")
-            there = [ddl.parse_partition_name(str(row[0])) for row in shown]
-            requested = set(there if values is None else values)
+            all_partitions = [ddl.parse_partition_name(str(row[0])) for row in shown]
+            requested = set(all_partitions if values is None else values)
             return [
                 CatalogPartition(row, ddl.parse_location(self._rows(ddl.describe_partition(table, row))))
-                for row in there
+                for row in all_partitions
                 if row in requested
             ]
 
@@ -167,12 +167,12 @@ class HiveServer:
         return list(self._cursor.description) if columns else list(self._cursor.fetchall())
 
     @contextmanager
-    def _asking(self, what: str) -> Iterator[None]:
+    def _asking(self, request: str) -> Iterator[None]:
         try:
             yield
         except _FAILURES as error:
             raise CatalogError(
-                f"HiveServer2 at {self._address.host}:{self._address.port} failed on a request {what}",
+                f"HiveServer2 at {self._address.host}:{self._address.port} failed on a request {request}",
                 found=_words(error),
                 fix="see the server's log; the table is unchanged, and the next sync continues",
             ) from error

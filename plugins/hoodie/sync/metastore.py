@@ -236,12 +236,12 @@ class Metastore:
         return self._client.get_table_req(hive.GetTableRequest(dbName=database, tblName=name)).table
 
     @contextmanager
-    def _asking(self, what: str) -> Iterator[None]:
+    def _asking(self, request: str) -> Iterator[None]:
         try:
             yield
         except (TException, OSError) as error:
             raise CatalogError(
-                f"The Hive metastore at {self._connection.address} failed on a request {what}",
+                f"The Hive metastore at {self._connection.address} failed on a request {request}",
                 found=words(error),
                 fix="see the metastore's log; the table is unchanged, and the next sync continues",
             ) from error

@@ -31,8 +31,8 @@ _REMEDY = "drop the table in the catalog (its files stay: it is external) and sy
 class TableDifference:
     """One table: how it should be, how it is (None: not there), and its partitions as the catalog has them."""
 
-    wanted: CatalogTable
-    found: CatalogTable | None
+    desired: CatalogTable
+    current: CatalogTable | None
     changes: PartitionChanges
     values: Mapping[str, tuple[str, ...]]  # partition path -> values
     known: Sequence[CatalogPartition]  # all partitions when the changes are full, otherwise those that changed
@@ -44,27 +44,27 @@ def table_actions(difference: TableDifference) -> Iterator[Action]:
     Raises TableExistsError for a table that is not this one, and SchemaConflictError for a change of columns that Hive
     cannot take.
     """
-    wanted, found = difference.wanted, difference.found
-    if found is None:
-        yield CreateTable(wanted)
+    desired, current = difference.desired, difference.current
+    if current is None:
+        yield CreateTable(desired)
     else:
-        check_ours(wanted, found)
-        yield from _column_actions(wanted, found)
-        if news := _news(wanted.serde_properties, found.serde_properties):
-            yield SetSerdeProperties(wanted, news)
-        if changed := _news(wanted.properties, found.properties):
-            yield SetProperties(wanted, changed)
-    if wanted.partition_columns:
+        check_same_table(desired, current)
+        yield from _column_actions(desired, current)
+        if news := _news(desired.serde_properties, current.serde_properties):
+            yield SetSerdeProperties(desired, news)
+        if changed := _news(desired.properties, current.properties):
+            yield SetProperties(desired, changed)
+    if desired.partition_columns:
         yield from _partition_actions(difference)
 
 
-def check_ours(wanted: CatalogTable, current: CatalogTable) -> None:
+def check_same_table(desired: CatalogTable, current: CatalogTable) -> None:
     """Raises TableExistsError when the table of that name has other files, another kind or other partition columns."""
-    name = wanted.full_name
-    if same_place(current.location) != same_place(wanted.location):
+    name = desired.full_name
+    if same_place(current.location) != same_place(desired.location):
         raise TableExistsError(
             f"The catalog has another table {name}",
-            found=f"its files are in {current.location or '(nowhere)'}, not in {wanted.location}",
+            found=f"its files are in {current.location or '(nowhere)'}, not in {desired.location}",
             fix="choose another name with hoodie.datasource.hive_sync.table, or drop that table if it is not needed; a base "
             "path that the catalog's servers see elsewhere is hoodie.datasource.meta.sync.base.path",
         )
@@ -77,18 +77,20 @@ def check_ours(wanted: CatalogTable, current: CatalogTable) -> None:
             found=f"input format {current.input_format or '(none)'}",
             fix="drop it if it is not needed, or choose another name with hoodie.datasource.hive_sync.table",
         )
-    formats = {wanted.input_format, current.input_format}
+    formats = {desired.input_format, current.input_format}
     if len(formats) > 1 and REALTIME_FORMAT in formats:
         raise TableExistsError(
             f"The catalog's table {name} is of another kind",
-            found=f"input format {current.input_format} instead of {wanted.input_format}: one reads logs, the other does not",
+            found=f"input format {current.input_format} instead of {desired.input_format}: one reads logs, the other does not",
             fix=_REMEDY,
         )
-    theirs, ours = [[column.name for column in table.partition_columns] for table in (current, wanted)]
-    if theirs != ours:
+    current_columns, desired_columns = [
+        [column.name for column in table.partition_columns] for table in (current, desired)
+    ]
+    if current_columns != desired_columns:
         raise TableExistsError(
             f"The catalog's table {name} has other partition columns",
-            found=f"{', '.join(theirs) or '(none)'} instead of {', '.join(ours) or '(none)'}",
+            found=f"{', '.join(current_columns) or '(none)'} instead of {', '.join(desired_columns) or '(none)'}",
             fix=_REMEDY,
         )
 
@@ -102,20 +104,20 @@ def same_place(location: str) -> str:
     return plain.rstrip("/")
 
 
-def _column_actions(wanted: CatalogTable, current: CatalogTable) -> Iterator[Action]:
-    is_partition = column_types(wanted.partition_columns)
-    _check_types(wanted, column_types(current.partition_columns), is_partition, frozenset())
-    have, want = column_types(current.columns), column_types(wanted.columns)
-    _check_types(wanted, have, want, _WIDER)
-    added = tuple(column for column in wanted.columns if column.name not in have)
+def _column_actions(desired: CatalogTable, current: CatalogTable) -> Iterator[Action]:
+    is_partition = column_types(desired.partition_columns)
+    _check_types(desired, column_types(current.partition_columns), is_partition, frozenset())
+    have, want = column_types(current.columns), column_types(desired.columns)
+    _check_types(desired, have, want, _WIDER)
+    added = tuple(column for column in desired.columns if column.name not in have)
     dropped = [column.name for column in current.columns if column.name not in want]
     changed = [name for name, kind in have.items() if want.get(name, kind) != kind]
     if not dropped and not changed:
         if added:
-            yield AddColumns(wanted, added)
+            yield AddColumns(desired, added)
         return
     # Hive compares types position by position: columns stay where they are, new ones come behind.
-    types = {column.name: column for column in wanted.columns}
+    types = {column.name: column for column in desired.columns}
     kept = tuple(types[column.name] for column in current.columns if column.name in types)
     why = "; ".join(
         [f"{name} {have[name]} -> {want[name]}" for name in changed]
@@ -126,30 +128,30 @@ def _column_actions(wanted: CatalogTable, current: CatalogTable) -> Iterator[Act
     if first_dropped:
         # Columns behind a dropped one move up, to a position at which Hive may not take their type: shortened first, the table
         # has no types there to compare with.
-        yield ReplaceColumns(wanted, kept[:first_dropped], why)
-    yield ReplaceColumns(wanted, (*kept, *added), why)
+        yield ReplaceColumns(desired, kept[:first_dropped], why)
+    yield ReplaceColumns(desired, (*kept, *added), why)
 
 
 def _check_types(
     table: CatalogTable, have: Mapping[str, str], want: Mapping[str, str], allowed: frozenset[tuple[str, str]]
 ) -> None:
     for name, kind in have.items():
-        wanted = want.get(name, kind)
-        structs = bool(allowed) and "struct<" in kind and "struct<" in wanted
-        if wanted != kind and (kind, wanted) not in allowed and not structs:
+        desired_type = want.get(name, kind)
+        structs = bool(allowed) and "struct<" in kind and "struct<" in desired_type
+        if desired_type != kind and (kind, desired_type) not in allowed and not structs:
             raise SchemaConflictError(
                 f"Column {name!r} of the catalog's table {table.full_name} cannot change its type",
-                found=f"{kind} in the catalog, {wanted} in the table; Hive takes "
+                found=f"{kind} in the catalog, {desired_type} in the table; Hive takes "
                 + (", ".join(f"{old} -> {new}" for old, new in sorted(allowed)) or "no change of a partition column"),
                 fix=_REMEDY,
             )
 
 
 def _partition_actions(difference: TableDifference) -> Iterator[Action]:
-    wanted, changes = difference.wanted, difference.changes
+    desired, changes = difference.desired, difference.changes
     by_values = {partition.values: partition for partition in difference.known}
     present = {
-        difference.values[path]: CatalogPartition(difference.values[path], f"{wanted.location}/{path}")
+        difference.values[path]: CatalogPartition(difference.values[path], f"{desired.location}/{path}")
         for path in changes.present
     }
     new = tuple(partition for values, partition in present.items() if values not in by_values)
@@ -158,24 +160,24 @@ def _partition_actions(difference: TableDifference) -> Iterator[Action]:
         for values, partition in present.items()
         if values in by_values and same_place(by_values[values].location) != same_place(partition.location)
     )
-    inside = same_place(wanted.location) + "/"
+    inside = same_place(desired.location) + "/"
     if changes.full:
         # Partitions that others added from other places are left alone.
-        gone = [
+        to_drop = [
             part
             for part in by_values.values()
             if part.values not in present and same_place(part.location).startswith(inside)
         ]
     else:
         removed = (difference.values[path] for path in changes.dropped)
-        gone = [by_values[values] for values in removed if values in by_values and values not in present]
+        to_drop = [by_values[values] for values in removed if values in by_values and values not in present]
     if new:
-        yield AddPartitions(wanted, new)
+        yield AddPartitions(desired, new)
     if moved:
-        yield MovePartitions(wanted, moved)
-    if gone:
-        yield DropPartitions(wanted, tuple(gone))
+        yield MovePartitions(desired, moved)
+    if to_drop:
+        yield DropPartitions(desired, tuple(to_drop))
 
 
-def _news(wanted: Mapping[str, str], current: Mapping[str, str]) -> dict[str, str]:
-    return {key: value for key, value in wanted.items() if current.get(key) != value}
+def _news(desired: Mapping[str, str], current: Mapping[str, str]) -> dict[str, str]:
+    return {key: value for key, value in desired.items() if current.get(key) != value}

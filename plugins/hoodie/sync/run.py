@@ -25,7 +25,7 @@ from hoodie.sync.model import (
     SetProperties,
     SyncPlan,
 )
-from hoodie.sync.plan import TableDifference, check_ours, table_actions
+from hoodie.sync.plan import TableDifference, check_same_table, table_actions
 from hoodie.sync.registration import Entry, database_of, desired_table, entries
 from hoodie.view import TableState
 from hoodie.view.table_schema import table_schema
@@ -34,11 +34,11 @@ Connect = Callable[[Options], Catalog]
 
 
 @dataclass(frozen=True)
-class _Seen:
+class _EntryState:
     """An entry, what the catalog has under its name, and what changed since."""
 
-    wanted: CatalogTable
-    found: CatalogTable | None
+    desired: CatalogTable
+    current: CatalogTable | None
     changes: PartitionChanges
 
 
@@ -83,19 +83,19 @@ def plan_sync(state: TableState, options: Options, catalog: Catalog) -> SyncPlan
     list_files = cache(state.files.all)
     changes_since = cache(partial(partition_changes, state, list_files, incremental=options[keys.INCREMENTAL]))
 
-    def seen(entry: Entry) -> _Seen:
-        wanted = desired_table(entry, properties, schema, options, base_path, as_datasource=as_datasource)
-        current = catalog.table(wanted.database, wanted.name)
+    def entry_state(entry: Entry) -> _EntryState:
+        desired = desired_table(entry, properties, schema, options, base_path, as_datasource=as_datasource)
+        current = catalog.table(desired.database, desired.name)
         if current is not None:
-            check_ours(wanted, current)
+            check_same_table(desired, current)
         remembered = current.properties if current is not None else {}
         last, completion = (
             Time.of(known) if known else None for known in map(remembered.get, (LAST_COMMIT, LAST_COMPLETION))
         )
         changes = changes_since(last, completion)
-        return _Seen(wanted, current, changes)
+        return _EntryState(desired, current, changes)
 
-    tables = [seen(entry) for entry in entries(properties, options)]
+    tables = [entry_state(entry) for entry in entries(properties, options)]
     extractor, inferred = _extractor(list_files, options, tables)
     actions: list[Action] = []
     for table in tables:
@@ -117,25 +117,25 @@ def plan_sync(state: TableState, options: Options, catalog: Catalog) -> SyncPlan
 
 
 def _table_plan(
-    state: TableState, options: Options, catalog: Catalog, table: _Seen, extractor: Extractor, inferred: bool
+    state: TableState, options: Options, catalog: Catalog, table: _EntryState, extractor: Extractor, inferred: bool
 ) -> list[Action]:
-    wanted, changes = table.wanted, table.changes
-    paths = sorted({*changes.present, *changes.dropped}) if wanted.partition_columns else []
-    values = extract(extractor, paths, wanted.partition_columns, decode=options[keys.DECODE_PARTITION])
+    desired, changes = table.desired, table.changes
+    paths = sorted({*changes.present, *changes.dropped}) if desired.partition_columns else []
+    values = extract(extractor, paths, desired.partition_columns, decode=options[keys.DECODE_PARTITION])
     requested = None if changes.full else list(values.values())
     known = (
-        catalog.partitions(wanted, requested)
-        if table.found is not None and wanted.partition_columns and requested != []
+        catalog.partitions(desired, requested)
+        if table.current is not None and desired.partition_columns and requested != []
         else []
     )
-    actions = list(table_actions(TableDifference(wanted, table.found, changes, values, known)))
-    if table.found is not None and not actions and options[keys.CONDITIONAL]:
+    actions = list(table_actions(TableDifference(desired, table.current, changes, values, known)))
+    if table.current is not None and not actions and options[keys.CONDITIONAL]:
         return []
-    remembered = table.found.properties if table.found is not None else {}
+    remembered = table.current.properties if table.current is not None else {}
     memory = {**_last_commit(state), **({EXTRACTOR_PROPERTY: extractor.java_class} if inferred else {})}
     news = {key: value for key, value in memory.items() if remembered.get(key) != value}
     # Last: a sync that dies before it begins again from the same commit.
-    return [*actions, SetProperties(wanted, news)] if news else actions
+    return [*actions, SetProperties(desired, news)] if news else actions
 
 
 def _last_commit(state: TableState) -> dict[str, str]:
@@ -162,10 +162,10 @@ def _as_datasource(options: Options, catalog: Catalog) -> bool:
     return False
 
 
-def _extractor(list_files: ListFiles, options: Options, tables: list[_Seen]) -> tuple[Extractor, bool]:
+def _extractor(list_files: ListFiles, options: Options, tables: list[_EntryState]) -> tuple[Extractor, bool]:
     """The extractor, and whether it was inferred now: then the catalog is to remember it, so that later syncs, which see only
     new paths, do not choose another."""
-    columns = tables[0].wanted.partition_columns
+    columns = tables[0].desired.partition_columns
     if given := options.get(keys.EXTRACTOR):
         extractor = extractor_of(given)
         if (extractor.name == NON_PARTITIONED) != (not columns):
@@ -177,7 +177,7 @@ def _extractor(list_files: ListFiles, options: Options, tables: list[_Seen]) -> 
         return extractor, False
     if not columns:
         return extractor_of(NON_PARTITIONED), False
-    result = [table.found.properties.get(EXTRACTOR_PROPERTY) for table in tables if table.found is not None]
+    result = [table.current.properties.get(EXTRACTOR_PROPERTY) for table in tables if table.current is not None]
     remembered = next(filter(None, result), None)
     if remembered is not None:
         return extractor_of(remembered), any(name != remembered for name in result) or len(result) < len(tables)
