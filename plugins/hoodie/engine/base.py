@@ -63,7 +63,7 @@ class Buckets(Protocol):
 class Exchanged(Buckets, Protocol):
     """Buckets as rows were sent to them."""
 
-    def each(self, function: BucketFn[tuple[R, Callable[[], pa.Table]]]) -> tuple[list[R], Buckets]:
+    def map_rows(self, function: BucketFn[tuple[R, Callable[[], pa.Table]]]) -> tuple[list[R], Buckets]:
         """Run `function` on every bucket: the small results, and buckets of the same numbers with the rows that it can make.
 
         An engine with the rows in memory makes them at once, another each time they are used, by calling `function` again.

@@ -128,7 +128,7 @@ class _LocalBuckets:
             lambda bucket: function(bucket, self._tables(bucket)), range(self.count), step, sizes, files
         )
 
-    def each(self, function: BucketFn[tuple[R, Callable[[], pa.Table]]]) -> tuple[list[R], Buckets]:
+    def map_rows(self, function: BucketFn[tuple[R, Callable[[], pa.Table]]]) -> tuple[list[R], Buckets]:
         store = _Store(self.count, self._engine._memory)
 
         def made(bucket: int, tables: Iterator[pa.Table]) -> R:

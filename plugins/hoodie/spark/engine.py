@@ -170,7 +170,7 @@ class _SparkBuckets:
         self.count = sum(map(len, dealt))
         self._rdd = pairs.partitionBy(len(dealt), _ShareOfBucket.of(dealt))
 
-    def each(self, function: BucketFn[tuple[R, Callable[[], pa.Table]]]) -> tuple[list[R], Buckets]:
+    def map_rows(self, function: BucketFn[tuple[R, Callable[[], pa.Table]]]) -> tuple[list[R], Buckets]:
         return self.map(_Result(function)), _Made(self, function)
 
     def map(self, function: BucketFn[R]) -> list[R]:

@@ -27,7 +27,7 @@ def spark_call(doing: str, *, changes: bool = False) -> Iterator[None]:
         except (PySparkException, Py4JError) as error:
             raise EngineError(
                 f"Spark failed while {doing}",
-                found=_said(str(error)) or type(error).__name__,
+                found=_message(str(error)) or type(error).__name__,
                 fix=f"look at Spark's own error, the cause of this one; {_left(changes)}",
             ) from error
 
@@ -44,7 +44,7 @@ def _left(changes: bool) -> str:
     return "nothing half done is visible" if changes else "nothing was changed"
 
 
-def _said(text: str) -> str:
+def _message(text: str) -> str:
     """The last error of a worker's Python, or the first line."""
     raised = _RAISED.findall(text)
     return str(raised[-1] if raised else text.strip().partition("\n")[0])[:_MOST]

@@ -96,12 +96,12 @@ def query(
     check_argument("build", build, "a function of a DataFrame", having="__call__")
     state = HoodieTable.open(base_path).state()
     kind = Snapshot(as_of, read_optimized)
-    asked = Query(None, filter, kind, partitions, given_options(options), meta_columns=True)
-    known = snapshot_columns(state, asked, kind)
+    request = Query(None, filter, kind, partitions, given_options(options), meta_columns=True)
+    known = snapshot_columns(state, request, kind)
     required, result = required_columns(spark, known, build)
 
     def built(columns: Sequence[str]) -> DataFrame:
-        return build(_planned(spark, state, replace(asked, columns=columns)).frame(spark))
+        return build(_planned(spark, state, replace(request, columns=columns)).frame(spark))
 
     frame = built(required or known.names[:1])  # something has to count the rows
     return frame if frame.columns == result else built(known.names)
@@ -145,17 +145,17 @@ def read_incremental(
     vectorised reader, which passes filters of the DataFrame and the range on to the Parquet files.
     """
     kind = Incremental(start, end, full_scan)
-    asked = Query(columns, filter, kind, options=given_options(options), meta_columns=True)
-    return _scan(spark, base_path, asked).frame(spark)
+    request = Query(columns, filter, kind, options=given_options(options), meta_columns=True)
+    return _scan(spark, base_path, request).frame(spark)
 
 
-def _scan(spark: SparkSession, base_path: BasePath, asked: Query) -> Scan:
+def _scan(spark: SparkSession, base_path: BasePath, request: Query) -> Scan:
     check_session(spark)
-    return _planned(spark, HoodieTable.open(base_path).state(), asked)
+    return _planned(spark, HoodieTable.open(base_path).state(), request)
 
 
-def _planned(spark: SparkSession, state: TableState, asked: Query) -> Scan:
-    return plan_scan(spark, state.storage, plan_read(state, asked))
+def _planned(spark: SparkSession, state: TableState, request: Query) -> Scan:
+    return plan_scan(spark, state.storage, plan_read(state, request))
 
 
 def session_options() -> dict[str, Any]:

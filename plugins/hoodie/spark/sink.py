@@ -34,14 +34,14 @@ class Staged(WriterCommitMessage):  # type: ignore[misc]
 class Sink(DataSourceArrowWriter):  # type: ignore[misc]
     """See the module. Spark makes it where the query is planned, and sends it to the tasks and to the end of the write."""
 
-    def __init__(self, asked: WriteRequest, schema: StructType, address: str) -> None:
+    def __init__(self, request: WriteRequest, schema: StructType, address: str) -> None:
         """Raises what `WriteRequest.check` raises: then no task runs."""
-        self._asked = asked
+        self._request = request
         self._schema = data_columns(to_arrow_schema(schema, timezone="UTC"))  # a table's own meta columns come along
         self._address = address
         with call("planning a write"):
-            asked.check(self._schema)
-            self._storage = storage_of(asked.base_path)
+            request.check(self._schema)
+            self._storage = storage_of(request.base_path)
         self._folder = new_folder(SystemClock().now())
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Staged:
@@ -53,7 +53,7 @@ class Sink(DataSourceArrowWriter):  # type: ignore[misc]
     def commit(self, messages: Sequence[Staged | None]) -> None:
         """All tasks are done, and `messages` are those of the attempts that count, one each."""
         splits = [split for message in messages if message is not None for split in message.splits]
-        ask(self._address, StagedWrite(self._asked, self._schema, tuple(splits)))
+        ask(self._address, StagedWrite(self._request, self._schema, tuple(splits)))
         self._clean_up()
         with call("removing old staged rows"):
             remove_old(self._storage, SystemClock().now())

@@ -75,7 +75,7 @@ class HoodieSource(DataSource):  # type: ignore[misc]
 
     def __init__(self, options: dict[str, str]) -> None:
         self._given = dict(CaseInsensitiveDict(options))
-        self._found = _found(self._given.get(PATH))
+        self._opened = _open(self._given.get(PATH))
         self._run = uuid.uuid4().hex  # Spark makes one source for a run of a streaming query
 
     @classmethod
@@ -116,9 +116,9 @@ class HoodieSource(DataSource):  # type: ignore[misc]
     @property
     def _state(self) -> TableState:
         """The table as it was found. Raises what keeps it from being read."""
-        if isinstance(self._found, HoodieError):
-            raise self._found
-        return self._found
+        if isinstance(self._opened, HoodieError):
+            raise self._opened
+        return self._opened
 
     def _read(self) -> tuple[TableState, Query | ChangeQuery]:
         state, request = self._state, asked_of(self._given)
@@ -127,7 +127,7 @@ class HoodieSource(DataSource):  # type: ignore[misc]
         return state, Query(None, None, request.kind, options=request.options, meta_columns=True)
 
 
-def _found(path: str | None) -> TableState | HoodieError:
+def _open(path: str | None) -> TableState | HoodieError:
     """The table as it is now, before it is known whether it is to be read, or what keeps it from being read: a write may create
     it."""
     try:

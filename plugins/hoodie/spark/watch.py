@@ -45,7 +45,7 @@ def _count(tracker: StatusTracker) -> tuple[int, int]:
     for job in tracker.getActiveJobsIds():
         info = tracker.getJobInfo(job)
         for stage in info.stageIds if info is not None else ():
-            if (found := tracker.getStageInfo(stage)) is not None:
-                tasks += found.numTasks
-                done += found.numCompletedTasks
+            if (stage_info := tracker.getStageInfo(stage)) is not None:
+                tasks += stage_info.numTasks
+                done += stage_info.numCompletedTasks
     return tasks, done

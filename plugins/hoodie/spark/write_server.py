@@ -49,21 +49,21 @@ class SessionWrite(Protocol):
 class StagedWrite:
     """A write whose rows are staged."""
 
-    asked: WriteRequest
+    request: WriteRequest
     schema: pa.Schema
     rows: tuple[StagedSplit, ...]
 
     @property
     def base_path(self) -> str:
         """The table."""
-        return self.asked.base_path
+        return self.request.base_path
 
     def run(self, spark: SparkSession) -> None:
         """Raises HoodieError."""
         rows = self.rows or (ArrowSplit(self.schema.empty_table()),)
         with spark_call("writing a DataFrame", changes=True):
-            result = self.asked.carry_out(rows, self.schema, SparkEngine(spark))
-        _log.info("%s: %r", self.asked.base_path, result)
+            result = self.request.carry_out(rows, self.schema, SparkEngine(spark))
+        _log.info("%s: %r", self.request.base_path, result)
 
 
 class WriteServer:

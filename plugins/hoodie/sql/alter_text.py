@@ -146,10 +146,10 @@ class _Reader:
             self.expect(")")
 
     def error(self, expected: str) -> SqlError:
-        there = self._tokens[self._at].text if self._at < len(self._tokens) else "nothing more"
+        token = self._tokens[self._at].text if self._at < len(self._tokens) else "nothing more"
         return SqlError(
             f"A statement cannot be read: {shortened(self._text)}",
-            found=f"{there!r:.60} where {expected} should be",
+            found=f"{token!r:.60} where {expected} should be",
             fix="write it as Spark's SQL has it (docs/reference/sql.md)",
         )
 

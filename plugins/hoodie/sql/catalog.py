@@ -17,7 +17,7 @@ DEFAULT_DATABASE = "default"
 class Entry:
     """Entry of a table in a catalog: its base path, the options of its writes, a comment. A managed table is deleted when it
     is dropped; queries of a `read_optimized` one read base files only. Options that the catalog itself adds to writes, such as
-    a sync with it, are `asked`: the table's own options override them, and no statement shows them."""
+    a sync with it, are `defaults`: the table's own options override them, and no statement shows them."""
 
     name: TableName
     location: str
@@ -25,7 +25,7 @@ class Entry:
     options: Mapping[str, str] = field(default_factory=dict)
     comment: str | None = None
     read_optimized: bool = False
-    asked: Mapping[str, str] = field(default_factory=dict)
+    defaults: Mapping[str, str] = field(default_factory=dict)
 
 
 class Catalog(Protocol):
@@ -102,9 +102,9 @@ def known(catalog: Catalog, name: TableName) -> Entry:
                 found=other,
                 fix="read it with the engine that created it",
             )
-        there = ", ".join(_few(catalog, name.database)) or "no table"
+        tables = ", ".join(_few(catalog, name.database)) or "no table"
         raise TableNotFoundError(
-            f"There is no table {name} in {catalog.path}", found=there, fix="correct the name, or create the table"
+            f"There is no table {name} in {catalog.path}", found=tables, fix="correct the name, or create the table"
         )
     return entry
 

@@ -164,12 +164,12 @@ def merge_query(tree: exp.Merge, target: Target, source: pa.Schema) -> tuple[exp
         join = "inner"
     # A row exists on a side if a column of it that is never null has a value.
     using = tree.args["using"]
-    here = exp.select("*", exp.true().as_(_HERE)).from_(target.node.copy()).subquery(target.alias)
-    there = exp.select("*", exp.true().as_(_THERE)).from_(using.copy()).subquery(using.alias_or_name)
+    target_side = exp.select("*", exp.true().as_(_IN_TABLE)).from_(target.node.copy()).subquery(target.alias)
+    source_side = exp.select("*", exp.true().as_(_IN_SOURCE)).from_(using.copy()).subquery(using.alias_or_name)
     query = (
         exp.select(*columns)
-        .from_(there)
-        .join(here, on=tree.args["on"].copy(), join_type=join)
+        .from_(source_side)
+        .join(target_side, on=tree.args["on"].copy(), join_type=join)
         .where(exp.or_(*(rule.copy() for rule in rules)))
     )
     numbers = range(len(clauses))
@@ -185,7 +185,7 @@ def source_query(tree: exp.Merge) -> exp.Select:
     return _with_clause(tree, query)
 
 
-_HERE, _THERE = "__hoodie_in_table", "__hoodie_in_source"
+_IN_TABLE, _IN_SOURCE = "__hoodie_in_table", "__hoodie_in_source"
 
 
 @dataclass(frozen=True)
@@ -220,13 +220,13 @@ class _Clause:
 
     def applies(self) -> exp.Expression:
         """Condition under which a clause is for a row, were it the only one."""
-        here, there = exp.column(_HERE).is_(exp.null()), exp.column(_THERE).is_(exp.null())
+        no_target, no_source = exp.column(_IN_TABLE).is_(exp.null()), exp.column(_IN_SOURCE).is_(exp.null())
         if self.matched:
-            kind = exp.and_(exp.not_(here), exp.not_(there))
+            kind = exp.and_(exp.not_(no_target), exp.not_(no_source))
         elif self.by_source:
-            kind = exp.and_(exp.not_(here), there)
+            kind = exp.and_(exp.not_(no_target), no_source)
         else:
-            kind = exp.and_(here, exp.not_(there))
+            kind = exp.and_(no_target, exp.not_(no_source))
         return kind if self.condition is None else exp.and_(kind, exp.paren(self.condition.copy()))
 
 
@@ -285,15 +285,15 @@ def _inserted(then: exp.Insert, target: Target, alias: str, source: pa.Schema) -
 
 def all_of(target: Target, alias: str, source: pa.Schema) -> dict[str, exp.Expression]:
     """For `*`: each column of the table has its value from the source's column of that name."""
-    there = {name.lower(): name for name in source.names}
-    lacking = [field.name for field in target.schema if field.name.lower() not in there]
+    source_names = {name.lower(): name for name in source.names}
+    lacking = [field.name for field in target.schema if field.name.lower() not in source_names]
     if lacking:
         raise SqlError(
             f"The source of the merge has no column {lacking[0]}",
             found=f"columns {', '.join(source.names)}; `*` takes each column of the table from it",
             fix="name the columns that are set, or add it to the source",
         )
-    return {f.name: exp.column(_quoted(there[f.name.lower()]), table=_quoted(alias)) for f in target.schema}
+    return {f.name: exp.column(_quoted(source_names[f.name.lower()]), table=_quoted(alias)) for f in target.schema}
 
 
 def _assigned(assignments: Sequence[exp.Expression], target: Target) -> dict[str, exp.Expression]:

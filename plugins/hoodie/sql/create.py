@@ -167,16 +167,16 @@ def _make(
 
 def _partitions_last(schema: pa.Schema, options: dict[str, str]) -> list[str]:
     """The columns in the order of a table. Raises SqlError when a partition column is not among them."""
-    there = {name.lower(): name for name in schema.names}
-    if len(there) < len(schema.names):
+    columns = {name.lower(): name for name in schema.names}
+    if len(columns) < len(schema.names):
         raise SqlError(
             "Two columns of the query have one name", found=", ".join(schema.names), fix="give each its own name by AS"
         )
     partitions = [name for name in options.get("hoodie.table.partition.fields", "").split(",") if name]
-    lacking = [name for name in partitions if name.lower() not in there]
+    lacking = [name for name in partitions if name.lower() not in columns]
     if lacking:
         raise SqlError(
             f"The query gives no partition column {lacking[0]}", found=", ".join(schema.names), fix="select it, too"
         )
-    last = [there[name.lower()] for name in partitions]
+    last = [columns[name.lower()] for name in partitions]
     return [*(name for name in schema.names if name not in last), *last]

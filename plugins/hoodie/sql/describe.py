@@ -81,8 +81,8 @@ def _partitions(table: HoodieTable) -> Iterator[_Row]:
     if fields:
         yield "# Partition Information", "", ""
         yield "# col_name", "data_type", "comment"
-        there = {field.name.lower(): field for field in table.schema}
-        yield from (_column(there[name.lower()]) for name in fields if name.lower() in there)
+        columns = {field.name.lower(): field for field in table.schema}
+        yield from (_column(columns[name.lower()]) for name in fields if name.lower() in columns)
 
 
 def _details(entry: Entry, table: HoodieTable) -> Iterator[_Row]:

@@ -89,7 +89,7 @@ class DuckEngine:
         written. Raises SqlError for what DuckDB cannot do."""
         if isinstance(statement.tree, _IN_SPARKS_SQL):
             with self._lock:
-                return self._rows(_text(floats_as_doubles(statement.tree, ())), said=statement.text)
+                return self._rows(_text(floats_as_doubles(statement.tree, ())), statement=statement.text)
         with self._lock:
             return self._rows(statement.text, statement.parameters)
 
@@ -108,8 +108,8 @@ class DuckEngine:
     def close(self) -> None:
         self._database.close()
 
-    def _rows(self, text: str, parameters: Sequence[object] = (), said: str | None = None) -> pa.Table:
-        """The rows of a text of DuckDB's, which errors show as it was `said`."""
+    def _rows(self, text: str, parameters: Sequence[object] = (), statement: str | None = None) -> pa.Table:
+        """The rows of a text of DuckDB's, which errors show as the `statement` that was given."""
         try:
             relation: duckdb.DuckDBPyRelation | None = self._database.sql(text, params=list(parameters) or None)
             if relation is None:
@@ -128,11 +128,11 @@ class DuckEngine:
                 raise cause from None
             if CONDITION in str(error).partition("\n\nLINE")[0].upper():
                 raise SqlError(
-                    f"A condition is not boolean: {shortened(said or as_written(text))}",
+                    f"A condition is not boolean: {shortened(statement or as_written(text))}",
                     fix="compare it with a value, such as `id <> 0`; nothing was changed",
                 ) from error
             raise SqlError(
-                f"DuckDB cannot run: {shortened(said or as_written(text))}",
+                f"DuckDB cannot run: {shortened(statement or as_written(text))}",
                 found=str(error).partition("\n\nLINE")[0],
                 fix="correct the statement, or run it on Spark",
             ) from error

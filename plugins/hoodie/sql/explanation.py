@@ -38,7 +38,7 @@ def _of_query(session: Session, query: exp.Expression, opened: HoodieDataset | N
     for node, source in sources:
         if isinstance(source, HoodieDataset):
             slices = plan_snapshot(source.state, source.query).slices
-            size = sum(each.size for each in slices)
+            size = sum(file_slice.size for file_slice in slices)
             yield (
                 f"table {node.sql(dialect=DIALECT)} at {source.state.storage.base_path}: "
                 f"{counted(len(slices), 'file slice')}, {size:,} bytes before conditions leave some out"

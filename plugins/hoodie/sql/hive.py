@@ -122,7 +122,7 @@ class HiveCatalog:
             options=select_keys(parameters, WRITE_OPTIONS.keys),
             comment=parameters.get(_COMMENT) or None,
             read_optimized=_leaves_out_logs(table),
-            asked=self._sync(name, {**self._strategy(table), **_as_it_is(table)}),
+            defaults=self._sync(name, {**self._strategy(table), **_as_it_is(table)}),
         )
 
     def other(self, name: TableName) -> str | None:
@@ -223,8 +223,8 @@ class HiveCatalog:
     def _strategy(self, table: Any) -> dict[str, str]:
         """The pair of a merge-on-read table, snapshot and read-optimised, is synced as a pair."""
         base = str(table.tableName).removesuffix("_rt").removesuffix("_ro")
-        there = self._tables(table.dbName, [base, f"{base}_ro", f"{base}_rt"])
-        same = {other.tableName for other in there if other.sd is not None and other.sd.location == table.sd.location}
+        entries = self._tables(table.dbName, [base, f"{base}_ro", f"{base}_rt"])
+        same = {other.tableName for other in entries if other.sd is not None and other.sd.location == table.sd.location}
         if {f"{base}_ro", f"{base}_rt"} <= same:
             # Otherwise the plain name would be entered, or another table of that name would be in the way.
             plain = {sync_keys.SNAPSHOT_WITH_TABLE_NAME.name: str(base in same).lower()}
@@ -245,7 +245,7 @@ class HiveCatalog:
         )
         return list(table)
 
-    def _ask(self, what: str, call: Callable[[Any], T]) -> T:
+    def _ask(self, request: str, call: Callable[[Any], T]) -> T:
         """The metastore's answer. Raises CatalogError."""
         for left in reversed(range(_TRIES)):
             try:
@@ -255,14 +255,14 @@ class HiveCatalog:
             except (TTransportException, OSError) as error:
                 self.close()
                 if not left:
-                    raise self._failed(what, error) from error
+                    raise self._failed(request, error) from error
             except TException as error:
-                raise self._failed(what, error) from error
+                raise self._failed(request, error) from error
         raise AssertionError("the last try returns or raises")
 
-    def _failed(self, what: str, error: Exception) -> CatalogError:
+    def _failed(self, request: str, error: Exception) -> CatalogError:
         return CatalogError(
-            f"The Hive metastore at {self._uris} failed on a request {what}",
+            f"The Hive metastore at {self._uris} failed on a request {request}",
             found=words(error),
             fix="start it, or correct its address, and see its log; `hudi-services show timeline` shows whether a table "
             "that was being written has its commit",
@@ -272,13 +272,13 @@ class HiveCatalog:
 def _unless_absent(call: Callable[[Any], T]) -> Callable[[Any], T | None]:
     """The call, which gives None for a name that is not there."""
 
-    def asked(client: Any) -> T | None:
+    def call_or_none(client: Any) -> T | None:
         try:
             return call(client)
         except hive.NoSuchObjectException:
             return None
 
-    return asked
+    return call_or_none
 
 
 def _is_of_hudi(table: Any) -> bool:

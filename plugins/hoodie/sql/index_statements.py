@@ -26,9 +26,9 @@ def refuse_index_statement(session: Session, statement: Statement) -> None:
     table = exp.to_table(match["table"], dialect=DIALECT)
     if not session.is_known(table):
         return
-    what = f"{match['verb'].upper()} INDEX" if match["verb"] else "SHOW INDEXES"
+    statement_name = f"{match['verb'].upper()} INDEX" if match["verb"] else "SHOW INDEXES"
     raise SqlError(
-        f"{what} is not supported for Hudi tables, such as {session.named(table)}",
+        f"{statement_name} is not supported for Hudi tables, such as {session.named(table)}",
         found="Hudi keeps such indexes in its metadata table, which this library neither writes nor reads",
         fix="hoodie.index.type says how writes find rows (SET, TBLPROPERTIES); for queries sort the files, CALL run_clustering",
     )

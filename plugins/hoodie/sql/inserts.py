@@ -39,8 +39,8 @@ def insert_rows(session: Session, entry: Entry, tree: exp.Insert, node: exp.Tabl
     def changed(dataset: HoodieDataset, target: Target) -> Computed:
         into = _Into.of(tree, node, target)
         casts = partition_casts(session, target, into.given)
-        found = without_meta(session.rows(completed(query, casts), [dataset]))
-        rows = found.stored(target.schema, into.columns_of(found.schema.names, tree))
+        fetched = without_meta(session.rows(completed(query, casts), [dataset]))
+        rows = fetched.stored(target.schema, into.columns_of(fetched.schema.names, tree))
         if tree.args.get("overwrite") and into.given and rows.is_empty():
             return Computed(named_partitions(session, target, into.given, dataset), "delete_partition")
         replaces: tuple[str, ...] = ()
@@ -138,11 +138,11 @@ class _Into:
         """The columns for those of a query. As in Hudi, names decide if they are those of the table, one for one, and the
         statement does not name columns; position decides otherwise."""
         count = len(self.names) - len(self.given)
-        there = {name.lower(): name for name in self.names[:count]}
+        stored_names = {name.lower(): name for name in self.names[:count]}
         columns = [name.lower() for name in given[:count]]
-        if self.are_named or len(given) != len(self.names) or set(columns) != set(there):
+        if self.are_named or len(given) != len(self.names) or set(columns) != set(stored_names):
             return self.names
-        return [*(there[name] for name in columns), *self.names[count:]]
+        return [*(stored_names[name] for name in columns), *self.names[count:]]
 
     def columns_of(self, given: Sequence[str], tree: exp.Insert) -> Sequence[str]:
         """The columns for those of a query, which are called so. Raises SqlError."""

@@ -34,14 +34,14 @@ _HOURS = "KEEP_LATEST_BY_HOURS"
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Request:
     """The table of a statement, and the options of its service."""
 
     table: HoodieTable
     options: dict[str, object]
 
     @classmethod
-    def of(cls, session: Session, name: str, given: dict[str, object]) -> _Asked:
+    def of(cls, session: Session, name: str, given: dict[str, object]) -> _Request:
         entry = session.entry(exp.to_table(name, dialect=DIALECT))
         return cls(session.open(entry), {**session.write_options(entry), **given})
 
@@ -51,15 +51,15 @@ def vacuum(session: Session, text: str, *, dry: bool = False) -> Result:
 
     Raises SqlError for another text, and what a clean raises, such as DeleteCapError.
     """
-    said = _read(_VACUUM, text, "VACUUM t [RETAIN n HOURS] [DRY RUN]")
+    match = _read(_VACUUM, text, "VACUUM t [RETAIN n HOURS] [DRY RUN]")
     given: dict[str, object] = {}
-    if said["hours"] is not None:
-        given = {clean_keys.POLICY.name: _HOURS, clean_keys.HOURS_RETAINED.name: said["hours"]}
-    asked = _Asked.of(session, said["table"], given)
-    plan = asked.table.explain(CLEAN, asked.options)
-    if dry or said["dry"]:
+    if match["hours"] is not None:
+        given = {clean_keys.POLICY.name: _HOURS, clean_keys.HOURS_RETAINED.name: match["hours"]}
+    request = _Request.of(session, match["table"], given)
+    plan = request.table.explain(CLEAN, request.options)
+    if dry or match["dry"]:
         return _plan("clean", plan)
-    message, _ = CLEAN.report(asked.table.run(CLEAN, asked.options))
+    message, _ = CLEAN.report(request.table.run(CLEAN, request.options))
     return _done("clean", plan, message)
 
 
@@ -69,20 +69,20 @@ def optimize(session: Session, text: str, *, dry: bool = False) -> Result:
 
     Raises SqlError for another text, and what the service raises.
     """
-    said = _read(_OPTIMIZE, text, "OPTIMIZE t [ZORDER BY (column, …)]")
+    match = _read(_OPTIMIZE, text, "OPTIMIZE t [ZORDER BY (column, …)]")
     given: dict[str, object] = {}
-    if said["columns"] is not None:
-        columns = ",".join(name.strip(" `") for name in said["columns"].split(","))
+    if match["columns"] is not None:
+        columns = ",".join(name.strip(" `") for name in match["columns"].split(","))
         given = {clustering_keys.SORT_COLUMNS.name: columns, clustering_keys.LAYOUT.name: clustering_keys.Z_ORDER}
-    asked = _Asked.of(session, said["table"], given)
-    if asked.table.state().properties.is_merge_on_read and not given:
-        return _scheduled(asked, "compact", COMPACTION, dry=dry)
-    return _scheduled(asked, "cluster", CLUSTERING, dry=dry)
+    request = _Request.of(session, match["table"], given)
+    if request.table.state().properties.is_merge_on_read and not given:
+        return _scheduled(request, "compact", COMPACTION, dry=dry)
+    return _scheduled(request, "cluster", CLUSTERING, dry=dry)
 
 
-def _scheduled(asked: _Asked, name: str, service: Scheduled[Any, Any], *, dry: bool) -> Result:
+def _scheduled(request: _Request, name: str, service: Scheduled[Any, Any], *, dry: bool) -> Result:
     """Schedule a plan although no trigger is due, as the user asked for it, and carry out all that wait."""
-    table, options = asked.table, asked.options
+    table, options = request.table, request.options
     plan = service.decide(table.state(), options_for(options, service.options), table.clock, force=True)
     if dry:
         return _plan(name, plan)

@@ -26,13 +26,13 @@ class TableName:
         return f"{self.database}.{self.name}"
 
 
-def checked_name(name: str, what: str) -> str:
+def checked_name(name: str, kind: str) -> str:
     """The name in small letters. Raises SqlError for one that is more than letters, digits and underscores, as it becomes the
     name of a folder."""
     lower = name.lower()
     if not _NAME.fullmatch(lower):
         raise SqlError(
-            f"{name!r:.100} cannot be the name of a {what}", fix="use letters, digits and underscores, 200 at most"
+            f"{name!r:.100} cannot be the name of a {kind}", fix="use letters, digits and underscores, 200 at most"
         )
     return lower
 

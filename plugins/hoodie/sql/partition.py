@@ -59,9 +59,9 @@ def partition_casts(
     compared = [_compared(texts[name], casts[name], is_date=_is_date(target, name)) for name in values]
     columns = [column.as_(f"c{place}") for place, column in enumerate(chain(*compared))]
     (row,) = session.rows(exp.select(*columns)).fetched().to_pylist()
-    found = iter(row.values())
+    results = iter(row.values())
     for name, value in values.items():
-        given, written, same = next(found), next(found), next(found)
+        given, written, same = next(results), next(results), next(results)
         if _is_null(value):
             continue
         if given is None or not _is_kept(target.column(name).type, given, written, same):

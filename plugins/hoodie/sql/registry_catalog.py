@@ -83,9 +83,9 @@ class ListedTables:
     def close(self) -> None:
         """It holds nothing."""
 
-    def _kept(self, what: str) -> SqlError:
+    def _kept(self, title: str) -> SqlError:
         return SqlError(
-            what,
+            title,
             found=f"the tables are those of {self._path}, which SQL does not change",
             fix="edit that file; nothing was changed",
         )

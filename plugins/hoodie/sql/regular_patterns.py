@@ -47,8 +47,8 @@ def java_pattern(node: exp.Expression) -> None:
 
 
 def _check_group(pattern: exp.Expression, group: exp.Expression | None) -> None:
-    wanted = int(group.name) if isinstance(group, exp.Literal) and group.is_int else 1
-    if wanted == 0:
+    number = int(group.name) if isinstance(group, exp.Literal) and group.is_int else 1
+    if number == 0:
         return
     if not isinstance(pattern, exp.Literal):
         raise UnsupportedError(
@@ -56,7 +56,7 @@ def _check_group(pattern: exp.Expression, group: exp.Expression | None) -> None:
         )
     plain = re.sub(r"\\.|\[\^?\]?[^\]]*\]", "", pattern.name, flags=re.DOTALL)
     count = len(re.findall(r"\((?!\?)|\(\?<(?![=!])", plain))
-    if wanted > count:
+    if number > count:
         raise UnsupportedError(
-            f"group {wanted} of {pattern.name!r}, which has {count}: name group 0 for the whole match"
+            f"group {number} of {pattern.name!r}, which has {count}: name group 0 for the whole match"
         )

@@ -84,7 +84,7 @@ class Session:
 
     def write_options(self, entry: Entry) -> dict[str, str]:
         """The catalog's options; the table's override them, and those that were set override both."""
-        merged = {**entry.asked, **entry.options, **self.options}
+        merged = {**entry.defaults, **entry.options, **self.options}
         return {name: value for name, value in merged.items() if not is_of_sql(name)}
 
     def about(self, function: TableFunction) -> Entry:

@@ -67,17 +67,17 @@ def _partitions(session: Session, match: re.Match[str]) -> Result | None:
 
 def _spec(text: str, fields: Sequence[str], table: str) -> dict[str, str | None]:
     """The values that PARTITION gives to partition columns; None for NULL."""
-    there, spec = {name.lower(): name for name in fields}, {}
+    columns, spec = {name.lower(): name for name in fields}, {}
     for expression in sqlglot.parse_one(f"f({text})", read=DIALECT).expressions:
         name = expression.this.name.lower() if isinstance(expression, exp.EQ) else ""
-        if name not in there:
+        if name not in columns:
             raise SqlError(
                 f"PARTITION names no partition column of {table}: {expression.sql(dialect=DIALECT)}",
                 found=f"partitioned by {', '.join(fields) or 'nothing'}",
                 fix="write PARTITION (column = value)",
             )
         value = expression.expression
-        spec[there[name]] = None if isinstance(value, exp.Null) else str(value.name)
+        spec[columns[name]] = None if isinstance(value, exp.Null) else str(value.name)
     return spec
 
 

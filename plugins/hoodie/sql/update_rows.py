@@ -48,16 +48,16 @@ class Changes:
         return pa.schema([*fields, *marks] if self.merges else fields)
 
 
-def changed(found: pa.Table, changes: Changes) -> pa.Table:
+def changed(joined: pa.Table, changes: Changes) -> pa.Table:
     """The rows of a query of changes (`update_query`, `merge_query`) as they are written.
 
     Raises SqlError for a value that does not fit its column, and for a row that is there and would get another key.
     """
     if not changes.merges:
-        return pa.table(_columns(found, changes, 0), schema=changes.result)
+        return pa.table(_columns(joined, changes, 0), schema=changes.result)
     parts = [changes.result.empty_table()]
-    for clause in sorted(pc.unique(found[CLAUSE]).to_pylist()):
-        rows = found.filter(pc.equal(found[CLAUSE], clause))
+    for clause in sorted(pc.unique(joined[CLAUSE]).to_pylist()):
+        rows = joined.filter(pc.equal(joined[CLAUSE], clause))
         marks = [pa.repeat(clause in kind, rows.num_rows) for kind in (changes.deletes, changes.inserts)]
         parts.append(pa.table([*_columns(rows, changes, clause), *marks], schema=changes.result))
     return pa.concat_tables(parts)

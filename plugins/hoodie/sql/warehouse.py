@@ -125,7 +125,7 @@ class Warehouse:
     def remember(self, entry: Entry) -> None:
         """Enter a table. Raises SqlError when another process has just done so with other values."""
         try:
-            create_own(self._storage, _entry(entry.name), _told(entry))
+            create_own(self._storage, _entry(entry.name), _encoded(entry))
         except FileExistsError:
             raise SqlError(f"Table {entry.name} exists already", fix="drop it, or choose another name") from None
 
@@ -143,7 +143,7 @@ class Warehouse:
                 found=f"{self.path}: it replaces no file in one step",
                 fix="set them for a session by SET",
             )
-        if not replace_own(self._storage, path, old, _told(entry)):
+        if not replace_own(self._storage, path, old, _encoded(entry)):
             raise SqlError(
                 f"The options of table {entry.name} have changed in the meantime", fix="run the statement again"
             )
@@ -225,7 +225,7 @@ def _entry(name: TableName) -> str:
     return f"{_CATALOG}/{name.database}/{name.name}{_JSON}"
 
 
-def _told(entry: Entry) -> bytes:
+def _encoded(entry: Entry) -> bytes:
     content = {"options": dict(entry.options), "comment": entry.comment}
     content["location"] = None if entry.managed else entry.location
     return json.dumps(content, sort_keys=True, indent=1).encode()

@@ -108,7 +108,7 @@ class Pipeline:
         keyed = self._with_stored(rows, keyed, stored, sketch, buckets)
         partition_of_group = tuple(file_slice.partition for file_slice in slices)
         tag = Tag(self.context, index, partition_of_group, self.plan.combines, self.tell_new_keys)
-        profiles, placed = keyed.each(tag)
+        profiles, placed = keyed.map_rows(tag)
         del keyed  # an engine that keeps rows in memory then has those of one stage
         profile = WorkloadProfile.of(profiles)
         if self.plan.looks_up:

@@ -42,8 +42,8 @@ class _Buckets:
         self._late.append(lambda: self._held.map(function))
         raise ZeroDivisionError("another task of the write failed")
 
-    def each(self, function):
-        results, made = self._held.each(function)
+    def map_rows(self, function):
+        results, made = self._held.map_rows(function)
         return results, type(self)(made, self._late)
 
     def exchange(self, function, count, sizes=()):

@@ -89,10 +89,10 @@ class BatchWriter:
         """Return whether the table has the batch. Raises what `check_batch` raises."""
         table = HoodieTable.open(self.writes.base_path)
         file, stored = self._file(batch.query, table.access.storage)  # before the commits, which may be newer then
-        there = retried_when_missing(check_batch)(table.state(), batch, self.known.get(batch.query), stored)
-        if there is None:
+        stored_batch = retried_when_missing(check_batch)(table.state(), batch, self.known.get(batch.query), stored)
+        if stored_batch is None:
             return False
-        file.store(there)
+        file.store(stored_batch)
         _log.info("Batch %d of query %s is in table %s already", batch.batch, batch.query, self.writes.base_path)
         return True
 
@@ -106,9 +106,9 @@ class BatchWriter:
         file, stored = self._file(batch.query, table.access.storage)
 
         def check(state: TableState) -> None:
-            there = check_batch(state, batch, self.known.get(batch.query), stored)
-            if there is not None:
-                raise _WrittenMeanwhileError(there)
+            stored_batch = check_batch(state, batch, self.known.get(batch.query), stored)
+            if stored_batch is not None:
+                raise _WrittenMeanwhileError(stored_batch)
 
         hooks = WriteHooks(on_begin=check, on_others=check)
         try:

@@ -130,20 +130,20 @@ def _check_not_restored(state: TableState, batch: StreamBatch, last: WrittenBatc
         raise _taken_back(state, batch.query, f"{have}, and {state.where(restore)} after it")
 
 
-def _taken_back(state: TableState, query: str, found: str) -> StreamBatchError:
+def _taken_back(state: TableState, query: str, detail: str) -> StreamBatchError:
     return StreamBatchError(
         f"Batches of query {query} were rolled back from table {state.storage.base_path}",
-        found=found,
+        found=detail,
         fix="start the query with the copy of its checkpoint of that time, or with a new checkpoint location: its next batches "
         "do not bring these rows again. To go on without them: stream_sink(path, after_restore=True), or the option "
         "hoodie.stream.after.restore=continue",
     )
 
 
-def _refused(state: TableState, batch: StreamBatch, found: str, fix: str) -> StreamBatchError:
+def _refused(state: TableState, batch: StreamBatch, detail: str, fix: str) -> StreamBatchError:
     return StreamBatchError(
         f"Batch {batch.batch} of query {batch.query} is not written to table {state.storage.base_path}",
-        found=found,
+        found=detail,
         fix=fix,
     )
 

@@ -65,15 +65,15 @@ class Offset:
                 found=f"table {self.table!r} in the checkpoint, {name!r} at the path",
                 fix="load the path of that table, or give the query a checkpoint location of its own",
             )
-        gone = self._gone(state)
-        if gone is not None:
+        missing = self._missing_commit(state)
+        if missing is not None:
             raise ChangeRangeError(
                 f"The stream cannot go on in table {path}",
-                found=f"{gone}: the table was created again, or restored to an earlier time",
+                found=f"{missing}: the table was created again, or restored to an earlier time",
                 fix="give the query a new checkpoint location, and an empty target",
             )
 
-    def _gone(self, state: TableState) -> str | None:
+    def _missing_commit(self, state: TableState) -> str | None:
         """The commit that was read and that the table does not have."""
         if self.position and not is_position(state, Time.of(self.position)):
             return f"no commit that completed at {self.position}, where the checkpoint ends"

@@ -79,8 +79,8 @@ def _cleans(call: Call) -> Iterator[tuple[Any, ...]]:
 def _partitions(call: Call) -> Iterator[tuple[Any, ...]]:
     for instant, done in _results(call):
         for partition in sorted({*done.deleted, *done.failed}):
-            gone, left = len(done.deleted.get(partition, ())), len(done.failed.get(partition, ()))
-            counts = (gone + left, gone, left, False)
+            deleted, left = len(done.deleted.get(partition, ())), len(done.failed.get(partition, ()))
+            counts = (deleted + left, deleted, left, False)
             yield *_head(instant, done), partition, done.policy, *counts, done.millis, _count(done)
 
 

@@ -172,11 +172,11 @@ def _status(call: Call) -> Iterator[tuple[str, str, str, str, str]]:
         return
     for instant in reversed(state.timeline.completed(Action.CLEAN, Action.ROLLBACK)):
         if instant.action is Action.CLEAN:
-            gone = name in state.clean_result(instant).deleted.get(within, ())
+            is_deleted = name in state.clean_result(instant).deleted.get(within, ())
         else:
             undone = decode_rollback_result(state.body(instant), state.where(instant))
-            gone = any(deleted.endswith(f"/{path}") for deleted in undone.deleted.get(within, ()))
-        if gone:
+            is_deleted = any(deleted.endswith(f"/{path}") for deleted in undone.deleted.get(within, ()))
+        if is_deleted:
             yield "deleted", str(instant.action), str(instant.time), "active", f"{state.storage.base_path}/{path}"
             return
     yield "unknown", "", "", "", ""

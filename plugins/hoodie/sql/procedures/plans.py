@@ -43,10 +43,12 @@ def run_plans(
     table = call.table
     scheduled = table.schedule(service, options, force=force) if operation != EXECUTE else None
     chosen = [i.time for i in waiting(table.state(), service) if not named or i.time in named]
-    what = call.procedure.name.removeprefix("run_")
+    service_name = call.procedure.name.removeprefix("run_")
     lacking = [name for name in named if name not in chosen]
     if lacking:
-        raise SqlError(f"No {what} {lacking[0]:.100} waits", fix=f"CALL show_{what} lists those that do")
+        raise SqlError(
+            f"No {service_name} {lacking[0]:.100} waits", fix=f"CALL show_{service_name} lists those that do"
+        )
     if operation == SCHEDULE:
         return [time for time in chosen if time == scheduled]
     chosen = chosen[: call["limit"]]

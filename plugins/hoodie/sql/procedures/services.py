@@ -84,11 +84,11 @@ def _bootstrap(call: Call) -> Iterator[tuple[int]]:
             )
     name = TableName(call.session.database, checked_name(call["table"], "table"))
     entry = Entry(name, call["base_path"], managed=False)
-    there = call.session.catalog.find(name)
-    if there is None:
+    existing = call.session.catalog.find(name)
+    if existing is None:
         call.session.catalog.location_of(name, entry.location)
-    if there is not None and there.location != entry.location:
-        raise SqlError(f"There is a table {name} at another path", found=there.location, fix="choose another name")
+    if existing is not None and existing.location != entry.location:
+        raise SqlError(f"There is a table {name} at another path", found=existing.location, fix="choose another name")
     table = {
         "hoodie.table.name": name.name,
         "hoodie.table.type": call["table_type"],
@@ -104,7 +104,7 @@ def _bootstrap(call: Call) -> Iterator[tuple[int]]:
     }
     given = {key: value for key, value in table.items() if value}
     run_bootstrap(BootstrapRequest(entry.location, given, options), SystemClock(), LocalEngine())
-    if there is None:
+    if existing is None:
         call.session.catalog.remember(entry)
     yield (0,)
 

@@ -32,10 +32,10 @@ def _partition_meta(call: Call) -> Iterator[tuple[str, str, str]]:
     lacking = {(finding.path or "").rpartition("/")[0] for finding in findings}
     if findings and not call["dry_run"]:
         call.table.mend(replace(diagnosis, findings=findings), call.options())
-    there = {files.partition for files in TableView(call.table.state()).files}
-    for partition in sorted(lacking | there):
+    partitions = {files.partition for files in TableView(call.table.state()).files}
+    for partition in sorted(lacking | partitions):
         if partition in lacking:
-            yield partition, "No", "Repaired" if partition in there else "None"
+            yield partition, "No", "Repaired" if partition in partitions else "None"
         else:
             yield partition, "Yes", "None"
 

@@ -14,8 +14,8 @@ _MOST = 500  # characters of what Spark says
 
 
 @contextmanager
-def sql_errors(what: str) -> Iterator[None]:
-    """Turn any error of Spark in `what` into a SqlError."""
+def sql_errors(statement: str) -> Iterator[None]:
+    """Turn any error of Spark in `statement` into a SqlError."""
     try:
         yield
     except PySparkException as error:
@@ -23,7 +23,7 @@ def sql_errors(what: str) -> Iterator[None]:
             str(error).partition("\n\n")[0].partition("\nJVM stacktrace")[0].partition(";\n")[0].strip()
         )  # then the plan
         raise SqlError(
-            f"Spark cannot run: {shortened(what)}",
+            f"Spark cannot run: {shortened(statement)}",
             found=message[:_MOST] or type(error).__name__,
             fix="correct the statement",
         ) from error
