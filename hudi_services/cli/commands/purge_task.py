@@ -51,7 +51,7 @@ class PurgeTask:
         left: list[dict[str, Any]] = [
             {"path": file.path, "reason": file.by, "fix": file.fix} for file in done.left.removal.held
         ]
-        left += [{"path": trace.path, "reason": trace.what, "fix": ""} for trace in done.left.left]
+        left += [{"path": trace.path, "reason": trace.contents, "fix": ""} for trace in done.left.left]
         if not done.left.is_done:
             left.append({"path": self.base_path, "reason": "rows came back during the run", "fix": "run it again"})
         return ServiceResult(

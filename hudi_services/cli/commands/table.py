@@ -103,7 +103,7 @@ def _called(action: str) -> Callable[..., None]:
         )
         plan = _plan(action, at)
         known = list(references(chosen.base_path, registry)) if action != "copy" else []
-        found = [*plan.obstacles, *(() if plan.begun else known)]
+        found = [*plan.obstacles, *(() if plan.continued else known)]
         if explain or not yes:
             echo(_as_json(action, plan, found) if as_json else _as_text(action, plan, found, despite))
         if explain:
@@ -129,7 +129,7 @@ _QUESTIONS = {
 
 def _as_text(action: str, plan: RelocationPlan, found: Sequence[Obstacle], despite: Sequence[str]) -> str:
     to = f" to {plan.target}" if plan.target is not None else ""
-    begun = ["It was begun before, and goes on."] if plan.begun else []
+    begun = ["It was begun before, and goes on."] if plan.continued else []
     marks = [f"{'passed over' if each.kind in despite else 'held back'}: {each}" for each in found]
     return "\n".join(
         [f"{action} of table {plan.base_path}{to}", *begun, *marks, f"would {action} {_sum(plan)}; nothing was changed"]

@@ -37,7 +37,7 @@ _log = logging.getLogger(__name__)
 
 _SHORT_WAIT_MS = 5000  # for another's lock, of what the next write can do as well
 
-Told = tuple[str, str | None]
+StepReport = tuple[str, str | None]
 """The message, and the instant; None when there was nothing to do."""
 
 
@@ -51,7 +51,7 @@ class Step:
     """
 
     service: Decides[Any]
-    act: Callable[[TableAccess, Options], Told]
+    act: Callable[[TableAccess, Options], StepReport]
     keys: tuple[ConfigKey[Any], ...]
     counts: bool
     check: Callable[[Options], object] = bool
@@ -66,7 +66,7 @@ class Step:
 def at_once(service: Service[Any, Any], *, counts: bool, without: Sequence[ConfigKey[Any]] = ()) -> Step:
     """A service runs; `without` are options that it does not take from those of a write."""
 
-    def act(access: TableAccess, options: Options) -> Told:
+    def act(access: TableAccess, options: Options) -> StepReport:
         return service.report(service.run(access, options))
 
     return Step(service, act, tuple(key for key in service.options.keys if key not in without), counts)
@@ -75,7 +75,7 @@ def at_once(service: Service[Any, Any], *, counts: bool, without: Sequence[Confi
 def scheduled(service: Scheduled[Any, Any], *, counts: bool) -> Step:
     """A plan is put on the timeline if one is due: another process carries it out."""
 
-    def act(access: TableAccess, options: Options) -> Told:
+    def act(access: TableAccess, options: Options) -> StepReport:
         instant, decision = schedule(access, service, options)
         if instant is None:
             return decision.summary, None
@@ -84,18 +84,18 @@ def scheduled(service: Scheduled[Any, Any], *, counts: bool) -> Step:
     return Step(service, act, service.options.keys, counts)
 
 
-def _schedule_clustering(access: TableAccess, options: Options) -> Told:
+def _schedule_clustering(access: TableAccess, options: Options) -> StepReport:
     instant, decision, expired = schedule_clustering(access, options)
-    gone = "".join(f"gave {plan.time} up, which no run has executed; " for plan in expired)
+    expiry = "".join(f"gave {plan.time} up, which no run has executed; " for plan in expired)
     if instant is None:
-        return f"{gone}{decision.summary}", None
-    return f"{gone}scheduled {instant.time}; {decision.summary}", instant.time
+        return f"{expiry}{decision.summary}", None
+    return f"{expiry}scheduled {instant.time}; {decision.summary}", instant.time
 
 
 def scheduled_and_executed(service: Scheduled[Any, Any], *, counts: bool) -> Step:
     """A plan is put on the timeline if one is due, and all of this service that wait are carried out."""
 
-    def act(access: TableAccess, options: Options) -> Told:
+    def act(access: TableAccess, options: Options) -> StepReport:
         _, decision = schedule(access, service, options)
         done = list(execute_waiting(access, waiting(access.state(), service), [service], options))
         if not done:
@@ -108,7 +108,7 @@ def scheduled_and_executed(service: Scheduled[Any, Any], *, counts: bool) -> Ste
 def of_logs(step: Step) -> Step:
     """The step for tables that have logs; nothing to do for others."""
 
-    def act(access: TableAccess, options: Options) -> Told:
+    def act(access: TableAccess, options: Options) -> StepReport:
         if not access.state().properties.is_merge_on_read:
             return "nothing to do: a COPY_ON_WRITE table has no logs", None
         return step.act(access, options)
@@ -119,7 +119,7 @@ def of_logs(step: Step) -> Step:
 def _inline(step: Step) -> Step:
     """A clustering that a write carries out is due by an option of its own."""
 
-    def act(access: TableAccess, options: Options) -> Told:
+    def act(access: TableAccess, options: Options) -> StepReport:
         return step.act(access, options.among(step.keys).with_value(MAX_COMMITS, options[keys.CLUSTER_AFTER]))
 
     others = tuple(key for key in step.keys if key is not MAX_COMMITS)

@@ -75,7 +75,7 @@ def run_archive(access: TableAccess, given: Given, *, only: str | None = None) -
         with table_lock(access.storage, access.clock, "archive", locking):
             backlog = _Backlog.listed(access)
             before, enough = len(moved), len(backlog.state.timeline) // _SHARE
-            while batch := _next_batch(access, backlog, given, options, planned, begun=bool(moved)):
+            while batch := _next_batch(access, backlog, given, options, planned, continued=bool(moved)):
                 moved += batch
                 backlog = backlog.without(batch)
                 if len(moved) - before >= enough:
@@ -111,22 +111,22 @@ class _Backlog:
 
     def without(self, archived: Sequence[Instant]) -> _Backlog:
         """The backlog without these instants, which are in the archive. It keeps nothing that was read of them."""
-        gone = {instant.key for instant in archived}
-        timeline = replace(self.state.timeline, instants=tuple(i for i in self.state.timeline if i.key not in gone))
+        removed = {instant.key for instant in archived}
+        timeline = replace(self.state.timeline, instants=tuple(i for i in self.state.timeline if i.key not in removed))
         state = TableState(self.state.storage, self.state.properties, self.state.layout, timeline)
-        for key in gone:
+        for key in removed:
             self.files.pop(key, None)
         return _Backlog(state, self.files, None, self.partitions)
 
 
 def _next_batch(
-    access: TableAccess, backlog: _Backlog, given: Given, options: Options, planned: Keys | None, *, begun: bool
+    access: TableAccess, backlog: _Backlog, given: Given, options: Options, planned: Keys | None, *, continued: bool
 ) -> Sequence[Instant]:
     """Archive the oldest instants that may go; with `planned`, these only. Call it under the lock under which `backlog` was
     listed."""
     state, files = backlog.state, backlog.files
     partitions = backlog.partitions
-    plan = decide_archive(state, given, access.clock, begun=begun, most=_INSTANTS, partitions=partitions).plan
+    plan = decide_archive(state, given, access.clock, continued=continued, most=_INSTANTS, partitions=partitions).plan
     if plan is None:
         return ()
     if backlog.marked is not None:

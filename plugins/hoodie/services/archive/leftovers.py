@@ -57,8 +57,8 @@ def uncleaned(state: TableState, instants: Iterable[Instant], partitions: Partit
         groups = {GroupId(partition, file_id) for partition, ids in replaced.items() for file_id in ids}
         for group in partitions.of(replaced):
             if any(file.group in groups for file in (*group.base_files, *group.log_files)):
-                what = f"file groups of partition {group.partition!r} that {instant} replaced are not cleaned yet"
-                yield Hold(instant.time, what, instant)
+                reason = f"file groups of partition {group.partition!r} that {instant} replaced are not cleaned yet"
+                yield Hold(instant.time, reason, instant)
                 return
 
 
@@ -91,7 +91,7 @@ def unnamed(state: TableState, instants: Sequence[Instant], partitions: Partitio
         return
     groups = partitions.all()
     strays = stray_paths(groups, state)
-    earliest = _begun(state, instants, groups, strays) if strays else {}
+    earliest = _slice_begins(state, instants, groups, strays) if strays else {}
     alone = [
         (time, file.info.path)
         for file in _data_files(partitions)
@@ -115,9 +115,13 @@ def lost_blocks(state: TableState, instants: Sequence[Instant], partitions: Part
     old = [log for group in partitions.all() for log in group.log_files if log.time <= last] if last > BEGINNING else []
     if state.layout.logs_tell_writer or not old:
         return
-    begun = _begun(state, instants, partitions.all(), ())
+    slice_begins = _slice_begins(state, instants, partitions.all(), ())
     for log in (log for group in with_foreign(partitions.all(), state) for log in group.log_files if log.foreign):
-        if log.time <= last and begun.get(log.group, BEGINNING) <= log.time and (lost := lost_by(state.storage, log)):
+        if (
+            log.time <= last
+            and slice_begins.get(log.group, BEGINNING) <= log.time
+            and (lost := lost_by(state.storage, log))
+        ):
             by = next(commit for commit in state.timeline.commits if commit.time in lost)
             yield Hold(log.time, f"{log.path} has blocks of {by}, which does not name it; {_REMEDY}", by)
 
@@ -135,11 +139,13 @@ def damaged(state: TableState, instants: Sequence[Instant], partitions: Partitio
     lost = [(file, "is missing") for file in absent_files(state, slices) if not file.name.endswith(EXTERNAL)]
     lost += [(file, f"has {size:,} of {file.size:,} bytes") for file, size in short_files(state, slices)]
     result = [
-        (file.instant.time, file.path, what, file.instant) for file, what in lost if file.instant.time in write_times
+        (file.instant.time, file.path, damage, file.instant)
+        for file, damage in lost
+        if file.instant.time in write_times
     ]
     if result:
-        time, path, what, by = min(result, key=lambda pair: pair[:2])
-        yield Hold(time, f"{path}, which {by} wrote, {what}", by, fix=_RESTORE)
+        time, path, damage, by = min(result, key=lambda pair: pair[:2])
+        yield Hold(time, f"{path}, which {by} wrote, {damage}", by, fix=_RESTORE)
 
 
 def _data_files(partitions: Partitions) -> Iterator[BaseFile | LogFile]:
@@ -150,11 +156,11 @@ def _data_files(partitions: Partitions) -> Iterator[BaseFile | LogFile]:
 
 def _start(state: TableState, instants: Sequence[Instant]) -> Time | None:
     """The first commit that stays when `instants` go."""
-    gone = {instant.key for instant in instants}
-    return next((commit.time for commit in state.timeline.commits if commit.key not in gone), None)
+    archived = {instant.key for instant in instants}
+    return next((commit.time for commit in state.timeline.commits if commit.key not in archived), None)
 
 
-def _begun(
+def _slice_begins(
     state: TableState, instants: Sequence[Instant], files: Iterable[PartitionFiles], strays: Collection[str]
 ) -> dict[GroupId, Time]:
     """The begin of the slice of each file group that is the current one as of the first commit that stays."""

@@ -44,14 +44,14 @@ def decide_archive(
     given: Given,
     clock: Clock,
     *,
-    begun: bool = False,
+    continued: bool = False,
     most: int | None = None,
     partitions: Partitions | None = None,
 ) -> Decision[ArchivePlan]:
     """Plan an archival with the options of `hoodie.config.keys.archive`. Changes nothing. Lists all partitions when a
     commit is to go, or takes what a run has listed (`partitions`).
 
-    A run that has `begun` goes on to the fewest commits, and takes `most` instants at once. Raises ConfigError, and
+    A run that is `continued` goes on to the fewest commits, and takes `most` instants at once. Raises ConfigError, and
     CorruptTableError when an instant that is asked cannot be read.
     """
     options = checked(given)
@@ -62,30 +62,33 @@ def decide_archive(
         decision = _nothing(state, f"{undone} is not complete; the next write ends it", held)
         return replace(decision, blockers=_blockers([held], state, clock))
     kept = kept_at_least(timeline, options, clock.now(), state.zone)
-    allowed = kept if begun else options[keys.MAX_COMMITS] - options[keys.MIN_COMMITS] + kept
+    allowed = kept if continued else options[keys.MAX_COMMITS] - options[keys.MIN_COMMITS] + kept
     apart = state.layout.cleans_archived_apart
     others = [len(timeline.completed(action)) for action in (Action.CLEAN, Action.ROLLBACK)] if apart else []
     if max([len(timeline.commits), *others]) <= allowed:
         return _nothing(state, TimelineLength(_commits(state, allowed + 1, keys.MAX_COMMITS.name), "archived from"))
     consumers = claims(state, clock.now(), options[RETENTION_HOURS])
-    found = [*holds(timeline, options, state.properties.is_merge_on_read, _last_clean(state)), *_metadata_table(state)]
-    found += _consumers(consumers, timeline)
-    instants = archivable(timeline, found, kept, allowed, cleans_apart=apart)[:most]
+    hold_list = [
+        *holds(timeline, options, state.properties.is_merge_on_read, _last_clean(state)),
+        *_metadata_table(state),
+    ]
+    hold_list += _consumers(consumers, timeline)
+    instants = archivable(timeline, hold_list, kept, allowed, cleans_apart=apart)[:most]
     partitions = partitions or Partitions(state.files)
     planned: tuple[Instant, ...] | None = None
     while instants != planned:  # fewer that go may leave a commit as of which more files would be seen
         planned = instants
         for leftovers in LEFTOVERS:
-            found += [hold for hold in leftovers(state, instants, partitions) if hold not in found]
-            instants = archivable(timeline, found, kept, allowed, cleans_apart=apart)[:most]
-    first = min(found, key=lambda hold: hold.since, default=None)
+            hold_list += [hold for hold in leftovers(state, instants, partitions) if hold not in hold_list]
+            instants = archivable(timeline, hold_list, kept, allowed, cleans_apart=apart)[:most]
+    first = min(hold_list, key=lambda hold: hold.since, default=None)
     why: list[Cause] = [TimelineLength(_commits(state, kept, keys.MIN_COMMITS.name), "stay")]
     if first is not None and first.since < _since(state, kept):
         why.append(f"held back: {first.why}")
     if instants:
         stays = next((commit.time for commit in timeline.commits if commit not in instants), None)
         why += consumers.passed_before(stays)
-    blockers = _blockers((hold for hold in found if hold.since < _since(state, kept)), state, clock)
+    blockers = _blockers((hold for hold in hold_list if hold.since < _since(state, kept)), state, clock)
     plan = ArchivePlan(instants) if instants else None
     return replace(_decision(state, plan, tuple(why), first), blockers=blockers)
 
@@ -132,8 +135,8 @@ def _consumers(consumers: Claims, timeline: Timeline) -> Iterator[Hold]:
     if claim is None:
         return
     since = claim.first.time if claim.first is not None else BEGINNING
-    who = f"of consumer {claim.consumer!r}" if claim.consumer else claim.reason
-    yield Hold(since, f"changes since {since} are unread {who}", claim.first, every=True, fix=claim.fix)
+    reader = f"of consumer {claim.consumer!r}" if claim.consumer else claim.reason
+    yield Hold(since, f"changes since {since} are unread {reader}", claim.first, every=True, fix=claim.fix)
 
 
 def _metadata_table(state: TableState) -> Iterator[Hold]:

@@ -190,7 +190,7 @@ def _key_problems(footers: Sequence[Footer], schema: pa.Schema, properties: Tabl
         yield "a table without meta columns cannot be bootstrapped: leave hoodie.populate.meta.fields at true"
     for use, names in named.items():
         for name in names:
-            lacking = [f.info.path for f in footers if not _has(f, name) and name not in _told(f, properties)]
+            lacking = [f.info.path for f in footers if not _has(f, name) and name not in _path_values(f, properties)]
             if find_field(schema, name) is None:
                 yield f"the {use} column {name!r} is not in the source; it has {', '.join(schema.names)}"
             elif lacking:
@@ -205,7 +205,7 @@ def _has(footer: Footer, name: str) -> bool:
     return find_field(footer.schema, name) is not None
 
 
-def _told(footer: Footer, properties: TableProperties) -> Mapping[str, str | None]:
+def _path_values(footer: Footer, properties: TableProperties) -> Mapping[str, str | None]:
     return dict(path_values(footer.folder, properties.partition_fields))
 
 

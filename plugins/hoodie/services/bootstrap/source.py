@@ -192,7 +192,7 @@ def _is_hidden(folder: str) -> bool:
     return name.startswith(".") or (name.startswith("_") and "=" not in name)
 
 
-def _hudi_table(storage: Storage, found: str) -> SourceError:
+def _hudi_table(storage: Storage, detail: str) -> SourceError:
     return SourceError(
-        f"The source {storage.base_path} is a Hudi table already", found=found, fix="open it; it needs no bootstrap"
+        f"The source {storage.base_path} is a Hudi table already", found=detail, fix="open it; it needs no bootstrap"
     )

@@ -19,7 +19,7 @@ def holds_of_history(timeline: Timeline, retention: Retention) -> Iterator[Hold]
         if instant.action is Action.CLEAN:
             yield Hold(instant, "the next clean", "which was cut short")
     if retention.held_by is not None:
-        since = f" before {retention.wanted.time}" if retention.wanted is not None else ""
+        since = f" before {retention.unblocked.time}" if retention.unblocked is not None else ""
         yield Hold(retention.held_by, f"what was superseded{since}", "which may still read it")
 
 

@@ -164,9 +164,9 @@ def _partitions(
     unread = Time.of(last.extra.get(CONSUMER_FROM, "")) if versions else BEGINNING
     if not watermark or not state.timeline.covers(min(watermark, unread or watermark)):
         return None, ("the last clean's watermark was archived: every partition is looked at",)
-    gone = set(filter(None, last.extra.get(SAVEPOINTS, "").split(","))) - {savepoint.instant for savepoint in saved}
-    if gone:
-        return None, (f"savepoint {min(gone)} was deleted: every partition is looked at",)
+    deleted = set(filter(None, last.extra.get(SAVEPOINTS, "").split(","))) - {savepoint.instant for savepoint in saved}
+    if deleted:
+        return None, (f"savepoint {min(deleted)} was deleted: every partition is looked at",)
     changed: list[Instant] = []
     for instant in state.timeline.commits:
         time = instant.time

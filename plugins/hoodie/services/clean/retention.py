@@ -25,13 +25,13 @@ class Retention:
     """The beginning of the retained history.
 
     `earliest` is the earliest commit whose view stays readable (None: everything is retained, or the policy counts versions).
-    `why` says why it is there. If the pending instant `held_by` holds it back, `wanted` is where it would be.
+    `why` says why it is there. If the pending instant `held_by` holds it back, `unblocked` is where it would be.
     """
 
     earliest: Instant | None
     why: tuple[Cause, ...]
     held_by: Instant | None = None
-    wanted: Instant | None = None
+    unblocked: Instant | None = None
     claim: Claim | None = None
     """The needs of the slowest consumer."""
 
@@ -59,8 +59,8 @@ def earliest_by_commits(timeline: Timeline, retained: int) -> Retention:
     """The first of the last `retained` completed commits, but never later than a pending write (its readers may need it)."""
     commits = timeline.commits
     if len(commits) <= retained:
-        there = Measure(len(commits), retained, "commit", COMMITS_RETAINED.name)
-        return Retention(None, (TimelineLength(there, "retained"),))
+        measure = Measure(len(commits), retained, "commit", COMMITS_RETAINED.name)
+        return Retention(None, (TimelineLength(measure, "retained"),))
     return _not_past_pending(
         timeline, commits[len(commits) - retained], f"the last {are_retained(counted(retained, 'commit'), retained)}"
     )
@@ -151,8 +151,8 @@ def superseded(
                 continue
             by_time = earliest is not None and newer.base_instant < earliest
             seen = unseen is None or newer.base_instant < unseen
-            gone = place >= versions and seen if policy == KEEP_VERSIONS else by_time
-            if gone:
+            is_superseded = place >= versions and seen if policy == KEEP_VERSIONS else by_time
+            if is_superseded:
                 yield file_slice, f"superseded by {newer.base_instant}"
 
 

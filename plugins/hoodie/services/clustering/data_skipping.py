@@ -33,7 +33,7 @@ _COLUMNS = 50
 _POINTS = 5
 _WIDER = {keys.Z_ORDER: 1.8, keys.HILBERT: 1.5}
 """So much wider than squares are the row groups of a curve in each column, as measured: they cross its jumps and turns."""
-_TOLD = 0.9
+_MEASURED_WIDTH = 0.9
 """The row groups of a curve are wider than squares by this factor in each column, as measured: they cross its jumps and turns."""
 
 
@@ -71,7 +71,9 @@ def expected_skipping(
     chosen = bases[:: -(-len(bases) // _FILES) or 1]
     chunks = [chunk for footer_chunks in engine.map(_Footers(storage, columns), chosen) for chunk in footer_chunks]
     estimates = [skipping(chunks, column, order) for column in columns]
-    return [estimate for estimate in estimates if estimate.column in order.columns or estimate.before <= _TOLD]
+    return [
+        estimate for estimate in estimates if estimate.column in order.columns or estimate.before <= _MEASURED_WIDTH
+    ]
 
 
 def skipping(chunks: Sequence[Chunk], column: str, order: SortOrder) -> FilterRead:
@@ -172,12 +174,12 @@ class _Reads:
     def __init__(self, ranges: Sequence[tuple[float, float, float]]) -> None:
         starts, ended = sorted((low, size) for low, _, size in ranges), sorted((high, size) for _, high, size in ranges)
         self._lows, self._highs = [low for low, _ in starts], [high for high, _ in ended]
-        self._begun = [0.0, *accumulate(size for _, size in starts)]
-        self._ended = [0.0, *accumulate(size for _, size in ended)]
+        self._started = [0.0, *accumulate(size for _, size in starts)]
+        self._finished = [0.0, *accumulate(size for _, size in ended)]
 
     def at(self, value: float) -> float:
         """Bytes of the ranges that hold the value."""
-        return self._begun[bisect_right(self._lows, value)] - self._ended[bisect_left(self._highs, value)]
+        return self._started[bisect_right(self._lows, value)] - self._finished[bisect_left(self._highs, value)]
 
 
 @dataclass(frozen=True)
@@ -192,8 +194,8 @@ class _Footers:
         with telling_missing(f"{self.storage.base_path}/{path}", "Base"), self.storage.open_input(path) as source:
             footer = pq.read_metadata(source)
         places = {footer.schema.column(place).path: place for place in range(footer.num_columns)}
-        wanted = {name: places[name] for name in self.columns if name in places}
-        return [_chunk(number, footer.row_group(place), wanted) for place in range(footer.num_row_groups)]
+        chosen = {name: places[name] for name in self.columns if name in places}
+        return [_chunk(number, footer.row_group(place), chosen) for place in range(footer.num_row_groups)]
 
 
 def _chunk(number: int, group: pq.RowGroupMetaData, places: Mapping[str, int]) -> Chunk:

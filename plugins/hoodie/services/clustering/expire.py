@@ -49,7 +49,7 @@ def schedule_clustering(
 
     Safe to kill at any point. Raises what `schedule` raises.
     """
-    gone = []
+    given_up = []
     for plan in expired(access.state(), given, access.clock):
         try:
             GiveUpClustering(plan.time).run(access, given)
@@ -58,6 +58,6 @@ def schedule_clustering(
         except UnsupportedTableError as error:  # Hudi resizes buckets
             _log.warning("Clustering %s of table %s stays: %s", plan.time, access.storage.base_path, error)
         else:
-            gone.append(plan)
+            given_up.append(plan)
     instant, decision = schedule(access, CLUSTERING, given, force=force, only=only)
-    return instant, decision, gone
+    return instant, decision, given_up

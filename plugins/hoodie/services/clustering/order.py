@@ -19,7 +19,7 @@ from hoodie.services.clustering.curves import hilbert, ordered_bits, ranks, z_or
 
 _CHUNK_ROWS = 1 << 16  # rows whose places on a curve are made at once: each bit of a value takes a byte then
 _DIRECT_BITS, _SAMPLE_BITS = 64, 16
-_TOLD: tuple[ConfigKey[str], ...] = (keys.LAYOUT, keys.CURVE_METHOD)
+_PLAN_KEYS: tuple[ConfigKey[str], ...] = (keys.LAYOUT, keys.CURVE_METHOD)
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class SortOrder:
     ) -> Self:
         """The order that a plan of any writer states; `options` give what Hudi's plans leave to their execution. Raises
         ConfigError, too."""
-        layout, method = (key.parse(params[key.name]) if key.name in params else options[key] for key in _TOLD)
+        layout, method = (key.parse(params[key.name]) if key.name in params else options[key] for key in _PLAN_KEYS)
         columns = keys.SORT_COLUMNS.parse(params.get(keys.SORT_COLUMNS.name, ""))
         return cls(columns, layout, method)._checked(schema, properties)
 

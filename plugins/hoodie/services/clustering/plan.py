@@ -67,7 +67,7 @@ def decide_clustering(
     kept = [group for group in groups if order or _gains(group)][: options[keys.MAX_GROUPS]]
     plan = ClusteringPlan(tuple(kept), params=order.params, base_path=state.storage.base_path) if kept else None
     planned = sum(len(group.slices) for group in kept)
-    what = f"{counted(len(latest), 'file group')} below {keys.SMALL_FILE_LIMIT.name}"
+    summary = f"{counted(len(latest), 'file group')} below {keys.SMALL_FILE_LIMIT.name}"
     holds = [
         Hold(
             held[file_slice.group],
@@ -77,7 +77,7 @@ def decide_clustering(
         for file_slice in latest
         if file_slice.group in held
     ]
-    why = (cause, f"{what} in {counted(len(partitions), 'partition')}", *_absent(known, options))
+    why = (cause, f"{summary} in {counted(len(partitions), 'partition')}", *_absent(known, options))
     decided = _decision(plan, why, len(free), planned)
     return replace(decided, blockers=blockers_of(holds, state, clock, sharing, Locking.of(options)))
 

@@ -96,9 +96,9 @@ def _in_names(state: TableState, instant: Instant) -> bool:
     return instant.action is Action.COMPACTION and not state.layout.logs_tell_writer
 
 
-def _refusal(state: TableState, instant: Instant, found: str, fix: str) -> PendingInstantError:
+def _refusal(state: TableState, instant: Instant, detail: str, fix: str) -> PendingInstantError:
     return PendingInstantError(
         f"Compaction {instant.time} of table {state.storage.base_path} cannot be unscheduled",
-        found=found,
+        found=detail,
         fix=f"{fix}; without the plan the rows of such logs would be lost. Nothing was changed",
     )

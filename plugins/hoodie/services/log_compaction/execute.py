@@ -55,8 +55,8 @@ def execute_log_compaction(access: TableAccess, time: Time, options: Given) -> C
 
 def _without_superseded(view: TableView, plan: CompactionPlan) -> CompactionPlan:
     """The plan of a log compaction without groups that were compacted, planned for it, or replaced since."""
-    gone = {*compacted_since(view, plan.operations), *view.busy.compacting, *view.replaced}
-    return replace(plan, operations=tuple(op for op in plan.operations if op.group not in gone))
+    superseded = {*compacted_since(view, plan.operations), *view.busy.compacting, *view.replaced}
+    return replace(plan, operations=tuple(op for op in plan.operations if op.group not in superseded))
 
 
 def _log_names(state: TableState, time: Time, slices: Sequence[FileSlice]) -> list[LogFileName]:

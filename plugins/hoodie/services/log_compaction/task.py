@@ -40,15 +40,15 @@ class LogCompactSlice(SliceTask):
         with log.open({Header.COMPACTED_BLOCK_TIMES: times}):
             for rows in self.merger.log_rows(file_slice, logs):
                 by_key = pc.and_(rows[DELETE], pc.is_null(rows[COMMIT_TIME]))
-                gone, kept = rows.filter(by_key), rows.filter(pc.invert(by_key))
-                writes, deletes = writes + kept.num_rows, deletes + gone.num_rows
+                deleted, kept = rows.filter(by_key), rows.filter(pc.invert(by_key))
+                writes, deletes = writes + kept.num_rows, deletes + deleted.num_rows
                 log.write_rows(kept, conform)
-                self._write_deletes(log, gone)
+                self._write_deletes(log, deleted)
         return log.stat(writes, deletes, file_slice.base_instant)
 
-    def _write_deletes(self, log: LogFileHandle, gone: pa.Table) -> None:
+    def _write_deletes(self, log: LogFileHandle, deleted: pa.Table) -> None:
         """Deletions without ordering values, which always win, and those with."""
         ordering = self.merger.logs.rules.ordering
         for resets in (True, False):
-            some = gone.filter(gone[RESET] if resets else pc.invert(gone[RESET]))
+            some = deleted.filter(deleted[RESET] if resets else pc.invert(deleted[RESET]))
             log.write_deletes(some, () if resets else ordering)

@@ -75,7 +75,7 @@ class PurgeRun(Shows):
     def shown(self) -> Shown:
         """The counts, and what is left."""
         rows = [(file.path, file.size, file.by) for file in self.left.removal.held]
-        rows += [(trace.path, trace.size, trace.what) for trace in self.left.left]
+        rows += [(trace.path, trace.size, trace.contents) for trace in self.left.left]
         verdict = (
             "no file holds them" if self.is_erased else f"{counted(len(rows), 'file')} left with something of them"
         )
@@ -121,8 +121,8 @@ class Erasure:
             journal.drop_keys(self.access.storage, run.left.subject)
         return run
 
-    def _planned(self, found: tuple[Subject, list[Trace]]) -> tuple[PurgePlan, list[Trace]]:
-        access, (subject, traces) = self.access, found
+    def _planned(self, search_result: tuple[Subject, list[Trace]]) -> tuple[PurgePlan, list[Trace]]:
+        access, (subject, traces) = self.access, search_result
         plan = plan_of(access.state(), subject, traces, self.wish, self.options, access.clock, access.engine)
         return plan, traces
 

@@ -84,7 +84,7 @@ def decision_of(state: TableState, plan: PurgePlan, traces: Sequence[Trace], opt
                     "keys": keys,
                     "rewritten": len(plan.rewritten),
                     "held": [{"path": file.path, "bytes": file.size, "by": file.by, "fix": file.fix} for file in held],
-                    "left": [{"path": trace.path, "what": trace.what} for trace in left],
+                    "left": [{"path": trace.path, "what": trace.contents} for trace in left],
                 }
             ),
             Notes(tuple(_before(plan))),
@@ -108,11 +108,11 @@ def find(state: TableState, wish: Wish, engine: Engine) -> tuple[Subject, list[T
     """The subject with the keys of its rows in any file, and every file with a trace of it."""
     first = subject_of(state, wish.condition)
     kept = journal.read_keys(state.storage, first.digest)
-    found = search(state, first, engine)
-    keys = united(iter([kept, *(trace.keys for trace in found), current_keys(state, first, engine)]))
+    traces = search(state, first, engine)
+    keys = united(iter([kept, *(trace.keys for trace in traces), current_keys(state, first, engine)]))
     keys = _without_living(state, first, _in_all_partitions(state, keys), engine)
     subject = Subject(first.condition, first.schema, keys)
-    return subject, search(state, subject, engine) if keys.num_rows else found
+    return subject, search(state, subject, engine) if keys.num_rows else traces
 
 
 def current_keys(state: TableState, subject: Subject, engine: Engine) -> pa.Table:
@@ -162,12 +162,12 @@ def _living(state: TableState, subject: Subject, keys: pa.Table, engine: Engine)
     if not properties.virtual_keys:
         columns = list(dict.fromkeys([PARTITION_PATH, RECORD_KEY, *columns]))
         rows = read_rows(state, Query(columns, pc.field(RECORD_KEY).isin(pc.unique(keys[KEY]))), engine)
-        found = rows[PARTITION_PATH], rows[RECORD_KEY]
+        key_columns = rows[PARTITION_PATH], rows[RECORD_KEY]
     else:
         rows = read_rows(state, Query(list(dict.fromkeys([*_key_columns(properties), *columns]))), engine)
         made, paths = key_generator(properties)
-        found = paths.of(rows), made.of(rows)
-    return rows.append_column(PARTITION, found[0]).append_column(KEY, found[1])
+        key_columns = paths.of(rows), made.of(rows)
+    return rows.append_column(PARTITION, key_columns[0]).append_column(KEY, key_columns[1])
 
 
 def plan_of(
@@ -198,16 +198,18 @@ def plan_of(
 
 def _going(plan: PurgePlan, traces: Sequence[Trace]) -> list[Item]:
     """The files that the run erases, each with its traces."""
-    what = {trace.path: trace.what for trace in traces}
-    items = [Item(file.path, file.size, f"{file.reason}{_holds(what.get(file.path))}") for file in plan.removal.files]
-    items += [Item(trace.path, trace.size, f"a copy{_holds(trace.what)}") for trace in plan.copies]
-    items += [Item(trace.path, trace.size, f"Hudi's metadata table{_holds(trace.what)}") for trace in plan.index]
+    contents = {trace.path: trace.contents for trace in traces}
+    items = [
+        Item(file.path, file.size, f"{file.reason}{_holds(contents.get(file.path))}") for file in plan.removal.files
+    ]
+    items += [Item(trace.path, trace.size, f"a copy{_holds(trace.contents)}") for trace in plan.copies]
+    items += [Item(trace.path, trace.size, f"Hudi's metadata table{_holds(trace.contents)}") for trace in plan.index]
     parts = (plan.subject.digest, str(plan.rows))  # approval is of these rows, not of all that lie in the same files
     return [replace(item, parts=parts) for item in items]
 
 
-def _holds(what: str | None) -> str:
-    return f"; holds {what}" if what else ""
+def _holds(contents: str | None) -> str:
+    return f"; holds {contents}" if contents else ""
 
 
 def _after(plan: PurgePlan) -> Iterator[str]:
@@ -216,6 +218,6 @@ def _after(plan: PurgePlan) -> Iterator[str]:
     if plan.outside is not None:
         yield f"the source of the bootstrap, {plan.outside}, is not searched: erase the rows there, too"
     for trace in plan.left:
-        yield f"{trace.path} stays: it holds {trace.what}, which no step of a purge rewrites"
+        yield f"{trace.path} stays: it holds {trace.contents}, which no step of a purge rewrites"
     if plan.subject.unsearched:
         yield f"rows are searched for all values, bytes not for {counted(plan.subject.unsearched, 'value')} (short, or too many)"

@@ -74,9 +74,9 @@ def removal_of(
     files = planned_files(free, (log for part in view.files for log in part.log_files), kept)
     slices = [file_slice for file_slice, _, _ in old]
     files += _strays(view, paths, kept)
-    gone = {file.path for file in files}
+    deleted = {file.path for file in files}
     held = [
-        *_held_by_instants(slices, kept, gone),
+        *_held_by_instants(slices, kept, deleted),
         *_held_by_consumer(claimed, claim, _passed_at(view.state, claim, options), kept),
         *_pending(view, paths),
     ]
@@ -131,12 +131,14 @@ def _strays(view: TableView, paths: Collection[str], kept: Collection[str]) -> l
     ]
 
 
-def _held_by_instants(slices: Iterable[FileSlice], kept: dict[str, Instant], gone: Collection[str]) -> Iterator[Held]:
+def _held_by_instants(
+    slices: Iterable[FileSlice], kept: dict[str, Instant], deleted: Collection[str]
+) -> Iterator[Held]:
     for file_slice in slices:
         base = file_slice.base_file
         for file in file_slice.files:
             holder = kept.get(file.path) or (kept.get(base.path) if base is not None else None)
-            if holder is None or file.path in gone:
+            if holder is None or file.path in deleted:
                 continue
             if holder.action is Action.SAVEPOINT:
                 by, fix = f"savepoint {holder.time} keeps it until it is deleted", "run with --delete-savepoints"

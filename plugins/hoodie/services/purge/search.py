@@ -132,7 +132,7 @@ class FileSearch:
                 rows += self._block(block, file.partition, keys, kinds)
         if rows:
             kinds.add(ROWS)
-        kinds |= self._bytes(file, found=bool(kinds))
+        kinds |= self._bytes(file, in_rows=bool(kinds))
         if any(text in file.info.path for text in self.subject.texts):
             kinds.add(NAME)
         return Trace(file.info.path, file.info.size, rows, frozenset(kinds), united(iter(keys))) if kinds else None
@@ -172,8 +172,8 @@ class FileSearch:
             return 0
         if block.kind is BlockType.DELETE:
             known = self.subject.keys_of(partition)
-            gone = read_deletes(self.storage, block, ())[RECORD_KEY]
-            if len(known) and pc.any(pc.is_in(gone, known)).as_py():
+            deleted = read_deletes(self.storage, block, ())[RECORD_KEY]
+            if len(known) and pc.any(pc.is_in(deleted, known)).as_py():
                 kinds.add(DELETED_KEYS)
             return 0
         batches = self._images(block) if block.kind is BlockType.CDC_DATA else self._log_rows(block)
@@ -205,8 +205,8 @@ class FileSearch:
         keys = self.made.of(conform(rows, fields))
         return conform(rows.append_column(RECORD_KEY, keys), target)
 
-    def _bytes(self, file: SearchedFile, *, found: bool) -> set[str]:
-        if found or not self.subject.needles:
+    def _bytes(self, file: SearchedFile, *, in_rows: bool) -> set[str]:
+        if in_rows or not self.subject.needles:
             return set()
         path, needles = file.info.path, self.subject.needles
         if text_search.is_decoded(path):

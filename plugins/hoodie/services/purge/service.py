@@ -58,10 +58,12 @@ class Purge:
     def report(self, done: PurgeRun) -> tuple[str, str | None]:
         """The message about a run, without a value of the rows, and None: a purge is several instants."""
         outside = done.left.outside
-        message = self._found(done) + (f"; {outside}, the source of the bootstrap, was not searched" if outside else "")
+        message = self._summary(done) + (
+            f"; {outside}, the source of the bootstrap, was not searched" if outside else ""
+        )
         return message, None
 
-    def _found(self, done: PurgeRun) -> str:
+    def _summary(self, done: PurgeRun) -> str:
         held, left = done.left.removal.held, done.left.left
         if done.decision.plan is None and done.is_erased:
             return "nothing to erase: a search of every file found nothing"
@@ -70,7 +72,7 @@ class Purge:
             return f"{erased}; a search of every file found nothing more"
         parts = [f"{counted(len(held), 'file')} held ({held[0].by}; {held[0].fix})"] if held else []
         parts += (
-            [f"{left[0].path} holds {left[0].what}" + (f", and {len(left) - 1} more files" if left[1:] else "")]
+            [f"{left[0].path} holds {left[0].contents}" + (f", and {len(left) - 1} more files" if left[1:] else "")]
             if left
             else []
         )

@@ -26,9 +26,9 @@ def in_bytes(storage: Storage, path: str, needles: Sequence[bytes]) -> list[byte
         tail = b""
         while left and (piece := source.read(_WINDOW)):
             window = tail + piece
-            found = [needle for needle in left if needle in window]
-            hits += found
-            left = [needle for needle in left if needle not in found]
+            matches = [needle for needle in left if needle in window]
+            hits += matches
+            left = [needle for needle in left if needle not in matches]
             tail = window[-overlap:] if overlap else b""
     return hits
 

@@ -30,7 +30,7 @@ class Trace:
     keys: pa.Table = field(default_factory=KEYS.empty_table)
 
     @property
-    def what(self) -> str:
+    def contents(self) -> str:
         """For people."""
         counted = [f"{self.rows} rows"] if self.rows else []
         return ", ".join([*counted, *sorted(self.kinds - {ROWS})])

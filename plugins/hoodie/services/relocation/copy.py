@@ -39,12 +39,12 @@ def plan_copy(
     """Look at a table and the place of its copy. Raises TableNotFoundError, TableExistsError for a place that is not empty."""
     state = load_state(source, clock)
     _refuse_overlap(source, target)
-    begun = read_copy_mark(target) is not None
-    if not begun:
+    continued = read_copy_mark(target) is not None
+    if not continued:
         refuse_occupied(target)
-    found = [*inside(source), *at_work(state, clock, sharing), *pending(state)]
+    obstacles = [*inside(source), *at_work(state, clock, sharing), *pending(state)]
     files = _copied(source, is_move=is_move)
-    return plan_of(source.base_path, target.base_path, files, found, begun=begun)
+    return plan_of(source.base_path, target.base_path, files, obstacles, continued=continued)
 
 
 def run_copy(
@@ -63,11 +63,11 @@ def run_copy(
     A kill leaves no readable copy, or a complete one: the next call goes on. Raises what `plan_copy` raises, PendingInstantError
     for an obstacle, LockHeldError, and CorruptTableError for a copy that is complete and differs.
     """
-    what = f"The {'move' if is_move else 'copy'} of table {source.base_path}"
-    refuse(what, plan_copy(source, target, clock, sharing, is_move=is_move).obstacles, ())
+    operation = f"The {'move' if is_move else 'copy'} of table {source.base_path}"
+    refuse(operation, plan_copy(source, target, clock, sharing, is_move=is_move).obstacles, ())
     with table_lock(source, clock, "move" if is_move else "copy", locking):
         plan = plan_copy(source, target, clock, sharing, is_move=is_move)
-        refuse(what, plan.obstacles, ())
+        refuse(operation, plan.obstacles, ())
         CopyMark(source.base_path, is_move).write(target)
         files = list(_copied(source, is_move=is_move))
         if target.info(PROPERTIES) is None:
@@ -83,11 +83,11 @@ def run_copy(
 
 def refuse_occupied(target: Storage) -> None:
     """Raises TableExistsError for a place with files."""
-    there = target.list("")
-    if there.files or there.folders:
+    listing = target.list("")
+    if listing.files or listing.folders:
         raise TableExistsError(
             f"There are files at {target.base_path}",
-            found=", ".join([*there.folders, *(file.path for file in there.files)][:5]),
+            found=", ".join([*listing.folders, *(file.path for file in listing.files)][:5]),
             fix="choose an empty place",
         )
 
@@ -127,16 +127,16 @@ def _copied(source: Storage, *, is_move: bool) -> Iterator[FileInfo]:
 
 
 def _copy_files(source: Storage, target: Storage, files: Collection[FileInfo], at_once: int) -> None:
-    wanted = {file.path: file.size for file in files}
-    there = {file.path: file.size for file in walk_files(target, "") if file.path != COPYING}
-    more = there.keys() - wanted.keys()
+    source_sizes = {file.path: file.size for file in files}
+    target_sizes = {file.path: file.size for file in walk_files(target, "") if file.path != COPYING}
+    more = target_sizes.keys() - source_sizes.keys()
     _refuse_strangers(target, more)
     for path in more:  # an earlier run copied what the table has no more
         target.delete(path)
 
     def one(file: FileInfo) -> None:
-        if file.path in there:
-            if there[file.path] == file.size and not file.path.startswith(".hoodie/"):
+        if file.path in target_sizes:
+            if target_sizes[file.path] == file.size and not file.path.startswith(".hoodie/"):
                 return
             target.delete(file.path)
         with closing_input(source, file.path) as rows, target.open_output(file.path) as sink:
@@ -169,10 +169,10 @@ def _is_of_table(path: str) -> bool:
 
 def _check_same(source: Storage, target: Storage, files: Collection[FileInfo], *, is_move: bool) -> None:
     """Raises CorruptTableError when the copy has other files, or a file of another size."""
-    wanted = {file.path: file.size for file in files}
-    there = {file.path: file.size for file in _copied(target, is_move=is_move)}
-    if wanted != there:
-        differs = sorted(path for path in wanted.keys() | there.keys() if wanted.get(path) != there.get(path))
+    expected = {file.path: file.size for file in files}
+    copied = {file.path: file.size for file in _copied(target, is_move=is_move)}
+    if expected != copied:
+        differs = sorted(path for path in expected.keys() | copied.keys() if expected.get(path) != copied.get(path))
         raise CorruptTableError(
             f"The copy {target.base_path} is not that of {source.base_path}",
             found=f"{len(differs):,} files that differ, such as {differs[0]}",

@@ -20,16 +20,16 @@ from hoodie.view import load_state
 
 def plan_drop(storage: Storage, clock: Clock, sharing: ConcurrencyOptions) -> RelocationPlan:
     """Look at a table, or at one whose drop or copy was cut short. Raises TableNotFoundError where there is neither."""
-    begun = any(is_retired(storage, mark) for mark in (DROPPED, MOVING, COPYING)) or is_emptied(storage)
-    found = list(inside(storage))
+    continued = any(is_retired(storage, mark) for mark in (DROPPED, MOVING, COPYING)) or is_emptied(storage)
+    obstacles = list(inside(storage))
     if is_retired(storage, MOVING):
-        found.append(
+        obstacles.append(
             Obstacle("move", "a move of it was cut short, and all its rows are here", "run the move again first")
         )
-    if not begun:
+    if not continued:
         state = load_state(storage, clock)
-        found += [*at_work(state, clock, sharing), *readers(state)]
-    return plan_of(storage.base_path, None, walk_files(storage, ""), found, begun=begun)
+        obstacles += [*at_work(state, clock, sharing), *readers(state)]
+    return plan_of(storage.base_path, None, walk_files(storage, ""), obstacles, continued=continued)
 
 
 def run_drop(
@@ -39,12 +39,12 @@ def run_drop(
 
     Raises what `plan_drop` raises, PendingInstantError for an obstacle, and LockHeldError.
     """
-    what = f"The drop of table {storage.base_path}"
+    operation = f"The drop of table {storage.base_path}"
     plan = plan_drop(storage, clock, sharing)
-    refuse(what, plan.obstacles, despite)
-    if not plan.begun:
+    refuse(operation, plan.obstacles, despite)
+    if not plan.continued:
         with table_lock(storage, clock, "drop", locking):
-            refuse(what, plan_drop(storage, clock, sharing).obstacles, despite)
+            refuse(operation, plan_drop(storage, clock, sharing).obstacles, despite)
             retire(storage, DROPPED)
     empty(storage)
     return plan

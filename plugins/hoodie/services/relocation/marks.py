@@ -21,13 +21,13 @@ class CopyMark:
 
     def write(self, target: Storage) -> None:
         """Begin the copy, or go on with it. Raises TableExistsError for the copy of another table."""
-        there = read_copy_mark(target)
-        if there is None:
+        mark = read_copy_mark(target)
+        if mark is None:
             create_own(target, COPYING, json.dumps(asdict(self)).encode())
-        elif not (same_table(there.source, self.source) and there.is_move is self.is_move):
+        elif not (same_table(mark.source, self.source) and mark.is_move is self.is_move):
             raise TableExistsError(
-                f"At {target.base_path} another {'move' if there.is_move else 'copy'} has begun",
-                found=f"that of {there.source}",
+                f"At {target.base_path} another {'move' if mark.is_move else 'copy'} has begun",
+                found=f"that of {mark.source}",
                 fix="end it by the same command, or drop what is there by `hudi-services table drop`",
             )
 

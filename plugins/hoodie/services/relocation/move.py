@@ -26,7 +26,7 @@ def plan_move(source: Storage, target: Storage, clock: Clock, sharing: Concurren
     if not _is_cut_short(source, target):
         return plan_copy(source, target, clock, sharing, is_move=True)
     files = [file for storage in (source, target) for file in walk_files(storage, "")]
-    return plan_of(source.base_path, target.base_path, files, (), begun=True)
+    return plan_of(source.base_path, target.base_path, files, (), continued=True)
 
 
 def run_move(
@@ -47,7 +47,7 @@ def run_move(
     plan = plan_move(source, target, clock, sharing)
     if not _is_cut_short(source, target):
         refuse(f"The move of table {source.base_path}", plan.obstacles, ())
-        if not plan.begun and _on_one_disk(source, target):
+        if not plan.continued and _on_one_disk(source, target):
             with table_lock(source, clock, "move", locking):
                 again = plan_move(source, target, clock, sharing)
                 refuse(f"The move of table {source.base_path}", again.obstacles, ())

@@ -40,14 +40,14 @@ class Obstacle:
         return f"{self.kind}: {self.text}. To do: {self.fix}"
 
 
-def refuse(what: str, found: Collection[Obstacle], despite: Collection[str]) -> None:
+def refuse(operation: str, obstacles: Collection[Obstacle], despite: Collection[str]) -> None:
     """Raises PendingInstantError for the obstacles that the user does not pass over."""
-    left = [each for each in found if each.kind not in despite]
+    left = [obstacle for obstacle in obstacles if obstacle.kind not in despite]
     if left:
         raise PendingInstantError(
-            f"{what} is held back by {counted(len(left), 'obstacle')}; nothing was changed",
-            found="; ".join(f"{each.kind}: {each.text}" for each in left),
-            fix="; ".join(dict.fromkeys(each.fix for each in left)),
+            f"{operation} is held back by {counted(len(left), 'obstacle')}; nothing was changed",
+            found="; ".join(f"{obstacle.kind}: {obstacle.text}" for obstacle in left),
+            fix="; ".join(dict.fromkeys(obstacle.fix for obstacle in left)),
         )
 
 
@@ -59,14 +59,14 @@ def at_work(state: TableState, clock: Clock, sharing: ConcurrencyOptions) -> Ite
                 "locks", f"{lock.path} is held", "wait for its holder, or `hudi-services unlock` if it is gone"
             )
     beats = Heartbeats.of(state.storage, clock, sharing.expiry_ms)
-    alive = [str(each.time) for each in state.timeline.pending if beats.alive(each.time)]
+    alive = [str(instant.time) for instant in state.timeline.pending if beats.alive(instant.time)]
     if alive:
         yield Obstacle("writers", f"{some(alive)} are being written", f"wait for them ({OPTIMISTIC.lower()} writers)")
 
 
 def pending(state: TableState) -> Iterator[Obstacle]:
     """Instants that are not complete: a copy would hold plans whose paths may be those of the source."""
-    if left := [f"{each.time} ({each.action})" for each in state.timeline.pending]:
+    if left := [f"{instant.time} ({instant.action})" for instant in state.timeline.pending]:
         yield Obstacle(
             "pending",
             f"{some(left)} not complete",
@@ -76,12 +76,12 @@ def pending(state: TableState) -> Iterator[Obstacle]:
 
 def readers(state: TableState) -> Iterator[Obstacle]:
     """Consumers and savepoints, which a user made to have the table later."""
-    names = [each.consumer for each in positions(state.storage) if isinstance(each, Position)]
+    names = [position.consumer for position in positions(state.storage) if isinstance(position, Position)]
     if names:
         yield Obstacle(
             CONSUMERS, f"{some(names)} read the changes", "`hudi-services consumer delete` each, or --despite consumers"
         )
-    saved = [str(each.time) for each in state.timeline if each.action is Action.SAVEPOINT]
+    saved = [str(instant.time) for instant in state.timeline if instant.action is Action.SAVEPOINT]
     if saved:
         yield Obstacle(
             SAVEPOINTS, f"{some(saved)} are kept", "`hudi-services savepoint delete` each, or --despite savepoints"

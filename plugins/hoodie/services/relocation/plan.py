@@ -12,19 +12,19 @@ from hoodie.storage.base import FileInfo
 @dataclass(frozen=True)
 class RelocationPlan:
     """The files that are concerned, in number and bytes, and what holds the action back. `target` is the other place, None for a
-    drop. `begun`: an earlier run was cut short, and the next one goes on."""
+    drop. `continued`: an earlier run was cut short, and the next one goes on."""
 
     base_path: str
     target: str | None
     files: int
     bytes: int
-    begun: bool
+    continued: bool
     obstacles: tuple[Obstacle, ...]
 
 
 def plan_of(
-    base_path: str, target: str | None, files: Iterable[FileInfo], obstacles: Iterable[Obstacle], *, begun: bool
+    base_path: str, target: str | None, files: Iterable[FileInfo], obstacles: Iterable[Obstacle], *, continued: bool
 ) -> RelocationPlan:
     """The plan for these files."""
     sizes = [file.size for file in files]
-    return RelocationPlan(base_path, target, len(sizes), sum(sizes), begun, tuple(obstacles))
+    return RelocationPlan(base_path, target, len(sizes), sum(sizes), continued, tuple(obstacles))

@@ -141,12 +141,12 @@ def _check(state: TableState, saved: Instant, undone: Sequence[Instant]) -> None
             fix=f"restore to {later[0]}, or delete that savepoint first",
         )
     archived = [i for i in state.archive.instants(after=saved.time) if i.action.completed_as in WRITE_ACTIONS]
-    gone = [i for i in archived if i.time not in times and i.time != saved.time]
-    if gone:
+    archived_after = [i for i in archived if i.time not in times and i.time != saved.time]
+    if archived_after:
         raise SavepointError(
             f"Table {where} cannot be restored to savepoint {saved.time}",
-            found=f"{counted(len(gone), 'commit')} after it, the first {gone[0].time}, "
-            f"{'is' if len(gone) == 1 else 'are'} archived",
+            found=f"{counted(len(archived_after), 'commit')} after it, the first {archived_after[0].time}, "
+            f"{'is' if len(archived_after) == 1 else 'are'} archived",
             fix="restore to a later savepoint; commits that are archived cannot be rolled back",
         )
     refuse_pending_clean(state, f"Table {where} cannot be restored")

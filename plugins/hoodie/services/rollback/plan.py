@@ -85,10 +85,10 @@ def _instant(state: TableState, time: Time) -> Instant:
 
 
 def _check_last(state: TableState, instant: Instant) -> None:
-    what = f"Commit {instant.time} of table {state.storage.base_path} cannot be rolled back"
+    title = f"Commit {instant.time} of table {state.storage.base_path} cannot be rolled back"
     if any(savepoint.time == instant.time for savepoint in state.timeline.completed(Action.SAVEPOINT)):
         raise RollbackError(
-            what,
+            title,
             found="it has a savepoint",
             fix="delete that with `hudi-services savepoint delete` first; nothing was changed",
         )
@@ -96,7 +96,7 @@ def _check_last(state: TableState, instant: Instant) -> None:
     later = [i for i in state.timeline.commits if i.time > instant.time]
     if later:
         raise RollbackError(
-            what,
+            title,
             found=f"{counted(len(later), 'commit')} came after it, the last {later[-1].time}",
             fix="take those back first with `hudi-services rollback`, the last one first; or restore to a savepoint. Nothing was "
             "changed",
@@ -104,7 +104,7 @@ def _check_last(state: TableState, instant: Instant) -> None:
     plans = [i for i in state.timeline.pending if i.time > instant.time and is_plan(state, i.time, i.action)]
     if plans:
         raise RollbackError(
-            what,
+            title,
             found=f"{plans[0].action} {plans[0].time} was planned after it and may name its files",
             fix="execute that plan, then undo its instant and this commit by `hudi-services rollback`. Nothing was changed",
         )
@@ -112,7 +112,7 @@ def _check_last(state: TableState, instant: Instant) -> None:
 
 def _check_whole(state: TableState, after: TableView, instant: Instant) -> None:
     """A clean after the commit may have removed what the commit superseded, which would be current again."""
-    what = f"Commit {instant.time} of table {state.storage.base_path} cannot be rolled back"
+    title = f"Commit {instant.time} of table {state.storage.base_path} cannot be rolled back"
     current = {file_slice.group: file_slice.base_instant for file_slice in after.slices}
     for clean in state.timeline.completed(Action.CLEAN):
         if (clean.completion_time or clean.time) < instant.time:
@@ -127,8 +127,10 @@ def _check_whole(state: TableState, after: TableView, instant: Instant) -> None:
                     and parsed.instant > current.get(group, BEGINNING)
                     and parsed.instant != instant.time
                 ):
-                    raise RollbackError(what, found=f"clean {clean.time} removed {name}, which it superseded", fix=_FIX)
+                    raise RollbackError(
+                        title, found=f"clean {clean.time} removed {name}, which it superseded", fix=_FIX
+                    )
     try:
         after.check()
     except (CorruptFileError, MissingFileError) as error:
-        raise RollbackError(what, found=str(error), fix=_FIX) from error
+        raise RollbackError(title, found=str(error), fix=_FIX) from error

@@ -61,18 +61,18 @@ def decide_undelete(state: TableState, clean: Time | None, partitions: Collectio
     not complete.
     """
     _check_no_pending_clean(state)
-    found = _found(state, clean, partitions)
-    if not found:
+    trash = _trash_files(state, clean, partitions)
+    if not trash:
         return Decision(None, "nothing was set aside", stages=(Trash(()),))
-    view = TableView(state, sorted({file.partition for file in found}))
-    stays = dict(_there(found, view))
-    stays.update(_taken_back(state, [file for file in found if file not in stays]))
-    while changing := _changing(view, [file for file in found if file not in stays]):
+    view = TableView(state, sorted({file.partition for file in trash}))
+    stays = dict(_occupied(trash, view))
+    stays.update(_taken_back(state, [file for file in trash if file not in stays]))
+    while changing := _changing(view, [file for file in trash if file not in stays]):
         stays.update(changing)
-    files = tuple(file for file in found if file not in stays)
+    files = tuple(file for file in trash if file not in stays)
     size = sum(file.size for file in files)
-    cleans = tuple(_of_clean(found, clean_time) for clean_time in sorted({file.aside.clean for file in found}))
-    reason = f"{counted(len(cleans), 'clean')} set {counted(len(found), 'file')} aside"
+    cleans = tuple(_of_clean(trash, clean_time) for clean_time in sorted({file.aside.clean for file in trash}))
+    reason = f"{counted(len(cleans), 'clean')} set {counted(len(trash), 'file')} aside"
     return Decision(
         UndeletePlan(files) if files else None,
         reason if files else f"{reason}, and none can be put back",
@@ -94,7 +94,7 @@ def _check_no_pending_clean(state: TableState) -> None:
         )
 
 
-def _found(state: TableState, clean: Time | None, partitions: Collection[str]) -> list[TrashFile]:
+def _trash_files(state: TableState, clean: Time | None, partitions: Collection[str]) -> list[TrashFile]:
     cleans = asides(state.storage)
     requested = [aside for aside in cleans if clean is None or aside.clean == clean]
     files = {
@@ -120,11 +120,11 @@ def _found(state: TableState, clean: Time | None, partitions: Collection[str]) -
     return chosen
 
 
-def _there(files: Iterable[TrashFile], view: TableView) -> Iterable[tuple[TrashFile, str]]:
+def _occupied(files: Iterable[TrashFile], view: TableView) -> Iterable[tuple[TrashFile, str]]:
     """A file that an undelete which was killed has left in both places has the same bytes."""
-    there, storage = {info.path for group in view.files for info in _infos(group)}, view.state.storage
+    present, storage = {info.path for group in view.files for info in _infos(group)}, view.state.storage
     for file in files:
-        if file.path in there and not same_content(storage, file.place, file.path):
+        if file.path in present and not same_content(storage, file.place, file.path):
             yield file, "another file of that name is there"
 
 

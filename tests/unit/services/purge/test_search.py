@@ -36,7 +36,7 @@ def test_rows_footers_and_deletions(table):
     log, base = sorted(found(table, ("part=p", PERSON)).values(), key=lambda trace: trace.path)
     assert log.kinds == {DELETED_KEYS}
     assert base.kinds == {ROWS, KEY_RANGE, BLOOM}
-    assert base.what == f"1 rows, {BLOOM}, {KEY_RANGE}"
+    assert base.contents == f"1 rows, {BLOOM}, {KEY_RANGE}"
 
 
 def test_a_key_counts_in_its_partition_alone(table):

@@ -28,7 +28,7 @@ def test_a_copy_goes_on_with_the_table_as_it_is_now(places):
     CopyMark(source.base_path, is_move=False).write(target)
     target.create("part=gone/aaaa-0_0-1-2_20260101000000000.parquet", b"of a file that a clean has deleted")
     target.create(".hoodie/.consumers/x.json", b"{}")
-    assert plan_copy(source, target, SystemClock(), SHARING).begun
+    assert plan_copy(source, target, SystemClock(), SHARING).continued
     run_copy(source, target, SystemClock(), NO_WAIT, SHARING)
     assert content(HoodieTable.open(target.base_path)) == {"a": ("p", 1, 1)}
     assert target.info("part=gone/aaaa-0_0-1-2_20260101000000000.parquet") is None

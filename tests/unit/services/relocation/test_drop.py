@@ -22,7 +22,7 @@ def test_a_drop_counts_and_deletes_all_files(tmp_path):
     storage, clock = LocalStorage(str(tmp_path / "t")), SystemClock()
     files = [path for path in (tmp_path / "t").rglob("*") if path.is_file()]
     plan = plan_drop(storage, clock, SHARING)
-    assert (plan.files, plan.bytes, plan.begun) == (len(files), sum(path.stat().st_size for path in files), False)
+    assert (plan.files, plan.bytes, plan.continued) == (len(files), sum(path.stat().st_size for path in files), False)
     table.savepoint()
     with pytest.raises(PendingInstantError, match="savepoints"):
         run_drop(storage, clock, NO_WAIT, SHARING)
@@ -36,7 +36,7 @@ def test_an_empty_rest_of_a_drop_is_ended(tmp_path):
     (tmp_path / "t" / ".hoodie").mkdir(parents=True)
     storage = LocalStorage(str(tmp_path / "t"))
     assert is_emptied(storage)
-    assert run_drop(storage, SystemClock(), NO_WAIT, SHARING).begun
+    assert run_drop(storage, SystemClock(), NO_WAIT, SHARING).continued
     assert not (tmp_path / "t").exists()
 
 

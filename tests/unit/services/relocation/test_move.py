@@ -43,7 +43,7 @@ def test_a_move_that_was_cut_short_has_no_obstacles_any_more(tmp_path):
     create(tmp_path / "t")
     (tmp_path / "t" / ".hoodie" / "hoodie.properties").rename(tmp_path / "t" / ".hoodie" / "moving.properties")
     source, target = LocalStorage(str(tmp_path / "t")), LocalStorage(str(tmp_path / "u"))
-    assert plan_move(source, target, SystemClock(), SHARING).begun
+    assert plan_move(source, target, SystemClock(), SHARING).continued
     run_move(source, target, SystemClock(), NO_WAIT, SHARING)
     assert HoodieTable.open(target.base_path).properties.name == "trips"
 
