@@ -40,7 +40,7 @@ class Consumer(Shows):
         self._file = PositionFile(access.storage, name)
         self._read: StoredPosition | None = None  # what was stored at the last read
         self._next: Time | None = None
-        self._begun: Time | None = None  # see `last_begin`, of the next position
+        self._next_begin: Time | None = None  # see `last_begin`, of the next position
         self._made: StoredPosition | None = None  # what a commit has tried to store
         self._has_read = False
 
@@ -146,7 +146,7 @@ class Consumer(Shows):
         state = self._access.state()
         position = _resolved(state, to)
         self._has_read = False
-        self._file.overwrite(self._file.made(position, self._access.clock, _begun(state, position)))
+        self._file.overwrite(self._file.made(position, self._access.clock, _begin_of(state, position)))
         return position
 
     @call("deleting a consumer", changes=True)
@@ -178,7 +178,7 @@ class Consumer(Shows):
             end: Time | None = commits.completion(commits.commits[limit - 1])
         else:
             end = max(ends, default=position)
-        self._begun = _begun(commits.state, end)
+        self._next_begin = _begin_of(commits.state, end)
         return stored, replace(query, start=position, end=end)
 
     def _end(self, stored: StoredPosition | None, query: ChangeQuery) -> None:
@@ -191,7 +191,7 @@ class Consumer(Shows):
         if self._read is not None and self._read.position.position == position:
             return
         if self._made is None:  # a commit whose answer was lost is tried again with the same bytes
-            self._made = self._file.made(position, self._access.clock, self._begun)
+            self._made = self._file.made(position, self._access.clock, self._next_begin)
         try:
             self._file.store(self._made, self._read)
         except StaleConsumerError:
@@ -215,7 +215,7 @@ class Consumer(Shows):
         if self._has_read and time != self._next:
             self._made = None
         if time != self._next:
-            self._begun = _begun(state, time)
+            self._next_begin = _begin_of(state, time)
         self._next, self._has_read = time, True
 
 
@@ -226,7 +226,7 @@ def _resolved(state: TableState, to: str | datetime) -> Time | None:
     return last_completed(state, None if to == LATEST else moment_as_time(state, to))
 
 
-def _begun(state: TableState, position: Time | None) -> Time | None:
+def _begin_of(state: TableState, position: Time | None) -> Time | None:
     return last_begin(state, position) if position is not None else None
 
 

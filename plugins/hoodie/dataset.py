@@ -85,8 +85,8 @@ class TableDataset(ds.Dataset):  # type: ignore[misc]
     def __reduce__(self) -> NoReturn:
         self._refuse("pickling", "open the table where it is read")
 
-    def _refuse(self, what: str, fix: str) -> NoReturn:
-        raise ArgumentError(f"The data set of table {self._table.base_path} has no {what}", fix=fix)
+    def _refuse(self, feature: str, fix: str) -> NoReturn:
+        raise ArgumentError(f"The data set of table {self._table.base_path} has no {feature}", fix=fix)
 
 
 class HoodieDataset(TableDataset):

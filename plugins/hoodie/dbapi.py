@@ -279,7 +279,7 @@ def _errors() -> Iterator[None]:
         yield
     except HoodieError as error:
         kind = OperationalError if error.retryable or isinstance(error, OSError) else DatabaseError
-        raise next((wanted for own, wanted in _KINDS if isinstance(error, own)), kind)(str(error)) from error
+        raise next((matching for own, matching in _KINDS if isinstance(error, own)), kind)(str(error)) from error
 
 
 def _fetched(result: Result) -> Iterator[tuple[Any, ...]]:

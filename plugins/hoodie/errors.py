@@ -67,13 +67,13 @@ class ArgumentError(ConfigError, ValueError, TypeError):
     """An argument of a call has a type or a value that it cannot have. It also is a ValueError and a TypeError."""
 
 
-def check_argument(name: str, value: object, wanted: str, *kinds: type, having: str | None = None) -> None:
+def check_argument(name: str, value: object, expected: str, *kinds: type, having: str | None = None) -> None:
     """Raises ArgumentError when the argument `name` has none of these types, nor the attribute `having`."""
     if not isinstance(value, kinds) and not (having is not None and hasattr(value, having)):
         raise ArgumentError(
             f"The argument {name!r} is of a type that it cannot have",
             found=f"{value!r:.100} ({type(value).__name__})",
-            fix=f"give {wanted}",
+            fix=f"give {expected}",
         )
 
 
@@ -303,10 +303,10 @@ class MachineError(HoodieError):
     """The machine lacks something that the work needs: Java, disk space, a program."""
 
 
-def missing_extra(extra: str, what: str, error: ImportError | str) -> ConfigError:
+def missing_extra(extra: str, feature: str, error: ImportError | str) -> ConfigError:
     """For what needs packages that come with one of this package's extras."""
     return ConfigError(
-        f"{what} needs a package that is not installed",
+        f"{feature} needs a package that is not installed",
         found=str(error),
         fix=f"pip install 'hudi-table-services[{extra}]'",
     )

@@ -31,10 +31,10 @@ class SliceCheck:
 
     def written(self, commit: Instant, stats: Sequence[WriteStat], after: FileSlice | None) -> None:
         """Raises ChangeRangeError or MissingFileError when a file that the commit wrote is not in the slice after it."""
-        there = _names(after)
+        slice_files = _names(after)
         for stat in stats:
             name = stat.path.rpartition("/")[2]
-            if name and name not in there:
+            if name and name not in slice_files:
                 raise self._error(commit, name, cleaned=name in self._cleaned.get(stat.group, ()))
 
     def continued(
@@ -69,9 +69,9 @@ class SliceCheck:
         self, commit: Instant, group: GroupId, before: FileSlice | None, after: FileSlice | None = None
     ) -> None:
         """Raises ChangeRangeError when a clean took files of the slice before the commit, or of one between them."""
-        there, begin = _names(before) | _names(after), before.base_instant if before is not None else ""
+        slice_files, begin = _names(before) | _names(after), before.base_instant if before is not None else ""
         for name, time in self._cleaned.get(group, {}).items():
-            if begin <= time <= commit.time and name not in there:
+            if begin <= time <= commit.time and name not in slice_files:
                 raise self._error(commit, name, cleaned=True)
 
     @cached_property

@@ -110,9 +110,9 @@ class PositionFile:
 
     def delete(self) -> bool:
         """Forget the consumer; False when there is none."""
-        there = self.content() is not None
+        exists = self.content() is not None
         self.storage.delete(self.path)
-        return there
+        return exists
 
     def _stale(self) -> StaleConsumerError:
         try:

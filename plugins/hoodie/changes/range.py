@@ -135,12 +135,12 @@ def _check_not_restored(state: TableState, after: Time) -> None:
         times = _taken_back_by(state, restore)
         if times is None:
             if not _completed_at(state, after):
-                found = f"{state.where(restore)} took back commits, and no commit completed at {after}"
-                raise _taken_back(state, after, after, found)
+                cause = f"{state.where(restore)} took back commits, and no commit completed at {after}"
+                raise _taken_back(state, after, after, cause)
             continue
-        gone = sorted(time for time in times if time <= after)
-        if gone:
-            raise _taken_back(state, after, gone[0], f"{state.where(restore)} took back commit {gone[0]}")
+        undone = sorted(time for time in times if time <= after)
+        if undone:
+            raise _taken_back(state, after, undone[0], f"{state.where(restore)} took back commit {undone[0]}")
 
 
 def _check_not_rolled_back(state: TableState, after: Time) -> None:
@@ -154,10 +154,10 @@ def _check_not_rolled_back(state: TableState, after: Time) -> None:
     for rollback in state.timeline.completed(Action.ROLLBACK):
         if rollback.time <= after:
             continue
-        for gone in _taken_back_by(state, rollback) or ():
-            if gone <= after:
-                found = f"{state.where(rollback)} took back {gone}, and no commit completed at {after}"
-                raise _taken_back(state, after, gone, found)
+        for undone in _taken_back_by(state, rollback) or ():
+            if undone <= after:
+                cause = f"{state.where(rollback)} took back {undone}, and no commit completed at {after}"
+                raise _taken_back(state, after, undone, cause)
 
 
 def last_begin(state: TableState, position: Time) -> Time | None:
@@ -194,11 +194,13 @@ def _completed_at(state: TableState, after: Time) -> bool:
     return any(time_in_range(state, commit) == after for commit in state.timeline.commits)
 
 
-def _taken_back(state: TableState, after: Time, gone: Time, found: str) -> ChangeRangeError:
-    last = max((time_in_range(state, commit) for commit in state.timeline.commits if commit.time < gone), default=None)
+def _taken_back(state: TableState, after: Time, undone: Time, cause: str) -> ChangeRangeError:
+    last = max(
+        (time_in_range(state, commit) for commit in state.timeline.commits if commit.time < undone), default=None
+    )
     start = f"the changes after {last}" if last is not None else "all changes"
     return ChangeRangeError(
         f"The changes of table {state.storage.base_path} after {after} do not continue the earlier read",
-        found=found,
+        found=cause,
         fix=f"read a snapshot again and go on from its last commit, or read {start} into your copy as of that time",
     )

@@ -111,13 +111,13 @@ def open_changes(state: TableState, query: ChangeQuery, engine: Engine) -> Chang
     schema = table_schema(state, last) or pa.schema([])
     filter = as_expression(query.filter, schema)
     chosen = read_columns(state.properties, schema, Query(query.columns), filter)
-    _refuse_meta_columns(state, [*chosen.result.names, *chosen.asked.names])
+    _refuse_meta_columns(state, [*chosen.result.names, *chosen.filtered.names])
     rules = merge_rules(state.properties) if plan.has_logs else MergeRules((), ())
     all_columns = with_meta_columns(schema)
     compared = read_columns(state.properties, schema, Query(schema.names), None)  # all columns have to be in the files
     rows = compared.named((RECORD_KEY, PARTITION_PATH, *schema.names, *rules.columns(all_columns)))
     columns = StoredColumns.of(schema, state.schemas, last)
-    check = log_check(state.layout, wanted=options[CHECK_FILES])
+    check = log_check(state.layout, needed=options[CHECK_FILES])
     logs = LogReader(state.storage, state.timeline, rules, rows, compared.keys, columns=columns, check=check)
     net = NetChanges(chosen.result, filter) if query.net else None
     seen = (chosen.result, filter) if net is None else (schema, None)

@@ -92,7 +92,7 @@ def _check_one_row_a_key(changes: pa.Table, order: npt.NDArray[np.int64], begins
 
 
 def _image_passes(image: pa.StructArray, filter: pc.Expression) -> npt.NDArray[np.bool_]:
-    there = np.asarray(image.is_valid().to_numpy(zero_copy_only=False), dtype=bool)
+    valid = np.asarray(image.is_valid().to_numpy(zero_copy_only=False), dtype=bool)
     rows = pa.Table.from_arrays(image.flatten(), schema=pa.schema(image.type.fields))
-    passes: npt.NDArray[np.bool_] = there & passing(rows, filter)
+    passes: npt.NDArray[np.bool_] = valid & passing(rows, filter)
     return passes

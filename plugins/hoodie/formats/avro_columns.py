@@ -187,16 +187,16 @@ class _Reader:
 
     def _branch(self, avro: Any, kind: pa.DataType, at: np.ndarray, chosen: np.ndarray) -> Decoded:
         """The values where a union has this type, nulls elsewhere."""
-        there = np.flatnonzero(chosen)
-        if len(there) == len(at):
+        rows_of_branch = np.flatnonzero(chosen)
+        if len(rows_of_branch) == len(at):
             return self.decode(avro, kind, at)
-        if not len(there):
+        if not len(rows_of_branch):
             return pa.nulls(len(at), kind), at
-        values, after = self.decode(avro, kind, at[there])
+        values, after = self.decode(avro, kind, at[rows_of_branch])
         at = at.copy()
-        at[there] = after
+        at[rows_of_branch] = after
         places = np.zeros(len(at), np.int64)
-        places[there] = np.arange(len(there))
+        places[rows_of_branch] = np.arange(len(rows_of_branch))
         return values.take(pa.array(places, mask=~chosen)), at
 
     def _struct(self, avro: Any, kind: pa.DataType, at: np.ndarray) -> Decoded:

@@ -64,15 +64,15 @@ def _value(array: pa.Array, field: pa.Field) -> _Parts:
         return _of_type(array, field.type)
     if not array.null_count:
         return [_fixed(np.full(len(array), 2, np.uint8), 1), *_of_type(array, field.type)]
-    there = array.is_valid().to_numpy(zero_copy_only=False)
+    valid = array.is_valid().to_numpy(zero_copy_only=False)
     values = _of_type(array.drop_null(), field.type)
-    return [_fixed(there.astype(np.uint8) << 1, 1), *(_spread(part, there) for part in values)]
+    return [_fixed(valid.astype(np.uint8) << 1, 1), *(_spread(part, valid) for part in values)]
 
 
-def _spread(part: _Ragged, there: npt.NDArray[np.bool_]) -> _Ragged:
+def _spread(part: _Ragged, valid: npt.NDArray[np.bool_]) -> _Ragged:
     """The part of some records among all: others have no bytes of it."""
-    lengths = np.zeros(len(there), np.int64)
-    lengths[there] = part.lengths
+    lengths = np.zeros(len(valid), np.int64)
+    lengths[valid] = part.lengths
     return _Ragged(lengths, part.data)
 
 

@@ -212,9 +212,9 @@ def _decode(data: bytes, where: str) -> dict[str, Any]:
     return result
 
 
-def _corrupt(where: str, found: str) -> CorruptFileError:
+def _corrupt(where: str, detail: str) -> CorruptFileError:
     return CorruptFileError(
         f"Bootstrap index {where} cannot be read",
-        found=found,
+        found=detail,
         fix="restore the file from a copy, or bootstrap the table again",
     )

@@ -111,9 +111,9 @@ def _tails(data: np.ndarray, begins: np.ndarray, lengths: np.ndarray) -> np.ndar
     """uint32 of up to three bytes each, big-endian. Java's bytes have signs, which spread over the hash."""
     tails = np.zeros(len(begins), dtype=np.uint32)
     for place in range(int(lengths.max())):
-        there = lengths > place
-        signed = data[begins[there] + place].astype(np.int8).astype(np.int32).astype(np.uint32)
-        tails[there] ^= signed << (8 * (lengths[there] - 1 - place)).astype(np.uint32)
+        long_enough = lengths > place
+        signed = data[begins[long_enough] + place].astype(np.int8).astype(np.int32).astype(np.uint32)
+        tails[long_enough] ^= signed << (8 * (lengths[long_enough] - 1 - place)).astype(np.uint32)
     return tails
 
 

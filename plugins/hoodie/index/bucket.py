@@ -34,11 +34,11 @@ class BucketIndex:
         places = pc.index_in(incoming[PARTITION_PATH], value_set=names).to_numpy().astype(np.int64)
         numbers = self.homes.numbers(places, incoming[RECORD_KEY])
         groups = len(self.numbers) + numbers
-        there = np.array(self.numbers, dtype=np.int64)
-        if len(there):
-            order = np.argsort(there)
-            positions = np.minimum(np.searchsorted(there[order], numbers), len(there) - 1)
-            known = there[order][positions] == numbers
+        stored_numbers = np.array(self.numbers, dtype=np.int64)
+        if len(stored_numbers):
+            order = np.argsort(stored_numbers)
+            positions = np.minimum(np.searchsorted(stored_numbers[order], numbers), len(stored_numbers) - 1)
+            known = stored_numbers[order][positions] == numbers
             groups[known] = order[positions[known]]
         rows = np.arange(incoming.num_rows, dtype=np.int64)
         return RecordLocations(rows, groups, np.full(len(rows), NOWHERE), np.zeros(0, dtype=np.int64))

@@ -52,13 +52,13 @@ def homes_of_rings(
                 fix="nothing was written: its keys would be there twice. Write its rows to a new table",
             )
         numbers.append(number)
-    gone = replaced_groups(state)
+    replaced = replaced_groups(state)
     for place, ring in enumerate(rings.rings):
         for node in ring.nodes:
-            if GroupId(partitions[place], node.file_id) in gone:
+            if GroupId(partitions[place], node.file_id) in replaced:
                 raise UnsupportedTableError(
                     f"File group {node.file_id} of partition {ring.partition!r} of table {state.storage.base_path} was replaced",
-                    found=f"an overwrite or a drop by {gone[GroupId(partitions[place], node.file_id)]}, after which the "
+                    found=f"an overwrite or a drop by {replaced[GroupId(partitions[place], node.file_id)]}, after which the "
                     "hashing still names it: no reader sees what Hudi writes to it",
                     fix="nothing was written; write the rows of the partition to a new table",
                 )
@@ -110,8 +110,8 @@ def check_buckets(state: TableState, slices: Sequence[FileSlice], buckets: Bucke
     for file_slice, keys in _keys(state, slices[:_PROBED_FILES], stored):
         wrong = np.flatnonzero(buckets.of(keys) != bucket_of(file_slice.file_id))
         if len(wrong):
-            found = f"key {keys[int(wrong[0])].as_py()!r:.200} in file group {file_slice.file_id}"
-            raise _wrong_number(state, buckets, found)
+            detail = f"key {keys[int(wrong[0])].as_py()!r:.200} in file group {file_slice.file_id}"
+            raise _wrong_number(state, buckets, detail)
         probed += len(keys)
         if probed >= _PROBED_KEYS:
             return
@@ -131,11 +131,11 @@ def _keys(
             yield file_slice, probe[RECORD_KEY]
 
 
-def _wrong_number(state: TableState, buckets: Buckets, found: str) -> ConfigError:
+def _wrong_number(state: TableState, buckets: Buckets, detail: str) -> ConfigError:
     return ConfigError(
         f"Option {BUCKETS.name}={buckets.count}, or the columns that are hashed, are not those of table "
         f"{state.storage.base_path}",
-        found=found,
+        found=detail,
         fix=f"nothing was written; give {BUCKETS.name} and hoodie.bucket.index.hash.field as they were when the table was first "
         "written: they never change",
     )

@@ -127,9 +127,9 @@ def hashed_values(
     keys = keys.take(pa.array(made))
     # Keys like `a:1,b:2`. In most no value has one of these two signs.
     groups = ",".join(f"{re.escape(name)}:(?P<v{place}>[^:,]*)" for place, name in enumerate(key_fields))
-    found = pc.extract_regex(keys.combine_chunks(), f"^(?s:{groups})$")
-    usual = pc.is_valid(found).to_numpy(zero_copy_only=False)
-    values = found.filter(pa.array(usual))
+    matches = pc.extract_regex(keys.combine_chunks(), f"^(?s:{groups})$")
+    usual = pc.is_valid(matches).to_numpy(zero_copy_only=False)
+    values = matches.filter(pa.array(usual))
     chosen = [f"v{place}" for place, name in enumerate(key_fields) if name in fields]
     yield made[usual], [pa.chunked_array([_without_names_of_nothing(pc.struct_field(values, name))]) for name in chosen]
     others = np.flatnonzero(~usual)

@@ -46,8 +46,8 @@ class Across:
         groups = hits[GROUP].to_numpy().astype(np.int64)
         order = np.lexsort((groups, rows))
         hits, rows, groups = hits.take(pa.array(order)), rows[order], groups[order]
-        there = pa.array(list(partition_of_group), pa.string()).take(pa.array(groups))
-        leaves = self._leaves(incoming.take(pa.array(rows)), hits, there)
+        stored_partitions = pa.array(list(partition_of_group), pa.string()).take(pa.array(groups))
+        leaves = self._leaves(incoming.take(pa.array(rows)), hits, stored_partitions)
         begins = np.ones(len(rows), dtype=bool)  # a key may occur twice in a group
         begins[1:] = (np.diff(rows) != 0) | (np.diff(groups) != 0)
         starts = np.flatnonzero(begins)
@@ -60,11 +60,11 @@ class Across:
         kept = None if self.moves else hits.select(self.partition_columns).take(pa.array(starts))
         return RecordLocations(rows, groups, np.where(once, positions, -1), np.flatnonzero(fresh), leaves, kept)
 
-    def _leaves(self, incoming: pa.Table, stored: pa.Table, there: pa.Array) -> np.ndarray:
+    def _leaves(self, incoming: pa.Table, stored: pa.Table, stored_partitions: pa.Array) -> np.ndarray:
         """bool per pair: the stored row is deleted, as its key moves."""
         if not self.moves:
-            return np.zeros(len(there), dtype=bool)
-        away = pc.not_equal(incoming[PARTITION_PATH], there)
+            return np.zeros(len(stored_partitions), dtype=bool)
+        away = pc.not_equal(incoming[PARTITION_PATH], stored_partitions)
         wins = incoming_wins(incoming, stored, self.ordering)
         moved: np.ndarray = pc.and_(pc.and_(away, wins), pc.invert(incoming[DELETE])).to_numpy()
         return moved

@@ -34,8 +34,8 @@ def is_consistently_hashed(state: TableState, folders: Collection[str] | None = 
     are those of `bucket_folders`, if they are known."""
     if not state.properties.is_merge_on_read:
         return False
-    there = bucket_folders(state) if folders is None else folders
-    return HASHING in there and state.storage.list(HASHING) != Listing()
+    present = bucket_folders(state) if folders is None else folders
+    return HASHING in present and state.storage.list(HASHING) != Listing()
 
 
 def refuse_rules(state: TableState, folders: Collection[str]) -> None:

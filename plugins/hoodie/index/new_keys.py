@@ -147,22 +147,22 @@ class NewKeys:
         keys, if their footers cannot rule out all of these. Raises MissingFileError when a file has gone since the table was
         loaded.
         """
-        mine = self.of_partition
+        own_keys = self.of_partition
         added: dict[GroupId, Instant] = {}
         for commit in window.commits:
             done = window.now.commit_metadata(commit)
             if not done.moves_rows:
                 added.update({stat.group: commit for stat in done.stats if _adds(stat)})
-        groups = {group for group in added if (anywhere or group.partition in mine) and group not in own}
-        if not groups or not mine:
+        groups = {group for group in added if (anywhere or group.partition in own_keys) and group not in own}
+        if not groups or not own_keys:
             return None
-        held = [keys for keys in mine.values() if keys is not None]
-        every = KeySet.union(held) if anywhere and len(held) == len(mine) else None
+        held = [keys for keys in own_keys.values() if keys is not None]
+        every = KeySet.union(held) if anywhere and len(held) == len(own_keys) else None
         partitions = sorted({group.partition for group in groups})
         slices = [file_slice for file_slice in TableView(window.now, partitions).latest() if file_slice.group in groups]
 
         def holds(file_slice: FileSlice) -> bool:
-            searched = every if anywhere else mine[file_slice.partition]
+            searched = every if anywhere else own_keys[file_slice.partition]
             return searched is None or any(map(searched.meets, _stored(window.now, file_slice, stored, searched)))
 
         with ThreadPoolExecutor(_READERS) as pool:

@@ -124,7 +124,7 @@ class _Column:
         """Guarantees of values that the folders `steps` name; none when they are not a whole value."""
         return [nothing()]
 
-    def begun(self, steps: Sequence[str]) -> Guarantees:
+    def starting_with(self, steps: Sequence[str]) -> Guarantees:
         """Guarantees of values whose folders begin with `steps` and go on below."""
         return [nothing()]
 
@@ -166,7 +166,7 @@ class _Single(_Column):
             return []
         return self.known(self.nulls(text) or self._equal(text) for (text,) in self.texts(steps))
 
-    def begun(self, steps: Sequence[str]) -> Guarantees:
+    def starting_with(self, steps: Sequence[str]) -> Guarantees:
         return []
 
     def _equal(self, text: str) -> Guarantees | None:
@@ -183,7 +183,7 @@ class _Text(_Column):
             return []
         return [guarantee for texts in self.texts(steps) for guarantee in self._equal(texts)]
 
-    def begun(self, steps: Sequence[str]) -> Guarantees:
+    def starting_with(self, steps: Sequence[str]) -> Guarantees:
         if self.naming.url_encoded:
             return []
         low, high = "-", "0"  # from the hyphen to what follows the slash
@@ -203,12 +203,12 @@ class _DayTexts(_Text):
         text = "-".join(steps)
         return [self.field == text] if len(steps) > 1 and _DAY.fullmatch(text) else super().values(steps)
 
-    def begun(self, steps: Sequence[str]) -> Guarantees:
+    def starting_with(self, steps: Sequence[str]) -> Guarantees:
         text = "-".join(steps)
         if len(steps) > 1 and _DAY.fullmatch(text):
             return []
         if not _YEAR_OR_MONTH.fullmatch(text):
-            return super().begun(steps)
+            return super().starting_with(steps)
         return [(self.field >= text + "-") & (self.field < text + ".")]  # a full stop follows the hyphen
 
 
@@ -220,7 +220,7 @@ class _Days(_Single):
             return super().values(steps)
         return self.known(self._equal("-".join(texts)) for texts in self.texts(steps))
 
-    def begun(self, steps: Sequence[str]) -> Guarantees:
+    def starting_with(self, steps: Sequence[str]) -> Guarantees:
         return self.known(self._within("-".join(texts)) for texts in self.texts(steps)) if len(steps) < 3 else []
 
     def _within(self, text: str) -> Guarantees | None:
@@ -239,7 +239,7 @@ class _Times(_Column):
     def values(self, steps: Sequence[str]) -> Guarantees:
         return self._known(steps) if len(steps) == self.times.steps or self.naming.url_encoded else []
 
-    def begun(self, steps: Sequence[str]) -> Guarantees:
+    def starting_with(self, steps: Sequence[str]) -> Guarantees:
         return self._known(steps) if len(steps) < self.times.steps else []
 
     def _known(self, steps: Sequence[str]) -> Guarantees:
@@ -263,7 +263,7 @@ def _readings(columns: Sequence[_Column], steps: Sequence[str], *, below: bool) 
         return [nothing()] if below or not columns else []
     if not columns:
         return []
-    guarantees = columns[0].begun(steps) if below else []
+    guarantees = columns[0].starting_with(steps) if below else []
     for used in range(1, len(steps) + 1):
         rest = _readings(columns[1:], steps[used:], below=below)
         if rest:

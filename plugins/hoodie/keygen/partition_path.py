@@ -74,9 +74,12 @@ class PartitionPaths:
                 flaw = self._flaw(field, text)
                 if flaw is not None:
                     flawed.setdefault(flaw, []).append(text)
-            for flaw, those in flawed.items():
+            for flaw, flawed_texts in flawed.items():
                 # Texts that could not be made are null here, which in itself is not a flaw of a value.
-                yield pc.is_in(texts, value_set=pa.array(those, pa.string())), f"{field} is {flaw.what}: {flaw.fix}"
+                yield (
+                    pc.is_in(texts, value_set=pa.array(flawed_texts, pa.string())),
+                    f"{field} is {flaw.problem}: {flaw.fix}",
+                )
 
     @property
     def may_nest(self) -> bool:
@@ -128,7 +131,7 @@ class PartitionPaths:
         flaw = self._flaw(field, value)
         if flaw is not None:
             raise RecordKeyError(
-                f"Partition column {field!r} has a value that is {flaw.what}", found=f"{value!r:.200}", fix=flaw.fix
+                f"Partition column {field!r} has a value that is {flaw.problem}", found=f"{value!r:.200}", fix=flaw.fix
             )
         return self._made(field, value)
 
@@ -158,7 +161,7 @@ class PartitionPaths:
 
 @dataclass(frozen=True, slots=True)
 class _Flaw:
-    what: str
+    problem: str
     fix: str
 
 

@@ -52,11 +52,11 @@ class TimestampFolders:
         texts, bad = self.read(column, name)
         if pc.any(bad).as_py():
             examples = pc.filter(column, bad)
-            found = f"{len(examples)} such as {examples[0].as_py()!r}"
+            detail = f"{len(examples)} such as {examples[0].as_py()!r}"
             patterns = ", ".join(self.options.input_formats)
             raise RecordKeyError(
                 f"Partition column {name!r} has a value that is not a time",
-                found=found + (f"; patterns {patterns}" if patterns else ""),
+                found=detail + (f"; patterns {patterns}" if patterns else ""),
                 fix="repair or drop these rows; ingestion can quarantine them",
             )
         return texts

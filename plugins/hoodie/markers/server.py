@@ -21,7 +21,7 @@ _SERVER = EntryPoint(
 )
 _SECONDS, _TRIES = 10, 4  # for an answer, and how often it is asked for
 _FIRST_WAIT, _LONGEST_WAIT = 0.1, 2  # seconds between two tries
-_SAID = frozenset({http.client.BAD_REQUEST, http.client.CONFLICT})  # with an error of this library in the answer
+_REFUSALS = frozenset({http.client.BAD_REQUEST, http.client.CONFLICT})  # with an error of this library in the answer
 _BUSY = frozenset({http.client.SERVICE_UNAVAILABLE, http.client.INTERNAL_SERVER_ERROR})  # may be over a little later
 
 
@@ -69,16 +69,16 @@ def note_on_server(server: ServerAddress, table: str, instant: Time, marker: str
 def checked_secret(secret: str, where: str) -> str:
     """`secret`, if there is one and a header of HTTP can hold it. Raises ConfigError, which says `where` it belongs."""
     if not secret:
-        found = f"{where} is not set"
+        flaw = f"{where} is not set"
     elif not (secret.isascii() and secret.isprintable()) or secret != secret.strip():
-        found = (
+        flaw = (
             f"{where} has characters that cannot travel: ends of lines, letters that are not ASCII, spaces at its ends"
         )
     else:
         return secret
     raise ConfigError(
         "The timeline server has no secret by which it knows its writers",
-        found=found,
+        found=flaw,
         fix="set it to a long random text of letters and digits, the same for the server and for every writer that uses it",
     )
 
@@ -115,7 +115,7 @@ def _ask_once(server: ServerAddress, method: str, path: str, body: bytes) -> byt
     if answer.status == http.client.OK:
         return content
     problem = of_line(content.decode(errors="replace"))
-    if answer.status in _SAID and isinstance(problem, HoodieError):
+    if answer.status in _REFUSALS and isinstance(problem, HoodieError):
         raise problem
     kind = BusyServerError if answer.status in _BUSY else SilentServerError
     raise kind(f"{answer.status} {answer.reason}{f', {problem}' if problem is not None else ''}")

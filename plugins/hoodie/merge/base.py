@@ -133,7 +133,7 @@ class BaseMerger:
 
     def inserts(self) -> pa.Table:
         """The incoming rows that met no stored row and are not deletes, with `columns`; call it after the last batch."""
-        return self._rows.drop_columns(self._lacks).filter(pa.array(~self._keys.met & ~self._keys.deletes))
+        return self._rows.drop_columns(self._lacks).filter(pa.array(~self._keys.matched & ~self._keys.deletes))
 
 
 def _in_schema(rows: pa.Table, schema: pa.Schema) -> pa.Table:

@@ -60,9 +60,9 @@ def _numbers(column: pa.ChunkedArray) -> tuple[np.ndarray, int]:
     """int64 numbers of the values (no nulls, integers from 0 on), and how many differ."""
     if pa.types.is_integer(column.type):
         values = column.to_numpy()
-        there = np.zeros(values.max(initial=-1) + 1, dtype=bool)
-        there[values] = True
-        ranks = np.cumsum(there)
+        present = np.zeros(values.max(initial=-1) + 1, dtype=bool)
+        present[values] = True
+        ranks = np.cumsum(present)
         return ranks[values] - 1, int(ranks[-1]) if len(ranks) else 0
     encoded = column.combine_chunks().dictionary_encode()
     return encoded.indices.to_numpy().astype(np.int64), len(encoded.dictionary)

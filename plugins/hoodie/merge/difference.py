@@ -37,9 +37,9 @@ def difference(before: pa.Table, after: pa.Table, key: str) -> Difference:
     place[new] = np.arange(len(new))
     partner = place[old]
     deleted = np.flatnonzero(partner < 0)
-    there = np.zeros(count, dtype=bool)
-    there[old] = True
-    inserted = np.flatnonzero(~there[new])
+    matched = np.zeros(count, dtype=bool)
+    matched[old] = True
+    inserted = np.flatnonzero(~matched[new])
     stayed = np.flatnonzero(partner >= 0)
     stayed = stayed[np.argsort(partner[stayed], kind="stable")]
     data = [name for name in before.schema.names if name != key]

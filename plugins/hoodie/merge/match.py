@@ -39,14 +39,14 @@ class Incoming:
         self._places = _places_of(_numpy(self._keys)) if key == POSITION else None
         self._resets = one_chunk(rows[RESET]) if RESET in rows.schema.names else None
         self.deletes = _numpy(one_chunk(rows[DELETE]))
-        self.met = np.zeros(rows.num_rows, dtype=bool)  # until now
+        self.matched = np.zeros(rows.num_rows, dtype=bool)  # until now
 
     def meet(self, batch: pa.Table) -> Meeting | None:
         """`batch` has the key and the ordering columns. None when it has none of the keys."""
         stored, incoming = self._pairs(one_chunk(batch[self._key]))
         if len(stored) == 0:
             return None
-        self.met[incoming] = True
+        self.matched[incoming] = True
         deletes = self.deletes[incoming]
         wins = np.ones(len(incoming), dtype=bool)
         if self._ordering:

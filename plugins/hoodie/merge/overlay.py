@@ -43,7 +43,7 @@ class Overlay:
 
     def standing(self) -> pa.Table:
         """The winning rows of the logs; call it after the last batch. One that replaced several rows occurs as often."""
-        times = np.where(self._incoming.met, self._wins, 1)
+        times = np.where(self._incoming.matched, self._wins, 1)
         times[self._incoming.deletes] = 0
         if times.max(initial=0) <= 1:
             return self._logs.filter(pa.array(times > 0))

@@ -22,7 +22,7 @@ class ReadColumns:
 
     known: pa.Schema  # all columns of the table, meta columns first
     result: pa.Schema
-    asked: pa.Schema  # columns of the filter
+    filtered: pa.Schema  # columns of the filter
     scanned: pa.Schema  # the result's and the filter's, without meta columns where keys are virtual
     keys: StoredKeys
 
@@ -45,9 +45,9 @@ def read_columns(
     UnsupportedTableError for partition columns that are only in folder names.
     """
     all_columns = with_meta_columns(data)
-    wanted = list(columns_of_all(properties, data, query).names if query.columns is None else query.columns)
+    requested = list(columns_of_all(properties, data, query).names if query.columns is None else query.columns)
     filter_columns = _columns_of(filter, all_columns)
-    for name in wanted:
+    for name in requested:
         if name not in all_columns.names:
             raise ConfigError(
                 f"Table {properties.name!r} has no column {name!r}", found=f"columns {', '.join(all_columns.names)}"
@@ -61,12 +61,12 @@ def read_columns(
                 found="virtual keys (hoodie.populate.meta.fields=false): meta columns are null",
                 fix="filter by the columns that keys and partitions are made of",
             )
-    scanned = [name for name in dict.fromkeys([*wanted, *filter_columns]) if name not in absent]
+    scanned = [name for name in dict.fromkeys([*requested, *filter_columns]) if name not in absent]
     if not scanned:  # something has to count the rows
         scanned = keys.columns.names[:1] if keys.virtual else [RECORD_KEY]
     _check_in_files(properties, scanned)
     result, of_filter, read = (
-        pa.schema([all_columns.field(name) for name in names]) for names in (wanted, filter_columns, scanned)
+        pa.schema([all_columns.field(name) for name in names]) for names in (requested, filter_columns, scanned)
     )
     return ReadColumns(all_columns, result, of_filter, read, keys)
 

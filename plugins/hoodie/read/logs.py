@@ -172,10 +172,10 @@ class SliceLogs:
     def _deletes(self, block: LogBlock) -> Iterator[pa.Table]:
         schema = self.reader.schema
         ordering = find_fields(schema, self.reader.rules.ordering)
-        gone = read_deletes(self.reader.storage, block, ordering)
-        rows = pa.table([column_of(field, gone) for field in schema], schema=_nullable(schema))
+        deletes = read_deletes(self.reader.storage, block, ordering)
+        rows = pa.table([column_of(field, deletes) for field in schema], schema=_nullable(schema))
         rows = _with_value(rows, PARTITION_PATH, self.file_slice.partition)
-        yield rows.append_column(RESET, gone[RESET]).append_column(DELETE, pa.repeat(True, rows.num_rows))
+        yield rows.append_column(RESET, deletes[RESET]).append_column(DELETE, pa.repeat(True, rows.num_rows))
 
     def _data(self, block: LogBlock) -> Iterator[pa.Table]:
         schema, keys = self.reader.schema, self.reader.keys

@@ -159,7 +159,7 @@ def _plan(
         left_out=len(view.left_out),
         columns=StoredColumns.of(schema, of.schemas, at),
         written=None,
-        log_check=log_check(state.layout, wanted=options[CHECK_FILES]),
+        log_check=log_check(state.layout, needed=options[CHECK_FILES]),
     )
 
 

@@ -60,7 +60,7 @@ class Pruning:
     """The filter of a read, as it is asked of all that it may rule out."""
 
     filter: pc.Expression | None
-    asked: pa.Schema  # the filter's columns
+    columns: pa.Schema  # the filter's columns
     partitions: PartitionFilter | None  # None: the filter says nothing of partitions
 
     @property
@@ -74,18 +74,18 @@ class Pruning:
 
     def row_groups(self, reader: BaseFileReader | BootstrapFileReader) -> list[int] | None:
         """The row groups of an open file whose column statistics do not rule the filter out; None: all."""
-        return None if self.filter is None else reader.matching(self.filter, self.asked)
+        return None if self.filter is None else reader.matching(self.filter, self.columns)
 
 
 def pruning_of(properties: TableProperties, columns: ReadColumns, filter: pc.Expression | None) -> Pruning:
     """The pruning by `filter` of a read of these columns."""
-    return Pruning(filter, columns.asked, _partition_filter(properties, columns, filter))
+    return Pruning(filter, columns.filtered, _partition_filter(properties, columns, filter))
 
 
 def _partition_filter(
     properties: TableProperties, columns: ReadColumns, filter: pc.Expression | None
 ) -> PartitionFilter | None:
-    if filter is None or not set(columns.asked.names).intersection(top_level(properties.partition_fields)):
+    if filter is None or not set(columns.filtered.names).intersection(top_level(properties.partition_fields)):
         return None
     values = folder_values(properties, columns.known)
     return None if values is None else PartitionFilter(filter, columns.known, values)

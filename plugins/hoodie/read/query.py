@@ -54,15 +54,15 @@ class Query:
     """The rows have the columns that the table has now, also those of an incremental read that ends earlier."""
 
     def __post_init__(self) -> None:
-        for what, names in (("columns", self.columns), ("partitions", self.partitions)):
+        for argument, names in (("columns", self.columns), ("partitions", self.partitions)):
             texts = isinstance(names, Sequence) and not isinstance(names, str | bytes)
             if names is not None and not (texts and all(isinstance(name, str) for name in names)):
                 raise ArgumentError(
-                    f"The {what} of a read are not a list of names",
+                    f"The {argument} of a read are not a list of names",
                     found=f"{names!r:.100} ({type(names).__name__})",
-                    fix=f"give a list of text, such as {what}=['a', 'b']",
+                    fix=f"give a list of text, such as {argument}=['a', 'b']",
                 )
-            if names is not None and what == "columns" and len(set(names)) < len(names):
+            if names is not None and argument == "columns" and len(set(names)) < len(names):
                 raise ArgumentError("A column of a read is named twice", found=", ".join(names), fix="name it once")
         if self.partitions is not None:  # two spellings of one folder would give its rows twice
             object.__setattr__(self, "partitions", tuple(dict.fromkeys(map(partition_path, self.partitions))))

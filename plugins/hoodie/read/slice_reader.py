@@ -179,9 +179,9 @@ class SliceMerger:
         fresh = np.ones(rows.num_rows, dtype=bool)
         start = 0
         for batch in self.logs.keys.rows([RECORD_KEY], reader.batches) if reader is not None else ():
-            found = pc.index_in(batch[RECORD_KEY], value_set=keys)
-            places = np.flatnonzero(pc.is_valid(found).to_numpy())
-            hits = pc.drop_null(found).to_numpy().astype(np.int64)
+            key_places = pc.index_in(batch[RECORD_KEY], value_set=keys)
+            places = np.flatnonzero(pc.is_valid(key_places).to_numpy())
+            hits = pc.drop_null(key_places).to_numpy().astype(np.int64)
             fresh[hits] = False
             for number in np.unique((start + places) // step).tolist():
                 matches = np.unique(hits[(start + places) // step == number])

@@ -118,7 +118,7 @@ def check_not_cleaned(view: TableView) -> None:
 def _gaps(view: TableView, as_of: Time) -> Iterator[_Gap]:
     state, choice = view.state, view.choice
     begins = {g.group: [s.base_instant for s in reversed(g.slices)] for g in view.groups}
-    there: set[str] | None = None  # files that were put back after a clean had set them aside
+    restored: set[str] | None = None  # files that were put back after a clean had set them aside
     replaced: dict[GroupId, Time] | None = None
     for clean, result in cleans_after(state, as_of):
         cleaned = result.deleted if choice is None else choice.partitions(sorted(result.deleted))
@@ -128,10 +128,12 @@ def _gaps(view: TableView, as_of: Time) -> Iterator[_Gap]:
                 if file is None:
                     continue
                 file_id, begin = file
-                there = (
-                    there if there is not None else {path for g in view.groups for s in g.slices for path in s.paths}
+                restored = (
+                    restored
+                    if restored is not None
+                    else {path for g in view.groups for s in g.slices for path in s.paths}
                 )
-                if join(partition, name) in there:
+                if join(partition, name) in restored:
                     continue
                 group = GroupId(partition, file_id)
                 end = next((time for time in begins.get(group, ()) if time > begin), None)

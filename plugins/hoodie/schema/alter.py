@@ -99,11 +99,11 @@ class _Altering:
     def widen(self, change: WidenColumn) -> None:
         path, kind = self._path(change.name), column_type(change.type, change.name)
         named = self.schema.numbered(path.rpartition(".")[2], kind, None)[0]
-        for name, what in self.fixed.items():
+        for name, role in self.fixed.items():
             if name == path and not (named.kind == "long" and self._at(path).kind in ("int", "long")):
                 raise SchemaConflictError(
                     f"Column {path!r} cannot change its type to {kind}",
-                    found=f"it is {what}: rows would not be found, or ordered, as before",
+                    found=f"it is {role}: rows would not be found, or ordered, as before",
                     fix="add another column",
                 )
 
@@ -161,11 +161,11 @@ class _Altering:
                 f"Cannot {verb} {path!r}: it is the {column.name} of {holder.kind} {holder.name!r}",
                 fix=f"{verb} {path.rpartition('.')[0]}",
             )
-        for name, what in self.fixed.items():
+        for name, role in self.fixed.items():
             if name == path or name.startswith(f"{path}."):
                 raise SchemaConflictError(
                     f"Cannot {verb} column {path!r}",
-                    found=f"{name} is {what} of the table",
+                    found=f"{name} is {role} of the table",
                     fix="write the rows to a new table, with other keys",
                 )
 

@@ -186,12 +186,12 @@ def _type_name(avro: Any) -> str:
 
 def _arrow_type(name: str, avro: Any, scope: _Scope) -> pa.DataType:
     if isinstance(avro, str):
-        found = _PRIMITIVES.get(avro) or scope.find(avro)
-        if found is None:
+        arrow_type = _PRIMITIVES.get(avro) or scope.find(avro)
+        if arrow_type is None:
             raise SchemaConflictError(
                 f"Column {name!r} has an Avro type that is not known", found=avro, fix="check the schema"
             )
-        return found
+        return arrow_type
     kind = avro["type"]
     if isinstance(kind, list | dict):
         return _arrow_field(name, kind, scope).type

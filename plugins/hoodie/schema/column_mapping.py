@@ -62,16 +62,16 @@ class Renaming:
     def _named(self, columns: list[pa.ChunkedArray], fields: list[pa.Field]) -> tuple[list[pa.Array], list[pa.Field]]:
         names = {old: name for name, old in self.stored.items() if old is not None}
         kept, named = [], []
-        for column, wanted in zip(columns, fields, strict=True):
-            name = names.get(wanted.name)
+        for column, stored_field in zip(columns, fields, strict=True):
+            name = names.get(stored_field.name)
             if name is None:
-                if wanted.name in self.stored:
+                if stored_field.name in self.stored:
                     continue
-                name = wanted.name
+                name = stored_field.name
             if name in self.below or name in self.kinds:
                 column = self._changed(name, column)
             kept.append(column)
-            named.append(pa.field(name, column.type, wanted.nullable))
+            named.append(pa.field(name, column.type, stored_field.nullable))
         return kept, named
 
     def _changed(self, name: str, column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:

@@ -25,10 +25,10 @@ def levels(kind: pa.DataType) -> int:
     """The levels of a type. The count ends past the limit, and is a loop: a type can be deeper than Python's stack."""
     deepest, waiting = 0, [(kind, 1)]
     while waiting and deepest <= MAX_LEVELS:
-        found, level = waiting.pop()
+        nested_type, level = waiting.pop()
         deepest = max(deepest, level)
-        step = 1 if pa.types.is_struct(found) else 2
-        waiting += [(child, level + step) for child in _children(found)]
+        step = 1 if pa.types.is_struct(nested_type) else 2
+        waiting += [(child, level + step) for child in _children(nested_type)]
     return deepest
 
 

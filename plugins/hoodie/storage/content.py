@@ -28,7 +28,7 @@ def content_mark(storage: Storage, path: str) -> str:
 
 def same_content(storage: Storage, one: str, other: str) -> bool:
     """Return whether both hold the same bytes; only files of one size are read. False if one is not there."""
-    info, there = storage.info(one), storage.info(other)
-    if info is None or there is None or info.size != there.size:
+    info, other_info = storage.info(one), storage.info(other)
+    if info is None or other_info is None or info.size != other_info.size:
         return False
     return content_mark(storage, one) == content_mark(storage, other)

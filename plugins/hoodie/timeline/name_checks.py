@@ -67,9 +67,9 @@ def reading(where: str, kind: str) -> Iterator[None]:
         ) from error
 
 
-def _unsafe(what: str, text: object, where: str, found: str) -> UnsafePathError:
+def _unsafe(role: str, text: object, where: str, detail: str) -> UnsafePathError:
     return UnsafePathError(
-        f"{where} names the {what} {str(text)[:200]!r}",
-        found=found,
+        f"{where} names the {role} {str(text)[:200]!r}",
+        found=detail,
         fix="nothing was changed; find the writer of this file before it is moved away or anything else is run",
     )

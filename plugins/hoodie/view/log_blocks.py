@@ -31,9 +31,9 @@ class LogCheck(Enum):
     SHARED = "shared"
 
 
-def log_check(layout: Layout, *, wanted: bool = True) -> LogCheck:
+def log_check(layout: Layout, *, needed: bool = True) -> LogCheck:
     """Return the check for the logs of a table."""
-    if not wanted:
+    if not needed:
         return LogCheck.NONE
     return LogCheck.OWN if layout.logs_tell_writer else LogCheck.SHARED
 
@@ -94,13 +94,13 @@ def _refuse_lost(
     torn = {log.path: log for log, own in blocks if any(block.kind is BlockType.CORRUPT for block in own)}
     if not torn:
         return
-    there = {log.path: {block.instant for block in own} for log, own in blocks}
+    instants = {log.path: {block.instant for block in own} for log, own in blocks}
     state = load_state(storage, SystemClock())
     for commit in state.timeline.commits:
         if commit.time not in timeline.commit_times or (as_of is not None and commit.time > as_of):
             continue
         for stat in state.commit_metadata(commit).stats:
-            if stat.path in torn and (stat.num_writes or stat.num_deletes) and commit.time not in there[stat.path]:
+            if stat.path in torn and (stat.num_writes or stat.num_deletes) and commit.time not in instants[stat.path]:
                 raise _damaged(storage, torn[stat.path], f"no log block of commit {commit.time}, which wrote into it")
 
 
@@ -113,10 +113,10 @@ def _has_other_writers(log: LogFile, blocks: Sequence[LogBlock], timeline: Timel
     )
 
 
-def _damaged(storage: Storage, log: LogFile, what: str) -> CorruptFileError:
+def _damaged(storage: Storage, log: LogFile, damage: str) -> CorruptFileError:
     return CorruptFileError(
         f"A log file of table {storage.base_path} is damaged",
-        found=f"{log.path} has {log.info.size:,} bytes and {what}",
+        found=f"{log.path} has {log.info.size:,} bytes and {damage}",
         fix="restore it from a copy, or, where `hudi-services doctor --deep` says that its commit does not name it, add "
         "`--fix`; nothing was changed. The read option hoodie.read.check.files=false gives the rest of the file",
     )

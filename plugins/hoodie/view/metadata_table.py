@@ -58,7 +58,7 @@ def read_metadata_table(storage: Storage, clock: Clock, pending: Collection[Time
     if own.list("") == Listing():
         return None
     state = load_state(own, clock)
-    alive = standing(_told(own, state, frozenset(pending)))
+    alive = standing(_all_entries(own, state, frozenset(pending)))
     of_partitions = pc.equal(alive["partition"], _PARTITIONS)
     taken_in = (i.time for i in state.timeline.completed(Action.DELTA_COMMIT) if not i.time.startswith(_OWN))
     return MetadataListing(
@@ -72,14 +72,14 @@ def standing(entries: pa.Table) -> pa.Table:
     """The valid state after entries in sequence (columns `ENTRIES`): `partition`, `name` and `size` of each file that is not
     deleted, with the largest size since it last was."""
     entries = entries.append_column("place", pa.array(np.arange(entries.num_rows)))
-    gone = entries.filter(entries["deleted"]).group_by(["partition", "name"]).aggregate([("place", "max")])
-    there = entries.filter(pc.invert(entries["deleted"])).join(gone, ["partition", "name"])
-    since = there.filter(pc.fill_null(pc.greater(there["place"], there["place_max"]), fill_value=True))
+    deletions = entries.filter(entries["deleted"]).group_by(["partition", "name"]).aggregate([("place", "max")])
+    additions = entries.filter(pc.invert(entries["deleted"])).join(deletions, ["partition", "name"])
+    since = additions.filter(pc.fill_null(pc.greater(additions["place"], additions["place_max"]), fill_value=True))
     alive = since.group_by(["partition", "name"]).aggregate([("size", "max")])
     return alive.select(["partition", "name", "size_max"]).rename_columns(["partition", "name", "size"])
 
 
-def _told(storage: Storage, state: TableState, pending: Collection[Time]) -> pa.Table:
+def _all_entries(storage: Storage, state: TableState, pending: Collection[Time]) -> pa.Table:
     """All entries of all records in the order in which they were written."""
     tables: list[pa.Table] = [ENTRIES.empty_table()]
     for file_slice in TableView(state, partitions=[FILES]).latest():
@@ -132,10 +132,10 @@ def _entries(storage: Storage, records: pa.Table, path: str) -> pa.Table:
     return entries.filter(maps.is_valid().take(owner)) if maps.null_count else entries
 
 
-def _no_records(storage: Storage, path: str, found: str) -> CorruptTableError:
+def _no_records(storage: Storage, path: str, detail: str) -> CorruptTableError:
     return CorruptTableError(
         f"{storage.base_path}/{path} holds no records of a metadata table",
-        found=found,
+        found=detail,
         fix="switch the metadata table off, as any change of the table by this library does; Hudi's next write makes it again",
     )
 

@@ -164,8 +164,8 @@ def chosen_partitions(state: TableState, chosen: ChosenFiles, choice: Choice) ->
     result = [file.partition for file in chosen.files]
     partitions = written_partitions(state, state.timeline.commits) or frozenset()
     left_out = set(chosen.left_out)
-    gone = sorted(name for name in partitions.difference(result) if left_out.isdisjoint(_with_parents(name)))
-    return [*result, *choice.partitions(gone)] if gone else result
+    missing = sorted(name for name in partitions.difference(result) if left_out.isdisjoint(_with_parents(name)))
+    return [*result, *choice.partitions(missing)] if missing else result
 
 
 def _with_parents(path: str) -> Iterator[str]:

@@ -44,7 +44,7 @@ def met(meeting):
 def test_who_wins(entry, replaces, removes):
     rows = incoming([("x", 9, False, False), entry])
     assert met(rows.meet(stored([("a", 5), ("b", 5)]))) == [(1, 1, replaces, removes)]
-    assert rows.met.tolist() == [False, True], "also a row that loses has met its key"
+    assert rows.matched.tolist() == [False, True], "also a row that loses has met its key"
 
 
 def test_without_ordering_the_incoming_row_wins():
@@ -58,7 +58,7 @@ def test_rows_meet_in_several_batches():
     assert met(rows.meet(stored([("x", 1), ("c", 1)]))) == [(1, 2, True, False)]
     chunks = pa.concat_tables([stored([("b", 1)]), stored([("y", 1), ("x", 1)])])
     assert met(rows.meet(chunks)) == [(0, 1, True, False)]
-    assert rows.met.tolist() == [False, True, True]
+    assert rows.matched.tolist() == [False, True, True]
 
 
 def test_rows_meet_by_their_place_in_the_base_file():

@@ -39,13 +39,13 @@ def load_properties(storage: Storage, clock: Clock) -> TableProperties:
     for content in (main, backup):
         if isinstance(content, HoodieError):
             raise content
-    if begun := next((path for path in (DROPPED, MOVING, COPYING) if path in rest), None):
-        word = {DROPPED: "drop", MOVING: "move", COPYING: "copy"}[begun]
+    if mark := next((path for path in (DROPPED, MOVING, COPYING) if path in rest), None):
+        word = {DROPPED: "drop", MOVING: "move", COPYING: "copy"}[mark]
         raise TableNotFoundError(
             f"{storage.base_path} is not readable: a {word} of the table has begun and not ended",
-            found=begun,
+            found=mark,
             fix=f"run the same {word} again"
-            + ("" if begun == MOVING else ", or `hudi-services table drop` to delete what is left"),
+            + ("" if mark == MOVING else ", or `hudi-services table drop` to delete what is left"),
         )
     if rest:
         raise CorruptTableError(

@@ -319,10 +319,10 @@ class TableProperties:
         stored = self.raw.get(CHECKSUM)
         return None if stored is None or stored == str(self.checksum()) else "the checksum does not match"
 
-    def _refuse(self, key: str, what: str) -> None:
+    def _refuse(self, key: str, reason: str) -> None:
         raise UnsupportedTableError(
             f"Table {self.name!r} cannot be written by this library",
-            found=f"{what} ({key})",
+            found=f"{reason} ({key})",
             fix="write to this table, and run its services, with Hudi",
         )
 

@@ -59,9 +59,9 @@ def decode_block(data: memoryview, magic: Magic, codec: Codec, where: str) -> tu
     """
     if len(data) < HEADER.size:
         raise corrupt(where, f"{len(data)} bytes where a block should be")
-    found, on_disk, size, _, checksum, chunk, covered = HEADER.unpack_from(data)
-    if found != magic.value:
-        raise corrupt(where, f"{found!r} where a block {magic.value!r} should be")
+    stored_magic, on_disk, size, _, checksum, chunk, covered = HEADER.unpack_from(data)
+    if stored_magic != magic.value:
+        raise corrupt(where, f"{stored_magic!r} where a block {magic.value!r} should be")
     if not HEADER.size <= covered <= HEADER.size + on_disk <= len(data) or size < 0:
         raise corrupt(
             where, f"a block {magic.value!r} whose sizes do not fit: {on_disk}, {covered} of {len(data)} bytes"

@@ -106,8 +106,8 @@ class HFileWriter:
             f"the key {_shown(after)} after {_shown(key)}", "sort the entries by the bytes of their keys"
         )
 
-    def _refusal(self, found: str, fix: str) -> RecordKeyError:
-        return RecordKeyError(f"Entries cannot be written to HFile {self._where}", found=found, fix=fix)
+    def _refusal(self, detail: str, fix: str) -> RecordKeyError:
+        return RecordKeyError(f"Entries cannot be written to HFile {self._where}", found=detail, fix=fix)
 
     def _add(self, keys: pa.Array, values: pa.Array) -> None:
         bounds, data = encode_entries(keys, values)

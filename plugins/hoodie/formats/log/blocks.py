@@ -177,9 +177,9 @@ def _corrupt(source: File, path: str, offset: int, size: int) -> tuple[LogBlock,
     end = size
     while position < size:
         window = _read(source, position, min(_WINDOW * 16, size - position))
-        found = window.find(MAGIC)
-        if found >= 0:
-            end = position + found
+        next_magic = window.find(MAGIC)
+        if next_magic >= 0:
+            end = position + next_magic
             break
         if position + len(window) >= size:
             break

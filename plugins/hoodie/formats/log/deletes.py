@@ -108,9 +108,9 @@ def _as_column(cells: list[Any], field: pa.Field, block: LogBlock) -> pa.Array:
         ) from error
 
 
-def _corrupt(block: LogBlock, found: str) -> CorruptFileError:
+def _corrupt(block: LogBlock, detail: str) -> CorruptFileError:
     return CorruptFileError(
         f"The delete block at byte {block.offset} of log file {block.path} cannot be read",
-        found=found,
+        found=detail,
         fix=f"restore the file from a copy, or, for instant {block.instant}, {rollback_fix(block.instant)}",
     )

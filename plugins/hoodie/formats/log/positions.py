@@ -48,10 +48,10 @@ def decode_positions(block: LogBlock) -> npt.NDArray[np.int64]:
     return np.frombuffer(positions, dtype=np.uint64).astype(np.int64)
 
 
-def wrong_positions(block: LogBlock, found: str) -> CorruptFileError:
+def wrong_positions(block: LogBlock, detail: str) -> CorruptFileError:
     """The error for positions that do not fit the block or the base file."""
     return CorruptFileError(
         f"The record positions of the {block.kind.name} block at byte {block.offset} of log file {block.path} are damaged",
-        found=found,
+        found=detail,
         fix="read with hoodie.merge.use.record.positions=false, which uses keys; compactions do so always",
     )

@@ -152,10 +152,10 @@ def _slices(starts: np.ndarray, ends: np.ndarray) -> Iterator[tuple[int, int]]:
         first = last
 
 
-def corrupt_block(block: LogBlock, found: str) -> CorruptFileError:
-    """The error for a data block that cannot be read, which says what was `found` in it."""
+def corrupt_block(block: LogBlock, detail: str) -> CorruptFileError:
+    """The error for a data block that cannot be read, with the `detail` that is wrong in it."""
     return CorruptFileError(
         f"The {block.kind.name} block at byte {block.offset} of log file {block.path} cannot be read",
-        found=found,
+        found=detail,
         fix=f"restore the file from a copy, or, for instant {block.instant}, {rollback_fix(block.instant)}",
     )

@@ -322,11 +322,11 @@ def _only(node: Any, *supported: str) -> None:
 
 
 def _refused(node: Any) -> ArgumentError:
-    what = (
+    unsupported = (
         f"the function {node.sql_name().lower()}()"
         if isinstance(node, exp.Func) and not isinstance(node, exp.Cast)
         else None
     )
     if isinstance(node, exp.Anonymous):
-        what = f"the function {node.name}()"
-    return ArgumentError(f"A filter has {what or 'a part'} that is not supported: {node.sql():.200}", fix=_HELP)
+        unsupported = f"the function {node.name}()"
+    return ArgumentError(f"A filter has {unsupported or 'a part'} that is not supported: {node.sql():.200}", fix=_HELP)

@@ -80,8 +80,8 @@ def completion_times(instants: Collection[Instant], times: Collection[Time]) -> 
     }
 
 
-def torn(path: str, found: Any) -> CorruptTableError:
-    return CorruptTableError(f"The archived timeline cannot be read: {path}", found=str(found), fix=SEARCH_ON)
+def torn(path: str, detail: Any) -> CorruptTableError:
+    return CorruptTableError(f"The archived timeline cannot be read: {path}", found=str(detail), fix=SEARCH_ON)
 
 
 def missing(path: str, named_by: str) -> MissingFileError:

@@ -103,8 +103,8 @@ class LsmArchiveWriter:
         info = self._storage.info(path)
         if info is None:
             raise missing(path, "the archiver that has just written it")
-        gone = {file.name for file in chosen}
-        left = [file for file in manifest.files if file.name not in gone]
+        merged = {file.name for file in chosen}
+        left = [file for file in manifest.files if file.name not in merged]
         return self._manifests.replace(manifest, [*left, HistoryFile.of(least, greatest, level, info.size)])
 
     def _batches(self, files: Sequence[HistoryFile]) -> Iterator[pa.Table]:
