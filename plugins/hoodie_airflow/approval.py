@@ -18,7 +18,7 @@ class ApprovalWhenAsked(ApprovalOperator):
         self.shows = shows
 
     def execute(self, context: Any) -> Any:
-        found = context["ti"].xcom_pull(task_ids=self.shows) or {}
-        if not found.get(ASKS):
+        shown_plan = context["ti"].xcom_pull(task_ids=self.shows) or {}
+        if not shown_plan.get(ASKS):
             raise AirflowSkipException(f"{self.shows} has nothing to ask")
         return super().execute(context)

@@ -91,9 +91,9 @@ class CommitStream(SharedStreamProducer):
             self._stored.set()
 
     async def _begin(self, store: SnapshotStore) -> None:
-        found = await self._state.aget(REACHED)
-        if isinstance(found, dict):
-            self._reached = Reached.of(found)
+        stored = await self._state.aget(REACHED)
+        if isinstance(stored, dict):
+            self._reached = Reached.of(stored)
             return
         now = datetime.now(UTC)
         await self._remember(await asyncio.to_thread(from_now_on, store, self._table, now))

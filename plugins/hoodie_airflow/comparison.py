@@ -119,21 +119,21 @@ class HudiVerifyOperator(_ServerOperator):
 
         reading, environ = self.declared()
         sync = registered_sync(self.server, reading, environ)
-        asked = context["params"]
-        seconds, only = 60 * int(asked.get("minutes") or _MINUTES), frozenset(asked.get("tables") or ())
+        params = context["params"]
+        seconds, only = 60 * int(params.get("minutes") or _MINUTES), frozenset(params.get("tables") or ())
         tables = ServerVerification(sync, seconds, only).run()
-        others = [one for one in tables if one.state != "equal"]
-        for one in others:
-            self.log.warning("%s: %s %s", one.table, one.state, one.reason or f"in {one.differing:,} rows")
-        counts = Counter(one.state for one in tables)
+        others = [table for table in tables if table.state != "equal"]
+        for table in others:
+            self.log.warning("%s: %s %s", table.table, table.state, table.reason or f"in {table.differing:,} rows")
+        counts = Counter(table.state for table in tables)
         message = f"cut {tables[0].cut}: " if tables else ""
         message += (
             f"{counts['equal']:,} tables are equal, {counts['differs']:,} differ, {counts['left']:,} were left out"
         )
         self.log.info("%s", message)
-        values = {"message": message, "counts": dict(counts), "tables": [asdict(one) for one in others]}
+        values = {"message": message, "counts": dict(counts), "tables": [asdict(table) for table in others]}
         result = bounded(values, "tables", "verification", ("message", "counts"), context)
-        differing = [f"{one.table} in {one.differing:,} rows" for one in tables if one.state == "differs"]
+        differing = [f"{table.table} in {table.differing:,} rows" for table in tables if table.state == "differs"]
         if differing:
             context["ti"].xcom_push("return_value", result)
             raise failed(_differs(self.server, differing), context)
@@ -148,13 +148,13 @@ class HudiResyncPlanOperator(_ServerOperator):
         from hudi_services.registry.database_tables import loaded_tables
 
         name = str(context["params"].get("table") or "")
-        found = [one for one in loaded_tables(self.server, self.declared()[0]) if one.table == name]
-        if not found:
+        matches = [one for one in loaded_tables(self.server, self.declared()[0]) if one.table == name]
+        if not matches:
             raise refused(
                 ConfigError(f"No table {name!r:.200} is loaded from {self.server}", fix="name a table of its page"),
                 context,
             )
-        table = found[0]
+        table = matches[0]
         text = (
             f"All rows of `{table.table}` at the server {self.server} are compared with those of `{table.base_path}`. "
         )
@@ -179,6 +179,8 @@ class HudiResyncOperator(_ServerOperator):
 def _differs(server: str, differing: list[str]) -> Failure:
     more = len(differing) - _SHOWN
     result = "; ".join([*differing[:_SHOWN], *([f"and {more:,} more"] if more > 0 else [])])
-    what = f"{len(differing):,} tables differ from {server}" if len(differing) > 1 else f"A table differs from {server}"
+    title = (
+        f"{len(differing):,} tables differ from {server}" if len(differing) > 1 else f"A table differs from {server}"
+    )
     fix = f"run the DAG {dags.resync_dag(server)} with the table, which writes the rows that differ"
-    return Failure("TablesDiffer", what, result, fix, 1, retryable=False)
+    return Failure("TablesDiffer", title, result, fix, 1, retryable=False)

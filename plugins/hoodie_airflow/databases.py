@@ -121,5 +121,5 @@ def _failure(server: str, behind: list[str]) -> Failure:
     more = len(behind) - _SHOWN
     result = "; ".join([*behind[:_SHOWN], *([f"and {more:,} more"] if more > 0 else [])])
     fix = f"`hudi-services cdc status {server}` says what helps. Then run the DAG with the tables in `resume`"
-    what = f"{len(behind):,} tables of {server} are behind" if len(behind) > 1 else f"A table of {server} is behind"
-    return Failure("TablesBehind", what, result, fix, 1, retryable=False)
+    title = f"{len(behind):,} tables of {server} are behind" if len(behind) > 1 else f"A table of {server} is behind"
+    return Failure("TablesBehind", title, result, fix, 1, retryable=False)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # it loads Arrow
     from hudi_services.operations.doctor.rounds import TableDiagnosis
 
 _HEALTH = "health"
-_TOLD = 5  # findings in a failure's message
+_MOST_NAMED = 5  # findings in a failure's message
 _WARNED, _DAMAGED = 1, 2  # exit codes of the command
 
 
@@ -85,7 +85,7 @@ class HudiDoctorOperator(BaseOperator):
 
 
 def _failure(report: dict[str, Any]) -> Failure:
-    worst = report["findings"][:_TOLD]
+    worst = report["findings"][:_MOST_NAMED]
     lines = [f"{finding['table']}: {finding['check']}: {finding['what']}" for finding in worst]
     more = len(report["findings"]) - len(worst)
     text = "; ".join([*lines, *([f"and {more:,} more"] if more else [])])

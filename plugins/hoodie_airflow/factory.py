@@ -39,8 +39,8 @@ def service_dags(service: str, file: Path | None = None, entries: Entries = ENTR
 
 def _read(service: str, file: Path | None, entries: Entries) -> Reading:
     """The registry; at the start of a task, which parses the DAG's file again, only the entry of the task's table."""
-    place, prefix, wanted = file or registry_file(), dag_id(service, ""), get_parsing_context().dag_id
-    only = wanted.removeprefix(prefix) if wanted is not None and wanted.startswith(prefix) else None
+    place, prefix, parsed_dag = file or registry_file(), dag_id(service, ""), get_parsing_context().dag_id
+    only = parsed_dag.removeprefix(prefix) if parsed_dag is not None and parsed_dag.startswith(prefix) else None
     return read_registry(place, only=only, entries=entries)
 
 

@@ -30,8 +30,8 @@ def on_dag_run_failed(dag_run: DagRun, msg: str) -> None:
     session = object_session(dag_run)
     if session is None:
         return
-    asked = XComModel.get_many(run_id=dag_run.run_id, key=FAILURE, dag_ids=dag_run.dag_id)
-    failures = {(row.task_id, row.map_index): XComModel.deserialize_value(row) for row in session.scalars(asked)}
+    query = XComModel.get_many(run_id=dag_run.run_id, key=FAILURE, dag_ids=dag_run.dag_id)
+    failures = {(row.task_id, row.map_index): XComModel.deserialize_value(row) for row in session.scalars(query)}
     if not failures:
         return
     for task in dag_run.get_task_instances(session=session):

@@ -41,7 +41,7 @@ def only_known(context: Any, fields: Iterable[Field]) -> None:
             )
 
 
-def asked(context: Any, mode: str = "", agreed_in: str = "", follows: str = "") -> RunRequest:
+def run_request(context: Any, mode: str = "", agreed_in: str = "", follows: str = "") -> RunRequest:
     """The request of a run, from its form and from Airflow; `mode` is the step's. `agreed_in` is the task that has
     asked a person, who has agreed: to no plan where it had nothing to ask. `follows` is the task that has scheduled
     a plan: where the run is for one plan only, that one."""

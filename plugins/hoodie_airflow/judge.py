@@ -44,8 +44,8 @@ def judge_dag(file: Path | None = None) -> DAG | None:
         doc_md=f"`hudi-services objectives` of the tables in `{place}` whose services have `schedule: objectives`.{quiet}",
         default_args={"owner": judge.owner, "retries": 0},
     ) as dag:
-        found = HudiJudgeOperator(task_id="judge", file=str(place), judge=judge)
-        TriggerDagRunOperator.partial(task_id="start", skip_when_already_exists=True).expand_kwargs(found.output)
+        judging = HudiJudgeOperator(task_id="judge", file=str(place), judge=judge)
+        TriggerDagRunOperator.partial(task_id="start", skip_when_already_exists=True).expand_kwargs(judging.output)
     return dag
 
 
@@ -73,10 +73,10 @@ class HudiJudgeOperator(BaseOperator):
         for table in judged:
             if table.error is not None:
                 self.log.error("Table %s cannot be looked at: %s", table.table, table.error)
-        found = candidates(tables, judged)
-        with asked_ahead(found, would_do, self.judge.at_once) as due:
+        candidate_list = candidates(tables, judged)
+        with asked_ahead(candidate_list, would_do, self.judge.at_once) as due:
             choices = choose(
-                found,
+                candidate_list,
                 registry.pools,
                 self.judge.most,
                 quiet=is_quiet(self.judge.quiet, clock.now()),

@@ -13,7 +13,7 @@ from airflow.sdk.exceptions import AirflowNotFoundException
 from hoodie.errors import ConfigError, HoodieError
 from hoodie_airflow.assets import outlet
 from hoodie_airflow.connections import connections_of_source
-from hoodie_airflow.forms import asked, asker, only_known, skip_planned, wants_explanation
+from hoodie_airflow.forms import asker, only_known, run_request, skip_planned, wants_explanation
 from hoodie_airflow.lineage import lineage
 from hoodie_airflow.log_context import log_fields
 from hoodie_airflow.output import Output, beside_log
@@ -86,8 +86,8 @@ class HudiServiceOperator(SparkSubmitOperator):
         skip_planned(context, self.follows)
         try:
             only_known(context, self.entry.dag.form(self.table))
-            wanted = asked(context, self.mode, self.agreed_in, self.follows)
-            arguments = self.entry.called_with(self.table, wanted).as_flags(self.table.base_path)
+            request = run_request(context, self.mode, self.agreed_in, self.follows)
+            arguments = self.entry.called_with(self.table, request).as_flags(self.table.base_path)
         except (HoodieError, ValueError) as error:
             raise refused(error, context) from None
         if not wants_explanation(context):
@@ -168,14 +168,14 @@ class HudiServiceOperator(SparkSubmitOperator):
             ) from None
         if connection.extra_dejson.get("deploy-mode") != "cluster":
             return False
-        said = f"The Spark connection {self.table.connection!r} has deploy-mode cluster"
+        title = f"The Spark connection {self.table.connection!r} has deploy-mode cluster"
         if (connection.host or "").startswith(("spark:", "local")):
             raise ConfigError(
-                f"{said}: Spark runs no Python application so on {connection.host}", fix="use client mode"
+                f"{title}: Spark runs no Python application so on {connection.host}", fix="use client mode"
             )
         if self.table.results is None:
             raise ConfigError(
-                f"{said}: its driver, on another machine, has nowhere to leave its result",
+                f"{title}: its driver, on another machine, has nowhere to leave its result",
                 fix="name a folder that all machines share, such as `results: s3://lake/.results`, for table "
                 f"{self.table.name} or below `defaults` in the registry; or use client mode",
             )

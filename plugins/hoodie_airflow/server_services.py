@@ -56,9 +56,11 @@ class HudiServerServicesOperator(BaseOperator):
         if broken:
             context["ti"].xcom_push("return_value", result)
             more = f"; and {len(broken) - _SHOWN:,} more" if len(broken) > _SHOWN else ""
-            found = f"{'; '.join(broken[:_SHOWN])}{more}"
+            failures = f"{'; '.join(broken[:_SHOWN])}{more}"
             fix = "the log of this task says what helps. The next run tries again"
-            raise failed(Failure("ServicesFailed", f"{len(broken):,} services failed", found, fix, 1, False), context)
+            raise failed(
+                Failure("ServicesFailed", f"{len(broken):,} services failed", failures, fix, 1, False), context
+            )
         return result
 
 

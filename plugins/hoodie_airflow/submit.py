@@ -70,11 +70,11 @@ def died(error: AirflowException | None, output: Output) -> Failure:
     """The failure of a service without a report: by the last words of the process."""
     code = _CODE.search(str(error))
     if error is None:
-        what = "The service ended well but left no result that can be read"
+        title = "The service ended well but left no result that can be read"
     elif code is None:
-        what = str(error)
+        title = str(error)
     else:
-        what = f"spark-submit ended with code {code[1]} before the service could say why"
+        title = f"spark-submit ended with code {code[1]} before the service could say why"
     wrong_usage = code is not None and code[1] == "2"
     result = core(output.last) or output.last.rpartition("\n")[2] or None
-    return Failure("SparkError", what, result, None, 2 if wrong_usage else 1, retryable=not wrong_usage)
+    return Failure("SparkError", title, result, None, 2 if wrong_usage else 1, retryable=not wrong_usage)

@@ -13,7 +13,7 @@ from airflow.sdk import Variable, get_current_context
 from airflow.sdk.bases.operator import BaseOperator
 
 from hoodie_airflow.approval import ApprovalWhenAsked
-from hoodie_airflow.forms import asked, wants_explanation
+from hoodie_airflow.forms import run_request, wants_explanation
 from hoodie_airflow.notifier import HudiAlert
 from hoodie_airflow.operator import HudiServiceOperator
 from hoodie_airflow.question import plan_link
@@ -48,8 +48,8 @@ def _task(table: Table, step: Step, entries: Entries) -> BaseOperator:
             switches = _switches_on(_variable(step.switch, table), step.note)
             return PythonOperator(task_id=name, python_callable=switches, doc_md=SwitchOn.__doc__)
         case Approval():
-            found = f"{{{{ (ti.xcom_pull(task_ids='{step.shows}') or {{}}).get('message') }}}}"
-            body = f"{found}\n\n{plan_link(table, step.shows)}{step.text}"
+            plan_message = f"{{{{ (ti.xcom_pull(task_ids='{step.shows}') or {{}}).get('message') }}}}"
+            body = f"{plan_message}\n\n{plan_link(table, step.shows)}{step.text}"
             if step.when_asked:
                 return ApprovalWhenAsked(task_id=name, subject=step.subject, body=body, shows=step.shows)
             return ApprovalOperator(task_id=name, subject=step.subject, body=body)
@@ -87,7 +87,7 @@ def _looks(look: Callable[[RunRequest], Outlook]) -> Callable[[], bool]:
         if wants_explanation(context) or context["params"].get(ONLY):
             _log.info("asked for a plan")
             return True
-        outlook = look(asked(context))
+        outlook = look(run_request(context))
         for name, fact in outlook.facts.items():
             context["ti"].xcom_push(name, fact)
         context["ti"].xcom_push(OUTLOOK, outlook.reason)

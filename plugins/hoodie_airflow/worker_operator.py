@@ -8,7 +8,7 @@ from airflow.sdk import BaseOperator
 
 from hoodie.errors import HoodieError
 from hoodie_airflow.assets import outlet
-from hoodie_airflow.forms import asked, asker, only_known, skip_planned, wants_explanation
+from hoodie_airflow.forms import asker, only_known, run_request, skip_planned, wants_explanation
 from hoodie_airflow.lineage import lineage
 from hoodie_airflow.log_context import log_fields
 from hoodie_airflow.paused_tables import skip_paused
@@ -64,7 +64,9 @@ class HudiWorkerOperator(BaseOperator):
         skip_planned(context, self.follows)
         try:
             only_known(context, self.entry.dag.form(self.table))
-            arguments = self.entry.called_with(self.table, asked(context, self.mode, self.agreed_in, self.follows))
+            arguments = self.entry.called_with(
+                self.table, run_request(context, self.mode, self.agreed_in, self.follows)
+            )
         except (HoodieError, ValueError) as error:
             raise refused(error, context) from None
         report: Report

@@ -97,9 +97,9 @@ def server(name: str, user: User) -> Response:
 
 
 @routes.post("/api/tables/{name}/pause")
-def pause_services(name: str, wanted: WantedPause, user: User) -> Response:
+def pause_services(name: str, request: WantedPause, user: User) -> Response:
     """Its body is JSON: a form on another site can send none, nor a DELETE."""
-    return as_json(pause_table(current_registry().registry, _to_pause(name, user), wanted, user.get_name()))
+    return as_json(pause_table(current_registry().registry, _to_pause(name, user), request, user.get_name()))
 
 
 @routes.delete("/api/tables/{name}/pause")

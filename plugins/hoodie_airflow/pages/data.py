@@ -67,13 +67,13 @@ def quarantine(name: str, user: User) -> Response:
     if refusal := _refusal(table, rights) or _secret(table):
         raise HTTPException(403, refusal)
     command = ["show", "quarantine", f"--limit={_QUARANTINED}"]
-    found = looked(current_registry().registry.file, table, command, user.get_name())
-    rows = [{**row, "row": _text(row["row"])} for row in found["rows"]]
+    result = looked(current_registry().registry.file, table, command, user.get_name())
+    rows = [{**row, "row": _text(row["row"])} for row in result["rows"]]
     source = table.source.path.rstrip("/") if isinstance(table.source, FolderSource) else None
     files = sorted({str(row["file"]) for row in rows})
     below = [file.removeprefix(f"{source}/") for file in files] if source is not None else []
     again = {"dag": dag_id("ingest", name), "files": below} if _can_start(table, rights, name) and below else None
-    return as_json({**found, "rows": rows, "again": again})
+    return as_json({**result, "rows": rows, "again": again})
 
 
 @routes.get("/api/tables/{name}/compare")

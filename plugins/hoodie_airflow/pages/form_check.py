@@ -46,15 +46,15 @@ class FormCheck:
 def _problem(dag: str | None, body: bytes) -> str | None:
     """Return what contradicts itself; None also for what Airflow itself refuses, and for DAGs of others."""
     try:
-        said = json.loads(body)
-        name, run_type, params = (dag, "manual", said.get("conf")) if dag else _backfill(said)
+        request = json.loads(body)
+        name, run_type, params = (dag, "manual", request.get("conf")) if dag else _backfill(request)
     except (ValueError, AttributeError):
         return None
     return form_problem(name, run_type, params or {}) if isinstance(name, str) else None
 
 
-def _backfill(said: Mapping[str, Any]) -> tuple[Any, str, Any]:
-    return said.get("dag_id"), "backfill", said.get("dag_run_conf")
+def _backfill(request: Mapping[str, Any]) -> tuple[Any, str, Any]:
+    return request.get("dag_id"), "backfill", request.get("dag_run_conf")
 
 
 def form_problem(dag: str, run_type: str, params: Mapping[str, Any]) -> str | None:

@@ -31,13 +31,13 @@ class WantedPause(BaseModel):
     until: datetime | None = None
 
 
-def pause_table(registry: Registry, table: Table, wanted: WantedPause, user: str) -> dict[str, Any]:
+def pause_table(registry: Registry, table: Table, request: WantedPause, user: str) -> dict[str, Any]:
     """The pause as JSON. Raises HTTPException."""
-    until = wanted.until
+    until = request.until
     if until is not None and until.tzinfo is None:
         until = until.replace(tzinfo=UTC)
-    with _told(table):
-        made = pause(HoodieTable.open(table.base_path).storage, SystemClock(), user, wanted.reason, until)
+    with _http_errors(table):
+        made = pause(HoodieTable.open(table.base_path).storage, SystemClock(), user, request.reason, until)
     _log.info("table %s: paused %s", table.name, made)
     _look_again(registry, table)
     return {"paused": made.as_dict()}
@@ -45,7 +45,7 @@ def pause_table(registry: Registry, table: Table, wanted: WantedPause, user: str
 
 def resume_table(registry: Registry, table: Table, user: str) -> dict[str, Any]:
     """The pause that was there as JSON. Raises HTTPException."""
-    with _told(table):
+    with _http_errors(table):
         result = resume(HoodieTable.open(table.base_path).storage)
     _log.info("table %s: resumed by %s; it was %s", table.name, user, f"paused {result}" if result else "not paused")
     _look_again(registry, table)
@@ -60,7 +60,7 @@ def _look_again(registry: Registry, table: Table) -> None:
 
 
 @contextmanager
-def _told(table: Table) -> Iterator[None]:
+def _http_errors(table: Table) -> Iterator[None]:
     try:
         yield
     except TablePausedError as error:

@@ -53,9 +53,9 @@ def plan(name: str, service: str, user: User) -> Response:
     began = datetime.now(UTC)
     with _one_at_a_time(name):
         command = [service, f"--{EXPLAIN}", *_mode(table, entry)]
-        found = looked(current_registry().registry.file, table, command, user.get_name(), SECONDS)
+        explained = looked(current_registry().registry.file, table, command, user.get_name(), SECONDS)
     ended = datetime.now(UTC)
-    left = {PLAN: _cut(found)}
+    left = {PLAN: _cut(explained)}
     tried = Tried(service, "success", began, ended, 1, left)
     return as_json(asdict(run_page(dag, "", [tried], ended, of=(name, service))))
 
@@ -95,8 +95,8 @@ def _one_at_a_time(name: str) -> Iterator[None]:
             _planned.discard(name)
 
 
-def _cut(found: Mapping[str, Any]) -> dict[str, Any]:
-    files = list(found.get("files") or ())
+def _cut(explained: Mapping[str, Any]) -> dict[str, Any]:
+    files = list(explained.get("files") or ())
     more = len(files) - _SHOWN
-    whole = f"`hudi-services {found.get('service')} --{EXPLAIN} --json`"
-    return {**found, "files": files[:_SHOWN], **({"files_left_out": more, "whole_plan": whole} if more > 0 else {})}
+    whole = f"`hudi-services {explained.get('service')} --{EXPLAIN} --json`"
+    return {**explained, "files": files[:_SHOWN], **({"files_left_out": more, "whole_plan": whole} if more > 0 else {})}

@@ -33,8 +33,8 @@ def current_registry() -> Reading:
     """Read again when the file has changed."""
     file = registry_file()
     try:
-        found = file.stat()
-        stamp = found.st_mtime_ns, found.st_size, found.st_ino
+        status = file.stat()
+        stamp = status.st_mtime_ns, status.st_size, status.st_ino
     except OSError:
         stamp = 0, 0, 0  # the reader reports what is wrong
     return _read(file, stamp)

@@ -31,9 +31,9 @@ _A_FEW = 5  # runs of a DAG among which is one that did not only explain
 def tried(dag_id: str, run_id: str) -> list[Tried]:
     """The tasks of the run, none where there is no such run."""
     with create_session() as session:
-        asked = XComModel.get_many(run_id=run_id, dag_ids=dag_id).where(XComModel.key.in_(LEFT))
+        query = XComModel.get_many(run_id=run_id, dag_ids=dag_id).where(XComModel.key.in_(LEFT))
         left: dict[tuple[str, int], dict[str, Any]] = defaultdict(dict)
-        for row in session.scalars(asked):
+        for row in session.scalars(query):
             left[row.task_id, row.map_index][row.key] = _plain(row.value)
         of_run = select(TaskInstance).where(TaskInstance.dag_id == dag_id, TaskInstance.run_id == run_id)
         tasks = list(session.scalars(of_run))
@@ -54,9 +54,9 @@ def tried(dag_id: str, run_id: str) -> list[Tried]:
 
 def _answers(session: Any, tasks: Collection[Any]) -> dict[Any, Answer]:
     """The answers of people to tasks that asked, by the task's id."""
-    wanted = select(HITLDetail).where(HITLDetail.ti_id.in_(tasks), HITLDetail.responded_at.is_not(None))
+    query = select(HITLDetail).where(HITLDetail.ti_id.in_(tasks), HITLDetail.responded_at.is_not(None))
     answers = {}
-    for detail in session.scalars(wanted):
+    for detail in session.scalars(query):
         user = detail.responded_by or {}
         by = str(user.get("name") or user.get("id") or "Airflow")
         answers[detail.ti_id] = Answer(by, ", ".join(detail.chosen_options or ()), detail.responded_at)
@@ -77,8 +77,8 @@ def _plain(value: Any) -> Any:
 def going(dag_id: str, run_id: str) -> Going:
     """The run itself."""
     with create_session() as session:
-        asked = select(DagRun.state, DagRun.conf).where(DagRun.dag_id == dag_id, DagRun.run_id == run_id)
-        result = session.execute(asked).first()
+        query = select(DagRun.state, DagRun.conf).where(DagRun.dag_id == dag_id, DagRun.run_id == run_id)
+        result = session.execute(query).first()
     if result is None:
         return Going()
     # Python's JSON has NaN, which a browser does not read.

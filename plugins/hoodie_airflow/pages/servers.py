@@ -39,8 +39,8 @@ def _folder(name: str, reading: Reading) -> StateFolder:
     if not isinstance(server, DatabaseServer):
         return StateFolder()
     if server.state is None:
-        what = "The registry names no folder for the state of this server"
-        return StateFolder(trouble=State("note", what, "Without `state: FOLDER` nothing is known of its runs."))
+        reason = "The registry names no folder for the state of this server"
+        return StateFolder(trouble=State("note", reason, "Without `state: FOLDER` nothing is known of its runs."))
     try:
         cuts = cut_store(name, reading)
         verified = VerificationStore(cuts.storage, name).latest().tables
@@ -48,7 +48,7 @@ def _folder(name: str, reading: Reading) -> StateFolder:
         return StateFolder(cuts.latest(), progress, loaded_tables(name, reading), verified=verified)
     except Exception as error:  # noqa: BLE001 - those of storages and of the client of a bucket
         _log.exception("the state of the server %s cannot be read", name)
-        what = f"{type(error).__name__}: {error}"
+        reason = f"{type(error).__name__}: {error}"
         command = f"hudi-services cdc status {name}"
         title = "Airflow's API server cannot read the server's state"
-        return StateFolder(trouble=State("warning", title, what, command))
+        return StateFolder(trouble=State("warning", title, reason, command))

@@ -75,8 +75,10 @@ def source_snapshot(registry: Registry, name: str) -> Snapshot | None:
 
 def summary_of(registry: Registry, name: str) -> Summary | None:
     """The last look at a table of the registry; None without one, and where the store is away."""
-    found = source_snapshot(registry, name)
-    return found.summary if found is not None and found.summary.health not in ("absent", "unreadable") else None
+    snapshot = source_snapshot(registry, name)
+    return (
+        snapshot.summary if snapshot is not None and snapshot.summary.health not in ("absent", "unreadable") else None
+    )
 
 
 def _of(registry: Registry, summary: Summary) -> bool:

@@ -50,7 +50,7 @@ def looked(
         raise HTTPException(422, f"The answer is too large for a page. At a shell: {_typed(command, table)}")
     result = _parsed(ended.output)
     if result is None:
-        _log.error("table %s: %s ended with code %d: %s", table.name, command[0], ended.code, ended.said)
+        _log.error("table %s: %s ended with code %d: %s", table.name, command[0], ended.code, ended.errors)
         raise HTTPException(502, f"The process that looks ended with code {ended.code}; the API server's log says why.")
     if "error" in result and "what" in result:
         labels = (("", "what"), ("Found: ", "found"), ("To do: ", "fix"))
@@ -65,7 +65,7 @@ class _Ended:
 
     code: int
     output: bytes
-    said: str
+    errors: str
     late: bool
 
 

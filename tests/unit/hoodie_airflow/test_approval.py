@@ -12,7 +12,7 @@ from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
 from hoodie.errors import DeleteCapError
 from hoodie_airflow.approval import ApprovalWhenAsked
-from hoodie_airflow.forms import DIGEST, asked
+from hoodie_airflow.forms import DIGEST, run_request
 from hoodie_airflow.task_result import ASKS, task_output
 from hudi_services.entry.dag import Run, RunRequest
 from hudi_services.entry.table import Table
@@ -73,4 +73,4 @@ def test_only_the_plan_that_was_agreed_to_is_carried_out() -> None:
 )
 def test_the_digest_comes_from_the_task_that_asked(result: Any, digest: str) -> None:
     run = SimpleNamespace(data_interval_start=None, run_type=SimpleNamespace(value="manual"))
-    assert asked({**context(result), "dag_run": run, "params": {}}, "", "clean").agreed == digest
+    assert run_request({**context(result), "dag_run": run, "params": {}}, "", "clean").agreed == digest

@@ -10,7 +10,7 @@ import pytest
 from airflow.sdk import CronDataIntervalTimetable
 
 from hoodie.clock import SystemClock
-from hoodie_airflow.forms import asked
+from hoodie_airflow.forms import run_request
 from hoodie_airflow.judge import HudiJudgeOperator, judge_dag
 from hudi_services.entry.judge import Judge
 from hudi_services.operations.objectives import rounds
@@ -91,8 +91,8 @@ def test_what_goes_on_and_quiet_hours_start_nothing(registry: Path) -> None:
 def test_the_run_that_is_started_knows_why() -> None:
     run = context()
     run["dag_run"].conf = {"objective": "log_ratio"}
-    assert asked(run).urged == "log_ratio"
-    assert asked(context()).urged == ""
+    assert run_request(run).urged == "log_ratio"
+    assert run_request(context()).urged == ""
 
 
 def test_only_a_registry_that_asks_for_it_has_the_dag(registry: Path, tmp_path: Path) -> None:

@@ -88,9 +88,9 @@ def test_who_asks_for_a_plan_is_not_told_that_none_is_due(
 def test_what_a_plan_was_scheduled_as_is_carried_out_alone() -> None:
     run = context(plan="0123456789ab")
     run["ti"].xcom_pull = lambda task_ids: {"schedule": {"instant": "20260101000000000"}}.get(task_ids)
-    assert forms.asked(run, "execute", follows="schedule").scheduled == "20260101000000000"
+    assert forms.run_request(run, "execute", follows="schedule").scheduled == "20260101000000000"
     run["params"]["plan"] = None
-    assert forms.asked(run, "execute", follows="schedule").scheduled == ""
+    assert forms.run_request(run, "execute", follows="schedule").scheduled == ""
     forms.skip_planned(run, "schedule")
     run["params"]["operation"] = "explain"
     forms.skip_planned(run, "")
