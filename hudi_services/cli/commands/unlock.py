@@ -28,7 +28,7 @@ def _unlock(
     chosen = chosen_table(target_base_path, table, registry)
     opened = HoodieTable.open(chosen.base_path)
     server = server_lock(opened.storage.base_path, locking_of(chosen.entry))
-    elsewhere = server.found(opened.clock) if server is not None else None
+    elsewhere = server.find(opened.clock) if server is not None else None
     locks = [*found_locks(opened.storage, opened.clock), *([elsewhere] if elsewhere is not None else [])]
     if not as_json:
         for lock in locks:

@@ -33,7 +33,7 @@ LOCKS = (
 
 def locks(look: Look) -> Page:
     server = server_lock(look.storage.base_path, look.locking)
-    elsewhere = server.found(look.clock) if server is not None else None
+    elsewhere = server.find(look.clock) if server is not None else None
     rows = [*lock_rows(look), *([lock_row(elsewhere)] if elsewhere is not None else []), *_heartbeats(look)]
     return Page(
         {"table": look.state.properties.name, "locks": rows}, [Listing(LOCKS, rows, empty="the table is not locked")]

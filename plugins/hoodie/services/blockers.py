@@ -122,7 +122,7 @@ class _Owners:
             return held
         with suppress(ConfigError, StorageError):
             server = server_lock(self.state.storage.base_path, self.locking)
-            return server.found(self.clock) if server is not None else None
+            return server.find(self.clock) if server is not None else None
         return None
 
     @cached_property

@@ -69,12 +69,12 @@ def audited(
     name = _name(action, [line["path"] for line in lines])
     about = {"instant": action.instant, "action": action.action, "why": action.why, "plan": action.plan}
     start = clock.now()
-    head = {**about, "at": start.astimezone(UTC).isoformat(), **_who(), "files": len(lines)}
+    head = {**about, "at": start.astimezone(UTC).isoformat(), **_actor(), "files": len(lines)}
     _note(storage, f"{name}.{_PLANNED}", [head, *lines])
     yield outcome
     done = clock.now()
     seconds = round((done - start).total_seconds(), 3)
-    end = {"at": done.astimezone(UTC).isoformat(), **_who(), "seconds": seconds, **outcome}
+    end = {"at": done.astimezone(UTC).isoformat(), **_actor(), "seconds": seconds, **outcome}
     _note(storage, f"{name}.{_DONE}", [end])
 
 
@@ -90,7 +90,7 @@ def _note(storage: Storage, path: str, lines: Iterable[Any]) -> None:
         create_own(storage, path, body)
 
 
-def _who() -> dict[str, Any]:
+def _actor() -> dict[str, Any]:
     program = PurePath(sys.argv[0] or "python")
     run = {name: os.environ[key] for name in _RUN if (key := f"{_AIRFLOW}{name.upper()}") in os.environ}
     return {
@@ -150,9 +150,9 @@ def _lines(storage: Storage, path: str) -> list[dict[str, Any]]:
     return result
 
 
-def _torn(storage: Storage, path: str, found: str) -> CorruptTableError:
+def _torn(storage: Storage, path: str, detail: str) -> CorruptTableError:
     return CorruptTableError(
         f"An entry of the audit of table {storage.base_path} cannot be read",
-        found=f"{path}: {found}",
+        found=f"{path}: {detail}",
         fix="move that file away; nothing else needs it",
     )

@@ -43,7 +43,7 @@ class Concurrency(Protocol):
         """Around the beginning of the instant of that time, of which files are going to be written."""
         ...
 
-    def completing(self, begun: TableState, changes: Sequence[Change]) -> AbstractContextManager[TableState]:
+    def completing(self, start: TableState, changes: Sequence[Change]) -> AbstractContextManager[TableState]:
         """The state of the table at the completion, under the lock, around it.
 
         Raises PendingInstantError, and deletes the files of the changes, when the instant is gone or complete; and what the
@@ -76,8 +76,8 @@ class SingleWriter:
         return nullcontext()
 
     @contextmanager
-    def completing(self, begun: TableState, changes: Sequence[Change]) -> Iterator[TableState]:
-        yield begun
+    def completing(self, start: TableState, changes: Sequence[Change]) -> Iterator[TableState]:
+        yield start
 
     def undo(self) -> None:
         """Roll the failed write back at once; not when the lock is lost, as pending instants may be those of its next holder."""
@@ -112,7 +112,7 @@ class PlanExecution:
         return nullcontext()
 
     @contextmanager
-    def completing(self, begun: TableState, changes: Sequence[Change]) -> Iterator[TableState]:
+    def completing(self, start: TableState, changes: Sequence[Change]) -> Iterator[TableState]:
         locking = self.locking.waiting(_COMPLETE_WAIT_MS)
         with table_lock(self.storage, self.clock, f"complete {self.action}", locking):
             recover_properties(self.storage)
@@ -124,7 +124,7 @@ class PlanExecution:
                 self._withdraw(state, changes)
                 raise
             for change in changes:
-                change.meets(Window(begun, state))
+                change.meets(Window(start, state))
             # Hudi's writers may have made one since the begin: it would not know the new files.
             if switch_off_metadata_table(state):
                 state = load_state(self.storage, self.clock)

@@ -153,7 +153,7 @@ def _lost_slice(claim: Claim, now: TableState) -> Conflict | None:
 
 
 def _changed_properties(window: Window) -> list[str]:
-    before, after = window.begun.properties.raw, window.now.properties.raw
+    before, after = window.start.properties.raw, window.now.properties.raw
     names = sorted({*before, *after})
     return [n for n in names if not n.startswith(_VOLATILE) and before.get(n) != after.get(n)]
 
@@ -168,9 +168,9 @@ def _changed_schema(change: Change, window: Window) -> Conflict | None:
     if altered:  # what is called as before may be another column by now
         return Conflict("it has changed the table's columns", altered[0])
     own: pa.Schema = data_columns(avro_to_arrow(declared))
-    before, after = table_schema(window.begun), table_schema(window.now)
+    before, after = table_schema(window.start), table_schema(window.now)
     alters = change.metadata.operation == ALTER_SCHEMA
-    if after == own and not alters and (after == before or not window.begun.schemas):
+    if after == own and not alters and (after == before or not window.start.schemas):
         return None
     if after != before:  # where columns have ids, one that two have added has got one of each
         return Conflict("it has changed the table's columns", window.commits[-1] if window.commits else None)

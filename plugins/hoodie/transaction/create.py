@@ -71,9 +71,11 @@ def check_creation(
     if ".hoodie" in present.folders and storage.info(PROPERTIES) is not None:
         raise TableExistsError(f"There is a Hudi table at {storage.base_path}", fix="open it, or choose another path")
     marks = {DROPPED, MOVING, COPYING}
-    begun = [file.path for file in storage.list(".hoodie").files if file.path in marks] if present.folders else []
+    present_marks = (
+        [file.path for file in storage.list(".hoodie").files if file.path in marks] if present.folders else []
+    )
     others = [
-        *begun,
+        *present_marks,
         *(file.path for file in present.files),
         *(folder for folder in present.folders if folder != ".hoodie"),
     ]

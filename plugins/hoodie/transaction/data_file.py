@@ -22,7 +22,7 @@ class DataFile:
     sink: File
     size: int = 0
     millis: int = 0
-    _begun: float = field(default_factory=time.monotonic)
+    _started: float = field(default_factory=time.monotonic)
 
     def finish(self) -> None:
         """End the writing. The writer knows the size of its file, so the storage is not asked for it."""
@@ -30,7 +30,7 @@ class DataFile:
 
     def close(self) -> None:
         """The file is durable."""
-        self.millis = int((time.monotonic() - self._begun) * 1000)
+        self.millis = int((time.monotonic() - self._started) * 1000)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from hoodie.model.names import BaseFileName, LogFileName
 from hoodie.model.time import Time
 from hoodie.storage.base import Storage
 from hoodie.timeline import Action, Instant, parse_name
-from hoodie.transaction.approvals import FOLDER as ASKED
+from hoodie.transaction.approvals import FOLDER as APPROVALS
 from hoodie.transaction.audit import FOLDER as AUDIT
 from hoodie.transaction.command_blocks import is_shared
 from hoodie.transaction.guard import delete_data_files
@@ -33,7 +33,7 @@ def delete_remains(state: TableState, marked: Sequence[Time]) -> None:
     Files that such markers name and that the commit of the instant does not are of attempts that were lost; those of an instant
     that neither the timeline has nor the archive were rolled back, or finished after that. Call it under the lock.
     """
-    state.storage.sweep(sorted({".hoodie", state.layout.folder, state.layout.archive_folder, _LOCKS, AUDIT, ASKED}))
+    state.storage.sweep(sorted({".hoodie", state.layout.folder, state.layout.archive_folder, _LOCKS, AUDIT, APPROVALS}))
     for instant in state.timeline.pending:
         if instant.action is Action.SAVEPOINT:
             state.storage.delete(state.layout.path(instant))

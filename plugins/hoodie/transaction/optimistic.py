@@ -72,20 +72,20 @@ class Optimistic:
         self._release()
 
     @contextmanager
-    def completing(self, begun: TableState, changes: Sequence[Change]) -> Iterator[TableState]:
+    def completing(self, start: TableState, changes: Sequence[Change]) -> Iterator[TableState]:
         """Raises WriteConflictError, and what the changes raise about changes of others since the begin."""
-        seen = begun
+        seen = start
         with suppress(MissingFileError):  # rewritten and cleaned since: the look under the lock is at all that was done
             now = load_state(self._storage, self._clock)
-            _check(changes, Window(begun, now))  # without the lock, as it may have to read keys
+            _check(changes, Window(start, now))  # without the lock, as it may have to read keys
             seen = now
         with self._lock_again(f"complete {self._purpose}"):
             recover_properties(self._storage)
             state = load_state(self._storage, self._clock)
             _check(changes, Window(seen, state))
             if self._heartbeat is None or self._heartbeat.expired:
-                gone = Conflict("its heartbeat had expired, so others may take it for dead")
-                raise conflict_error(state, changes[0].instant, gone)
+                conflict = Conflict("its heartbeat had expired, so others may take it for dead")
+                raise conflict_error(state, changes[0].instant, conflict)
             # Hudi's writers may have made one since the begin: it would not know the new files.
             if switch_off_metadata_table(state):
                 state = load_state(self._storage, self._clock)

@@ -11,24 +11,24 @@ _log = logging.getLogger(__name__)
 
 _MOST = 500  # characters of a line
 
-_told: ContextVar[list[str] | None] = ContextVar("recoveries", default=None)
+_listener: ContextVar[list[str] | None] = ContextVar("recoveries", default=None)
 
 
 @contextmanager
 def recoveries() -> Iterator[list[str]]:
     """The list that fills with what the block put in order, each in a few words."""
     lines: list[str] = []
-    token = _told.set(lines)
+    token = _listener.set(lines)
     try:
         yield lines
     finally:
-        _told.reset(token)
+        _listener.reset(token)
 
 
-def recovered(what: str) -> None:
+def recovered(repair: str) -> None:
     """Report a repair, in the past tense: "rolled back …". It may hold words of files of any writer."""
-    line = " ".join(what.split())[:_MOST]
+    line = " ".join(repair.split())[:_MOST]
     _log.warning("Recovery: %s", line)
-    listener = _told.get()
+    listener = _listener.get()
     if listener is not None:
         listener.append(line)

@@ -42,15 +42,17 @@ def execute_restore(state: TableState, restore: Instant, plan: RestorePlan, cloc
     before anything is deleted, and UnsafeDeleteError.
     """
     start = clock.now()
-    wanted = dict(plan.instants)
+    planned_actions = dict(plan.instants)
     rollbacks = {
         rollback_plan.instant: (rollback, rollback_plan)
-        for rollback, rollback_plan in _begun(state)
-        if rollback_plan.instant in wanted
+        for rollback, rollback_plan in _pending_rollbacks(state)
+        if rollback_plan.instant in planned_actions
     }
-    there = {i.time: i for i in state.timeline if (i.action.completed_as == _completed_as(wanted.get(i.time)))}
-    missing = [there[time] for time in plan.times if time in there and time not in rollbacks]
-    planned = {found.instant: found for found in plan_rollbacks(state, missing)} if missing else {}
+    on_timeline = {
+        i.time: i for i in state.timeline if (i.action.completed_as == _completed_as(planned_actions.get(i.time)))
+    }
+    missing = [on_timeline[time] for time in plan.times if time in on_timeline and time not in rollbacks]
+    planned = {undo_plan.instant: undo_plan for undo_plan in plan_rollbacks(state, missing)} if missing else {}
     instants.start(state, restore)
     last, done = (
         max((rollback.time for rollback, _ in rollbacks.values()), default=restore.time),
@@ -61,10 +63,10 @@ def execute_restore(state: TableState, restore: Instant, plan: RestorePlan, cloc
             last = new_time(state, clock, after=last)
             rollbacks[time] = request_rollback(state, last, planned[time]), planned[time]
         if time in rollbacks:
-            rollback, found = rollbacks[time]
-            why = f"{wanted[time]} {time} came after savepoint {plan.savepoint}: restore {restore.time}"
-            done.append(take_back(state, rollback, found, clock, why))
-            forget(state, found, rollback, plan_too=True)
+            rollback, undo_plan = rollbacks[time]
+            why = f"{planned_actions[time]} {time} came after savepoint {plan.savepoint}: restore {restore.time}"
+            done.append(take_back(state, rollback, undo_plan, clock, why))
+            forget(state, undo_plan, rollback, plan_too=True)
     result = RestoreResult(restore.time, int((clock.now() - start).total_seconds() * 1000), tuple(done))
     instants.complete(state, restore, encode_restore_result(result, state.storage.base_path), clock)
     later = [i for i in state.timeline.completed(Action.ROLLBACK) if i.time > (plan.savepoint or restore.time)]
@@ -96,11 +98,11 @@ def finish_restores(state: TableState, clock: Clock) -> list[RestorePlan]:
 def _sweep_finished(state: TableState) -> list[RestorePlan]:
     """Rollbacks that a complete restore has left behind: what they were to undo is gone."""
     restores = state.timeline.completed(Action.RESTORE)
-    pending = _begun(state) if restores else []
+    pending = _pending_rollbacks(state) if restores else []
     if not pending:
         return []
-    gone = {time for restore in restores for time in restored_instants(state.body(restore), state.where(restore))}
-    left = [rollback for rollback, plan in pending if plan.instant in gone]
+    undone = {time for restore in restores for time in restored_instants(state.body(restore), state.where(restore))}
+    left = [rollback for rollback, plan in pending if plan.instant in undone]
     _drop_all(left, state)
     return [RestorePlan(None, ())] if left else []
 
@@ -116,7 +118,7 @@ def _give_up(state: TableState, restore: Instant, error: Exception) -> None:
     move_aside(state.storage, path, "a restore's plan that is torn")
 
 
-def _begun(state: TableState) -> list[tuple[Instant, RollbackPlan]]:
+def _pending_rollbacks(state: TableState) -> list[tuple[Instant, RollbackPlan]]:
     pending = [i for i in state.timeline.pending if i.action is Action.ROLLBACK]
     result = [(rollback, requested_rollback(state, rollback)) for rollback in pending]
     return [(rollback, plan) for rollback, plan in result if plan is not None]

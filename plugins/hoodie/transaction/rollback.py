@@ -95,12 +95,12 @@ def _committed(state: TableState, undone: Instant) -> set[str]:
     return {path for stat in stats for path in stat.paths}
 
 
-def refuse_pending_clean(state: TableState, what: str) -> None:
+def refuse_pending_clean(state: TableState, title: str) -> None:
     """Before commits are rolled back. Raises PendingInstantError: the clean may delete files that would be current again."""
     clean = next((i for i in state.timeline.pending if i.action is Action.CLEAN), None)
     if clean is not None:
         raise PendingInstantError(
-            f"{what}: {state.where(clean)} is not complete",
+            f"{title}: {state.where(clean)} is not complete",
             found="its plan names files that are current today",
             fix="run `hudi-services clean`, which finishes it, and try again",
         )

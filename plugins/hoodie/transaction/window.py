@@ -13,13 +13,13 @@ from hoodie.view.state import TableState
 class Window:
     """The table as it was, and as it is now."""
 
-    begun: TableState
+    start: TableState
     now: TableState
 
     @cached_property
     def commits(self) -> tuple[Instant, ...]:
         """Write instants that were completed in between, whenever they began."""
-        before = self.begun.timeline.commit_times
+        before = self.start.timeline.commit_times
         result = [i for i in self.now.timeline.commits if i.time not in before]
         return tuple(sorted([*self._archived, *result], key=lambda i: i.time))
 
@@ -27,8 +27,10 @@ class Window:
     def _archived(self) -> list[Instant]:
         """Those that were under way at the first look, and were completed and archived since: they had begun early enough."""
         left = {i.time for i in self.now.timeline}
-        gone = [i for i in self.begun.timeline.pending if i.time not in left and i.action.completed_as in WRITE_ACTIONS]
-        known = self.now.archive.known([replace(i, action=i.action.completed_as) for i in gone]) if gone else ()
+        vanished = [
+            i for i in self.start.timeline.pending if i.time not in left and i.action.completed_as in WRITE_ACTIONS
+        ]
+        known = self.now.archive.known([replace(i, action=i.action.completed_as) for i in vanished]) if vanished else ()
         if not known:
             return []
         archived = self.now.archive.instants(until=max(time for time, _ in known))
@@ -38,17 +40,17 @@ class Window:
     def plans(self) -> tuple[Instant, ...]:
         """Instants of compactions, log compactions, clusterings and replacements that were put on the timeline in between and
         wait."""
-        before = {instant.key for instant in self.begun.timeline.pending}
+        before = {instant.key for instant in self.start.timeline.pending}
         kinds = {Action.COMPACTION, Action.LOG_COMPACTION, Action.CLUSTERING, Action.REPLACE_COMMIT}
         return tuple(i for i in self.now.timeline.pending if i.action in kinds and i.key not in before)
 
     @cached_property
     def taken_back(self) -> tuple[Instant, ...]:
         """Commits that were there and are not any more, without having been archived: those of a restore or a rollback."""
-        return tuple(i for i in self.begun.timeline.commits if not self.now.timeline.is_committed(i.time))
+        return tuple(i for i in self.start.timeline.commits if not self.now.timeline.is_committed(i.time))
 
     @cached_property
     def restores(self) -> tuple[Instant, ...]:
         """Restores that began or ended in between."""
-        before = {(i.time, i.state) for i in self.begun.timeline if i.action is Action.RESTORE}
+        before = {(i.time, i.state) for i in self.start.timeline if i.action is Action.RESTORE}
         return tuple(i for i in self.now.timeline if i.action is Action.RESTORE and (i.time, i.state) not in before)

@@ -39,7 +39,7 @@ def bucket_index(
 def _fixed(state: TableState, buckets: Buckets, partitions: Sequence[str]) -> FixedBuckets:
     """Hudi's writers put rows into a replaced file group again, where readers skip them (apache/hudi#19791)."""
     last: dict[int, Time] = {}
-    gone: set[int] = set()
+    replaced_numbers: set[int] = set()
     for group, instant in replaced_groups(state).items():
         bucket = bucket_of(group.file_id)
         if bucket is None or group.partition not in partitions:
@@ -47,20 +47,20 @@ def _fixed(state: TableState, buckets: Buckets, partitions: Sequence[str]) -> Fi
         number = partitions.index(group.partition) * buckets.count + bucket
         last[number] = max(last.get(number, instant.time), instant.time)
         if group.file_id == fixed_file_id(bucket):
-            gone.add(number)
-    return FixedBuckets(buckets, {number: last[number] for number in gone})
+            replaced_numbers.add(number)
+    return FixedBuckets(buckets, {number: last[number] for number in replaced_numbers})
 
 
 def _ring(state: TableState, plan: WritePlan, partition: str, slices: Sequence[FileSlice]) -> HashingMetadata:
     """The ring of a partition. The ring of a write that fails, or is killed, stays: it is the same for the next one, and has
     no file group."""
-    there = [file_slice for file_slice in slices if file_slice.partition == partition]
+    own_slices = [file_slice for file_slice in slices if file_slice.partition == partition]
     metadata = load_hashing(
-        state, partition, {file_slice.file_id for file_slice in there if file_slice.base_file is not None}
+        state, partition, {file_slice.file_id for file_slice in own_slices if file_slice.base_file is not None}
     )
     if metadata is not None:
         return metadata
-    if there:
+    if own_slices:
         raise UnsupportedTableError(
             f"Partition {partition!r} of table {state.storage.base_path} has file groups, and no consistent hashing",
             found=f"nothing in {HASHING}/{partition}",

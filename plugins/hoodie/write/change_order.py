@@ -105,9 +105,9 @@ def _check_returns(
         )
 
 
-def _undecided(rows: pa.Table, place: int, found: str) -> DataError:
+def _undecided(rows: pa.Table, place: int, detail: str) -> DataError:
     return DataError(
         "It is not known which change of a key is the last one",
-        found=f"{found}: key {rows[RECORD_KEY][place].as_py()!r:.200}",
+        found=f"{detail}: key {rows[RECORD_KEY][place].as_py()!r:.200}",
         fix="name columns that give the changes of a key an order (order_columns)",
     )

@@ -79,10 +79,10 @@ class ChangeRows:
         if not self.images:
             return self._with_keys(changes.select(self.data.names), deletes, changes)
         self._check_images(changes, deletes)
-        gone = self._image(changes.filter(deletes), BEFORE)
+        deleted = self._image(changes.filter(deletes), BEFORE)
         stays = changes.filter(pc.invert(deletes))
         after = self._image(stays, AFTER)
-        return pa.concat_tables([gone, *self._left(stays, after), after])
+        return pa.concat_tables([deleted, *self._left(stays, after), after])
 
     def last(self, keyed: pa.Table, *more: str) -> pa.Table:
         """Return the last change of each key, with `more` of the columns.
@@ -244,11 +244,11 @@ def _flat_columns(schema: pa.Schema, op: str) -> pa.Schema:
     return pa.schema([field for field in schema if field.name not in (op, COMPLETION_TIME, *META_COLUMNS)])
 
 
-def _refuse(changes: pa.Table, bad: pa.ChunkedArray, what: str) -> None:
+def _refuse(changes: pa.Table, bad: pa.ChunkedArray, title: str) -> None:
     """Raise DataError if some changes are bad."""
     if pc.any(bad).as_py():
         raise DataError(
-            what,
+            title,
             found=f"{pc.sum(bad).as_py()} of {changes.num_rows} changes",
             fix="have the source log both images, or drop these changes",
         )

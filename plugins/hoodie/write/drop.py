@@ -35,7 +35,7 @@ from hoodie.write.overwrite import Replaced, open_replacing, refuse_waiting
 
 _log = logging.getLogger(__name__)
 
-_TOLD = 5  # partitions in an error
+_MOST_NAMED = 5  # partitions in an error
 
 DROP, EMPTY = operation_named("delete_partition"), operation_named("insert_overwrite_table")
 
@@ -152,17 +152,18 @@ def _named(state: TableState, names: Sequence[str], *, must_exist: bool) -> Repl
     result = {name: _matching(state, name, known) for name in names}
     replaced = Replaced.of(state, sorted(set().union(*result.values())))
     # A partition whose folder has lost its metafile is not among those that are known.
-    there = {name: ids for name, ids in replaced.groups.items() if ids or name in known}
-    idle = [name for name, partitions in result.items() if there.keys().isdisjoint(partitions)]
+    existing = {name: ids for name, ids in replaced.groups.items() if ids or name in known}
+    idle = [name for name, partitions in result.items() if existing.keys().isdisjoint(partitions)]
     if idle and must_exist:
+        more = " …" if len(known) > _MOST_NAMED else ""
         raise ArgumentError(
             f"Table {state.storage.base_path} has no partition {', '.join(idle)}",
-            found=f"{counted(len(known), 'partition')}: {', '.join(known[:_TOLD])}{' …' if len(known) > _TOLD else ''}",
+            found=f"{counted(len(known), 'partition')}: {', '.join(known[:_MOST_NAMED])}{more}",
             fix="give paths as `hudi-services show partitions` lists them; nothing was dropped",
         )
     if idle:
         _log.warning("Table %s has no partition %s: nothing to drop there", state.storage.base_path, ", ".join(idle))
-    return Replaced(there)
+    return Replaced(existing)
 
 
 def _checked(names: object) -> Sequence[str] | None:

@@ -217,7 +217,7 @@ class _Write:
         return tx.open(commit_action(tx.state.properties))
 
     def _taken_away(
-        self, error: MissingFileError | PendingInstantError, begun: TableState, own: Instant
+        self, error: MissingFileError | PendingInstantError, start: TableState, own: Instant
     ) -> HoodieError:
         """A conflict with changes of others since the write began: its own instant rolled back, as by a restore, or a file
         deleted that it was reading, as a log of version 6 whose writer lost, or the plan of a service."""
@@ -225,16 +225,16 @@ class _Write:
             return error
         now = self.access.state()
         if not any(i.key == own.key for i in now.timeline.pending):
-            gone = find_conflict(Change(own, CommitMetadata(self.operation.name.upper())), Window(begun, now))
-            return conflict_error(now, own, gone) if gone is not None else error
+            conflict = find_conflict(Change(own, CommitMetadata(self.operation.name.upper())), Window(start, now))
+            return conflict_error(now, own, conflict) if conflict is not None else error
         undoes = next((i for i in now.timeline.pending if i.action in (Action.ROLLBACK, Action.RESTORE)), None)
         if isinstance(error, PendingInstantError) and undoes is not None:
             return conflict_error(now, own, Conflict("it was being taken back at that time", undoes))
-        then, since = ({i for i in state.timeline if i.key != own.key} for state in (begun, now))
+        then, since = ({i for i in state.timeline if i.key != own.key} for state in (start, now))
         if isinstance(error, PendingInstantError) or then == since:
             return error
         return WriteConflictError(
-            f"A file that a write of table {begun.storage.base_path} was reading has been taken away by another",
+            f"A file that a write of table {start.storage.base_path} was reading has been taken away by another",
             found=error.what,
             fix="nothing of this write is left; run it again. If it is missing then, too, it is lost: the error will say so",
         )

@@ -19,15 +19,15 @@ from hoodie.write.worker.context import WriteContext
 
 
 def refuse_same_keys(
-    begun: TableState, meanwhile: Window, instant: Instant, written: Written, context: WriteContext
+    start: TableState, meanwhile: Window, instant: Instant, written: Written, context: WriteContext
 ) -> None:
     """Raises WriteConflictError when a commit of `meanwhile` holds a key that the write found nowhere, or in a group that was
-    compacted since it had `begun`; DuplicateKeyError for an insert, which would add the row again however often it is run."""
+    compacted since its `start`; DuplicateKeyError for an insert, which would add the row again however often it is run."""
     state, stored = meanwhile.now, context.stored_keys
     keys = written.new_keys
     if keys is None:
         keys = NewKeys.of_files(state, instant.time, written.stats, stored)
-    compacted = _to_compacted(Window(begun, state), written.stats)
+    compacted = _to_compacted(Window(start, state), written.stats)
     if compacted:
         keys = NewKeys.union([keys, NewKeys.of_logs(state.storage, compacted, stored)])
     inserted = keys.inserted_by_others(meanwhile, written.touched, stored, anywhere=context.global_keys)
@@ -52,8 +52,8 @@ def refuse_same_buckets(meanwhile: Window, instant: Instant, touched: Collection
     for commit in meanwhile.commits:
         for group in {stat.group for stat in meanwhile.now.commit_metadata(commit).stats}:
             bucket = bucket_of(group.file_id)
-            mine = own.get((group.partition, bucket))
-            if bucket is not None and mine is not None and mine != group:
+            touched_group = own.get((group.partition, bucket))
+            if bucket is not None and touched_group is not None and touched_group != group:
                 raise conflict_error(
                     meanwhile.now,
                     instant,

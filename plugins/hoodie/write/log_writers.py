@@ -9,7 +9,7 @@ from hoodie.config.operations import Operation
 from hoodie.errors import ConfigError
 from hoodie.view.state import TableState
 
-_ASKED = f"Option {MODE.name}={NON_BLOCKING.lower()}"
+_OPTION = f"Option {MODE.name}={NON_BLOCKING.lower()}"
 _OTHER = f"{MODE.name}={OPTIMISTIC.lower()}"
 
 
@@ -27,10 +27,10 @@ def check_log_writers(state: TableState, options: Options, operation: Operation)
             f"use {_OTHER}, or upgrade the table to version 8 or later",
         )
     if options[INDEX_TYPE] != BUCKET or options[BUCKET_ENGINE] == CONSISTENT_HASHING:
-        found = f"{INDEX_TYPE.name}={options[INDEX_TYPE]}, {BUCKET_ENGINE.name}={options[BUCKET_ENGINE]}"
+        detail = f"{INDEX_TYPE.name}={options[INDEX_TYPE]}, {BUCKET_ENGINE.name}={options[BUCKET_ENGINE]}"
         raise ConfigError(
-            f"{_ASKED} needs a simple bucket index: two writers must agree on the file group of a new key",
-            found=found,
+            f"{_OPTION} needs a simple bucket index: two writers must agree on the file group of a new key",
+            found=detail,
             fix=f"set {INDEX_TYPE.name}={BUCKET} and {BUCKET_ENGINE.name}=SIMPLE, or use {_OTHER}",
         )
     refuse_replacing_beside(state, operation)
@@ -40,7 +40,7 @@ def refuse_replacing_beside(state: TableState, operation: Operation) -> None:
     """Raises ConfigError for an operation that removes file groups to which others append."""
     if operation.replaces is not None:
         raise ConfigError(
-            f"{_ASKED} is not for the operation {operation.name}: it would remove files that others are writing",
+            f"{_OPTION} is not for the operation {operation.name}: it would remove files that others are writing",
             found=f"table {state.properties.name!r}",
             fix=f"use {_OTHER} for this operation: it fails if another writer has committed to its partitions",
         )
@@ -48,7 +48,7 @@ def refuse_replacing_beside(state: TableState, operation: Operation) -> None:
 
 def _refused(state: TableState, reason: str, fix: str) -> ConfigError:
     return ConfigError(
-        f"{_ASKED} is not for table {state.properties.name!r}, {reason}",
+        f"{_OPTION} is not for table {state.properties.name!r}, {reason}",
         found=f"version {state.properties.version}",
         fix=fix,
     )

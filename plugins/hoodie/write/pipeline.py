@@ -172,7 +172,7 @@ class Pipeline:
         plan = self.plan
         if not plan.looks_at_footers:
             return None
-        keys = KeyFilter.union([part.wanted for part in touched]).sieve(anywhere=plan.global_keys)
+        keys = KeyFilter.union([part.key_filter for part in touched]).sieve(anywhere=plan.global_keys)
         look = FooterLook(self.state.storage, keys, plan.options[PRUNE_BY_RANGES])
         return Look.union(self.engine.map(look, shares(slices, self.engine.parallelism)))
 

@@ -318,11 +318,11 @@ def _check_key_types(fields: Sequence[str], before: pa.Schema, after: pa.Schema,
         given, cast = find_field(before, name), find_field(after, name)
         if given is None or cast is None or keeps_text(given.type, cast.type):
             continue
-        wanted, other = (cast, given) if deletes else (given, cast)
+        required, other = (cast, given) if deletes else (given, cast)
         raise SchemaConflictError(
             f"Column {name!r}, which the table's keys or partitions are made of, cannot change its type",
-            found=f"{other.type}, where the table has {wanted.type}: their values make other keys",
-            fix=f"cast it to {wanted.type} before the write",
+            found=f"{other.type}, where the table has {required.type}: their values make other keys",
+            fix=f"cast it to {required.type} before the write",
         )
 
 

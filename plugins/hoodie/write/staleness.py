@@ -10,9 +10,11 @@ from hoodie.view import TableState
 def refuse_stale(then: TableState, now: TableState) -> None:
     """Raises StaleRowsError when a commit was completed that the reader of `then` has not seen, or one that it saw was rolled
     back."""
-    seen, there = row_commits(then), row_commits(now)
-    first = min(there, default="")
-    changed = sorted((there - seen) | {time for time in seen - there if time >= first and there})
+    commits_before, commits = row_commits(then), row_commits(now)
+    first = min(commits, default="")
+    changed = sorted(
+        (commits - commits_before) | {time for time in commits_before - commits if time >= first and commits}
+    )
     if changed:
         raise StaleRowsError(
             f"Table {now.storage.base_path} was changed while a statement looked at it",

@@ -65,10 +65,10 @@ class Patience:
         return result
 
 
-def held_by_another(base_path: str, waited: float, found: str, fix: str) -> LockHeldError:
-    """The error after `waited` seconds for a lock; `found` names the lock and its holder."""
+def held_by_another(base_path: str, waited: float, detail: str, fix: str) -> LockHeldError:
+    """The error after `waited` seconds for a lock; `detail` names the lock and its holder."""
     return LockHeldError(
         f"Table {base_path} is locked by another writer, waited {waited:.0f} s",
-        found=found,
+        found=detail,
         fix=f"wait for that writer{fix}",
     )

@@ -90,7 +90,7 @@ class HiveLock:
             raise
         return _HeldByMetastore(self, request)
 
-    def found(self, clock: Clock) -> FoundLock | None:
+    def find(self, clock: Clock) -> FoundLock | None:
         """The lock with its holder and age; None when it is free. Raises StorageError when no metastore answers."""
         metastore = _Metastore(self)
         try:
@@ -100,7 +100,7 @@ class HiveLock:
         if held is None:
             return None
         age = round(clock.now().timestamp() - held.acquiredat / 1000, 3) if held.acquiredat else None
-        return FoundLock(str(self.table), HIVE, str(held.lockid).encode(), None, _told(held), age, None, None)
+        return FoundLock(str(self.table), HIVE, str(held.lockid).encode(), None, _owner_text(held), age, None, None)
 
     def remove(self, lock: FoundLock) -> bool:
         """Take the lock from its holder. False when it has another holder now, or is free."""
@@ -129,7 +129,7 @@ class HiveLock:
         return held_by_another(
             self.base_path,
             waited,
-            f"table {self.table} in the Hive metastore, held by {_told(held) if held is not None else 'nobody by now'}",
+            f"table {self.table} in the Hive metastore, held by {_owner_text(held) if held is not None else 'nobody by now'}",
             f": a dead one's lock runs out after {_TIMEOUT}; if it is certainly gone, `hudi-services unlock` is quicker",
         )
 
@@ -338,10 +338,10 @@ class _HeldByMetastore:
                 if not self._ended.is_set():
                     _log.warning("%s", error)
 
-    def _lost(self, found: str) -> LockLostError:
+    def _lost(self, detail: str) -> LockLostError:
         return LockLostError(
             f"The lock {self._lock.table} of table {self._lock.base_path} in the Hive metastore was lost",
-            found=found,
+            found=detail,
             fix=f"run it again; nothing was completed. A process that is stopped for longer than the metastore's {_TIMEOUT} "
             "loses its lock",
         )
@@ -361,7 +361,7 @@ def _is_held(lock: Any) -> bool:
     return bool(lock.state == hive.LockState.ACQUIRED)
 
 
-def _told(lock: Any) -> str:
+def _owner_text(lock: Any) -> str:
     """Whose it is, in words: another program's agent is often called Unknown."""
     purpose = (lock.agentInfo or "").rpartition(", ")[0] or f"agent {lock.agentInfo} of user {lock.user}"
     return one_line(f"{purpose} on host {lock.hostname}".encode(), 200)

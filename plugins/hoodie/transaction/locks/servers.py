@@ -16,7 +16,7 @@ from hoodie.transaction.locks.status import FoundLock
 class ServerLock(LockProvider, Protocol):
     """The lock of one table on a server. Every call raises StorageError when no server answers."""
 
-    def found(self, clock: Clock) -> FoundLock | None:
+    def find(self, clock: Clock) -> FoundLock | None:
         """The lock with its holder; None when it is free."""
         ...
 

@@ -89,7 +89,7 @@ class ZooKeeperLock:
             raise refused
         return _HeldNode(self, client, lock)
 
-    def found(self, clock: Clock) -> FoundLock | None:
+    def find(self, clock: Clock) -> FoundLock | None:
         """The lock with its holder and age; None when it is free. Raises StorageError when no server answers."""
         client = self._connected()
         try:
@@ -178,10 +178,10 @@ class _HeldNode:
         asked_at = steady_seconds()
         path = f"{self._lock.ensemble.node}/{self._node.node}"
         try:
-            there = self._client.retry(self._client.exists, path)
+            node_stat = self._client.retry(self._client.exists, path)
         except (KazooException, KazooTimeoutError) as error:
             raise self._lost(f"no answer: {error or type(error).__name__}") from error
-        if there is None:
+        if node_stat is None:
             raise self._lost("its session has ended, and another writer may have the lock")
         self._seen = asked_at
 
@@ -198,10 +198,10 @@ class _HeldNode:
         finally:
             _close(self._client)
 
-    def _lost(self, found: str) -> LockLostError:
+    def _lost(self, detail: str) -> LockLostError:
         return LockLostError(
             f"The lock {self._lock.ensemble.node} of table {self._lock.base_path} in ZooKeeper was lost",
-            found=found,
+            found=detail,
             fix="run it again; nothing was completed. A process that is stopped for longer than "
             "hoodie.write.lock.zookeeper.session_timeout_ms loses its lock",
         )

@@ -32,12 +32,12 @@ def append_log(
     begins = file_slice.base_file is None and not file_slice.log_files
     if begins:
         write_partition_metafile(context, file_slice.partition)
-    data, gone = _split(context, rows)
+    data, deleted = _split(context, rows)
     log = LogFileHandle(
         context.writing, context.file, file_slice, name, number, context.rules.ordering, {COMMIT_TIME: instant}
     )
     with log.open():
-        log.write_deletes(gone, context.rules.base_ordering)
+        log.write_deletes(deleted, context.rules.base_ordering)
         log.write_rows(data, _stamping(instant, number))
     deletes = pc.sum(rows[DELETE]).as_py()
     before = file_slice.base_instant if log.old_naming or context.changes else instant
@@ -51,16 +51,16 @@ def _split(context: WriteContext, rows: pa.Table) -> tuple[pa.Table, pa.Table]:
     """The rows for data blocks and those for delete blocks."""
     if context.deletes_by_key:
         return rows.slice(0, 0), rows
-    gone = rows[DELETE]
+    deletes = rows[DELETE]
     if (
         context.deletions is None
     ):  # otherwise no column of a row in a data block would show it; nor that its key moves from here
-        gone = pc.and_(gone, pc.invert(context.rules.deletes(rows)))
+        deletes = pc.and_(deletes, pc.invert(context.rules.deletes(rows)))
         if context.rules.marked_in_blocks:
-            gone = pc.or_(gone, context.rules.marked(rows))
-    if not pc.any(gone).as_py():
+            deletes = pc.or_(deletes, context.rules.marked(rows))
+    if not pc.any(deletes).as_py():
         return rows, rows.slice(0, 0)
-    return rows.filter(pc.invert(gone)), rows.filter(gone)
+    return rows.filter(pc.invert(deletes)), rows.filter(deletes)
 
 
 def _stamping(instant: str, number: int) -> Callable[[pa.Table, pa.Schema], pa.Table]:

@@ -67,7 +67,7 @@ class Touched:
 
     partitions: frozenset[str]
     keys: KeySketch
-    wanted: KeyFilter
+    key_filter: KeyFilter
 
 
 @dataclass(frozen=True)
@@ -80,13 +80,13 @@ class Survey:
     def __call__(self, bucket: int, tables: Iterator[pa.Table]) -> Touched:
         partitions: set[str] = set()
         hashes = [np.zeros(0, dtype=np.uint32)]
-        wanted = KeyFilter()
+        key_filter = KeyFilter()
         for table in tables:
             partitions.update(pc.unique(table[PARTITION_PATH]).to_pylist())  # distinct values: few
             hashes.append(murmur2(table[RECORD_KEY], 0))
             if self.tell_keys:
-                wanted = KeyFilter.union([wanted, KeyFilter.of(table)])
-        return Touched(frozenset(partitions), KeySketch.of(np.concatenate(hashes), self.power), wanted)
+                key_filter = KeyFilter.union([key_filter, KeyFilter.of(table)])
+        return Touched(frozenset(partitions), KeySketch.of(np.concatenate(hashes), self.power), key_filter)
 
 
 @dataclass(frozen=True)
@@ -183,13 +183,16 @@ class Tag:
     def _across(self, placed: pa.Table, tagged: RecordLocations, leaves: np.ndarray) -> pa.Table:
         """Rows that are written to another partition than their own, or delete what they leave there."""
         fresh = len(tagged.new)
-        there = pa.array(self.partition_of_group, pa.string()).take(pa.array(tagged.groups))
+        stored_partitions = pa.array(self.partition_of_group, pa.string()).take(pa.array(tagged.groups))
         own = placed[PARTITION_PATH].slice(len(tagged.rows))
         away = pa.array(
-            np.append(pc.not_equal(placed[PARTITION_PATH].slice(0, len(there)), there), np.zeros(fresh, bool))
+            np.append(
+                pc.not_equal(placed[PARTITION_PATH].slice(0, len(stored_partitions)), stored_partitions),
+                np.zeros(fresh, bool),
+            )
         )
         values = {
-            PARTITION_PATH: pa.chunked_array([there, *own.chunks]),
+            PARTITION_PATH: pa.chunked_array([stored_partitions, *own.chunks]),
             DELETE: pc.or_(placed[DELETE], pa.array(np.append(leaves, np.zeros(fresh, bool)))),
         }
         kept = tagged.kept if tagged.kept is not None else pa.table({})

@@ -63,18 +63,18 @@ LOCK = hive.HiveLock(hive.NamedTable("thrift://there:1", "db", "t", 60_000), "/l
 
 def test_a_metastore_that_is_restarted_is_asked_again(monkeypatch):
     metastore = Answering(monkeypatch, silent=3)
-    assert LOCK.found(SystemClock()) is None
+    assert LOCK.find(SystemClock()) is None
     assert metastore.calls == 4
     assert sum(metastore.pauses) > 3, "seconds"
     metastore = Answering(monkeypatch, silent=4)
     with pytest.raises(StorageError, match="does not answer"):
-        LOCK.found(SystemClock())
+        LOCK.find(SystemClock())
 
 
 def test_a_metastore_that_fails_has_answered(monkeypatch):
     metastore = Answering(monkeypatch, silent=0, failing=True)
     with pytest.raises(StorageError, match=r"fails at thrift://there:1.*Internal error"):
-        LOCK.found(SystemClock())
+        LOCK.find(SystemClock())
     assert metastore.calls == 1
 
 
@@ -89,8 +89,8 @@ def test_a_name_that_it_refuses_is_a_mistake_of_the_options(monkeypatch, name):
     metastore = Answering(monkeypatch, silent=0, failing=True)
     lock = hive.HiveLock(hive.NamedTable("thrift://there:1", "db", name, 60_000), "/lake/t")
     with pytest.raises(ConfigError, match=rf"hivemetastore\.table is '{re.escape(name)}'") as told:
-        lock.found(SystemClock())
+        lock.find(SystemClock())
     assert "hivemetastore.database is" not in str(told.value)
     assert metastore.pauses == []
     Answering(monkeypatch, silent=0)
-    assert lock.found(SystemClock()) is None, "one that it takes"
+    assert lock.find(SystemClock()) is None, "one that it takes"
