@@ -1,4 +1,4 @@
-"""Pages of the docs site from outside this folder: CONTRIBUTING.md, the tests, the tour, the Python reference.
+"""Pages of the docs site from outside this folder: CONTRIBUTING.md, the tests, the tour, the Python reference. And scripts.
 
 mkdocs calls the functions `on_…` of this file (`hooks` in mkdocs.yml).
 """
@@ -20,6 +20,7 @@ from mkdocs.structure.files import File, Files
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "plugins"), str(ROOT / "docs")]
 import make_api  # noqa: E402 - found by the path above
+from site_scripts import IFRAME_WORKER, MERMAID, script_file  # noqa: E402
 
 REFERENCE = "reference/python"  # where the pages of the Python reference are
 _INDEX_OF_REFERENCE = "<!-- the site lists the modules here -->"
@@ -34,9 +35,11 @@ _LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s#]+)(#[^)\s]*)?\)")
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add the pages that are made of other files, and the Python reference."""
+    """Add the pages that are made of other files, the Python reference, and scripts."""
     for page, source in _ELSEWHERE.items():
         files.append(File.generated(config, page, content=_content(ROOT / source)))
+    for script in (MERMAID, IFRAME_WORKER):
+        files.append(File.generated(config, script.site_path, abs_src_path=str(script_file(script))))
     folder = Path(_reference().name)
     for path in sorted(folder.rglob("*.*")):
         name = path.relative_to(folder).as_posix()
@@ -48,6 +51,19 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Lead links between files of the project to their pages of the site."""
     markdown = markdown.replace(_INDEX_OF_REFERENCE, "\n".join(_modules()))
     return site_links(markdown, page.file.src_uri)
+
+
+def on_post_page(output: str, page: Any, **_: Any) -> str:
+    """Load the site's own mermaid on pages with a diagram: the theme would load it from another server."""
+    return with_mermaid(output, page.file.src_uri)
+
+
+def with_mermaid(html: str, page: str) -> str:
+    """The page, with the script before the end of its head if it has a diagram."""
+    if 'class="mermaid"' not in html:
+        return html
+    source = posixpath.relpath(MERMAID.site_path, posixpath.dirname(page))
+    return html.replace("</head>", f'<script src="{source}"></script></head>', 1)
 
 
 def site_links(markdown: str, page: str) -> str:

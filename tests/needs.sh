@@ -13,7 +13,7 @@ need() { # need PACKAGE PROGRAM...: one of the programs must be there
 need openjdk-17-jdk-headless java # runs Apache Hudi's Spark 3.5 bundle, which the interop tests compare with
 need openjdk-17-jdk-headless javac # and compiles what asks Hudi's classes and starts Trino
 need maven mvn                    # fetches that bundle
-need npm npm                      # fetches a server of Azure's blobs
+need npm npm                      # fetches a server of Azure's blobs, and scripts of the docs site
 need postgresql postgres /usr/lib/postgresql/*/bin/postgres # a snapshot store that watchers share
 need mariadb-server mariadbd /usr/sbin/mariadbd # a database whose tables and changes are read
 need chromium chromium chromium-browser # the pages of Airflow in a browser

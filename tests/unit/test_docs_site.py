@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import io
+import re
 import subprocess
 import sys
+import tarfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
-from mkdocs.exceptions import Abort
+from mkdocs.exceptions import Abort, PluginError
 
 from tests.support.scripts import script
 
 ROOT = Path(__file__).resolve().parents[2]
 HOOKS = script("docs/site_hooks.py")
+SCRIPTS = script("docs/site_scripts.py")
 FAULTS = {
     "a page that is gone": "[a](gone.md)",
     "an anchor that is gone": "[a](index.md#gone)",
@@ -36,6 +41,21 @@ def test_the_site_builds_with_all_its_pages(tmp_path: Path) -> None:
     assert "HoodieTable" in (tmp_path / "get-started" / "tour.html").read_text()
     assert "architecture" in (tmp_path / "contributing" / "index.html").read_text()
     assert "clean.after_ingests" in (tmp_path / "search" / "search_index.json").read_text()
+    assert_it_loads_nothing_from_elsewhere(tmp_path)
+
+
+def assert_it_loads_nothing_from_elsewhere(site: Path) -> None:
+    """The scripts of the pages are files of the site, mermaid on pages with a diagram."""
+    pages = {page: page.read_text() for page in site.rglob("*.html") if page != site / "404.html"}
+    scripts = {page: re.findall(r'<script src="([^"]+)"', text) for page, text in pages.items()}
+    assert [
+        source for page, sources in scripts.items() for source in sources if not (page.parent / source).is_file()
+    ] == []
+    with_mermaid = {
+        page for page, sources in scripts.items() if any(source.endswith("mermaid.js") for source in sources)
+    }
+    assert with_mermaid == {page for page, text in pages.items() if 'class="mermaid"' in text}
+    assert site / "concepts" / "overview.html" in with_mermaid
 
 
 def make_site(folder: Path, text: str) -> None:
@@ -64,6 +84,52 @@ def test_a_site_without_faults_builds(tmp_path: Path) -> None:
 def test_a_fault_fails_the_build(tmp_path: Path, text: str) -> None:
     with pytest.raises(Abort, match="1 warnings"):
         make_site(tmp_path, text)
+
+
+def test_a_page_with_a_diagram_loads_mermaid_of_the_site() -> None:
+    page = '<head></head><pre class="mermaid">'
+    assert HOOKS.with_mermaid(page, "how-to/x.md").startswith(
+        '<head><script src="../javascripts/mermaid.js"></script></head>'
+    )
+    assert HOOKS.with_mermaid("<head></head>", "how-to/x.md") == "<head></head>"
+
+
+def test_a_script_comes_out_of_its_package_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stand-in for npm packs a file, and fails the second time."""
+    packed = tmp_path / "p.tgz"
+    with tarfile.open(packed, "w:gz") as package:
+        info = tarfile.TarInfo("package/a.js")
+        info.size = 3
+        package.addfile(info, io.BytesIO(b"f()"))
+    monkeypatch.setattr(SCRIPTS, "CACHE", tmp_path / "cache")
+    with pytest.raises(PluginError, match="hash sha512-") as refused:
+        SCRIPTS.checked_file(SCRIPTS.MERMAID, packed)
+    integrity = re.findall(r"sha512-\S+", str(refused.value))[0]
+    wanted = replace(SCRIPTS.MERMAID, integrity=integrity, file="package/a.js")
+    npm(tmp_path, monkeypatch, f"cp {packed} . && rm {packed}")
+    assert SCRIPTS.script_file(wanted).read_bytes() == b"f()"
+    assert SCRIPTS.script_file(wanted).read_bytes() == b"f()"
+
+
+def test_a_build_without_network_says_what_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(SCRIPTS, "CACHE", tmp_path / "cache")
+    npm(tmp_path, monkeypatch, "echo npm error code ENOTFOUND >&2; exit 1")
+    with pytest.raises(
+        PluginError, match=r"mermaid 11.*\nFound: npm ended with 1: .*ENOTFOUND\nTo do: run `make docs` once"
+    ):
+        SCRIPTS.script_file(SCRIPTS.MERMAID)
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(PluginError, match="Found: no npm on the PATH\nTo do: install npm"):
+        SCRIPTS.script_file(SCRIPTS.MERMAID)
+    assert list((tmp_path / "cache").iterdir()) == []
+
+
+def npm(folder: Path, monkeypatch: pytest.MonkeyPatch, commands: str) -> None:
+    """A program `npm` that runs these commands of a shell."""
+    program = folder / "npm"
+    program.write_text(f"#!/bin/sh\n{commands}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
 
 
 def test_links_to_files_of_the_project_lead_to_their_pages() -> None:
