@@ -105,7 +105,7 @@ def call():
     - Of two: the first.
     """
 '''
-    assert rules_of("plugins/write.py", source) == ["told", "anew", "none", "whoever", "opener", "opener"]
+    assert rules_of("dags/write.py", source) == ["told", "anew", "none", "whoever", "opener", "opener"]
 
 
 def test_a_construction_is_found_across_lines(rules_of) -> None:
@@ -118,7 +118,7 @@ def test_a_construction_is_found_across_lines(rules_of) -> None:
 
 def test_identifiers_code_and_bytes_do_not_count(rules_of) -> None:
     source = 'told = b"it is told"\nprint(told, "told", f"{told} rows and {anew:>5}")\n"""A `told` value."""\n'
-    assert rules_of("plugins/write.py", source) == []
+    assert rules_of("dags/write.py", source) == []
 
 
 def test_literals_of_tests_are_data(rules_of) -> None:
@@ -137,6 +137,55 @@ def test_a_module_is_named_by_words_of_the_list(rules_of) -> None:
     assert rules_of("plugins/hoodie/write/commit_stream.py", "") == []
     assert rules_of("plugins/hoodie/timeline/__init__.py", "") == []
     assert rules_of("tests/unit/test_told.py", "") == []
+
+
+BINDINGS = (
+    "found = rows",
+    "for each in rows: pass",
+    "a = [told for told in rows]",
+    "if (gone := rows): pass",
+    "def write(*, wanted): pass",
+    "a = lambda who: rows",
+    "def _told(): pass",
+    "async def begun(): pass",
+    "class Asked: pass",
+    "class Plan:\n    said: str",
+    "self._met = rows",
+    "import rows as mine",
+    "try: pass\nexcept OSError as there: pass",
+    "with rows as which: pass",
+    "match rows:\n    case [1, *those]: pass",
+    "match rows:\n    case {1: 2, **what}: pass",
+    "match rows:\n    case int() as EACH: pass",
+)
+
+
+@pytest.mark.parametrize("source", BINDINGS)
+def test_a_name_says_what_it_holds(rules_of, source: str) -> None:
+    assert rules_of("plugins/hoodie/plan.py", source) == ["bound_name"]
+    assert rules_of("tests/plan.py", source) == []
+
+
+def test_a_name_of_another_module_may_be_used(rules_of) -> None:
+    source = (
+        "import each\nprint(error.what, found, ConfigError(title, found=value), foundation)\nneed_found = {'told': 1}"
+    )
+    assert rules_of("plugins/hoodie/plan.py", source) == []
+
+
+def test_keys_of_documented_json_are_attributes(rules_of) -> None:
+    assert rules_of("plugins/hoodie/errors.py", "self.what, self.found = title, value") == []
+    assert rules_of("plugins/hoodie/errors.py", "self.told = title") == ["bound_name"]
+
+
+def test_a_bound_name_is_reported_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "plugins").mkdir()
+    (tmp_path / "plugins/plan.py").write_text("rows = 1\nfound = rows\n")
+    (finding,) = findings("plugins/plan.py", tmp_path)
+    assert str(finding).splitlines() == [
+        'plugins/plan.py:2: bound_name: "found" is any value: name what it holds, such as base_files, result, requested',
+        "    found = rows",
+    ]
 
 
 def test_each_word_of_the_list_has_a_meaning() -> None:

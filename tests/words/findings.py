@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tests.words import commits
 from tests.words.baseline import Counts
+from tests.words.bound_names import empty_names
 from tests.words.literals import html_passages, javascript_passages, python_passages
 from tests.words.markdown import passages as markdown_passages
 from tests.words.module_names import foreign_words
@@ -67,13 +68,23 @@ def findings(name: str, root: Path = ROOT) -> list[Finding]:
     if name.startswith("tests/"):  # the literals of tests are data
         passages = [passage for passage in passages if passage.place is not Place.MESSAGE]
     lines = source.splitlines()
-    return [*_name_findings(name), *(_finding(name, lines, source, hit) for hit in _hits(name, passages))]
+    return [
+        *_name_findings(name),
+        *_bound_name_findings(name, source, lines),
+        *(_finding(name, lines, source, hit) for hit in _hits(name, passages)),
+    ]
 
 
 def _name_findings(name: str) -> Iterator[Finding]:
     for word in foreign_words(name):
         advice = f'"{word}" is in no list: use a noun of tests/words/nouns.txt, or add one there with its meaning'
         yield Finding(name, 1, "module_name", Place.NAME, Path(name).stem, advice)
+
+
+def _bound_name_findings(path: str, source: str, lines: Sequence[str]) -> Iterator[Finding]:
+    for line, name in empty_names(path, source):
+        advice = f'"{name}" is any value: name what it holds, such as base_files, result, requested'
+        yield Finding(path, line, "bound_name", Place.NAME, lines[line - 1].strip(), advice)
 
 
 def commit_findings(root: Path = ROOT) -> list[Finding] | None:
