@@ -45,8 +45,8 @@ def registry_flag() -> click.Option:
     )
 
 
-def json_flag(what: str = "Print it as JSON.") -> click.Option:
-    return click.Option(["--json", "as_json"], is_flag=True, help=what)
+def json_flag(help_text: str = "Print it as JSON.") -> click.Option:
+    return click.Option(["--json", "as_json"], is_flag=True, help=help_text)
 
 
 def wide_flag() -> click.Option:
@@ -55,7 +55,7 @@ def wide_flag() -> click.Option:
         ["--wide"],
         is_flag=True,
         expose_value=False,
-        callback=lambda context, _option, wanted: context.meta.update({WIDE: wanted}),
+        callback=lambda context, _option, wide: context.meta.update({WIDE: wide}),
         help="Print all columns of a table, also where they are wider than the terminal.",
     )
 
@@ -66,7 +66,7 @@ def verbose_flag() -> click.Option:
         is_flag=True,
         expose_value=False,
         is_eager=True,
-        callback=lambda context, _option, wanted: _log_more(context) if wanted else None,
+        callback=lambda context, _option, verbose: _log_more(context) if verbose else None,
         help="Show the log, and the traceback of an error.",
     )
 
@@ -105,9 +105,9 @@ def _log_more(context: click.Context) -> None:
         logging.getLogger(name).setLevel(logging.INFO)
 
 
-def _complete_table(context: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
+def _complete_table(context: click.Context, _parameter: click.Parameter, prefix: str) -> list[CompletionItem]:
     try:
         names = table_names(registry_file(context.params.get("registry"), os.environ))
     except HoodieError:
         return []
-    return [CompletionItem(name) for name in names if name.startswith(begun)]
+    return [CompletionItem(name) for name in names if name.startswith(prefix)]

@@ -24,10 +24,12 @@ _log = logging.getLogger(__name__)
 def logs_as_json(environ: Mapping[str, str]) -> Iterator[bool]:
     """Log as JSON for the block, where the variable asks for it: warnings of all, and all logs of the library and the
     services. Yields true where it does. Raises ConfigError for another format."""
-    wanted = environ.get(LOG_FORMAT, "")
-    if wanted not in ("", "json"):
-        raise ConfigError(f"${LOG_FORMAT} names no format of logs", found=wanted, fix="set it to json, or not at all")
-    if not wanted:
+    log_format = environ.get(LOG_FORMAT, "")
+    if log_format not in ("", "json"):
+        raise ConfigError(
+            f"${LOG_FORMAT} names no format of logs", found=log_format, fix="set it to json, or not at all"
+        )
+    if not log_format:
         yield False
         return
     handler, loggers = _Lines(), [logging.getLogger(name) for name in _LOGGERS]

@@ -98,14 +98,14 @@ cli = program(ENTRIES)
 
 def main(arguments: Sequence[str] | None = None, group: click.Group = cli, surroundings: Surroundings = ALONE) -> int:
     """Run the program and return its exit code. Errors go to standard error in one line that says what to do."""
-    given = sys.argv[1:] if arguments is None else list(arguments)
+    argv = sys.argv[1:] if arguments is None else list(arguments)
     try:
         with logs_as_json(os.environ) as logged, _failure_logged(logged):
-            code = group.main(args=given, prog_name=PROGRAM, standalone_mode=False, obj=surroundings)
+            code = group.main(args=argv, prog_name=PROGRAM, standalone_mode=False, obj=surroundings)
     except TOLD as error:
-        if {"--verbose", "-v"} & set(given):
+        if {"--verbose", "-v"} & set(argv):
             traceback.print_exception(error)
-        return tell(error, as_json="--json" in given)
+        return tell(error, as_json="--json" in argv)
     return code or DONE
 
 

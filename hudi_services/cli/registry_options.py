@@ -36,14 +36,14 @@ def registered(entry: ServiceEntry[Any], table: Table, typed: Mapping[str, Any])
             f"Table {table.name} has no {entry.name}", fix=f"give its entry in the registry a section `{entry.name}`"
         )
     fields = {f"--{field.name}": field.name for field in entry.dag.form(table) if field is not OPERATION}
-    asked = {
+    params = {
         fields[name]: typed[flag.name]
         for flag in entry.command.flags
         for name in flag.opts
         if name in fields and flag.name in typed
     }
     try:
-        arguments = entry.called_with(table, RunRequest(params=asked))
+        arguments = entry.called_with(table, RunRequest(params=params))
     except ValueError as error:
         if isinstance(error, HoodieError):
             raise

@@ -65,9 +65,9 @@ class ServiceCommand(click.Command):
         if typed.get("table") is not None and not asks_for_help:
             named = chosen_table(typed.get("target_base_path"), typed["table"], typed.get("registry"), self.entries)
             assert named.entry is not None, "it was named by the registry"
-            found = registered(self.entry, named.entry, typed)
-            ctx.default_map = {**_engine_flags(self.entry, named.entry), **found.flags}
-            ctx.meta.update({_TABLE: named, _REGISTERED: found.options})
+            registered_flags = registered(self.entry, named.entry, typed)
+            ctx.default_map = {**_engine_flags(self.entry, named.entry), **registered_flags.flags}
+            ctx.meta.update({_TABLE: named, _REGISTERED: registered_flags.options})
         return super().parse_args(ctx, args)
 
 
@@ -137,18 +137,18 @@ def service_command(entry: ServiceEntry[Any], entries: Entries = ENTRIES) -> cli
                 return WANTS_SPARK
             verbose = bool(context.meta.get(VERBOSE))
             settings = spark_settings(entry, chosen.entry)
-            kept = recorded_of(recorded) if recorded is not None else recorded_table(chosen.entry)
+            history_record = recorded_of(recorded) if recorded is not None else recorded_table(chosen.entry)
             from hudi_services.operations.history.recording import carried_out_recorded, delivered  # they load Arrow
 
-            after.enter_context(delivered(kept))
+            after.enter_context(delivered(history_record))
             also = ProgressFile(progress_path).keep if progress_path is not None else say_progress if marked else None
             with progress_shown(None if as_json else tell, also) as progress:
                 where, on_spark = _open_engine(
                     engine, spark_master, f"hudi {entry.name}", settings, progress, verbose=verbose
                 )
-                done = carried_out_recorded(kept, entry.name, chosen.base_path, task, where, on_spark)
-            log_done(done.message, done.instant)
-            return finish(done, as_json, result_path)
+                result = carried_out_recorded(history_record, entry.name, chosen.base_path, task, where, on_spark)
+            log_done(result.message, result.instant)
+            return finish(result, as_json, result_path)
 
     return ServiceCommand(
         entry,
@@ -207,11 +207,11 @@ def _shared_flags() -> list[click.Option]:
     ]
 
 
-def _complete_option(context: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
+def _complete_option(context: click.Context, _parameter: click.Parameter, prefix: str) -> list[CompletionItem]:
     """The options that the service takes, up to the sign before their value."""
     command = context.command
     keys = command.entry.section.keys if isinstance(command, ServiceCommand) else ()
-    return [CompletionItem(f"{key.name}=", help=key.doc) for key in keys if key.name.startswith(begun)]
+    return [CompletionItem(f"{key.name}=", help=key.doc) for key in keys if key.name.startswith(prefix)]
 
 
 def _chosen_engine(task: Task, local_up_to: int) -> tuple[str, str]:

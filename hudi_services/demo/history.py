@@ -25,13 +25,13 @@ _DAY = timedelta(days=1)
 
 def land_history(console: Console, home: DemoHome) -> None:
     """The plain table as Spark or Hive leaves one: the partition column is only in the names of the folders. And a feed."""
-    known, folder = _history(), home.landing / "history"
-    pq.write_to_dataset(known, folder, partition_cols=["month"], basename_template="part-{i}.parquet")
+    rows, folder = _history(), home.landing / "history"
+    pq.write_to_dataset(rows, folder, partition_cols=["month"], basename_template="part-{i}.parquet")
     files = [path.stat().st_size for path in folder.rglob("*.parquet")]
     land(home.landing / "history_feed", _FIRST, _LAST)
     console.print(
         f"The flights of 2013 up to {_FIRST} are there as a plain Parquet table: {len(files)} files, "
-        f"{known.num_rows:,} rows, {size_of(sum(files))}"
+        f"{rows.num_rows:,} rows, {size_of(sum(files))}"
     )
 
 
@@ -49,8 +49,10 @@ def take_over(console: Console, home: DemoHome, api: AirflowApi) -> None:
     loaded = wait_for_run(api, INGEST, api.trigger(INGEST, days), "ingest")
     console.print(f"{INGEST}, the files of {_FIRST + _DAY} and {_LAST} on top:\n  {report.load_line(loaded)}")
     slices = HoodieTable.open(str(home.lake / "flights_history")).file_slices()
-    left = sum(piece.base_file is not None and piece.base_file.source is not None for piece in slices)
-    console.print(f"  {left} of {len(slices)} file groups still have their rows in the files of the plain table")
+    bootstrapped = sum(piece.base_file is not None and piece.base_file.source is not None for piece in slices)
+    console.print(
+        f"  {bootstrapped} of {len(slices)} file groups still have their rows in the files of the plain table"
+    )
 
 
 def history_now() -> pa.Table:

@@ -75,9 +75,9 @@ def _partitions(table: HoodieTable) -> Table:
     grid = Table(title="Partitions now", title_justify="left", box=SIMPLE_HEAD)
     for name in ("partition", "files", "bytes"):
         grid.add_column(name, justify="left" if name == "partition" else "right")
-    found: dict[str, list[int]] = {}
+    sizes_by_partition: dict[str, list[int]] = {}
     for piece in table.file_slices():
-        found.setdefault(piece.partition, []).append(piece.size)
-    for partition, sizes in sorted(found.items()):
+        sizes_by_partition.setdefault(piece.partition, []).append(piece.size)
+    for partition, sizes in sorted(sizes_by_partition.items()):
         grid.add_row(partition, str(len(sizes)), size_of(sum(sizes)))
     return grid

@@ -45,7 +45,7 @@ def run(folder: Path, days: int) -> None:
     Raises HoodieError when a step fails or the table does not match the feed.
     """
     console = report.console()
-    begun = time.monotonic()
+    start = time.monotonic()
     check_free(folder)
     shutil.rmtree(folder, ignore_errors=True)
     home = DemoHome(folder)
@@ -55,7 +55,7 @@ def run(folder: Path, days: int) -> None:
     _check_registry(home)
     land_all(console, home, last)
     with running(home) as api:
-        console.print(f"Airflow is up after {time.monotonic() - begun:.0f} s: {home.address} (user admin)")
+        console.print(f"Airflow is up after {time.monotonic() - start:.0f} s: {home.address} (user admin)")
         prepare(home, api)
         console.print(f"\nBackfill of {INGEST} from {FIRST} to {last}, a run a day:")
         backfill(api, INGEST, FIRST, last)
@@ -75,12 +75,16 @@ def run(folder: Path, days: int) -> None:
     quarantined = sum(step.result["rows_quarantined"] for step in loads)
     if quarantined != damaged_rows(FIRST, last):
         raise DemoError("Damaged rows are missing in the quarantine", found=f"{quarantined} rows")
-    for name, wanted in (("", expected(FIRST, last)), ("_live", expected(FIRST, last)), ("_history", history_now())):
-        _check(HoodieTable.open(str(home.lake / f"flights{name}")), wanted)
+    for name, expected_rows in (
+        ("", expected(FIRST, last)),
+        ("_live", expected(FIRST, last)),
+        ("_history", history_now()),
+    ):
+        _check(HoodieTable.open(str(home.lake / f"flights{name}")), expected_rows)
     console.print(
         f"\n[bold green]All three tables hold exactly what the feed says[/bold green] "
         f"(compared row by row; {damaged_rows(FIRST, last)} damaged rows are in quarantine). "
-        f"{time.monotonic() - begun:.0f} s in all.\n`make airflow` opens this Airflow again, and says its addresses; "
+        f"{time.monotonic() - start:.0f} s in all.\n`make airflow` opens this Airflow again, and says its addresses; "
         f"then all tables are at {home.tables}."
     )
 
@@ -145,12 +149,12 @@ def _automatic_cleans(api: AirflowApi, by_hand: str) -> list[Step]:
     return steps
 
 
-def _check(table: HoodieTable, wanted: pa.Table) -> None:
-    found = table.read(columns=wanted.column_names)
+def _check(table: HoodieTable, expected_rows: pa.Table) -> None:
+    actual_rows = table.read(columns=expected_rows.column_names)
     keys = [(name, "ascending") for name in KEY]
-    if not found.sort_by(keys).cast(wanted.schema).combine_chunks().equals(wanted.combine_chunks()):
+    if not actual_rows.sort_by(keys).cast(expected_rows.schema).combine_chunks().equals(expected_rows.combine_chunks()):
         raise DemoError(
             f"The table {table.properties.name} does not hold what the feed says",
-            found=f"{found.num_rows:,} rows; {wanted.num_rows:,} are right",
+            found=f"{actual_rows.num_rows:,} rows; {expected_rows.num_rows:,} are right",
             fix="this is a bug: please report it with the files in .demo/",
         )

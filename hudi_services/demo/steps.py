@@ -34,7 +34,7 @@ class Step:
 
 def backfill(api: AirflowApi, dag_id: str, first: date, last: date) -> None:
     """A run for each day from `first` to `last`, one after the other."""
-    wanted = {
+    request = {
         "dag_id": dag_id,
         "from_date": f"{first}T00:00:00Z",
         "to_date": f"{last}T23:59:59Z",
@@ -43,23 +43,25 @@ def backfill(api: AirflowApi, dag_id: str, first: date, last: date) -> None:
         "run_backwards": False,
         "dag_run_conf": {},
     }
-    api.post("/backfills", wanted)
+    api.post("/backfills", request)
 
 
 def load_steps(api: AirflowApi, dag_id: str, count: int) -> Iterator[Step]:
     """The backfill's runs in their order, each as soon as it is done. Raises RunFailedError at the first that fails."""
-    seen: set[str] = set()
+    run_ids: set[str] = set()
     deadline = time.monotonic() + _PATIENCE
-    while len(seen) < count:
-        waiting = [run for run in api.runs(dag_id) if run["dag_run_id"] not in seen and run["run_type"] == "backfill"]
-        if waiting:
-            day = waiting[0]["data_interval_start"][:10]
-            yield wait_for_run(api, dag_id, waiting[0]["dag_run_id"], "ingest", day)
-            seen.add(waiting[0]["dag_run_id"])
+    while len(run_ids) < count:
+        new_runs = [
+            run for run in api.runs(dag_id) if run["dag_run_id"] not in run_ids and run["run_type"] == "backfill"
+        ]
+        if new_runs:
+            day = new_runs[0]["data_interval_start"][:10]
+            yield wait_for_run(api, dag_id, new_runs[0]["dag_run_id"], "ingest", day)
+            run_ids.add(new_runs[0]["dag_run_id"])
             deadline = time.monotonic() + _PATIENCE
         elif time.monotonic() > deadline:
             raise RunFailedError(
-                f"The backfill of {dag_id} did not start all its runs", found=f"{len(seen)} of {count}"
+                f"The backfill of {dag_id} did not start all its runs", found=f"{len(run_ids)} of {count}"
             )
         else:
             time.sleep(_POLL)

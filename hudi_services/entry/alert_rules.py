@@ -25,8 +25,8 @@ _OF = (
 
 def told_of(alerts: Alerts, tables: Sequence[Table]) -> list[str]:
     """The keys of `alerts` that are set, and `deadline` if a service of a table has one."""
-    said = [name for name in _OF if getattr(alerts, name) not in (None, False)]
-    return said + (["deadline"] if any(map(has_deadline, tables)) else [])
+    rules = [name for name in _OF if getattr(alerts, name) not in (None, False)]
+    return rules + (["deadline"] if any(map(has_deadline, tables)) else [])
 
 
 def has_deadline(table: Table) -> bool:

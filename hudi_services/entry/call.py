@@ -54,8 +54,8 @@ def carried_out(task: Task, engine: Engine) -> ServiceResult:
     """Runs a task. The result says how long it took, without the start of the engine, and what was put in order before."""
     from hoodie.transaction.recovery import recoveries
 
-    begun = time.monotonic()
+    start = time.monotonic()
     with recoveries() as recovered:
         result = task.run(engine)
     message = "; ".join([result.message, *recovered])
-    return replace(result, message=message, recovered=tuple(recovered), seconds=time.monotonic() - begun)
+    return replace(result, message=message, recovered=tuple(recovered), seconds=time.monotonic() - start)

@@ -67,8 +67,8 @@ class Trigger:
     @classmethod
     def of(cls, schedule: str | None, **more: Any) -> Trigger:
         """A trigger from the key `schedule` of a section."""
-        wanted = schedule == BY_OBJECTIVES
-        return cls(None if wanted else schedule, by_objectives=wanted, **more)
+        by_objectives = schedule == BY_OBJECTIVES
+        return cls(None if by_objectives else schedule, by_objectives=by_objectives, **more)
 
 
 @dataclass(frozen=True)

@@ -81,7 +81,7 @@ ONLY_FIELD = Field(
 )
 
 
-def only_flags(asked: RunRequest) -> tuple[str, ...]:
+def only_flags(request: RunRequest) -> tuple[str, ...]:
     """The flag of a run that was asked for one plan; empty for other runs."""
-    digest = asked.params.get(ONLY)
+    digest = request.params.get(ONLY)
     return (f"--{ONLY}", str(digest)) if digest else ()

@@ -30,17 +30,17 @@ class PlannedSection(SparkSection):
 
     @model_validator(mode="before")
     @classmethod
-    def _due_after_ingests(cls, said: Any) -> Any:
-        given = said.get("hoodie", {}) if isinstance(said, Mapping) else None
-        if not isinstance(given, Mapping) or said.get("after_ingests") is None:
-            return said
-        if set(cls.commits_key.names) & given.keys():
-            return said
-        return {**said, "hoodie": {cls.commits_key.name: said["after_ingests"], **given}}
+    def _due_after_ingests(cls, section: Any) -> Any:
+        options = section.get("hoodie", {}) if isinstance(section, Mapping) else None
+        if not isinstance(options, Mapping) or section.get("after_ingests") is None:
+            return section
+        if set(cls.commits_key.names) & options.keys():
+            return section
+        return {**section, "hoodie": {cls.commits_key.name: section["after_ingests"], **options}}
 
 
-def plan_flags(what: str, force: str) -> tuple[click.Option, ...]:
-    """The flags of the command. `what` names the plans, and `force` is the help of the flag of that name."""
+def plan_flags(noun: str, force: str) -> tuple[click.Option, ...]:
+    """The flags of the command. `noun` names the plans, and `force` is the help of the flag of that name."""
     return (
         click.Option(
             ["--mode"],
@@ -49,44 +49,44 @@ def plan_flags(what: str, force: str) -> tuple[click.Option, ...]:
             show_default=True,
         ),
         click.Option(
-            ["--instant"], help=f"Execute only the pending {what} of this instant. [default: all, the oldest first]"
+            ["--instant"], help=f"Execute only the pending {noun} of this instant. [default: all, the oldest first]"
         ),
         click.Option(
-            ["--max-plans"], type=click.IntRange(min=1), help=f"Execute at most N pending {what}s.", metavar="N"
+            ["--max-plans"], type=click.IntRange(min=1), help=f"Execute at most N pending {noun}s.", metavar="N"
         ),
         click.Option(["--force"], is_flag=True, help=force),
         only_flag(),
     )
 
 
-def plan_form(what: str, *more: Field) -> tuple[Field, ...]:
-    """The form of a run; `what` is planned, and `more` are fields that say how."""
+def plan_form(noun: str, *more: Field) -> tuple[Field, ...]:
+    """The form of a run; `noun` is what it plans, and `more` are fields that say how."""
     force = Field(
         "force",
         "Even if none is due",
-        f"Schedule a {what} even if the trigger of the options is not met.",
+        f"Schedule a {noun} even if the trigger of the options is not met.",
         False,
         {"type": "boolean"},
     )
     most = Field(
         "max_plans",
         "Largest number of plans",
-        f"The oldest pending {what}s are executed first. Empty: as in the registry.",
+        f"The oldest pending {noun}s are executed first. Empty: as in the registry.",
         None,
         {"type": ["null", "integer"], "minimum": 1},
     )
     return OPERATION, *more, force, most, ONLY_FIELD
 
 
-def check_mode(what: str, mode: str, instant: str | None, only: str | None) -> None:
+def check_mode(noun: str, mode: str, instant: str | None, only: str | None) -> None:
     """Raises ConfigError for an instant that is to be scheduled, and for a plan that is not."""
     if only is not None and mode == "execute":
         raise ConfigError(
-            f"--{ONLY} names a {what} that is still to be scheduled",
+            f"--{ONLY} names a {noun} that is still to be scheduled",
             fix="leave --mode execute out, or name the pending one by --instant",
         )
     if instant is not None and mode != "execute":
-        raise ConfigError(f"--instant names a {what} that is scheduled already", fix="use it with --mode execute")
+        raise ConfigError(f"--instant names a {noun} that is scheduled already", fix="use it with --mode execute")
 
 
 def commits_trigger(schedule: str | None, after_ingests: int | None) -> Trigger:
@@ -112,10 +112,10 @@ def plan_steps(
     """
 
     def steps(table: Table, section: PlannedSection) -> tuple[Step, ...]:
-        def look(asked: RunRequest) -> Outlook:
-            if asked.urged:  # options that count commits may say that it is not due
-                return Outlook(True, f"the objective {asked.urged} is missed")
-            if by_hand := [name for name in ("force", *chosen) if asked.params.get(name)]:
+        def look(request: RunRequest) -> Outlook:
+            if request.urged:  # options that count commits may say that it is not due
+                return Outlook(True, f"the objective {request.urged} is missed")
+            if by_hand := [name for name in ("force", *chosen) if request.params.get(name)]:
                 return Outlook(True, f"the form has {', '.join(by_hand)}")
             return not_begun(table) or outlook(table.base_path, section.hoodie)
 
@@ -126,15 +126,17 @@ def plan_steps(
     return steps
 
 
-def plan_arguments(_table: Table, section: PlannedSection, asked: RunRequest) -> Arguments:
+def plan_arguments(_table: Table, section: PlannedSection, request: RunRequest) -> Arguments:
     """Arguments for the mode `schedule` or `execute`, or for both without a mode.
 
     The plan that an objective asks for is made even if the commits do not make it due.
     """
-    mode = ("--mode", asked.mode) if asked.mode else ()
-    if asked.mode == "execute" and asked.scheduled:
-        return Arguments((*mode, "--instant", asked.scheduled), section.hoodie)
-    most = ("--max-plans", str(asked.params.get("max_plans") or section.max_plans)) if asked.mode != "schedule" else ()
-    force = ("--force",) if (asked.urged or asked.params.get("force")) and asked.mode != "execute" else ()
-    only = only_flags(asked) if asked.mode != "execute" else ()
+    mode = ("--mode", request.mode) if request.mode else ()
+    if request.mode == "execute" and request.scheduled:
+        return Arguments((*mode, "--instant", request.scheduled), section.hoodie)
+    most = (
+        ("--max-plans", str(request.params.get("max_plans") or section.max_plans)) if request.mode != "schedule" else ()
+    )
+    force = ("--force",) if (request.urged or request.params.get("force")) and request.mode != "execute" else ()
+    only = only_flags(request) if request.mode != "execute" else ()
     return Arguments((*mode, *most, *force, *only), section.hoodie)

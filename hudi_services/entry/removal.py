@@ -27,8 +27,8 @@ class RemovalTask:
         return HoodieTable.open(self.base_path, engine=engine).explain(self.removal, self.options)
 
     def run(self, engine: Engine) -> ServiceResult:
-        done = HoodieTable.open(self.base_path, engine=engine).run(self.removal, self.options)
-        message, instant = self.removal.report(done)
+        result = HoodieTable.open(self.base_path, engine=engine).run(self.removal, self.options)
+        message, instant = self.removal.report(result)
         return ServiceResult(self.service, message, instant)
 
     def work(self, engine: Engine) -> Work:

@@ -17,15 +17,17 @@ _RETENTION = frozenset(ARCHIVE_KEYS).difference(COMMON_KEYS)
 def options_of(table: Table, service: str) -> dict[str, str]:
     """The options of a service, before those of its form; also of one without a section."""
     section = table.section(service)
-    said = section.hoodie if isinstance(section, ServiceSection) else {}
-    return laid_over(with_retention(table, said) if service == _ARCHIVE else said, table.common)
+    options = section.hoodie if isinstance(section, ServiceSection) else {}
+    return laid_over(with_retention(table, options) if service == _ARCHIVE else options, table.common)
 
 
 def with_retention(table: Table, options: Mapping[str, str]) -> dict[str, str]:
     """`options`, and those of the table's cleaner and compactions that an archival needs, unless `options` has them."""
-    given = {declared(name) for name in options}
+    declared_names = {declared(name) for name in options}
     result = dict(options)
     for other in _OTHERS:
-        said = getattr(table.section(other), "hoodie", {}).items()
-        result |= {n: value for n, value in said if declared(n) in _RETENTION and declared(n) not in given}
+        other_options = getattr(table.section(other), "hoodie", {}).items()
+        result |= {
+            n: value for n, value in other_options if declared(n) in _RETENTION and declared(n) not in declared_names
+        }
     return result

@@ -25,9 +25,9 @@ class When:
 
 def services_of(table: Table, entries: Iterable[ServiceEntry[Any]], today: date) -> Iterator[When]:
     """Each service of the table that has a DAG. With `today` (UTC), schedules that have ended are recognised."""
-    known = {entry.name: entry for entry in entries if entry.has_dag(table)}
-    for entry in known.values():
-        yield _when(table, entry, known, today)
+    services = {entry.name: entry for entry in entries if entry.has_dag(table)}
+    for entry in services.values():
+        yield _when(table, entry, services, today)
 
 
 def _when(table: Table, entry: ServiceEntry[Any], known: dict[str, ServiceEntry[Any]], today: date) -> When:
@@ -44,8 +44,8 @@ def _when(table: Table, entry: ServiceEntry[Any], known: dict[str, ServiceEntry[
         parts += ["after commits by any program"]
     elif followed:
         parts += [f"after {' and '.join(followed)}"]
-    by = " by any program" if trigger.watched else ""
-    parts += [f"after commits of {' and '.join(trigger.tables)}{by}"] if trigger.tables else []
+    writer_text = " by any program" if trigger.watched else ""
+    parts += [f"after commits of {' and '.join(trigger.tables)}{writer_text}"] if trigger.tables else []
     parts += ["continuously"] if trigger.continuous else []
     if parts:
         idle = [name for name in followed if _when(table, known[name], known, today).never]

@@ -132,10 +132,10 @@ class ServiceEntry(Generic[S]):
     def has_dag(self, table: Table) -> bool:
         return self.section_of(table) is not None and self.dag.applies(table)
 
-    def called_with(self, table: Table, asked: RunRequest) -> Arguments:
+    def called_with(self, table: Table, request: RunRequest) -> Arguments:
         """Flags and options for a run. Raises HoodieError or ValueError for what cannot be asked for."""
         section = self.section_of(table)
         assert section is not None, "a DAG is made only for what the registry has"
-        arguments = self.dag.arguments(table, section, asked)
+        arguments = self.dag.arguments(table, section, request)
         common = select_keys(table.common, self.section.keys)
         return replace(arguments, options=laid_over(arguments.options, common))

@@ -88,9 +88,9 @@ class FolderSource(Feed):
     @property
     def feed(self) -> Feed:
         """The part that the command takes by its flag `--feed`."""
-        said = self.model_dump(by_alias=True, exclude_defaults=True, include=set(Feed.model_fields))
+        fields = self.model_dump(by_alias=True, exclude_defaults=True, include=set(Feed.model_fields))
         files = {"quarantine": {"files": self.quarantine.files}}
-        return Feed.model_validate({**said, **files})
+        return Feed.model_validate({**fields, **files})
 
     @property
     def shown(self) -> str:
@@ -132,8 +132,8 @@ class TopicSource(Part):
     @property
     def message_options(self) -> dict[str, str]:
         """The `MESSAGE_OPTIONS` that are set."""
-        said = {name: getattr(self, name) for name in MESSAGE_OPTIONS}
-        return {name: value for name, value in said.items() if value is not None}
+        options = {name: getattr(self, name) for name in MESSAGE_OPTIONS}
+        return {name: value for name, value in options.items() if value is not None}
 
     @property
     def declared(self) -> KafkaServer:

@@ -73,8 +73,8 @@ class _Reader:
             return [self.value(item, (*path, position)) for position, item in enumerate(node.value)]
         value = self._loader.construct_object(node)
         if node.tag in _NUMBERS and _DISGUISED.fullmatch(node.value):
-            said = f"{node.value} means {value} in YAML: write that, or '{node.value}' in quotes"
-            self.problems.append(Problem(path, node.start_mark.line + 1, said))
+            message = f"{node.value} means {value} in YAML: write that, or '{node.value}' in quotes"
+            self.problems.append(Problem(path, node.start_mark.line + 1, message))
         return value
 
     def _mapping(self, node: yaml.MappingNode, path: Path) -> dict[str, Any]:

@@ -39,8 +39,8 @@ class AirflowApi:
         return all((parts.get(name) or {}).get("status") == "healthy" for name in ("scheduler", "dag_processor"))
 
     def get(self, path: str, **query: Any) -> Any:
-        asked = f"?{urllib.parse.urlencode(query, doseq=True)}" if query else ""
-        return self._call("GET", path + asked)
+        query_string = f"?{urllib.parse.urlencode(query, doseq=True)}" if query else ""
+        return self._call("GET", path + query_string)
 
     def post(self, path: str, body: dict[str, Any]) -> Any:
         return self._call("POST", path, body)

@@ -190,8 +190,8 @@ def check_installed() -> None:
 
 def _past_proxies(environ: Mapping[str, str]) -> dict[str, str]:
     """The parts of Airflow talk to each other without a proxy; what goes to the lake may need one."""
-    given = environ.get("no_proxy") or environ.get("NO_PROXY") or ""
-    hosts = ",".join(filter(None, [given, "127.0.0.1,localhost"]))
+    no_proxy = environ.get("no_proxy") or environ.get("NO_PROXY") or ""
+    hosts = ",".join(filter(None, [no_proxy, "127.0.0.1,localhost"]))
     return {"no_proxy": hosts, "NO_PROXY": hosts}
 
 

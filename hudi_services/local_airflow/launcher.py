@@ -36,12 +36,12 @@ def chosen_ports(console: Console, port: int | None) -> tuple[int, int, int, int
     Raises MachineError when `port` is taken.
     """
     page, *others = free_ports()
-    wanted = PORT if port is None else port
-    if is_free(wanted):
-        return wanted, others[0], others[1], others[2]
+    preferred = PORT if port is None else port
+    if is_free(preferred):
+        return preferred, others[0], others[1], others[2]
     if port is not None:
         raise MachineError(f"Port {port} is in use", fix=f"stop what listens there, or give another one: --port {page}")
-    console.print(f"port {wanted} is in use: Airflow's pages get port {page} (--port chooses one)", highlight=False)
+    console.print(f"port {preferred} is in use: Airflow's pages get port {page} (--port chooses one)", highlight=False)
     return page, others[0], others[1], others[2]
 
 
@@ -68,8 +68,10 @@ def serve(
     home.make()
     if removed := remove_old_logs(home.task_logs, home.log_days):
         _tell(console, f"removed {counted(removed, 'log file')} older than {counted(home.log_days, 'day')}")
-    if left := processes_of(home.folder):
-        _tell(console, f"an earlier start was killed and left {len(left)} processes of Airflow: they are ended now")
+    if leftovers := processes_of(home.folder):
+        _tell(
+            console, f"an earlier start was killed and left {len(leftovers)} processes of Airflow: they are ended now"
+        )
     _tell(console, "starting Airflow ...")
     with ended_by_signals(), suppress(KeyboardInterrupt), started(home) as parts:
         with suppress(KeyboardInterrupt):
@@ -101,8 +103,8 @@ def _usable(home: AirflowHome) -> Reading:
     reading = _read(home)
     if reading.registry.tables:
         return reading
-    if whole := [mistake for mistake in reading.mistakes if mistake.table is None]:
-        raise RegistryError("The registry cannot be used", found="\n".join(map(str, whole)))
+    if file_mistakes := [mistake for mistake in reading.mistakes if mistake.table is None]:
+        raise RegistryError("The registry cannot be used", found="\n".join(map(str, file_mistakes)))
     if not reading.mistakes:
         raise RegistryError(f"Registry {home.registry} declares no table", fix="add one to its section `tables`")
     return reading

@@ -10,9 +10,9 @@ def free_ports() -> tuple[int, int, int, int]:
     """Four ports that are free now."""
     with contextlib.ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in range(4)]
-        for held in sockets:
-            held.bind(("127.0.0.1", 0))
-        first, second, third, fourth = (held.getsockname()[1] for held in sockets)
+        for listener in sockets:
+            listener.bind(("127.0.0.1", 0))
+        first, second, third, fourth = (listener.getsockname()[1] for listener in sockets)
     return first, second, third, fourth
 
 

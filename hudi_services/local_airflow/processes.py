@@ -137,20 +137,20 @@ def stop(folder: Path, grace: float = _GRACE) -> None:
     """End all processes of a home, and kill those that are still there after `grace` seconds."""
     import psutil
 
-    begun = processes_of(folder)
-    for root_process in begun:
+    running = processes_of(folder)
+    for root_process in running:
         with contextlib.suppress(psutil.Error):
             root_process.terminate()
     deadline = time.monotonic() + grace
-    while left := processes_of(folder):
+    while remaining := processes_of(folder):
         if time.monotonic() > deadline:
-            for process in left:
+            for process in remaining:
                 with contextlib.suppress(psutil.Error):
                     process.kill()
         time.sleep(0.2)
-    psutil.wait_procs(begun, timeout=0)  # takes note of the end of those that are this process's children
+    psutil.wait_procs(running, timeout=0)  # takes note of the end of those that are this process's children
 
 
-def _failed(home: AirflowHome, what: str) -> MachineError:
+def _failed(home: AirflowHome, title: str) -> MachineError:
     lines = home.log.read_text(errors="replace").splitlines()[-15:]
-    return MachineError(what, found="\n".join(lines), fix=f"read {home.log}")
+    return MachineError(title, found="\n".join(lines), fix=f"read {home.log}")

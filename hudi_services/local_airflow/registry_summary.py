@@ -27,7 +27,7 @@ def dags_of(reading: Reading, entries: Entries = ENTRIES) -> list[str]:
         (name, server) for name, server in reading.registry.servers.items() if isinstance(server, DatabaseServer)
     ]
     of_servers = [dag for name, server in servers for dag in server_dags(name, server)]
-    return [*of_tables, *of_servers, *(dag for dag, wanted in rounds if wanted is not None)]
+    return [*of_tables, *of_servers, *(dag for dag, section in rounds if section is not None)]
 
 
 def summary_lines(reading: Reading, today: date, entries: Entries = ENTRIES) -> Iterator[str]:

@@ -17,12 +17,12 @@ def ended_by_signals() -> Iterator[None]:
     Only the first one counts: a second Ctrl-C while processes are being stopped would leave some of them. A signal that
     is ignored from the start, as `nohup` does with SIGHUP, stays ignored.
     """
-    asked = False
+    signalled = False
 
     def end(_number: int, _frame: FrameType | None) -> None:
-        nonlocal asked
-        if not asked:
-            asked = True
+        nonlocal signalled
+        if not signalled:
+            signalled = True
             raise KeyboardInterrupt
 
     before = {number: signal.getsignal(number) for number in _ENDING}

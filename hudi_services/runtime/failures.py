@@ -50,10 +50,10 @@ class Failure:
         if isinstance(error, HoodieError):
             code = 2 if isinstance(error, ConfigError) else 1
             # A service looks by itself what is in: an ingestion by its position, the others by their plan on the timeline.
-            again = error.retryable or isinstance(error, UnclearCommitError)
+            retryable = error.retryable or isinstance(error, UnclearCommitError)
             digest = error.digest if isinstance(error, DeleteCapError) else None
             deletion = error.deletion if isinstance(error, DeleteCapError) else None
-            return cls(kind, error.what, error.found, error.fix, code, again, digest, deletion)
+            return cls(kind, error.what, error.found, error.fix, code, retryable, digest, deletion)
         if isinstance(error, click.ClickException):
             return cls("UsageError", error.format_message(), None, "see --help", 2, False)
         if isinstance(error, OSError):

@@ -76,15 +76,15 @@ def pause(storage: Storage, clock: Clock, by: str, reason: str, until: datetime 
         )
     if until is not None and until <= now:
         raise ConfigError("The pause would be over already", found=f"until {_shown(until)}", fix="name a later time")
-    made = Pause(_plain(by) or "somebody", reason, now, until)
-    if not _put(storage, clock, json.dumps(made.as_dict(), ensure_ascii=False).encode()):
-        held = read_pause(storage, clock)
+    new_pause = Pause(_plain(by) or "somebody", reason, now, until)
+    if not _put(storage, clock, json.dumps(new_pause.as_dict(), ensure_ascii=False).encode()):
+        current = read_pause(storage, clock)
         raise TablePausedError(
             f"Table {storage.base_path} is paused already",
-            found=str(held) if held is not None else "another one has paused it at this moment",
+            found=str(current) if current is not None else "another one has paused it at this moment",
             fix="to change it, `hudi-services resume` first",
         )
-    return made
+    return new_pause
 
 
 def _put(storage: Storage, clock: Clock, body: bytes) -> bool:
@@ -118,11 +118,11 @@ def resume(storage: Storage) -> Pause | None:
 
 def refuse_paused(storage: Storage, clock: Clock, name: str, service: str) -> None:
     """Raise TablePausedError if the table is paused. Called before a service begins."""
-    held = read_pause(storage, clock)
-    if held is not None:
+    current = read_pause(storage, clock)
+    if current is not None:
         raise TablePausedError(
             f"Table {name} is paused, so {service} does not run",
-            found=str(held),
+            found=str(current),
             fix="wait, or end it with `hudi-services resume`",
         )
 

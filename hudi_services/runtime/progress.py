@@ -83,10 +83,10 @@ def line_of(stage: Stage, seconds: float) -> str:
 
 
 def _parts(stage: Stage, seconds: float) -> list[str]:
-    done, of_all, noun = stage.tasks_done, stage.tasks, "task"
+    completed, of_all, noun = stage.tasks_done, stage.tasks, "task"
     if stage.files:
-        done, of_all, noun = stage.files_done, stage.files, "file"
-    parts = [f"{done:,} of {counted(of_all, noun)}"] if of_all else []
+        completed, of_all, noun = stage.files_done, stage.files, "file"
+    parts = [f"{completed:,} of {counted(of_all, noun)}"] if of_all else []
     if stage.bytes:
         parts.append(f"{size_of(stage.bytes_done)} of {size_of(stage.bytes)}")
         if stage.bytes_done and seconds > 0:
@@ -103,17 +103,17 @@ def _bar() -> Iterator[Progress]:
 
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[said]}"), TimeElapsedColumn())
     bars = Bars(*columns, console=Console(stderr=True), transient=True)
-    shown, begun, since = bars.add_task("", said="", total=None), time.monotonic(), [("", 0.0)]
+    task, start, since = bars.add_task("", said="", total=None), time.monotonic(), [("", 0.0)]
 
     def keep(stage: Stage) -> None:
         now = time.monotonic()
         if since[0][0] != stage.step:
             since[0] = (stage.step, now)
-            bars.reset(shown)
-        said = ", ".join(_parts(stage, now - since[0][1]))
-        whole, done = (stage.bytes, stage.bytes_done) if stage.bytes else (stage.tasks, stage.tasks_done)
-        bars.update(shown, description=stage.step, completed=done, total=whole or None, said=said)
-        if now - begun >= _FIRST and not bars.live.is_started:
+            bars.reset(task)
+        detail = ", ".join(_parts(stage, now - since[0][1]))
+        total, completed = (stage.bytes, stage.bytes_done) if stage.bytes else (stage.tasks, stage.tasks_done)
+        bars.update(task, description=stage.step, completed=completed, total=total or None, said=detail)
+        if now - start >= _FIRST and not bars.live.is_started:
             bars.start()
 
     try:

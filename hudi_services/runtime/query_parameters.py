@@ -12,10 +12,10 @@ def refuse_others(request: Request) -> None:
     Raises HTTPException (400).
     """
     known = [field.alias for field in get_flat_dependant(request.scope["route"].dependant).query_params]
-    given = [name for name, _ in request.query_params.multi_items()]
-    for name in given:
+    names = [name for name, _ in request.query_params.multi_items()]
+    for name in names:
         if name not in known:
-            there = f"known are {', '.join(known)}" if known else "there are none here"
-            raise HTTPException(400, f"The query parameter {name[:100]!r} is not known: {there}.")
-        if given.count(name) > 1:
+            known_names = f"known are {', '.join(known)}" if known else "there are none here"
+            raise HTTPException(400, f"The query parameter {name[:100]!r} is not known: {known_names}.")
+        if names.count(name) > 1:
             raise HTTPException(400, f"The query parameter {name!r} is given twice.")

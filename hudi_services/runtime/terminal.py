@@ -39,9 +39,9 @@ def echo_lines(lines: Iterable[Line]) -> None:
 
 def line_width() -> int | None:
     """The cells of an output line: those of COLUMNS, or of the terminal. None, for no limit, where the output goes elsewhere."""
-    given = os.environ.get("COLUMNS", "")
-    if given.isdecimal() and int(given):
-        return max(int(given), _NARROWEST)
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns):
+        return max(int(columns), _NARROWEST)
     return max(shutil.get_terminal_size().columns, _NARROWEST) if sys.stdout.isatty() else None
 
 

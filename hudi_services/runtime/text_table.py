@@ -49,8 +49,8 @@ def table_lines(columns: Sequence[TextColumn], rows: Sequence[Sequence[str]], wi
     yield _line(columns, [column.header for column in columns], widths, "bold")
     for row in rows:
         yield from _row_lines(columns, row, widths)
-    if left := [column.header for place, column in enumerate(columns) if place not in widths]:
-        yield from text_lines(f"left out: {', '.join(left)} (--wide shows all)", width, "dim")
+    if omitted := [column.header for place, column in enumerate(columns) if place not in widths]:
+        yield from text_lines(f"left out: {', '.join(omitted)} (--wide shows all)", width, "dim")
 
 
 def vertical_lines(names: Sequence[str], rows: Sequence[Sequence[str]], width: int | None) -> Iterator[Line]:
@@ -96,8 +96,8 @@ def wrapped(text: str, width: int | None) -> list[str]:
             continue
         if line is not None:
             lines.append(line)
-        *whole, line = _chopped(word, width) or [""]
-        lines += whole
+        *full_lines, line = _chopped(word, width) or [""]
+        lines += full_lines
     return [*lines, line or ""]
 
 
@@ -109,18 +109,18 @@ def _fitting(
     columns: Sequence[TextColumn], rows: Sequence[Sequence[str]], natural: Sequence[int], width: int | None
 ) -> dict[int, int] | None:
     """The columns that stay, by place, and their widths in cells; None where those that must stay do not fit."""
-    kept = list(range(len(columns)))
-    empty = {place for place in kept if not any(row[place] for row in rows)}
+    places = list(range(len(columns)))
+    empty = {place for place in places if not any(row[place] for row in rows)}
     while width is not None:
-        least = {place: min(natural[place], _PROSE) if columns[place].wraps else natural[place] for place in kept}
-        spare = width - sum(least.values()) - len(_GAP) * (len(kept) - 1)
+        least = {place: min(natural[place], _PROSE) if columns[place].wraps else natural[place] for place in places}
+        spare = width - sum(least.values()) - len(_GAP) * (len(places) - 1)
         if spare >= 0:
             return _with_spare(least, natural, spare)
-        may_go = [place for place in kept if place and columns[place].rank]
+        may_go = [place for place in places if place and columns[place].rank]
         if not may_go:
             return None
-        kept.remove(max(may_go, key=lambda place: (place in empty, columns[place].rank, place)))
-    return {place: natural[place] for place in kept}
+        places.remove(max(may_go, key=lambda place: (place in empty, columns[place].rank, place)))
+    return {place: natural[place] for place in places}
 
 
 def _with_spare(least: dict[int, int], natural: Sequence[int], spare: int) -> dict[int, int]:

@@ -26,10 +26,10 @@ ENTRIES: Entries = (INGEST, CLEAN, COMPACT, CLUSTER, ARCHIVE, SYNC, BOOTSTRAP, R
 
 def entry_named(name: str, entries: Iterable[ServiceEntry[Any]] = ENTRIES) -> ServiceEntry[Any]:
     """The entry of a service. Raises ConfigError for a name that none has."""
-    known = {entry.name: entry for entry in entries}
-    if name not in known:
-        raise ConfigError(f"There is no service {name!r}", fix=f"name one of {', '.join(known)}")
-    return known[name]
+    by_name = {entry.name: entry for entry in entries}
+    if name not in by_name:
+        raise ConfigError(f"There is no service {name!r}", fix=f"name one of {', '.join(by_name)}")
+    return by_name[name]
 
 
 def services_by_objectives(table: Table, entries: Entries = ENTRIES) -> Iterator[str]:

@@ -80,8 +80,8 @@ class CatalogQueries:
         else:
             with connected(catalog.name, catalog.server, self.environ) as connection:
                 tables = [table.name for table in catalog_tables(connection, [database])]
-        if not tables and database not in (there := self._databases(catalog)):
-            raise SqlError(f"There is no database {database}", found=some(there), fix="correct the name")
+        if not tables and database not in (databases := self._databases(catalog)):
+            raise SqlError(f"There is no database {database}", found=some(databases), fix="correct the name")
         return tables
 
     def _schema(self, table: exp.Table, session: Session) -> pa.Schema:
@@ -98,8 +98,8 @@ class CatalogQueries:
                 yield table, self._source(session, table, meta=meta)
             elif session.is_known(table):
                 entry = session.entry(table)
-                asked = Snapshot(moment_of(table), entry.read_optimized)
-                yield table, HoodieDataset(session.open(entry), asked, meta_columns=meta)
+                table_snapshot = Snapshot(moment_of(table), entry.read_optimized)
+                yield table, HoodieDataset(session.open(entry), table_snapshot, meta_columns=meta)
 
     def _source(self, session: Session, table: exp.Table, *, meta: bool) -> Source:
         catalog = self.catalog(table.catalog)

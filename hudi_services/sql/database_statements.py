@@ -63,45 +63,52 @@ class DatabaseStatements:
             if self.catalogs.pop(drop["name"].lower(), None) is None and not drop["exists"]:
                 raise self._unknown(drop["name"])
             return Result.of_message(f"catalog {drop['name']} is gone from the session, its tables stay")
-        said = read_statement(statement.text)
-        if isinstance(said, CreateCatalog):
-            return self._create(said)
-        if isinstance(said, Replicate):
-            return self._replicate(said)
-        if isinstance(said, AddTables):
-            return self._add(said)
-        if said is not None:
-            return RouteStatements(self.catalogs, self.reading, self.environ).run(said)
+        parsed = read_statement(statement.text)
+        if isinstance(parsed, CreateCatalog):
+            return self._create(parsed)
+        if isinstance(parsed, Replicate):
+            return self._replicate(parsed)
+        if isinstance(parsed, AddTables):
+            return self._add(parsed)
+        if parsed is not None:
+            return RouteStatements(self.catalogs, self.reading, self.environ).run(parsed)
         return CatalogQueries(self.catalogs, self.environ).run(session, statement) if self.catalogs else None
 
-    def _create(self, said: CreateCatalog) -> Result:
-        if said.name in self.catalogs:
-            if said.exists:
-                return Result.of_message(f"catalog {said.name} is there")
-            raise SqlError(f"There is a catalog {said.name}", fix=f"DROP CATALOG {said.name}, or say IF NOT EXISTS")
-        self.catalogs[said.name] = created_catalog(said, self.reading)
-        return Result.of_message(f"catalog {said.name} is there, for this session")
-
-    def _replicate(self, said: Replicate) -> Result:
-        source, lake = self._catalog(said.source[0], ServerCatalog), self._catalog(said.target[0], LakeCatalog)
-        rule, sync = _rule(said, source, lake), self._sync(source, lake)
-        known = {one.base_path: one for one in sync.all_rules}
-        if rule.base_path in known and not said.exists and not said.explain:
+    def _create(self, statement: CreateCatalog) -> Result:
+        if statement.name in self.catalogs:
+            if statement.exists:
+                return Result.of_message(f"catalog {statement.name} is there")
             raise SqlError(
-                f"{'.'.join(said.target)} is loaded already", found=known[rule.base_path].shown, fix="say IF NOT EXISTS"
+                f"There is a catalog {statement.name}", fix=f"DROP CATALOG {statement.name}, or say IF NOT EXISTS"
             )
-        sync = replace(sync, rules=tuple({**known, rule.base_path: rule}.values()))
-        return _run(sync, rule, rule.tables, explain=said.explain)
+        self.catalogs[statement.name] = created_catalog(statement, self.reading)
+        return Result.of_message(f"catalog {statement.name} is there, for this session")
 
-    def _add(self, said: AddTables) -> Result:
+    def _replicate(self, statement: Replicate) -> Result:
+        source, lake = (
+            self._catalog(statement.source[0], ServerCatalog),
+            self._catalog(statement.target[0], LakeCatalog),
+        )
+        rule, sync = _rule(statement, source, lake), self._sync(source, lake)
+        rules_by_path = {other.base_path: other for other in sync.all_rules}
+        if rule.base_path in rules_by_path and not statement.exists and not statement.explain:
+            raise SqlError(
+                f"{'.'.join(statement.target)} is loaded already",
+                found=rules_by_path[rule.base_path].shown,
+                fix="say IF NOT EXISTS",
+            )
+        sync = replace(sync, rules=tuple({**rules_by_path, rule.base_path: rule}.values()))
+        return _run(sync, rule, rule.tables, explain=statement.explain)
+
+    def _add(self, statement: AddTables) -> Result:
         """Let a rule of an earlier statement also take tables of other names. The plan of the next runs keeps them."""
-        lake, target = self._catalog(said.target[0], LakeCatalog), ".".join(said.target)
-        path = _path(lake, said.target)
+        lake, target = self._catalog(statement.target[0], LakeCatalog), ".".join(statement.target)
+        path = _path(lake, statement.target)
         for source in self.catalogs.values():
             if not isinstance(source, ServerCatalog):
                 continue
             sync = self._sync(source, lake)
-            before = next((one for one in sync.all_rules if one.base_path == path), None)
+            before = next((other for other in sync.all_rules if other.base_path == path), None)
             if before is None:
                 continue
             if before in sync.rules:
@@ -110,13 +117,13 @@ class DatabaseStatements:
                     found=before.shown,
                     fix="add the pattern to `tables` of this rule, below `databases:`",
                 )
-            tables = tuple(dict.fromkeys((*before.tables, *said.tables)))
+            tables = tuple(dict.fromkeys((*before.tables, *statement.tables)))
             rule = _checked({**before.model_dump(exclude_unset=True), "tables": tables})
-            rules = tuple(rule if one == before else one for one in sync.all_rules)
-            return _run(replace(sync, rules=rules), rule, said.tables, explain=said.explain)
+            rules = tuple(rule if other == before else other for other in sync.all_rules)
+            return _run(replace(sync, rules=rules), rule, statement.tables, explain=statement.explain)
         raise SqlError(
             f"No statement of these catalogs loads {target}",
-            fix=f"CREATE {'DATABASE' if len(said.target) == 2 else 'TABLE'} {target} AS … loads it first",
+            fix=f"CREATE {'DATABASE' if len(statement.target) == 2 else 'TABLE'} {target} AS … loads it first",
         )
 
     def _sync(self, source: ServerCatalog, lake: LakeCatalog) -> PlannedSync:
@@ -153,16 +160,16 @@ def _run(sync: PlannedSync, rule: DatabaseRule, tables: Sequence[str], *, explai
     return _counts(sync.run())
 
 
-def _rule(said: Replicate, source: ServerCatalog, lake: LakeCatalog) -> DatabaseRule:
+def _rule(statement: Replicate, source: ServerCatalog, lake: LakeCatalog) -> DatabaseRule:
     """The rule of a statement. A database is named as it is, a table and its database by regular expressions."""
-    parts = 2 if said.kind == "DATABASE" else 3
-    if len(said.target) != parts or len(said.source) != parts:
+    parts = 2 if statement.kind == "DATABASE" else 3
+    if len(statement.target) != parts or len(statement.source) != parts:
         raise SqlError(
-            f"CREATE {said.kind} … AS {said.kind} has a name with other than {parts} parts",
-            found=f"{'.'.join(said.target)} and {'.'.join(said.source)}",
+            f"CREATE {statement.kind} … AS {statement.kind} has a name with other than {parts} parts",
+            found=f"{'.'.join(statement.target)} and {'.'.join(statement.source)}",
             fix="write the catalog before each name, such as lake.shop and shop.shop",
         )
-    options = {**said.options, **said.hints}
+    options = {**statement.options, **statement.hints}
     rule: dict[str, object] = {_OPTIONS[name]: value for name, value in options.items() if name in _OPTIONS}
     if "version" in rule:
         rule["version"] = int(str(rule["version"])) if str(rule["version"]).isdigit() else rule["version"]
@@ -171,18 +178,18 @@ def _rule(said: Replicate, source: ServerCatalog, lake: LakeCatalog) -> Database
         raise SqlError(
             f"The option {unknown[0]!r} is not one of a load", fix=f"write options of Hudi, or {', '.join(_OPTIONS)}"
         )
-    tables = said.including or (".*",) if said.kind == "DATABASE" else (said.source[2],)
+    tables = statement.including or (".*",) if statement.kind == "DATABASE" else (statement.source[2],)
     return _checked(
         {
             **rule,
             "server": source.name,
-            "database": re.escape(said.source[1]) if said.kind == "DATABASE" else said.source[1],
+            "database": re.escape(statement.source[1]) if statement.kind == "DATABASE" else statement.source[1],
             "tables": tables,
-            "excluding": said.excluding,
-            "base_path": _path(lake, said.target),
-            "merge": said.kind == "TABLE",
-            "masks": dict(said.masks),
-            "add_columns": dict(said.added),
+            "excluding": statement.excluding,
+            "base_path": _path(lake, statement.target),
+            "merge": statement.kind == "TABLE",
+            "masks": dict(statement.masks),
+            "add_columns": dict(statement.added),
             "hoodie": hoodie,
         }
     )

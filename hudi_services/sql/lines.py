@@ -34,13 +34,13 @@ class Lines:
         self._typed += line + "\n"
         while True:
             try:
-                whole = first_statement(self._typed)
+                parts = first_statement(self._typed)
             except SqlError:
                 self.forget()
                 raise
-            if whole is None:
+            if parts is None:
                 break
-            statement, self._typed = whole
+            statement, self._typed = parts
             if statement:
                 yield statement
         if not self.begun:

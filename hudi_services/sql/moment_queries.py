@@ -41,10 +41,10 @@ class MomentQueries:
         Raises SqlError for other statements, a moment without a cut, and tables that are not at the cut. Raises
         TimeTravelError for commits that were cleaned.
         """
-        wanted, query = source_moment(moment), statement.tree
+        server_moment, query = source_moment(moment), statement.tree
         entries = self._entries(session, query)
         server = self._server(session, [entry for _, entry in entries])
-        cut = cut_at(wanted, server.name, server.cuts.newest_first())
+        cut = cut_at(server_moment, server.name, server.cuts.newest_first())
         meta = any(column.name.lower() in META_COLUMNS for column in query.find_all(exp.Column))
         sources: list[NamedSource] = [
             (table, _dataset(session, entry, _place(entry, server, cut), cut, meta=meta)) for table, entry in entries
@@ -91,14 +91,14 @@ class MomentQueries:
             if not own:
                 raise SqlError(
                     f"No database server loads the table {entry.name}",
-                    found=f"{entry.location}, and the servers {', '.join(one.name for one in servers) or '(none)'}",
+                    found=f"{entry.location}, and the servers {', '.join(server.name for server in servers) or '(none)'}",
                     fix="leave the table out, or name the registry of its server (--registry)",
                 )
             loaders |= own
         if len(loaders) > 1:
             raise SqlError(
                 "Several servers load the tables of a query AS OF SOURCE, and they share no moment",
-                found=", ".join(f"{one.name} ({one.cuts.storage.base_path})" for one in loaders.values()),
+                found=", ".join(f"{loader.name} ({loader.cuts.storage.base_path})" for loader in loaders.values()),
                 fix="read the tables of one server",
             )
         return next(iter(loaders.values()))

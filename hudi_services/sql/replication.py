@@ -187,8 +187,8 @@ class _Words:
 
     def skip(self, *words: str) -> bool:
         """Go past these words, if they are next."""
-        found = [token.text.upper() for token in self._tokens[self._next : self._next + len(words)]]
-        if found != list(words):
+        next_words = [token.text.upper() for token in self._tokens[self._next : self._next + len(words)]]
+        if next_words != list(words):
             return False
         self._next += len(words)
         return True
@@ -290,17 +290,17 @@ class _Words:
     def _raw(self, token: Token) -> str:
         return self._text[token.start : token.end + 1]
 
-    def _take(self, wanted: str) -> Token:
+    def _take(self, expected: str) -> Token:
         if self.at_end:
-            self.refuse(wanted)
+            self.refuse(expected)
         self._next += 1
         return self._tokens[self._next - 1]
 
-    def refuse(self, wanted: str = "") -> None:
+    def refuse(self, expected: str = "") -> None:
         """Raise SqlError at the next word."""
         word = self._tokens[self._next].text if not self.at_end else "the end"
         raise SqlError(
             f"A statement cannot be read: {shortened(self._statement)}",
-            found=f"{word!r}, and not {wanted}" if wanted else f"{word!r}",
+            found=f"{word!r}, and not {expected}" if expected else f"{word!r}",
             fix="write it as the page on whole databases has it. Filters are OPTIONS ('where'='…')",
         )

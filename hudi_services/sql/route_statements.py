@@ -41,27 +41,31 @@ class RouteStatements:
     reading: Reading | None
     environ: Mapping[str, str]
 
-    def run(self, said: ShowRoutes | TableAction) -> Result:
+    def run(self, statement: ShowRoutes | TableAction) -> Result:
         """Run a statement. Raises SqlError for names that are not there, and what the comparison of a table raises."""
         routes = SessionRoutes(self.catalogs, self.reading)
-        if isinstance(said, ShowRoutes):
-            return _shown(routes, said.server)
-        if said.verb == "SKIP":
-            return _skipped(routes, said.name)
-        return _resumed(routes, said.name, fresh=said.fresh) if said.verb == "RESUME" else self._compared(routes, said)
+        if isinstance(statement, ShowRoutes):
+            return _shown(routes, statement.server)
+        if statement.verb == "SKIP":
+            return _skipped(routes, statement.name)
+        return (
+            _resumed(routes, statement.name, fresh=statement.fresh)
+            if statement.verb == "RESUME"
+            else self._compared(routes, statement)
+        )
 
-    def _compared(self, routes: SessionRoutes, said: TableAction) -> Result:
+    def _compared(self, routes: SessionRoutes, statement: TableAction) -> Result:
         """Compare a table with the server. The statement counts as failed where rows differ in the end."""
         reports = []
-        for one, tables in routes.named(said.name):
-            sync = planned_sync(one.catalog, one.states, self.reading, self.environ)
+        for route, tables in routes.named(statement.name):
+            sync = planned_sync(route.catalog, route.states, self.reading, self.environ)
             sync = replace(sync, rules=sync.all_rules)
             for table in tables:
                 check = EqualityCheck(sync.load(table.table))
-                reports.append(check.resync() if said.verb == "RESYNC" else check.verify())
+                reports.append(check.resync() if statement.verb == "RESYNC" else check.verify())
         rows = [{name: getattr(report, field) for name, field in _COMPARED.items()} for report in reports]
         failed = [
-            ServiceOutcome(said.verb.lower(), f"{report.source}: {report.differing:,} rows differ", failed=True)
+            ServiceOutcome(statement.verb.lower(), f"{report.source}: {report.differing:,} rows differ", failed=True)
             for report in reports
             if not report.is_equal
         ]
@@ -70,9 +74,9 @@ class RouteStatements:
 
 def _shown(routes: SessionRoutes, server: str | None) -> Result:
     rows = [
-        (f"{one.name}.{table.table}", table.base_path, table.state, table.position, _reason(table))
-        for one in routes.of(server)
-        for table in one.status()
+        (f"{route.name}.{table.table}", table.base_path, table.state, table.position, _reason(table))
+        for route in routes.of(server)
+        for table in route.status()
     ]
     columns = zip(*rows, strict=True) if rows else ([],) * len(_COLUMNS)
     return Result(
@@ -83,14 +87,14 @@ def _shown(routes: SessionRoutes, server: str | None) -> Result:
 def _resumed(routes: SessionRoutes, name: tuple[str, ...], *, fresh: bool) -> Result:
     resumed: list[str] = []
     others: list[str] = []
-    for one, tables in routes.named(name):
+    for route, tables in routes.named(name):
         names = {table.table for table in tables}
-        status = [table for table in one.status() if table.table in names]
-        taken = [table.table for table in status if table.state in _WAITING or (fresh and table.state in _LOADED)]
-        if taken:
-            one.requests.resume(frozenset(taken), fresh=fresh)
-        resumed += taken
-        others += [f"{table.table} is {table.state}" for table in status if table.table not in taken]
+        status = [table for table in route.status() if table.table in names]
+        resumable = [table.table for table in status if table.state in _WAITING or (fresh and table.state in _LOADED)]
+        if resumable:
+            route.requests.resume(frozenset(resumable), fresh=fresh)
+        resumed += resumable
+        others += [f"{table.table} is {table.state}" for table in status if table.table not in resumable]
     if not resumed:
         return Result.of_message(f"nothing to resume: {some(others)}")
     return Result.of_message(f"the next run tries {some(resumed)} again")
@@ -98,9 +102,9 @@ def _resumed(routes: SessionRoutes, name: tuple[str, ...], *, fresh: bool) -> Re
 
 def _skipped(routes: SessionRoutes, name: tuple[str, ...]) -> Result:
     skipped: list[str] = []
-    for one, tables in routes.named(name):
+    for route, tables in routes.named(name):
         names = [table.table for table in tables]
-        one.requests.skip(frozenset(names))
+        route.requests.skip(frozenset(names))
         skipped += names
     return Result.of_message(
         f"runs leave {some(skipped)} out until RESUME TABLE. The server has to keep its log for that long"

@@ -87,7 +87,7 @@ class SessionRoutes:
         A name is that of a table in a lake, `lake.db.t`, at a server, `shop.db.t`, or in the registry. Raises SqlError for a name
         that no table has.
         """
-        wanted = ".".join(name).lower()
+        dotted_name = ".".join(name).lower()
         known: dict[str, None] = {}
         results = []
         for routes in self.of(None):
@@ -95,14 +95,14 @@ class SessionRoutes:
             for table in routes.tables:
                 names = list(self._names(routes, table))
                 known |= dict.fromkeys(names)
-                if wanted in (one.lower() for one in names):
+                if dotted_name in (known_name.lower() for known_name in names):
                     tables.append(table)
             if tables:
                 results.append((routes, tables))
         if not results:
             raise SqlError(
                 f"No server loads a table {'.'.join(name)}",
-                found=_some(wanted, known) or "no table that is loaded",
+                found=_some(dotted_name, known) or "no table that is loaded",
                 fix="write its name with its catalog: lake.db.t, or shop.db.t as the server has it. SHOW ROUTES lists all",
             )
         return results
@@ -150,6 +150,6 @@ class SessionRoutes:
 
 def _some(name: str, known: Iterable[str]) -> str:
     """The names that are close to one, otherwise the first."""
-    names = {one.lower(): one for one in known}
+    names = {known_name.lower(): known_name for known_name in known}
     close = difflib.get_close_matches(name, names, n=_CLOSE) or list(names)[:_CLOSE]
-    return ", ".join(names[one] for one in close)
+    return ", ".join(names[match] for match in close)

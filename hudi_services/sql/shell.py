@@ -62,9 +62,9 @@ class Shell:
 
     def _line(self, line: str, typing: _Typing) -> None:
         try:
-            asked = None if self._lines.begun else self._asked(line.strip().rstrip(";").strip())
-            if asked is not None:
-                asked()
+            command = None if self._lines.begun else self._asked(line.strip().rstrip(";").strip())
+            if command is not None:
+                command()
                 return
             for statement in self._lines.add(line):
                 typing.keep(statement)
@@ -102,7 +102,7 @@ class Shell:
         echo(f"rows go {'down the page' if self._vertical else 'across the page'}")
 
     def _statement(self, text: str) -> None:
-        begun = time.perf_counter()
+        start = time.perf_counter()
         for result in self._run(text):
             rows = ""
             if result.message is not None:
@@ -113,8 +113,8 @@ class Shell:
                     echo(result.note)
                 rows = f"{counted(len(result), 'row')}, "
             if self._timed:
-                echo(f"({rows}{time.perf_counter() - begun:.2f} s)")
-            begun = time.perf_counter()
+                echo(f"({rows}{time.perf_counter() - start:.2f} s)")
+            start = time.perf_counter()
 
     def _complete(self, before: str, word: str) -> list[str]:
         session = self._connection.session
@@ -182,5 +182,5 @@ class _Typing:
 
 def _state() -> Path:
     """The folder in which programs keep the state of a user."""
-    given = os.environ.get("XDG_STATE_HOME")
-    return Path(given or Path.home() / ".local" / "state") / "hudi-services"
+    state_home = os.environ.get("XDG_STATE_HOME")
+    return Path(state_home or Path.home() / ".local" / "state") / "hudi-services"

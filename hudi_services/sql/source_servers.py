@@ -25,8 +25,8 @@ class SourceServer:
 
     def sources(self, base_path: str) -> list[str]:
         """Return the tables of the server that are loaded into a Hudi table."""
-        wanted = identity(base_path)
-        return [source for source, path in self.paths.items() if identity(path) == wanted]
+        target = identity(base_path)
+        return [source for source, path in self.paths.items() if identity(path) == target]
 
 
 def source_servers(

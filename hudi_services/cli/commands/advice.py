@@ -39,16 +39,16 @@ def _advise(
         advised = [of_table(Request(chosen, registry, runs), clock)]
         if entry is not None:
             advised += of_servers(read_registry(registry_file(registry)), now, entry.name)
-    code = exit_code([each for table_advice in advised for each in table_advice.advice])
+    code = exit_code([advice for table_advice in advised for advice in table_advice.advice])
     if as_json:
         tables = [
             {
-                "table": each.name,
-                "base_path": each.base_path or None,
-                "looked_at": list(each.looked),
-                "advice": [advice.as_dict(now) for advice in each.advice],
+                "table": table_advice.name,
+                "base_path": table_advice.base_path or None,
+                "looked_at": list(table_advice.looked),
+                "advice": [advice.as_dict(now) for advice in table_advice.advice],
             }
-            for each in advised
+            for table_advice in advised
         ]
         echo(json.dumps({"exit_code": code, "at": now.isoformat(), "tables": tables}, indent=2))
     else:

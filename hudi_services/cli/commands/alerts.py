@@ -66,7 +66,7 @@ def _standing(reading: Reading, alerts: Alerts, store: str | None) -> Page:
     opened = SnapshotStore.open(store or store_of(reading.registry))
     registry = reading.registry
     looks = standing_tables(alerts, opened, now), standing_streams(alerts, registry, opened, now)
-    seen = joined(
+    observation = joined(
         [
             *looks,
             standing_advice(alerts, registry, opened, now),
@@ -77,7 +77,7 @@ def _standing(reading: Reading, alerts: Alerts, store: str | None) -> Page:
     )
     hooks = [hook.name for hook in alerts.hooks]
     rows: dict[str, dict[str, Any]] = {}
-    for notice in noticed(AlertStore.open(opened).rows(), seen, hooks, now):
+    for notice in noticed(AlertStore.open(opened).rows(), observation, hooks, now):
         if notice.ended_at is None:
             trouble = notice.trouble
             row = rows.setdefault(
@@ -100,12 +100,12 @@ def _standing(reading: Reading, alerts: Alerts, store: str | None) -> Page:
         Column("untold", "not yet sent", rank=2),
         Column("text", "what", rank=0, wraps=True),
     )
-    shown = [
+    table_rows = [
         {
             **row,
             "table": plain(row["table"]),
             "text": " ".join(row["text"].split()),
-            "untold": ", ".join(name for name, told in row["told"].items() if told is None),
+            "untold": ", ".join(name for name, delivered_at in row["told"].items() if delivered_at is None),
         }
         for row in result
     ]
@@ -118,7 +118,7 @@ def _standing(reading: Reading, alerts: Alerts, store: str | None) -> Page:
     ]
     parts += [Lines(hardly, "probable mistakes")] if (hardly := list(warnings(alerts, tables))) else []
     parts += [Lines(mistakes, "tables that are left out", alarming=True)] if mistakes else []
-    parts.append(Listing(columns, shown, empty="no troubles"))
+    parts.append(Listing(columns, table_rows, empty="no troubles"))
     values = {"round_at": looked.isoformat() if looked else None, "standing": result, "mistakes": mistakes}
     return Page(values, parts, [*mistakes, *(row["text"] for row in result)])
 

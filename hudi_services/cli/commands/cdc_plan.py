@@ -26,7 +26,10 @@ def _plan(server: str, registry: str | None, pipeline: str | None, accept: bool,
     declared = declaration(server, registry, pipeline)
     sync = registered_sync(server, declared.reading, declared.environ, wrong_rules=True)
     current = sync.current(accept=accept, preflight=True)
-    file, mistakes = declared.reading.registry.file, [one for one in declared.reading.mistakes if one.table is None]
+    file, mistakes = (
+        declared.reading.registry.file,
+        [mistake for mistake in declared.reading.mistakes if mistake.table is None],
+    )
     if current is None and mistakes:
         raise as_error(file, mistakes)
     if current is None:
@@ -51,7 +54,11 @@ def _plan(server: str, registry: str | None, pipeline: str | None, accept: bool,
     parts: list[Part] = [Listing(columns, rows[:_SHOWN], f"{server}: {len(rows):,} Hudi tables"), Facts(_facts(values))]
     if more:
         parts.insert(1, Lines([more]))
-    if warnings := [f"{one['name']}: {one['found']}" for one in values["preflight"] if one["state"] == "warning"]:
+    if warnings := [
+        f"{requirement['name']}: {requirement['found']}"
+        for requirement in values["preflight"]
+        if requirement["state"] == "warning"
+    ]:
         parts.append(Lines(warnings, "may surprise you: `hudi-services cdc check` says what helps"))
     notes = [str(note) for note in declared.notes]
     if notes:

@@ -87,10 +87,10 @@ def _facts(status: ServerStatus) -> Iterator[tuple[str, str]]:
     if status.running is not None:
         yield "running", f"since {status.running}"
     if status.snapshots is not None:
-        done = status.snapshots
+        snapshots = status.snapshots
         yield (
             "snapshots",
-            f"{done.tables:,} of {done.of_tables:,} tables, {done.rows:,} of about {done.of_rows:,} rows",
+            f"{snapshots.tables:,} of {snapshots.of_tables:,} tables, {snapshots.rows:,} of about {snapshots.of_rows:,} rows",
         )
 
 

@@ -103,8 +103,8 @@ def _news(result: SyncResult, as_json: bool) -> Iterator[str]:
             yield json.dumps({"time": now, "table": name, "cut": result.cut, **_values(table)})
         else:
             reason = f"{table.state}: {table.reason}. {table.fix}" if table.reason else f"up to {result.position}"
-            done = f"{counted(table.load.rows, 'row')}, " if table.load.rows else ""
-            yield f"{now}  {name}  {done}{counted(table.load.changes, 'change')}, {reason}"
+            loaded = f"{counted(table.load.rows, 'row')}, " if table.load.rows else ""
+            yield f"{now}  {name}  {loaded}{counted(table.load.changes, 'change')}, {reason}"
 
 
 def _values(table: TableResult) -> dict[str, Any]:

@@ -69,16 +69,16 @@ def _resync(limit: int, values: bool, as_json: bool, **table: Any) -> int:
     return _print(EqualityCheck(_table_load(**table), limit, values).resync(), as_json=as_json)
 
 
-def _table_load(registered: str | None, registry: str | None, **said: Any) -> TableLoad:
+def _table_load(registered: str | None, registry: str | None, **flags: Any) -> TableLoad:
     """The load of a table of the registry, or of the one that the command line says all of."""
     context = click.get_current_context()
     if registered is None:
-        if not all(said[name] for name in ("server", "table", "target_base_path")):
+        if not all(flags[name] for name in ("server", "table", "target_base_path")):
             raise click.UsageError(
                 "Name a table of the registry by --table, or SERVER, DATABASE.TABLE and --target-base-path."
             )
-        return _said_load(registry=registry, **said)
-    typed = [name for name in said if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+        return _said_load(registry=registry, **flags)
+    typed = [name for name in flags if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
     if typed:
         flag = next(parameter for parameter in context.command.params if parameter.name == typed[0])
         raise click.UsageError(f"{flag.opts[0]} contradicts --table: the registry says it.")
@@ -112,7 +112,9 @@ def _said_load(
         raise click.UsageError(f"{table!r:.100} is no table of a server: write DATABASE.TABLE, such as shop.orders.")
     options = merged_options(props, conf)
     declared = database_server(server, read_registry(registry_file(registry)))
-    policies = StatementPolicies.model_validate({kind.removeprefix("on_"): what for kind, what in statements.items()})
+    policies = StatementPolicies.model_validate(
+        {kind.removeprefix("on_"): policy for kind, policy in statements.items()}
+    )
     choices = Choices(zero_dates, frozenset(as_text))
     source = TableSource(server, database, name, ignore_cascades, choices, policies)
     return TableLoad(declared, os.environ, TargetTable(source, target_base_path, options, load_engine()))

@@ -14,11 +14,11 @@ _SHELLS = ("bash", "zsh", "fish")
 
 
 def _completion(shell: str) -> None:
-    found = get_completion_class(shell)
-    assert found is not None, "click knows these shells"
+    completion_class = get_completion_class(shell)
+    assert completion_class is not None, "click knows these shells"
     program = click.get_current_context().find_root().command
     # A class of click's own asks the bash of this machine for its version: the script may be for another.
-    echo(found.source_template % found(program, {}, PROGRAM, _VARIABLE).source_vars())
+    echo(completion_class.source_template % completion_class(program, {}, PROGRAM, _VARIABLE).source_vars())
 
 
 completion = click.Command(

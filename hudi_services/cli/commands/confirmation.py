@@ -58,16 +58,16 @@ def take_back_command(
             raise click.UsageError("--json cannot prompt: add --yes or --explain")
         chosen = chosen_table(target_base_path, table, registry)
         options = laid_over(merged_options(props, conf), chosen.common)
-        ((key, given),) = flag.items()
+        ((key, value),) = flag.items()
         engine = LocalEngine()
-        what = given if given is not None or newest is None else newest(HoodieTable.open(chosen.base_path))
-        assert what is not None, "click requires a flag that nothing stands for"
-        task = TakeBackTask(chosen.base_path, service(what), options, skip_files)
+        target = value if value is not None or newest is None else newest(HoodieTable.open(chosen.base_path))
+        assert target is not None, "click requires a flag that nothing stands for"
+        task = TakeBackTask(chosen.base_path, service(target), options, skip_files)
         decision = task.explain(engine)
-        if given is None and not explain and (yes is not None or not sys.stdin.isatty()):
+        if value is None and not explain and (yes is not None or not sys.stdin.isatty()):
             if not as_json:
                 echo(decision.as_text(name))
-            raise click.UsageError(f"Nothing was changed: run it again with --{key} {what} --yes to take this back")
+            raise click.UsageError(f"Nothing was changed: run it again with --{key} {target} --yes to take this back")
         if explain:
             echo(json.dumps(decision.as_dict(name), indent=2) if as_json else decision.as_text(name))
             return DONE

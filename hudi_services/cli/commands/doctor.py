@@ -42,22 +42,22 @@ def _doctor(
     if yes and not fix:
         raise click.UsageError("--yes has no effect without --fix")
     options = merged_options(props, conf)
-    seen: list[TableDiagnosis] = []
+    diagnoses: list[TableDiagnosis] = []
     if target_base_path is None and table is None:
-        patients, seen = registered.patients(read_registry(registry_file(registry)), options, deep=deep)
+        patients, diagnoses = registered.patients(read_registry(registry_file(registry)), options, deep=deep)
     else:
         chosen = chosen_table(target_base_path, table, registry)
         patients = [registered.patient(chosen.entry, chosen.base_path, options, deep=deep)]
     with progress_shown(None if as_json else partial(echo, err=True)) as progress:
-        seen += rounds(patients, at_once, progress)
-    seen.sort(key=lambda checked: checked.name)
+        diagnoses += rounds(patients, at_once, progress)
+    diagnoses.sort(key=lambda checked: checked.name)
     if not fix:
-        echo(json.dumps(report.as_dict(seen), indent=2) if as_json else report.as_text(seen))
-        return report.exit_code(seen)
-    return _fix(patients, seen, yes=yes, as_json=as_json)
+        echo(json.dumps(report.as_dict(diagnoses), indent=2) if as_json else report.as_text(diagnoses))
+        return report.exit_code(diagnoses)
+    return _fix(patients, diagnoses, yes=yes, as_json=as_json)
 
 
-def _fix(patients: list[Patient], seen: list[TableDiagnosis], *, yes: bool, as_json: bool) -> int:
+def _fix(patients: list[Patient], diagnoses: list[TableDiagnosis], *, yes: bool, as_json: bool) -> int:
     """Fix one table after the other. Tables in which nothing can be fixed are reported as they are."""
     from hudi_services.operations.doctor import report
     from hudi_services.operations.doctor.fix import FixedTable, fix
@@ -65,7 +65,7 @@ def _fix(patients: list[Patient], seen: list[TableDiagnosis], *, yes: bool, as_j
     by_name = {examined.name: examined for examined in patients}
     show = (lambda _text: None) if as_json else echo
     results: list[FixedTable] = []
-    for checked in seen:
+    for checked in diagnoses:
         patient = by_name.get(checked.name)
         if patient is None or not checked.diagnosis.findings:
             results.append(FixedTable(checked, {}))
@@ -73,12 +73,12 @@ def _fix(patients: list[Patient], seen: list[TableDiagnosis], *, yes: bool, as_j
         results.append(fix(patient, checked, show, lambda: yes or click.confirm("Apply this fix?")))
         if not as_json and (text := results[-1].as_text()):
             echo(text)
-    left = [table.seen for table in results]
-    code = max([report.exit_code(left), *(report.WARNED for table in results if table.failure is not None)])
+    remaining = [table.seen for table in results]
+    code = max([report.exit_code(remaining), *(report.WARNED for table in results if table.failure is not None)])
     if as_json:
         echo(json.dumps({"exit_code": code, "tables": [table.as_dict() for table in results]}, indent=2))
     else:
-        echo(report.as_text(left))
+        echo(report.as_text(remaining))
     return code
 
 

@@ -13,15 +13,15 @@ from hudi_services.runtime.terminal import echo
 _FOLDERS = {"dags": DAGS, "spark-apps": SPARK_APPS, "spark-conf": SPARK_CONF, "monitoring": MONITORING}
 
 
-def _folder(which: str, as_json: bool) -> None:
-    found = str(_FOLDERS[which])
-    echo(json.dumps({"folder": found}) if as_json else found)
+def _folder(name: str, as_json: bool) -> None:
+    path = str(_FOLDERS[name])
+    echo(json.dumps({"folder": path}) if as_json else path)
 
 
 folder = click.Command(
     "folder",
     callback=_folder,
-    params=[click.Argument(["which"], type=click.Choice(list(_FOLDERS))), json_flag(), verbose_flag()],
+    params=[click.Argument(["name"], type=click.Choice(list(_FOLDERS))), json_flag(), verbose_flag()],
     help="Print the folder of the DAG files for Airflow (dags), of the applications for spark-submit (spark-apps), of "
     "Spark's settings for one machine (spark-conf), or of the Grafana dashboard and the alert rules (monitoring).",
     epilog=with_examples(

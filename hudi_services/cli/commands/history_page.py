@@ -46,9 +46,9 @@ def history_page(newest: pa.Table, sums: pa.Table, since: datetime, runs: int) -
     """A page with the `newest` of all `runs` since then, and the `sums` of all of them; null is not known."""
     rows = [_row(row) for row in json_row_values(newest)]
     totals = [{**row, "gained": _gained(row)} for row in json_row_values(sums)]
-    left = runs - len(rows)
+    omitted = runs - len(rows)
     parts: list[Part] = [Listing(_RUNS, rows, "last runs", empty="no runs")]
-    parts += [Lines([f"{left:,} more since then: --limit {runs}"])] if left else []
+    parts += [Lines([f"{omitted:,} more since then: --limit {runs}"])] if omitted else []
     parts += [Listing(_SUMS, totals, f"since {since.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC")] if totals else []
     values = {
         "since": since.astimezone(UTC).isoformat(),

@@ -16,8 +16,8 @@ def _infer(folder: str, file_format: str | None, name: str | None, objectives: b
     from hudi_services.sources.infer.profile import look_at
     from hudi_services.sources.infer.sections import sections_text
 
-    found = look_at(folder, file_format, name)
-    text = entry_text(found) + (sections_text(folder, found.modified_ms) if objectives else "")
+    finding = look_at(folder, file_format, name)
+    text = entry_text(finding) + (sections_text(folder, finding.modified_ms) if objectives else "")
     echo(json.dumps(yaml.safe_load(text), indent=2) if as_json else text, nl=as_json)
 
 

@@ -70,14 +70,14 @@ options = click.Command(
 
 def option_lines() -> Iterator[OptionLine]:
     """Every option, in alphabetical order: those that this library declares, and the rest of Hudi's."""
-    known = {entry.key: entry for entry in catalogue().values()}
+    by_key = {entry.key: entry for entry in catalogue().values()}
     lines = {}
     takers: dict[ConfigKey[object], list[str]] = {}
     for group in GROUPS:
         for key in group.keys:
             takers.setdefault(key, []).append(group.name)
     for key, services in takers.items():
-        same = [known[name] for name in key.names if name in known]
+        same = [by_key[name] for name in key.names if name in by_key]
         default = same[0].default if same else None
         aliases = dict.fromkeys((*key.aliases, *(alias for entry in same for alias in entry.aliases)))
         lines[key.name] = OptionLine(
@@ -92,7 +92,7 @@ def option_lines() -> Iterator[OptionLine]:
             key.doc,
         )
     named = {name for line in lines.values() for name in (line.key, *line.aliases)}
-    for entry in known.values():
+    for entry in by_key.values():
         if entry.kind is not None and entry.key not in named:
             lines[entry.key] = OptionLine(
                 entry.key,

@@ -29,18 +29,18 @@ def _pause(
     from hudi_services.runtime.pause import pause as put
 
     storage = _storage(target_base_path, table, registry)
-    made = put(storage, SystemClock(), user or user_name(), reason, until.replace(tzinfo=UTC) if until else None)
-    echo(json.dumps({"paused": made.as_dict()}, indent=2) if as_json else f"paused {made}")
+    new_pause = put(storage, SystemClock(), user or user_name(), reason, until.replace(tzinfo=UTC) if until else None)
+    echo(json.dumps({"paused": new_pause.as_dict()}, indent=2) if as_json else f"paused {new_pause}")
 
 
 def _resume(target_base_path: str | None, table: str | None, registry: str | None, as_json: bool) -> None:
     from hudi_services.runtime.pause import resume as end
 
-    found = end(_storage(target_base_path, table, registry))
+    ended_pause = end(_storage(target_base_path, table, registry))
     if as_json:
-        echo(json.dumps({"resumed": found.as_dict() if found is not None else None}, indent=2))
+        echo(json.dumps({"resumed": ended_pause.as_dict() if ended_pause is not None else None}, indent=2))
     else:
-        echo(f"resumed: it was paused {found}" if found is not None else "the table was not paused")
+        echo(f"resumed: it was paused {ended_pause}" if ended_pause is not None else "the table was not paused")
 
 
 def _storage(target_base_path: str | None, table: str | None, registry: str | None) -> Storage:

@@ -63,11 +63,11 @@ def _purge(
         return finish(result, as_json, None) or (SERVICE_FAILED if result.blockers else DONE)
 
 
-def _quarantine(chosen: ChosenTable, given: str | None) -> str:
+def _quarantine(chosen: ChosenTable, path: str | None) -> str:
     """The folder of the table's bad rows."""
     source = chosen.entry.source if chosen.entry is not None else None
     declared = source.quarantine.path if isinstance(source, FolderSource | TopicSource) else None
-    return given or declared or f"{chosen.base_path.rstrip('/')}.quarantine"
+    return path or declared or f"{chosen.base_path.rstrip('/')}.quarantine"
 
 
 purge = click.Command(

@@ -43,25 +43,25 @@ class PurgeTask:
         def elsewhere(subject: Subject) -> None:
             removed.append(self._bad_rows(table, subject).erase())
 
-        done = table.run(replace(self.service, elsewhere=elsewhere), self.options)
+        result = table.run(replace(self.service, elsewhere=elsewhere), self.options)
         bad = sum(removed)
-        message, instant = self.service.report(done)
+        message, instant = self.service.report(result)
         message += f"; {counted(bad, 'bad row')} of the quarantine removed" if bad else ""
-        items = done.decision.items if done.decision.plan is not None else None
-        left: list[dict[str, Any]] = [
-            {"path": file.path, "reason": file.by, "fix": file.fix} for file in done.left.removal.held
+        items = result.decision.items if result.decision.plan is not None else None
+        leftovers: list[dict[str, Any]] = [
+            {"path": file.path, "reason": file.by, "fix": file.fix} for file in result.left.removal.held
         ]
-        left += [{"path": trace.path, "reason": trace.contents, "fix": ""} for trace in done.left.left]
-        if not done.left.is_done:
-            left.append({"path": self.base_path, "reason": "rows came back during the run", "fix": "run it again"})
+        leftovers += [{"path": trace.path, "reason": trace.contents, "fix": ""} for trace in result.left.left]
+        if not result.left.is_done:
+            leftovers.append({"path": self.base_path, "reason": "rows came back during the run", "fix": "run it again"})
         return ServiceResult(
             self.service.name,
             message,
             instant,
-            rows_deleted=done.rows,
+            rows_deleted=result.rows,
             files_deleted=len(items) if items is not None else 0,
             bytes_deleted=items.bytes if items is not None else 0,
-            blockers=left,
+            blockers=leftovers,
             acted=items is not None or bool(bad),
         )
 

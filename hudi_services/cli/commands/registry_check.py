@@ -100,12 +100,12 @@ def checked(file: str, today: date, entries: Entries = ENTRIES) -> Checked:
     return Checked(file, tables, registry.pools, doctor, judge, alerts, reading.mistakes)
 
 
-def _alerts(said: Alerts, tables: Sequence[Table]) -> AlertsLine:
-    return AlertsLine([hook.name for hook in said.hooks], told_of(said, tables), list(warnings(said, tables)))
+def _alerts(alerts: Alerts, tables: Sequence[Table]) -> AlertsLine:
+    return AlertsLine([hook.name for hook in alerts.hooks], told_of(alerts, tables), list(warnings(alerts, tables)))
 
 
-def _rounds(dag: str, said: Rounds | None) -> RoundsLine | None:
-    return RoundsLine(dag, said.schedule) if said is not None else None
+def _rounds(dag: str, rounds: Rounds | None) -> RoundsLine | None:
+    return RoundsLine(dag, rounds.schedule) if rounds is not None else None
 
 
 def check_command(entries: Entries = ENTRIES) -> click.Group:
@@ -171,9 +171,9 @@ def _text(reading: Checked) -> list[str]:
         ]
         lines += [f"  WARNING   {warning}" for warning in table.warnings]
     lines += [f"pool {name}  {counted(slots, 'slot')}" for name, slots in reading.pools.items()]
-    for who, rounds in (("doctor of all tables", reading.doctor), ("judge of objectives", reading.judge)):
+    for round_name, rounds in (("doctor of all tables", reading.doctor), ("judge of objectives", reading.judge)):
         if rounds is not None:
-            lines.append(f"{who}  {f'cron {rounds.schedule}' if rounds.schedule else 'by hand'}")
+            lines.append(f"{round_name}  {f'cron {rounds.schedule}' if rounds.schedule else 'by hand'}")
     if reading.alerts is not None:
         lines += [f"alerts  {', '.join(reading.alerts.hooks)}: {', '.join(reading.alerts.of) or 'nothing'}"]
         lines += [f"  WARNING   {warning}" for warning in reading.alerts.warnings]

@@ -50,9 +50,9 @@ def _create(
     chosen = chosen_table(target_base_path, table, registry)
     options = laid_over(merged_options(None, conf), chosen.common)
     with by_hand(recorded_table(chosen.entry), "savepoint", chosen.base_path) as say:
-        made = _opened(chosen).savepoint(instant, user=user, comments=comments, options=options)
-        facts = _facts(made)
-        text = f"made savepoint {made.instant}, which keeps {_kept(facts)}"
+        new_savepoint = _opened(chosen).savepoint(instant, user=user, comments=comments, options=options)
+        facts = _facts(new_savepoint)
+        text = f"made savepoint {new_savepoint.instant}, which keeps {_kept(facts)}"
         say(text)
     echo(json.dumps(facts, indent=2) if as_json else text)
 
@@ -83,18 +83,18 @@ def _delete(
 
 
 def _list(target_base_path: str | None, table: str | None, registry: str | None, as_json: bool) -> None:
-    found = [_facts(saved) for saved in _opened(chosen_table(target_base_path, table, registry)).savepoints()]
+    savepoints = [_facts(saved) for saved in _opened(chosen_table(target_base_path, table, registry)).savepoints()]
     if as_json:
-        echo(json.dumps({"savepoints": found}, indent=2))
+        echo(json.dumps({"savepoints": savepoints}, indent=2))
     else:
-        echo("\n".join(map(_line, found)) or "the table has no savepoints")
+        echo("\n".join(map(_line, savepoints)) or "the table has no savepoints")
 
 
 def _facts(savepoint: Savepoint) -> dict[str, Any]:
-    made = datetime.fromtimestamp(savepoint.at_ms / 1000, UTC).isoformat(timespec="seconds")
+    made_at = datetime.fromtimestamp(savepoint.at_ms / 1000, UTC).isoformat(timespec="seconds")
     return {
         "instant": savepoint.instant,
-        "made_at": made,
+        "made_at": made_at,
         "made_by": savepoint.by,
         "comments": savepoint.comments,
         "files": sum(1 for _ in savepoint.paths),
@@ -103,8 +103,8 @@ def _facts(savepoint: Savepoint) -> dict[str, Any]:
 
 
 def _line(facts: Mapping[str, Any]) -> str:
-    said = filter(None, (facts["made_by"], facts["comments"]))
-    words = " ".join(": ".join(said).split())  # anybody may have written them
+    remarks = filter(None, (facts["made_by"], facts["comments"]))
+    words = " ".join(": ".join(remarks).split())  # anybody may have written them
     return f"{facts['instant']}  made {facts['made_at']} by {words}  ({_kept(facts)})"
 
 

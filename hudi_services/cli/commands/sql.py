@@ -107,9 +107,9 @@ def _catalog(
     """The catalog that a flag names, or that of the registry that a command finds by itself. Mistakes of the registry are shown
     if they concern all of it, or a table that `text` names."""
     named = {"--warehouse": warehouse, "--registry": registry, "--metastore": metastore}
-    given = [flag for flag, value in named.items() if value is not None]
-    if len(given) > 1:
-        raise click.UsageError(f"{given[0]} contradicts {given[1]}: keep one")
+    flags = [flag for flag, value in named.items() if value is not None]
+    if len(flags) > 1:
+        raise click.UsageError(f"{flags[0]} contradicts {flags[1]}: keep one")
     if metastore is not None:
         from hoodie.sql.hive import HiveCatalog
 
@@ -123,13 +123,13 @@ def _catalog(
     file = registry_file(registry)
     reading = read_registry(file)
     words = {word.lower() for word in _WORD.findall(text)}
-    own = [each for each in reading.mistakes if each.table is None or each.table.lower() in words]
+    own = [mistake for mistake in reading.mistakes if mistake.table is None or mistake.table.lower() in words]
     for mistake in own:
         echo(f"warning: {mistake}", err=True)
-    others = {each.table for each in reading.mistakes} - {each.table for each in own}
+    others = {mistake.table for mistake in reading.mistakes} - {mistake.table for mistake in own}
     if others and (not words or "tables" in words):
-        left = f"{counted(len(others), 'table')} with mistakes {'is' if len(others) == 1 else 'are'} left out"
-        echo(f"warning: {left}: `hudi-services registry check` shows them", err=True)
+        omitted = f"{counted(len(others), 'table')} with mistakes {'is' if len(others) == 1 else 'are'} left out"
+        echo(f"warning: {omitted}: `hudi-services registry check` shows them", err=True)
     return registered_tables(reading, file)
 
 

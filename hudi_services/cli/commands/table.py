@@ -102,20 +102,20 @@ def _called(action: str) -> Callable[..., None]:
             ConcurrencyOptions.of(options),
         )
         plan = _plan(action, at)
-        known = list(references(chosen.base_path, registry)) if action != "copy" else []
-        found = [*plan.obstacles, *(() if plan.continued else known)]
+        table_references = list(references(chosen.base_path, registry)) if action != "copy" else []
+        obstacles = [*plan.obstacles, *(() if plan.continued else table_references)]
         if explain or not yes:
-            echo(_as_json(action, plan, found) if as_json else _as_text(action, plan, found, despite))
+            echo(_as_json(action, plan, obstacles) if as_json else _as_text(action, plan, obstacles, despite))
         if explain:
             return
-        refuse(f"The {action} of table {plan.base_path}", found, despite)
+        refuse(f"The {action} of table {plan.base_path}", obstacles, despite)
         if not yes:
             click.confirm(f"{_QUESTIONS[action]}?", abort=True)
         with by_hand(recorded_table(chosen.entry), action, chosen.base_path) as say:
             _run(action, at, despite)
-            done = f"{_DONE[action]} table {plan.base_path}{f' to {to}' if to else ''}: {_sum(plan)}"
-            say(done)
-        echo(_as_json(action, plan, ()) if as_json else done)
+            summary = f"{_DONE[action]} table {plan.base_path}{f' to {to}' if to else ''}: {_sum(plan)}"
+            say(summary)
+        echo(_as_json(action, plan, ()) if as_json else summary)
 
     return called
 
@@ -127,17 +127,19 @@ _QUESTIONS = {
 }
 
 
-def _as_text(action: str, plan: RelocationPlan, found: Sequence[Obstacle], despite: Sequence[str]) -> str:
+def _as_text(action: str, plan: RelocationPlan, obstacles: Sequence[Obstacle], despite: Sequence[str]) -> str:
     to = f" to {plan.target}" if plan.target is not None else ""
-    begun = ["It was begun before, and goes on."] if plan.continued else []
-    marks = [f"{'passed over' if each.kind in despite else 'held back'}: {each}" for each in found]
+    notes = ["It was begun before, and goes on."] if plan.continued else []
+    marks = [f"{'passed over' if obstacle.kind in despite else 'held back'}: {obstacle}" for obstacle in obstacles]
     return "\n".join(
-        [f"{action} of table {plan.base_path}{to}", *begun, *marks, f"would {action} {_sum(plan)}; nothing was changed"]
+        [f"{action} of table {plan.base_path}{to}", *notes, *marks, f"would {action} {_sum(plan)}; nothing was changed"]
     )
 
 
-def _as_json(action: str, plan: RelocationPlan, found: Sequence[Obstacle]) -> str:
-    return json.dumps({"action": action, **asdict(plan), "obstacles": [asdict(each) for each in found]}, indent=2)
+def _as_json(action: str, plan: RelocationPlan, obstacles: Sequence[Obstacle]) -> str:
+    return json.dumps(
+        {"action": action, **asdict(plan), "obstacles": [asdict(obstacle) for obstacle in obstacles]}, indent=2
+    )
 
 
 def _sum(plan: RelocationPlan) -> str:

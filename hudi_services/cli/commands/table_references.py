@@ -69,8 +69,8 @@ def _parts(document: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 def _names(value: Any, place: str) -> bool:
     """Return whether a text inside of the values is the path of the table."""
     if isinstance(value, Mapping):
-        return any(_names(each, place) for each in value.values())
-    return any(_names(each, place) for each in value) if isinstance(value, list) else _is(value, place)
+        return any(_names(item, place) for item in value.values())
+    return any(_names(item, place) for item in value) if isinstance(value, list) else _is(value, place)
 
 
 def _is(text: Any, place: str) -> bool:

@@ -44,8 +44,8 @@ def _undelete(
         return DONE
     recorded = recorded_table(chosen.entry)
     with delivered(recorded):
-        done = carried_out_recorded(recorded, "undelete", chosen.base_path, task, LocalEngine())
-        return finish(done, as_json, None)
+        result = carried_out_recorded(recorded, "undelete", chosen.base_path, task, LocalEngine())
+        return finish(result, as_json, None)
 
 
 undelete = click.Command(

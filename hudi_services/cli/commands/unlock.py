@@ -63,13 +63,15 @@ def _told(lock: FoundLock) -> str:
         f"process {owner.pid} of {owner.host} ({owner.purpose})" if owner is not None else lock.owner_text or "(empty)"
     )
     age = f", {span(lock.age)} old" if lock.age is not None else ""
-    left = f", which runs out in {span(lock.expires_in)}" if lock.expires_in is not None and lock.expires_in > 0 else ""
+    expiry = (
+        f", which runs out in {span(lock.expires_in)}" if lock.expires_in is not None and lock.expires_in > 0 else ""
+    )
     state = {
         True: "it is at work",
         False: "it is gone, and the next writer takes the lock over",
         None: "whether it lives cannot be seen from here",
     }[lock.alive]
-    return f"the lock {lock.path}{age}{left}, is held by: {holder}; {state}"
+    return f"the lock {lock.path}{age}{expiry}, is held by: {holder}; {state}"
 
 
 def _refuse_living(locks: list[FoundLock]) -> None:

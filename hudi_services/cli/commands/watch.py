@@ -56,7 +56,7 @@ def _watch(
             for mistake in mistakes:
                 echo(f"left out: {mistake}", err=True)
         try:
-            done = watcher.round(reading)
+            watch_round = watcher.round(reading)
             last = min(last, opened.last_number())  # a store that was emptied numbers its events from the start
             for event in opened.events(last, limit=_MOST):
                 last = event.number
@@ -66,12 +66,12 @@ def _watch(
             if once:
                 raise
             echo(f"tried again with the next round: {error}", err=True)
-            done, sent = Round(0, 0, ()), 0
-        for name in done.gone:
+            watch_round, sent = Round(0, 0, ()), 0
+        for name in watch_round.gone:
             echo(f"the registry has no table {name} any more: it is forgotten", err=True)
         if once:
             if not as_json:
-                echo(f"looked at {done.tables} tables, {done.events} instants new to {opened.shown}")
+                echo(f"looked at {watch_round.tables} tables, {watch_round.events} instants new to {opened.shown}")
                 if reading.registry.alerts is not None:
                     echo(f"alerts: {sent} messages were taken")
             return
@@ -96,13 +96,13 @@ def _told(sender: AlertSender, registry: Registry, *, once: bool) -> int:
 def _line(event: Event) -> str:
     facts = event.facts
     completed = datetime.fromisoformat(str(facts["completed"])).astimezone(UTC).isoformat(sep=" ", timespec="seconds")
-    what = str(facts.get("operation", event.action)).lower()
+    operation = str(facts.get("operation", event.action)).lower()
     rows = "".join(
         f", {facts[f'rows_{kind}']:,} rows {kind}"
         for kind in ("inserted", "updated", "deleted")
         if facts.get(f"rows_{kind}")
     )
-    return f"{completed.replace('+00:00', ' UTC')}  {event.table}  {event.instant}  {what}{rows}"
+    return f"{completed.replace('+00:00', ' UTC')}  {event.table}  {event.instant}  {operation}{rows}"
 
 
 watch = click.Command(

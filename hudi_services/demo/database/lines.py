@@ -64,15 +64,15 @@ class SqlFile:
         environment["PYTHONPATH"] = os.pathsep.join(
             [str(PROJECT / "plugins"), str(PROJECT), os.environ.get("PYTHONPATH", "")]
         )
-        begun = time.monotonic()
-        done = subprocess.run(
+        start = time.monotonic()
+        result = subprocess.run(
             [sys.executable, "-m", "hudi_services", *self.command[1:]], capture_output=True, text=True, env=environment
         )
-        seconds = time.monotonic() - begun
-        if done.returncode != 0:
+        seconds = time.monotonic() - start
+        if result.returncode != 0:
             raise LoadError(
-                f"The statements ended with exit code {done.returncode}",
-                found=(done.stdout + done.stderr)[-3000:],
+                f"The statements ended with exit code {result.returncode}",
+                found=(result.stdout + result.stderr)[-3000:],
                 fix=f"this is a bug: please report it with the files in {self.home}",
             )
         return seconds

@@ -60,11 +60,11 @@ class DatabaseDemo:
 
     def run(self, cuts: int) -> None:
         """Raises LoadError when a table is behind, DifferenceError when one has other rows than the server."""
-        begun = time.monotonic()
+        start = time.monotonic()
         self.sources.create(self.asking, self.rows)
         self._ask("FLUSH STATUS")
         self.console.print(
-            f"Both databases are there after {time.monotonic() - begun:.1f} s. The lines that load them:\n"
+            f"Both databases are there after {time.monotonic() - start:.1f} s. The lines that load them:\n"
         )
         self.console.print(self.file.write(), markup=False, highlight=False, soft_wrap=True)
         self.console.print(shlex.join(self.file.command), markup=False, highlight=False, soft_wrap=True)
@@ -85,7 +85,7 @@ class DatabaseDemo:
         self._figure("connections of the reader", f"{connections} at most")
         self.console.print(_table(self.figures))
         self.console.print(
-            f"[bold green]All tables were equal {cuts} times[/]. {time.monotonic() - begun:.0f} s in all."
+            f"[bold green]All tables were equal {cuts} times[/]. {time.monotonic() - start:.0f} s in all."
         )
 
     def _cut(self, name: str, writer: Writer) -> None:

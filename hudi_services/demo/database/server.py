@@ -109,13 +109,13 @@ class DemoServer:
         return str(self._private / "socket")
 
     def _wait(self) -> None:
-        begun = time.monotonic()
+        start = time.monotonic()
         while True:
             try:
                 self.connection().close()
                 return
             except pymysql.err.OperationalError as error:
-                if self._process.poll() is not None or time.monotonic() - begun > _START:
+                if self._process.poll() is not None or time.monotonic() - start > _START:
                     raise ServerError(
                         "The demo's MariaDB server did not start",
                         found=f"{error}, and {self._log} ends with\n{self._log.read_text()[-_OUTPUT:]}",
@@ -137,7 +137,7 @@ def _program(name: str) -> str:
 
 def _install(command: list[str], folder: Path, administrator: str) -> None:
     """Make the server's own tables. Temporary files stay in `folder`: a server that starts deletes those of others."""
-    done = subprocess.run(
+    result = subprocess.run(
         [
             *command,
             "--auth-root-authentication-method=socket",
@@ -148,10 +148,10 @@ def _install(command: list[str], folder: Path, administrator: str) -> None:
         text=True,
         env={**os.environ, "TMPDIR": str(folder)},
     )
-    if done.returncode != 0:
+    if result.returncode != 0:
         raise ServerError(
             "The demo's MariaDB server could not be set up",
-            found=(done.stdout + done.stderr)[-_OUTPUT:],
+            found=(result.stdout + result.stderr)[-_OUTPUT:],
             fix="correct what the message says, and run make demo-database again",
         )
 

@@ -61,7 +61,7 @@ class Writer:
 
     def _loop(self) -> None:
         for round_number in itertools.count():
-            begun = time.monotonic()
+            start = time.monotonic()
             for index, source in enumerate(self._sources.all):
                 time.sleep(_PAUSE)
                 self._running.wait()
@@ -77,7 +77,7 @@ class Writer:
                     except pymysql.Error as error:
                         self._error = error
                         return
-            time.sleep(max(0.0, begun + _ROUND - time.monotonic()))
+            time.sleep(max(0.0, start + _ROUND - time.monotonic()))
 
     def _alter(self, source: Source, column: str) -> None:
         self._run(f"ALTER TABLE {source.full} ADD COLUMN `{column}` {_ADDED[column]}")

@@ -59,7 +59,7 @@ def line_of(engine: str, orders: int | None, revenue: int | None, seconds: float
 
 
 def _query(spark: SparkSession, path: str) -> None:
-    begun = time.monotonic()
+    start = time.monotonic()
     sums = spark.read.format("hoodie").load(path).selectExpr("sum(orders)", "sum(revenue)").first()
     assert sums is not None
-    echo(line_of("Spark", sums[0], sums[1], time.monotonic() - begun))
+    echo(line_of("Spark", sums[0], sums[1], time.monotonic() - start))

@@ -50,13 +50,13 @@ class Driver:
 
     def wait(self) -> float:
         """Wait until the queries run. Returns the seconds. Raises DriverError when they do not start."""
-        begun = time.monotonic()
+        start = time.monotonic()
         while not self._ready.wait(0.1):
             self.check()
-            if time.monotonic() - begun > _START:
+            if time.monotonic() - start > _START:
                 self.kill()
                 raise DriverError("The queries did not start", found=self._end(), fix="try again on a quiet machine")
-        return time.monotonic() - begun
+        return time.monotonic() - start
 
     def check(self) -> None:
         """Raise DriverError when the application has ended."""

@@ -66,9 +66,9 @@ class Feed:
         """The payment events that land in a second of the feed."""
         return self._landed(_payments_of, PAYMENTS, second)
 
-    def _landed(self, made: Callable[[Feed, int], pa.Table], schema: pa.Schema, second: int) -> pa.Table:
+    def _landed(self, generate: Callable[[Feed, int], pa.Table], schema: pa.Schema, second: int) -> pa.Table:
         origins = range(max(0, second - _SPAN), second + 1)
-        events = pa.concat_tables([_arriving(made(self, origin), second) for origin in origins])
+        events = pa.concat_tables([_arriving(generate(self, origin), second) for origin in origins])
         events = events.sort_by("arrives")
         landed_at = self.begin + timedelta(seconds=second + 1)
         columns = [
@@ -95,7 +95,7 @@ def _orders_of(feed: Feed, second: int) -> pa.Table:
     base = _base(feed, second)
     dice = np.random.default_rng([feed.seed, second, 2])
     count = len(base["order_id"])
-    made = base["made"]
+    made_at = base["made"]
     first = {"version": np.full(count, 1), "amount": base["amount"], "cancelled": np.zeros(count, bool)}
     updated = np.flatnonzero(dice.random(count) < 0.10)
     cancelled = np.flatnonzero(dice.random(count) < 0.02)
@@ -103,13 +103,13 @@ def _orders_of(feed: Feed, second: int) -> pa.Table:
         feed,
         dice,
         [
-            {**_some(base, np.arange(count)), **first, "made_at": made},
+            {**_some(base, np.arange(count)), **first, "made_at": made_at},
             {
                 **_some(base, updated),
                 "version": np.full(len(updated), 2),
                 "amount": dice.integers(500, 50_000, len(updated)),
                 "cancelled": np.zeros(len(updated), bool),
-                "made_at": made[updated] + dice.uniform(1, _UPDATED, len(updated)),
+                "made_at": made_at[updated] + dice.uniform(1, _UPDATED, len(updated)),
             },
         ],
     )
@@ -118,7 +118,7 @@ def _orders_of(feed: Feed, second: int) -> pa.Table:
         "version": np.full(len(cancelled), 3),
         "amount": base["amount"][cancelled],
         "cancelled": np.ones(len(cancelled), bool),
-        "made_at": made[cancelled] + _CANCELLED,
+        "made_at": made_at[cancelled] + _CANCELLED,
     }
     return pa.concat_tables([events, _events(feed, last, last["made_at"])])
 
@@ -178,8 +178,8 @@ def _stacked(feed: Feed, dice: np.random.Generator, parts: Sequence[dict[str, An
         delay = np.where(fate < 0.85, dice.uniform(0, 0.5, count), dice.uniform(0, LATE - 2, count))
         arrives = part["made_at"] + np.where(fate > 0.999, TOO_LATE, delay)
         events = _events(feed, part, arrives)
-        again = np.flatnonzero(dice.random(count) < 0.01)
-        twice = events.take(again)
+        repeated = np.flatnonzero(dice.random(count) < 0.01)
+        twice = events.take(repeated)
         later = pc.add(twice["arrives"], 1.0)
         tables += [events, twice.set_column(twice.schema.get_field_index("arrives"), "arrives", later)]
     return pa.concat_tables(tables)

@@ -50,8 +50,10 @@ def measured(folders: Folders, since: datetime) -> dict[str, Any]:
     table = PAID_ORDERS.table(folders.lake)
     rows = table.read([_COMMIT_TIME, "landed_at"], filter=pc.field("landed_at") >= pa.scalar(since))
     commits = rows[_COMMIT_TIME].combine_chunks().dictionary_encode()
-    done = {str(instant.time): _seconds(instant.completion_time) for instant in table.timeline.commits}
-    completed = np.array([done[time] for time in commits.dictionary.to_pylist()])[commits.indices.to_numpy()]
+    completion_times = {str(instant.time): _seconds(instant.completion_time) for instant in table.timeline.commits}
+    completed = np.array([completion_times[time] for time in commits.dictionary.to_pylist()])[
+        commits.indices.to_numpy()
+    ]
     landed = rows["landed_at"].cast(pa.int64()).to_numpy() / 1_000_000
     hops = [_hop(folders, rollup.target.name, rollup.target.table(folders.lake)) for rollup in ROLLUPS]
     return dict(zip((layer.name for layer in LAYERS), lags(landed, completed, hops), strict=True))
@@ -63,8 +65,8 @@ def _hop(folders: Folders, name: str, table: HoodieTable) -> Hop:
     key = KEY + json.loads((checkpoint / "metadata").read_text())["id"]
     state, batches = table.state(), []
     for instant in state.timeline.commits:
-        if found := state.commit_metadata(instant).extra.get(key):
-            offset = checkpoint / "offsets" / str(json.loads(found)["batch"])
+        if checkpoint_json := state.commit_metadata(instant).extra.get(key):
+            offset = checkpoint / "offsets" / str(json.loads(checkpoint_json)["batch"])
             position = json.loads(offset.read_text().splitlines()[-1])["position"]
             batches.append((_seconds(position), _seconds(instant.completion_time)))
     return Hop(*np.array(batches).reshape(-1, 2).T)

@@ -78,7 +78,7 @@ class StreamDemo:
 
     def run(self, rate: int, seed: int, parts: Sequence[Part]) -> None:
         """Raises StreamDemoError when a layer is wrong at a stop, DriverError when the queries end by themselves."""
-        begun = time.monotonic()
+        start = time.monotonic()
         try:
             seconds = self._start().wait()
             self.console.print(
@@ -92,7 +92,7 @@ class StreamDemo:
         self.console.print(_table(self.figures))
         self.console.print(
             f"[bold green]All three tables equal the batch recomputation of {self.events:,} events at {len(parts)} stops"
-            f"[/bold green]. {time.monotonic() - begun:.0f} s in all."
+            f"[/bold green]. {time.monotonic() - start:.0f} s in all."
         )
 
     def _part(self, part: Part, feed: Feed) -> None:
@@ -113,10 +113,10 @@ class StreamDemo:
 
     def _compare(self) -> None:
         """No event lands now. Wait until the layers are what the events say."""
-        begun = time.monotonic()
+        start = time.monotonic()
         while faults := differences(self.folders.landing, self.folders.lake):
             self._running().check()
-            if time.monotonic() - begun > _PATIENCE:
+            if time.monotonic() - start > _PATIENCE:
                 raise StreamDemoError(
                     f"The layers are not what {self.events:,} events say, {_PATIENCE:.0f} s after the last one",
                     found=", ".join(faults),
@@ -128,11 +128,11 @@ class StreamDemo:
         )
 
     def _query(self) -> None:
-        begun = time.monotonic()
+        start = time.monotonic()
         with dbapi.connect(str(self.folders.lake)) as connection, connection.cursor() as cursor:
             cursor.execute(f"SELECT sum(orders), sum(revenue) FROM {BY_COUNTRY.name}")
             orders, revenue = cursor.fetchall()[0]
-        self._say(line_of("DuckDB", orders, revenue, time.monotonic() - begun))
+        self._say(line_of("DuckDB", orders, revenue, time.monotonic() - start))
 
     def _say(self, line: str) -> None:
         self.console.print(f"  {line}")

@@ -36,8 +36,8 @@ Condition = Annotated[str, AfterValidator(_condition)]
 def filter_text(column: str, condition: str) -> str:
     """The condition on a column as a filter, such as `"amount" >= 0`."""
     name = ".".join('"' + part.replace('"', '""') + '"' for part in column.split("."))
-    said = "is not null" if _NOT_NULL.fullmatch(condition) else condition.strip()
-    return f"{name} {_NEXT.sub(lambda found: f'{found[1]} {name} ', said)}"
+    predicate = "is not null" if _NOT_NULL.fullmatch(condition) else condition.strip()
+    return f"{name} {_NEXT.sub(lambda match: f'{match[1]} {name} ', predicate)}"
 
 
 class Expect(Part):
@@ -58,20 +58,20 @@ class Expect(Part):
 
     @model_validator(mode="before")
     @classmethod
-    def _by_column(cls, given: Any) -> Any:
+    def _by_column(cls, section: Any) -> Any:
         """Put the keys that are columns below `columns`."""
-        if not isinstance(given, dict):
-            return given
-        own = {name: value for name, value in given.items() if name in cls.model_fields}
-        said = own.get("columns", {})
-        others = {str(name): value for name, value in given.items() if name not in cls.model_fields}
-        if not isinstance(said, dict):
+        if not isinstance(section, dict):
+            return section
+        own = {name: value for name, value in section.items() if name in cls.model_fields}
+        columns = own.get("columns", {})
+        others = {str(name): value for name, value in section.items() if name not in cls.model_fields}
+        if not isinstance(columns, dict):
             return own
-        if twice := said.keys() & others.keys():
+        if twice := columns.keys() & others.keys():
             raise ValueError(f"names the column {min(twice)!r} twice")
-        merged = {**said, **others}
-        one = {name: (value,) if isinstance(value, str) else value for name, value in merged.items()}
-        return {**own, "columns": one} if merged else own
+        merged = {**columns, **others}
+        merged_columns = {name: (value,) if isinstance(value, str) else value for name, value in merged.items()}
+        return {**own, "columns": merged_columns} if merged else own
 
     @property
     def reads_rows(self) -> bool:
@@ -81,14 +81,14 @@ class Expect(Part):
     @property
     def conditions(self) -> tuple[tuple[str, str], ...]:
         """Each column and condition."""
-        return tuple((name, each) for name, conditions in self.columns.items() for each in conditions)
+        return tuple((name, condition) for name, conditions in self.columns.items() for condition in conditions)
 
     @property
     def texts(self) -> tuple[str, ...]:
         """The checks, for people."""
         rows = [f"rows {self.rows.strip()}"] if self.rows else []
         unique = [f"unique {', '.join(self.unique)}"] if self.unique else []
-        return (*rows, *(f"{name} {each.strip()}" for name, each in self.conditions), *unique)
+        return (*rows, *(f"{name} {condition.strip()}" for name, condition in self.conditions), *unique)
 
 
 def unknown_columns(expect: Expect, names: Iterable[str]) -> Iterator[tuple[tuple[str, ...], str]]:

@@ -144,15 +144,15 @@ class Column(Part):
 
     @model_validator(mode="before")
     @classmethod
-    def _quoted(cls, given: object) -> object:
+    def _quoted(cls, value: object) -> object:
         """Refuse a default of a text column that YAML read as a number or a truth value, such as 1.10 or no: its text is lost."""
         text = False
-        if isinstance(given, dict) and isinstance(given.get("default"), bool | int | float | date):
+        if isinstance(value, dict) and isinstance(value.get("default"), bool | int | float | date):
             with suppress(ValueError):
-                text = parse_type(str(given.get("type"))).name == "string"
+                text = parse_type(str(value.get("type"))).name == "string"
             if text:
-                raise ValueError(f"the default of a text column must be in quotes (YAML reads {given['default']!r})")
-        return given
+                raise ValueError(f"the default of a text column must be in quotes (YAML reads {value['default']!r})")
+        return value
 
 
 class Timestamps(Part):
@@ -257,20 +257,20 @@ def _shape_contradictions(feed: Feed) -> Iterator[tuple[KeyPath, str]]:
             continue
         kind = parse_type(declared.type).name
         if kind in _MOMENTS.values() and kind != _MOMENTS[times.times.are_moments]:
-            wanted = "with a zone" if kind == _MOMENTS[True] else "without a zone"
+            expected = "with a zone" if kind == _MOMENTS[True] else "without a zone"
             yield (
                 ("timestamps", name),
-                f"`schema` says {declared.type}, a time {wanted}; formats and `zone` here say otherwise",
+                f"`schema` says {declared.type}, a time {expected}; formats and `zone` here say otherwise",
             )
 
 
 def _csv_contradictions(feed: Feed) -> Iterator[tuple[KeyPath, str]]:
     csv = feed.csv
     signs = {"delimiter": csv.delimiter, "quote": csv.quote, "escape": csv.escape}
-    taken: dict[str, str] = {}
+    names_by_sign: dict[str, str] = {}
     for name, sign in signs.items():
-        if sign is not None and taken.setdefault(sign, name) != name:
-            yield ("csv", name), f"cannot be {sign!r}: that is the {taken[sign]}"
+        if sign is not None and names_by_sign.setdefault(sign, name) != name:
+            yield ("csv", name), f"cannot be {sign!r}: that is the {names_by_sign[sign]}"
     if csv.comment is not None and csv.comment[0] in (csv.quote, csv.delimiter):
         yield ("csv", "comment"), f"cannot begin with {csv.comment[0]!r}: so do rows"
     if csv.decimal_mark == csv.thousands_mark:

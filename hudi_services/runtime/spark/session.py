@@ -47,8 +47,8 @@ def open_session(
         for name in _REPEATING:
             log4j.core.config.Configurator.setLevel(name, log4j.Level.OFF)
     workers = session.sparkContext.environment
-    given = workers.get("PYTHONPATH", "").split(os.pathsep)
-    workers["PYTHONPATH"] = os.pathsep.join(dict.fromkeys([*checkout_folders(), *filter(None, given)]))
+    python_path = workers.get("PYTHONPATH", "").split(os.pathsep)
+    workers["PYTHONPATH"] = os.pathsep.join(dict.fromkeys([*checkout_folders(), *filter(None, python_path)]))
     return session
 
 

@@ -49,17 +49,17 @@ def _steps(table: Table, section: Archive) -> tuple[Step, ...]:
     move = Run("archive", "archive")
     if section.schedule is None or not table.filled_here:
         return (move,)
-    return WhenDue("due", lambda asked: not_begun(table) or Outlook(True, f"a run of type {asked.run_type}")), move
+    return WhenDue("due", lambda request: not_begun(table) or Outlook(True, f"a run of type {request.run_type}")), move
 
 
-def _arguments(table: Table, section: Archive, asked: RunRequest) -> Arguments:
+def _arguments(table: Table, section: Archive, request: RunRequest) -> Arguments:
     """The arguments of a run. The retention of the table's cleaner and compactions holds here, too; the form's number
     goes before the table's own."""
     options = with_retention(table, section.hoodie)
-    commits = asked.params.get("commits")
+    commits = request.params.get("commits")
     if commits is not None:
         options |= {MIN_COMMITS.name: str(commits), MAX_COMMITS.name: str(int(commits) + 1)}
-    return Arguments(only_flags(asked), options)
+    return Arguments(only_flags(request), options)
 
 
 ARCHIVE = ServiceEntry(

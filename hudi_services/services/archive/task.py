@@ -28,9 +28,9 @@ class ArchiveTask:
 
     def run(self, engine: Engine) -> ServiceResult:
         """The result's `instant` is the last one that was archived."""
-        done = HoodieTable.open(self.base_path, engine=engine).run(Archive(self.only), self.options)
-        message, instant = ARCHIVE.report(done)
-        blockers = tuple(blocker.as_dict() for blocker in done.decision.blockers)
+        result = HoodieTable.open(self.base_path, engine=engine).run(Archive(self.only), self.options)
+        message, instant = ARCHIVE.report(result)
+        blockers = tuple(blocker.as_dict() for blocker in result.decision.blockers)
         uncounted = ("bytes_read", "bytes_written", "files_written", "files_deleted", "bytes_deleted")
         return ServiceResult("archive", message, instant, blockers=blockers, uncounted=uncounted)
 

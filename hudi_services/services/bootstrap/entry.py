@@ -63,14 +63,14 @@ def _task(
     }
     flags |= {keys.MODE_REGEX.name: mode_regex} if mode_regex is not None else {}
     flags |= {keys.PARALLELISM.name: parallelism} if parallelism is not None else {}
-    given = select_keys(own, keys.BOOTSTRAP_KEYS)
-    twice = sorted(flags.keys() & given.keys())
+    registered = select_keys(own, keys.BOOTSTRAP_KEYS)
+    twice = sorted(flags.keys() & registered.keys())
     if twice:
         raise ConfigError(f"Option {twice[0]} has a flag of its own", fix="give the flag alone")
     from hoodie.services.bootstrap import BootstrapRequest
     from hudi_services.services.bootstrap.task import BootstrapTask
 
-    request = BootstrapRequest(call.base_path, select_keys(own, CREATE_KEYS), {**given, **flags})
+    request = BootstrapRequest(call.base_path, select_keys(own, CREATE_KEYS), {**registered, **flags})
     return BootstrapTask(request, step, call.tell)
 
 
@@ -98,14 +98,14 @@ def _steps(table: Table, section: Bootstrap) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def _arguments(table: Table, section: Bootstrap, asked: RunRequest) -> Arguments:
+def _arguments(table: Table, section: Bootstrap, request: RunRequest) -> Arguments:
     """The mode is the step: `preflight`, `bootstrap` or `validate`; none is all of them."""
     if table.keys is None:
         raise RegistryError(f"Table {table.name} has nothing to bootstrap", fix="give it `bootstrap` and `keys`")
     flags = ["--source-path", section.source_path, "--source-format", section.source_format]
     flags += ["--mode", section.mode, "--mode-regex", section.mode_regex]
     flags += ["--check-keys", section.check_keys]
-    flags += ["--step", asked.mode] if asked.mode else []
+    flags += ["--step", request.mode] if request.mode else []
     version = {VERSION.name: str(table.version)}
     return Arguments(tuple(flags), {**options_of_new(table, table.keys), **version, **table.hoodie, **section.hoodie})
 

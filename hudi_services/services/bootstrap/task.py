@@ -43,31 +43,31 @@ class BootstrapTask:
         return _decision(preflight(self.request, engine))
 
     def run(self, engine: Engine) -> ServiceResult:
-        said: list[str] = []
+        messages: list[str] = []
         plan: BootstrapPlan | None = None
-        done: BootstrapResult | None = None
+        result: BootstrapResult | None = None
         if self.step == "preflight":
             plan = preflight(self.request, engine)
             self._tell_notes(plan)
-            said.append(_refused(plan))
+            messages.append(_refused(plan))
         if self.step in ("all", "bootstrap"):
-            done = run_bootstrap(self.request, SystemClock(), engine)
-            plan = done.plan
+            result = run_bootstrap(self.request, SystemClock(), engine)
+            plan = result.plan
             self._tell_notes(plan)
-            said.append(_done(done))
+            messages.append(_done(result))
         if self.step in ("all", "validate"):
-            said.append(self._validated(validate_bootstrap(self.request, SystemClock(), engine)))
+            messages.append(self._validated(validate_bootstrap(self.request, SystemClock(), engine)))
         return ServiceResult(
             "bootstrap",
-            message="; ".join(said),
-            instant=done.instant if done is not None and not done.repeated else None,
+            message="; ".join(messages),
+            instant=result.instant if result is not None and not result.repeated else None,
             rows_read=plan.rows if plan else 0,
-            rows_written=done.rows if done else 0,
-            rows_inserted=done.rows if done else 0,
+            rows_written=result.rows if result else 0,
+            rows_inserted=result.rows if result else 0,
             files_read=len(plan.files) if plan else 0,
             bytes_read=plan.bytes_read if plan else 0,
-            files_written=done.files_written if done else 0,
-            bytes_written=done.bytes_written if done else 0,
+            files_written=result.files_written if result else 0,
+            bytes_written=result.bytes_written if result else 0,
         )
 
     def work(self, engine: Engine) -> Work:

@@ -92,14 +92,14 @@ def _steps(table: Table, section: Clean) -> tuple[Step, ...]:
     if after is None and (section.schedule is None or not table.filled_here):
         return remove
 
-    def look(asked: RunRequest) -> Outlook:
+    def look(request: RunRequest) -> Outlook:
         """People are never held up; the clock while there is no table yet, ingestions also while there are too few commits."""
-        if asked.run_type == "manual":
+        if request.run_type == "manual":
             return Outlook(True, "asked for by hand")
         if missing := not_begun(table):
             return missing
-        if after is None or asked.run_type != "asset_triggered":
-            return Outlook(True, f"asked for by a run of type {asked.run_type}")
+        if after is None or request.run_type != "asset_triggered":
+            return Outlook(True, f"asked for by a run of type {request.run_type}")
         from hudi_services.services.clean.task import outlook
 
         return outlook(table.base_path, after)
@@ -107,22 +107,22 @@ def _steps(table: Table, section: Clean) -> tuple[Step, ...]:
     return WhenDue("due", look), *remove
 
 
-def _arguments(_table: Table, section: Clean, asked: RunRequest) -> Arguments:
+def _arguments(_table: Table, section: Clean, request: RunRequest) -> Arguments:
     """The form's policy, and how many commits, file versions or hours it retains, go before the table's own options."""
     options: Mapping[str, str] = section.hoodie
-    policy, retained = asked.params.get("policy"), asked.params.get("retained")
+    policy, retained = request.params.get("policy"), request.params.get("retained")
     if policy not in (None, _FROM_TABLE):
         options = _replaced(options, POLICY, policy)
     if retained is not None:
         key = _RETAINED[resolve(select_keys(options, [POLICY]), [POLICY])[POLICY]]
         options = _replaced(options, key, str(retained))
-    agreed = ("--yes", asked.agreed) if asked.agreed else ()
-    return Arguments((*agreed, *only_flags(asked)), options)
+    agreed = ("--yes", request.agreed) if request.agreed else ()
+    return Arguments((*agreed, *only_flags(request)), options)
 
 
 def _replaced(options: Mapping[str, str], key: ConfigKey[Any], value: str) -> dict[str, str]:
     """`options` with one value for `key`, under whichever of its names it stood."""
-    return {name: given for name, given in options.items() if name not in key.names} | {key.name: value}
+    return {name: option for name, option in options.items() if name not in key.names} | {key.name: value}
 
 
 CLEAN = ServiceEntry(

@@ -39,20 +39,20 @@ class CleanTask:
     def run(self, engine: Engine) -> ServiceResult:
         table = HoodieTable.open(self.base_path, engine=engine)
         try:
-            done = table.run(Clean(self.agreed, self.only), self.options)
+            result = table.run(Clean(self.agreed, self.only), self.options)
         except DeleteCapError as error:
             if not self.ask(f"{error.what}: {error.found}. Delete them?"):
                 raise
-            done = table.run(Clean(error.digest, self.only), self.options)
-        planned = done.decision.plan
-        message, instant = CLEAN.report(done)
+            result = table.run(Clean(error.digest, self.only), self.options)
+        planned = result.decision.plan
+        message, instant = CLEAN.report(result)
         return ServiceResult(
             "clean",
             message,
             instant,
-            files_deleted=done.files_deleted,
+            files_deleted=result.files_deleted,
             bytes_deleted=planned.bytes if planned else 0,
-            blockers=tuple(blocker.as_dict() for blocker in done.decision.blockers),
+            blockers=tuple(blocker.as_dict() for blocker in result.decision.blockers),
             gain=Gain(bytes_freed=planned.bytes if planned else 0),
         )
 

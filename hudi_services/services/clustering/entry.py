@@ -75,18 +75,22 @@ def _outlook(base_path: str, options: Mapping[str, str]) -> Outlook:
     return outlook(base_path, options)
 
 
-def _arguments(table: Table, section: Cluster, asked: RunRequest) -> Arguments:
+def _arguments(table: Table, section: Cluster, request: RunRequest) -> Arguments:
     """The arguments of a run. Values of the form for a new plan go before the table's own options; a plan that waits
     has its own."""
-    arguments = plan_arguments(table, section, asked)
-    if asked.mode == "execute":
+    arguments = plan_arguments(table, section, request)
+    if request.mode == "execute":
         return arguments
-    said = {}
-    if partitions := asked.params.get("partitions"):
-        said = {PARTITION_SELECTED.name: ",".join(partitions), PARTITION_FILTER.name: NONE, PARTITION_REGEX.name: ".*"}
-    if columns := asked.params.get("columns"):
-        said[SORT_COLUMNS.name] = ",".join(columns)
-    return replace(arguments, options=laid_over(said, arguments.options))
+    overrides = {}
+    if partitions := request.params.get("partitions"):
+        overrides = {
+            PARTITION_SELECTED.name: ",".join(partitions),
+            PARTITION_FILTER.name: NONE,
+            PARTITION_REGEX.name: ".*",
+        }
+    if columns := request.params.get("columns"):
+        overrides[SORT_COLUMNS.name] = ",".join(columns)
+    return replace(arguments, options=laid_over(overrides, arguments.options))
 
 
 CLUSTER: ServiceEntry[Cluster] = ServiceEntry(

@@ -61,42 +61,44 @@ class ClusterTask:
 
     def run(self, engine: Engine) -> ServiceResult:
         table = HoodieTable.open(self.base_path, engine=engine)
-        said: list[str] = []
+        messages: list[str] = []
         scheduled: str | None = None
         blockers: Sequence[Blocker] = ()
         if self.mode == "schedule":  # else what waits is carried out
             instant, decision, expired = schedule_clustering(
                 table.access, self.options, force=self.force, only=self.only
             )
-            said += [f"gave {expired_plan.time} up, which no run carried out" for expired_plan in expired]
+            messages += [f"gave {expired_plan.time} up, which no run carried out" for expired_plan in expired]
         elif self.mode != "execute":
             instant, decision = schedule(table.access, CLUSTERING, self.options, force=self.force, only=self.only)
         if self.mode != "execute":
             scheduled, blockers = instant.time if instant is not None else None, decision.blockers
-            said.append(f"scheduled {scheduled}" if scheduled else f"none scheduled: {decision.reason}")
+            messages.append(f"scheduled {scheduled}" if scheduled else f"none scheduled: {decision.reason}")
         results: list[ClusteringResult] = []
         if self.mode != "schedule":
             pending = waiting(table.state(), CLUSTERING)
             results = self._execute(table, pending, self.instant if self.only is None else scheduled)
-            said.append(f"executed {len(results)} of {max(len(pending), len(results))} waiting")
-            said += [f"{self.instant} was carried out already"] if self.instant is not None and not results else []
+            messages.append(f"executed {len(results)} of {max(len(pending), len(results))} waiting")
+            messages += [f"{self.instant} was carried out already"] if self.instant is not None and not results else []
         passed_over = sum(len(result.passed_over) for result in results)
         if passed_over:
-            said.append(f"{counted(passed_over, 'file group')} passed over, as they were changed since the plan")
-        done = {result.instant.time for result in results}
+            messages.append(f"{counted(passed_over, 'file group')} passed over, as they were changed since the plan")
+        executed = {result.instant.time for result in results}
         stats = [stat for result in results for stat in result.metadata.stats]
         read = [file_slice for result in results for file_slice in result.read]
         files = sum(len(group.files) for group in read)
         return ServiceResult(
             "cluster",
-            message=with_blockers("; ".join(said), [blocker for blocker in blockers if blocker.instant not in done]),
+            message=with_blockers(
+                "; ".join(messages), [blocker for blocker in blockers if blocker.instant not in executed]
+            ),
             instant=results[-1].instant.time if results else scheduled,
             rows_written=sum(stat.num_writes for stat in stats),
             files_read=files,
             bytes_read=sum(group.size for group in read),
             files_written=len(stats),
             bytes_written=sum(stat.file_size for stat in stats),
-            blockers=[blocker.as_dict() for blocker in blockers if blocker.instant not in done],
+            blockers=[blocker.as_dict() for blocker in blockers if blocker.instant not in executed],
             gain=Gain(files_before=files, files_after=len(stats)),
             uncounted=("rows_read",),
         )

@@ -54,12 +54,12 @@ def _contradictions(table: Table, section: Compact) -> Iterator[tuple[KeyPath, s
         yield ("compact",), "has no effect on a COPY_ON_WRITE table; remove it, or say type: MERGE_ON_READ"
 
 
-def _arguments(table: Table, section: Compact, asked: RunRequest) -> Arguments:
+def _arguments(table: Table, section: Compact, request: RunRequest) -> Arguments:
     """Raises ValueError where a plan is to be removed and another one made."""
-    instant = asked.params.get(UNSCHEDULE.name)
+    instant = request.params.get(UNSCHEDULE.name)
     if not instant:
-        return plan_arguments(table, section, asked)
-    if asked.params.get("force") or asked.params.get(ONLY):
+        return plan_arguments(table, section, request)
+    if request.params.get("force") or request.params.get(ONLY):
         raise ValueError("unschedule contradicts force and plan: leave these out")
     return Arguments(("--unschedule", str(instant)), section.hoodie)
 

@@ -59,27 +59,27 @@ class CompactTask:
 
     def run(self, engine: Engine) -> ServiceResult:
         table = HoodieTable.open(self.base_path, engine=engine)
-        said: list[str] = []
+        messages: list[str] = []
         scheduled: str | None = None
         blockers: Sequence[Blocker] = ()
         if self.mode != "execute":
             scheduled, decision = _schedule(table, self.options, force=self.force, only=self.only)
-            said.append(f"scheduled {scheduled}" if scheduled else f"none scheduled: {decision.reason}")
+            messages.append(f"scheduled {scheduled}" if scheduled else f"none scheduled: {decision.reason}")
             blockers = decision.blockers
         results: list[CompactionResult] = []
         if self.mode != "schedule":
             pending = waiting(table.state(), *_SERVICES)
             results = self._execute(table, pending, self.instant if self.only is None else scheduled)
-            said.append(f"executed {len(results)} of {max(len(pending), len(results))} waiting")
-            said += [f"{self.instant} was carried out already"] if self.instant is not None and not results else []
-        done = {result.instant.time for result in results}
-        blockers = [blocker for blocker in blockers if blocker.instant not in done]
+            messages.append(f"executed {len(results)} of {max(len(pending), len(results))} waiting")
+            messages += [f"{self.instant} was carried out already"] if self.instant is not None and not results else []
+        executed = {result.instant.time for result in results}
+        blockers = [blocker for blocker in blockers if blocker.instant not in executed]
         stats = [stat for result in results for stat in result.metadata.stats]
         merged = [group for result in results for group in result.merged]
         logs = [log for group in merged for log in group.log_files]
         return ServiceResult(
             "compact",
-            message=with_blockers("; ".join(said), blockers),
+            message=with_blockers("; ".join(messages), blockers),
             instant=results[-1].instant.time if results else scheduled,
             rows_written=sum(stat.num_writes for stat in stats),
             rows_updated=sum(stat.num_updates for stat in stats),

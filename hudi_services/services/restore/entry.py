@@ -79,14 +79,14 @@ def _steps(table: Table, _section: Restore) -> tuple[Step, ...]:
     )
 
 
-def _arguments(_table: Table, section: Restore, asked: RunRequest) -> Arguments:
+def _arguments(_table: Table, section: Restore, request: RunRequest) -> Arguments:
     """The form's operation, instant and comments. Raises ConfigError for an instant that is missing."""
-    given = asked.params
-    operation, instant = given.get("operation") or EXPLAIN, given.get("instant")
+    params = request.params
+    operation, instant = params.get("operation") or EXPLAIN, params.get("instant")
     flags = ("--operation", operation, *(("--instant", instant) if instant else ()))
-    flags += ("--comments", given["comments"]) if given.get("comments") else ()
-    flags += ("--skip-files",) if given.get("skip_files") else ()
-    return Arguments((*flags, *(("--agreed", asked.agreed) if asked.agreed else ())), section.hoodie)
+    flags += ("--comments", params["comments"]) if params.get("comments") else ()
+    flags += ("--skip-files",) if params.get("skip_files") else ()
+    return Arguments((*flags, *(("--agreed", request.agreed) if request.agreed else ())), section.hoodie)
 
 
 def _notes(_table: Table) -> tuple[str, ...]:

@@ -61,9 +61,9 @@ class TakeBackTask:
     def run(self, engine: Engine) -> ServiceResult:
         table = HoodieTable.open(self.base_path, engine=engine)
         before, schema = Feeds.of(table.state()), table.stored_schema
-        done: TookBack = table.run(self.service, self.options)
-        message, instant = self.service.report(done)
-        items = done.decision.items
+        result: TookBack = table.run(self.service, self.options)
+        message, instant = self.service.report(result)
+        items = result.decision.items
         size = items.bytes if items is not None else 0
         reloads = Reloads(before, Feeds.of(table.state()))
         files = reloads.files
@@ -76,7 +76,7 @@ class TakeBackTask:
             self.service.name,
             message,
             instant,
-            files_deleted=done.files_deleted,
+            files_deleted=result.files_deleted,
             bytes_deleted=size,
             loads_again=() if self.skip_files else tuple(files),
         )

@@ -67,8 +67,8 @@ class Reloads:
         return sorted(
             f"{source.rstrip('/')}/{path}"
             for source, files in was.sources.items()
-            for path, taken in files.items()
-            if now.loaded(source).get(path) != taken
+            for path, loaded_file in files.items()
+            if now.loaded(source).get(path) != loaded_file
         )
 
     def facts(self) -> dict[str, Any]:
@@ -128,5 +128,5 @@ class Reloads:
 
 def reloads_of(state: TableState, times: Collection[str]) -> Reloads:
     """The reloads of a rollback of these instants."""
-    gone = [commit for commit in state.timeline.commits if commit.time in times]
-    return Reloads(Feeds.of(state), Feeds.of(state.before(gone)))
+    undone = [commit for commit in state.timeline.commits if commit.time in times]
+    return Reloads(Feeds.of(state), Feeds.of(state.before(undone)))

@@ -39,9 +39,9 @@ class MakeSavepointTask:
         """The result has no instant, as no row is changed."""
         table = HoodieTable.open(self.base_path, engine=engine)
         locking = select_keys(self.options, SAVEPOINT_OPTIONS.keys)
-        made = table.savepoint(self.instant, comments=self.comments, options=locking)
-        kept = counted(sum(1 for _ in made.paths), "file")
-        return ServiceResult("restore", f"made savepoint {made.instant}, which keeps {kept}", acted=True)
+        savepoint = table.savepoint(self.instant, comments=self.comments, options=locking)
+        files = counted(sum(1 for _ in savepoint.paths), "file")
+        return ServiceResult("restore", f"made savepoint {savepoint.instant}, which keeps {files}", acted=True)
 
     def work(self, engine: Engine) -> Work:
         return _NO_ROW
@@ -100,9 +100,9 @@ class RestoreTask:
     def _question(self, decision: Decision[Any]) -> DeleteCapError:
         for line in decision.as_text("restore").splitlines():
             self.tell(line)
-        gone = counted(len(decision.items or ()), "instant")
+        instants = counted(len(decision.items or ()), "instant")
         return DeleteCapError(
-            f"Restoring table {self.base_path} to savepoint {self.instant} takes back {gone}",
+            f"Restoring table {self.base_path} to savepoint {self.instant} takes back {instants}",
             found="; ".join(
                 line for stage in decision.stages if isinstance(stage, Loss | Notes) for line in stage_lines(stage)
             ),

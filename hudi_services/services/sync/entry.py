@@ -35,10 +35,10 @@ def _steps(table: Table, section: Sync) -> tuple[Step, ...]:
     tell = Run("sync", "sync")
     if section.schedule is None or not table.filled_here:
         return (tell,)
-    return WhenDue("due", lambda asked: not_begun(table) or Outlook(True, f"a run of type {asked.run_type}")), tell
+    return WhenDue("due", lambda request: not_begun(table) or Outlook(True, f"a run of type {request.run_type}")), tell
 
 
-def _arguments(_table: Table, section: Sync, _asked: RunRequest) -> Arguments:
+def _arguments(_table: Table, section: Sync, _request: RunRequest) -> Arguments:
     return Arguments(options=section.hoodie)
 
 

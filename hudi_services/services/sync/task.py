@@ -30,8 +30,8 @@ class SyncTask:
         """The result's `instant` is the last commit that the catalog knows now."""
         _quiet()
         plan = HoodieTable.open(self.base_path, engine=engine).run(SYNC, self.options)
-        made = f"{len(plan.actions)} changes to the catalog; " if plan.actions else ""
-        return ServiceResult("sync", made + plan.reason, plan.instant if plan.actions else None)
+        changes = f"{len(plan.actions)} changes to the catalog; " if plan.actions else ""
+        return ServiceResult("sync", changes + plan.reason, plan.instant if plan.actions else None)
 
     def work(self, engine: Engine) -> Work:
         return Work(0, "a catalog is updated, no row is read")

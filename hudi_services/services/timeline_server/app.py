@@ -64,8 +64,8 @@ class Guarded:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            given = dict(scope["headers"]).get(SECRET_HEADER.lower().encode(), b"")
-            if not hmac.compare_digest(given, self._expected):
+            secret = dict(scope["headers"]).get(SECRET_HEADER.lower().encode(), b"")
+            if not hmac.compare_digest(secret, self._expected):
                 await PlainTextResponse("who asks must know the secret", HTTPStatus.UNAUTHORIZED)(scope, receive, send)
                 return
         await self._app(scope, receive, send)
@@ -74,10 +74,10 @@ class Guarded:
 def make_app(tables: Mapping[str, ServedTable], secret: str) -> ASGIApp:
     """The application that serves these tables, by their base paths."""
     app = FastAPI(dependencies=[Depends(refuse_others)], openapi_url=None)
-    here = {identity(base_path): served for base_path, served in tables.items()}
+    by_identity = {identity(base_path): served for base_path, served in tables.items()}
 
     def named(table: str) -> ServedTable:
-        served_table = tables.get(table) or here.get(identity(table))
+        served_table = tables.get(table) or by_identity.get(identity(table))
         if served_table is None:
             raise TableNotFoundError(f"Table {table!r:.200} is not served here", found=", ".join(tables))
         return served_table
@@ -95,26 +95,26 @@ def make_app(tables: Mapping[str, ServedTable], secret: str) -> ASGIApp:
     @app.get("/v1/timeline")
     def timeline(table: str) -> dict[str, Any]:
         state = named(table).state()
-        shown = [
+        instants = [
             {"time": i.time, "action": i.action, "state": i.state.name, "completed": i.completion_time}
             for i in state.timeline
         ]
-        return {"table": table, "version": state.properties.version, "instants": shown}
+        return {"table": table, "version": state.properties.version, "instants": instants}
 
     @app.get("/v1/slices")
     def slices(table: str, partition: str | None = None) -> dict[str, Any]:
         return {"table": table, "slices": [_slice(file_slice) for file_slice in named(table).slices(partition)]}
 
     @app.post(BEGIN_PATH)
-    def begin(asked: InstantRequest) -> dict[str, Any]:
-        named(asked.table).begin(Time.of(asked.instant))
-        return {"begun": asked.instant}
+    def begin(request: InstantRequest) -> dict[str, Any]:
+        named(request.table).begin(Time.of(request.instant))
+        return {"begun": request.instant}
 
     @app.post(MARKERS_PATH)
-    async def note(asked: MarkerRequest) -> dict[str, Any]:
-        answer = await run_in_threadpool(named(asked.table).note, Time.of(asked.instant), asked.marker)
+    async def note(request: MarkerRequest) -> dict[str, Any]:
+        answer = await run_in_threadpool(named(request.table).note, Time.of(request.instant), request.marker)
         await asyncio.wrap_future(answer)
-        return {"noted": asked.marker}
+        return {"noted": request.marker}
 
     return Guarded(app, secret)
 

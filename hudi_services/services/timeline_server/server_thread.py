@@ -29,7 +29,7 @@ def serving(batches: MarkerBatches, host: str, port: int) -> Iterator[ServerAddr
     """A server of this process for the markers of one instant, with a secret of its own. Raises ConfigError for a port that is
     taken."""
     storage = batches.storage
-    table = ServedTable(storage, SystemClock(), taken={batches.instant: batches})
+    table = ServedTable(storage, SystemClock(), batches={batches.instant: batches})
     secret = secrets.token_urlsafe(_SECRET_BYTES)
     with listening(host, port) as listener, served({storage.base_path: table}, secret, listener):
         yield ServerAddress(host, listener.getsockname()[1], secret)

@@ -24,13 +24,13 @@ class ServedTable:
         storage: Storage,
         clock: Clock,
         batching: Batching | None = None,
-        taken: Mapping[Time, MarkerBatches] | None = None,
+        batches: Mapping[Time, MarkerBatches] | None = None,
     ) -> None:
-        """`taken` are the instants whose markers are taken; None: those of every pending instant, by `batching`."""
+        """`batches` are the markers by instant; None: those of every pending instant, by `batching`."""
         self.storage = storage
         self._clock = clock
         self._batching = batching
-        self._batches = dict(taken or {})
+        self._batches = dict(batches or {})
         self._lock = Lock()
         self._state: TableState | None = None
         self._views: dict[str | None, TableView] = {}
@@ -59,9 +59,9 @@ class ServedTable:
         """
         with self._lock:
             self._refuse_others(instant)
-            known = self._batches.pop(instant, None)
-        if known is not None:
-            known.close()
+            batches = self._batches.pop(instant, None)
+        if batches is not None:
+            batches.close()
 
     def note(self, instant: Time, marker: str) -> Future[None]:
         """Have a marker written. Raises UnsafePathError; PendingInstantError for an instant that is not being written."""
@@ -105,8 +105,8 @@ class ServedTable:
                 found="it is not being written",
                 fix="nothing was noted; find out who asks for it",
             )
-        for done in set(self._batches) - pending:
-            self._batches.pop(done).close()
+        for completed in set(self._batches) - pending:
+            self._batches.pop(completed).close()
 
     def _begun(self, instant: Time) -> MarkerBatches:
         if not isinstance(self.storage, ReplacingStorage) or self._batching is None:

@@ -72,16 +72,16 @@ def _steps(table: Table, section: Ttl) -> tuple[Step, ...]:
     )
     if section.schedule is None or not table.filled_here:
         return drop
-    return WhenDue("due", lambda asked: not_begun(table) or Outlook(True, f"a run of type {asked.run_type}")), *drop
+    return WhenDue("due", lambda request: not_begun(table) or Outlook(True, f"a run of type {request.run_type}")), *drop
 
 
-def _arguments(_table: Table, section: Ttl, asked: RunRequest) -> Arguments:
+def _arguments(_table: Table, section: Ttl, request: RunRequest) -> Arguments:
     """The form's days go before the table's own."""
-    options, days = dict(section.hoodie), asked.params.get("days")
+    options, days = dict(section.hoodie), request.params.get("days")
     if days is not None:
         options[DAYS_RETAINED.name] = str(days)
-    agreed = ("--yes", asked.agreed) if asked.agreed else ()
-    return Arguments((*agreed, *only_flags(asked)), options)
+    agreed = ("--yes", request.agreed) if request.agreed else ()
+    return Arguments((*agreed, *only_flags(request)), options)
 
 
 TTL = ServiceEntry(

@@ -35,13 +35,13 @@ class TtlTask:
     def run(self, engine: Engine) -> ServiceResult:
         table = HoodieTable.open(self.base_path, engine=engine)
         try:
-            done = table.run(Ttl(self.agreed, self.only), self.options)
+            result = table.run(Ttl(self.agreed, self.only), self.options)
         except DeleteCapError as error:
             if not self.ask(f"{error.what}: {error.found}. Drop them?"):
                 raise
-            done = table.run(Ttl(error.digest, self.only), self.options)
-        message, instant = TTL.report(done)
-        blockers = tuple(blocker.as_dict() for blocker in done.decision.blockers)
+            result = table.run(Ttl(error.digest, self.only), self.options)
+        message, instant = TTL.report(result)
+        blockers = tuple(blocker.as_dict() for blocker in result.decision.blockers)
         return ServiceResult("ttl", message, instant, blockers=blockers)
 
     def work(self, engine: Engine) -> Work:
