@@ -44,9 +44,9 @@ def main(source: str) -> None:
         for _, folder in shares:
             Path(folder).mkdir()
         for _ in range(_RUNS):
-            begun = time.perf_counter()
+            start = time.perf_counter()
             pool.starmap(convert, shares, chunksize=1)
-            seconds.append(time.perf_counter() - begun)
+            seconds.append(time.perf_counter() - start)
     print(f"Arrow alone: {statistics.median(seconds):.2f} s")
 
 

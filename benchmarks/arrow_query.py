@@ -10,8 +10,8 @@ from benchmarks.shapes import Shape
 def by_partition_of(rows: pa.Table, shape: Shape) -> list[list[object]]:
     """`steps.by_partition` of an Arrow table."""
     aggregates = [*((name, "sum") for name in shape.sums), (shape.key[0], "count")]
-    found = rows.group_by(shape.partition).aggregate(aggregates).sort_by(shape.partition)
+    groups = rows.group_by(shape.partition).aggregate(aggregates).sort_by(shape.partition)
     return [
         [row[shape.partition], *(round(row[f"{name}_sum"], 2) for name in shape.sums), row[f"{shape.key[0]}_count"]]
-        for row in found.to_pylist()
+        for row in groups.to_pylist()
     ]

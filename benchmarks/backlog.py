@@ -36,28 +36,28 @@ def main() -> int:
     parser.add_argument("--instants", type=int, default=50_000)
     parser.add_argument("--version", default="9", choices=("6", "9"))
     parser.add_argument("--stats", type=int, default=20, help="files that each commit names")
-    asked = parser.parse_args()
+    args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        path = _table(folder, asked.version, asked.instants, asked.stats)
-        held: list[float] = []
-        begun = time.monotonic()
-        with mock.patch.object(execute, "table_lock", _timed(held)):
-            done = HoodieTable.open(path, engine=LocalEngine(4)).run(ARCHIVE)
-        seconds = time.monotonic() - begun
-        left = HoodieTable.open(path)
+        path = _table(folder, args.version, args.instants, args.stats)
+        lock_seconds: list[float] = []
+        start = time.monotonic()
+        with mock.patch.object(execute, "table_lock", _timed(lock_seconds)):
+            archival = HoodieTable.open(path, engine=LocalEngine(4)).run(ARCHIVE)
+        seconds = time.monotonic() - start
+        table = HoodieTable.open(path)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
         result = {
-            "version": asked.version,
-            "archived": done.instants,
-            "in_archive": len(left.state().archive.instants()),
-            "left": len(left.timeline.commits),
+            "version": args.version,
+            "archived": archival.instants,
+            "in_archive": len(table.state().archive.instants()),
+            "left": len(table.timeline.commits),
             "seconds": round(seconds, 1),
             "peak_mb": peak,
-            "locks": len(held),
-            "longest_lock_s": round(max(held), 2),
+            "locks": len(lock_seconds),
+            "longest_lock_s": round(max(lock_seconds), 2),
         }
         print(json.dumps(result))
-        assert result["in_archive"] == done.instants == asked.instants + 1 - len(left.timeline.commits)
+        assert result["in_archive"] == archival.instants == args.instants + 1 - len(table.timeline.commits)
     return 0 if peak < _LIMIT else 1
 
 
@@ -78,10 +78,10 @@ def _table(folder: str, version: str, instants: int, stats: int) -> str:
     place = Path(table.base_path, state.layout.folder)
     for number in range(1, instants + 1):
         text = (moment + timedelta(seconds=number)).strftime("%Y%m%d%H%M%S")
-        done = f"{text}000_{text}500.commit" if version == "9" else f"{text}000.commit"
+        file_name = f"{text}000_{text}500.commit" if version == "9" else f"{text}000.commit"
         (place / f"{text}000.commit.requested").write_bytes(b"")
         (place / f"{text}000.inflight").write_bytes(b"")
-        (place / done).write_bytes(body)
+        (place / file_name).write_bytes(body)
     return table.base_path
 
 
@@ -89,13 +89,13 @@ def _with_stats(metadata: CommitMetadata, count: int) -> CommitMetadata:
     return replace(metadata, stats=metadata.stats * count)
 
 
-def _timed(held: list[float]) -> Callable[..., AbstractContextManager[None]]:
+def _timed(lock_seconds: list[float]) -> Callable[..., AbstractContextManager[None]]:
     @contextmanager
     def table_lock(*arguments: Any) -> Iterator[None]:
         with taken(*arguments):  # the real one
-            begun = time.monotonic()
+            start = time.monotonic()
             yield
-            held.append(time.monotonic() - begun)
+            lock_seconds.append(time.monotonic() - start)
 
     return table_lock
 

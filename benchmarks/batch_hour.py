@@ -68,14 +68,14 @@ def main(folder: Path, batches: int) -> int:
 
 def _round(writer: BatchWriter, consumer: Consumer, file: Path, number: int) -> Round:
     rows = pq.read_table(file)
-    begun, processor = time.monotonic(), time.process_time()
+    start, processor = time.monotonic(), time.process_time()
     writer.write(StreamBatch("hour", number, "run"), rows, rows.schema, LocalEngine(2))
     written, written_processor = time.monotonic(), time.process_time()
     changes = consumer.read()
     consumer.commit()
     assert changes.num_rows == ROWS, f"{changes.num_rows} changes of batch {number}"
     return Round(
-        written - begun,
+        written - start,
         written_processor - processor,
         time.monotonic() - written,
         time.process_time() - written_processor,

@@ -59,20 +59,20 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=5_000_000)
     parser.add_argument("--backlog", type=int, default=1_000_000)
     parser.add_argument("--merge-on-read", action="store_true")
-    asked = parser.parse_args()
+    args = parser.parse_args()
     server = MariaDB({"innodb-buffer-pool-size": "512M"})
     folder = Path(tempfile.mkdtemp(prefix="bench-binlog-"))
-    more = ("--hoodie-conf", _MERGE_ON_READ) if asked.merge_on_read else ()
+    more = ("--hoodie-conf", _MERGE_ON_READ) if args.merge_on_read else ()
     try:
         server.run("CREATE DATABASE bench", TABLE)
         _print("an empty table", _load(server, folder, *more))
-        server.run(ROWS.format(rows=asked.rows))
-        _print(f"one transaction, {asked.rows:,} rows", _load(server, folder, *more))
-        server.run(f"UPDATE bench.t SET customer = 1 - customer WHERE id <= {asked.rows}")
-        _print(f"one transaction, {asked.rows:,} updates", _load(server, folder, *more))
-        for start in range(0, asked.backlog, 1000):
+        server.run(ROWS.format(rows=args.rows))
+        _print(f"one transaction, {args.rows:,} rows", _load(server, folder, *more))
+        server.run(f"UPDATE bench.t SET customer = 1 - customer WHERE id <= {args.rows}")
+        _print(f"one transaction, {args.rows:,} updates", _load(server, folder, *more))
+        for start in range(0, args.backlog, 1000):
             server.run(f"UPDATE bench.t SET flag = 1 - flag WHERE id > {start} AND id <= {start + 1000}")
-        _print(f"a backlog, {asked.backlog:,} changes", _load(server, folder, *more))
+        _print(f"a backlog, {args.backlog:,} changes", _load(server, folder, *more))
     finally:
         server.stop()
         shutil.rmtree(folder, ignore_errors=True)

@@ -17,9 +17,11 @@ def compare(options: argparse.Namespace) -> int:
     source = options.folder / f"{TRIPS.name}-{rows}"
     make_trips(source, rows)
     cores, kind, phases = str(options.cores), "COPY_ON_WRITE", ("changes",)
-    rest = (cores, options.memory, kind, str(peer_env.BUNDLES[HUDI]), "false")
+    runner_arguments = (cores, options.memory, kind, str(peer_env.BUNDLES[HUDI]), "false")
     runners = [
-        Runner(f"Hudi {HUDI}", peer_command("benchmarks.hudi_runner"), options.folder / "hudi", rest, phases),
+        Runner(
+            f"Hudi {HUDI}", peer_command("benchmarks.hudi_runner"), options.folder / "hudi", runner_arguments, phases
+        ),
         Runner(
             "ours, no Spark", our_command("benchmarks.local_changes"), options.folder / "ours", (cores, kind), phases
         ),

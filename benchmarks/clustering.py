@@ -25,20 +25,20 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=2_000_000)
     parser.add_argument("--layout", choices=["linear", "z-order", "hilbert"], default="z-order")
     parser.add_argument("--method", choices=["direct", "sample"], default="direct")
-    asked = parser.parse_args()
+    args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="hoodie-clustering-") as folder:
-        table = _made(f"{folder}/t", asked.rows)
+        table = _made(f"{folder}/t", args.rows)
         print(f"before: {_read(table)}")
         order = {
             "hoodie.clustering.plan.strategy.sort.columns": "a,b",
-            "hoodie.layout.optimize.strategy": asked.layout,
-            "hoodie.layout.optimize.curve.build.method": asked.method,
+            "hoodie.layout.optimize.strategy": args.layout,
+            "hoodie.layout.optimize.curve.build.method": args.method,
         }
         table.schedule(CLUSTERING, order, force=True)
-        begun = time.monotonic()
+        start = time.monotonic()
         table.run(CLUSTERING)
-        print(f"clustered in {time.monotonic() - begun:.1f} s")
-        print(f"after {asked.layout} ({asked.method}): {_read(table)}")
+        print(f"clustered in {time.monotonic() - start:.1f} s")
+        print(f"after {args.layout} ({args.method}): {_read(table)}")
 
 
 def _made(path: str, rows: int) -> HoodieTable:
@@ -54,19 +54,19 @@ def _made(path: str, rows: int) -> HoodieTable:
 def _read(table: HoodieTable) -> str:
     """A tenth of the values of each of two columns, which is a hundredth of the rows."""
     low, high = 3 * _TENTH, 5 * _TENTH
-    wanted = (pc.field("a") >= low) & (pc.field("a") < low + _TENTH)
-    wanted &= (pc.field("b") >= high) & (pc.field("b") < high + _TENTH)
-    whole = kept = 0
+    condition = (pc.field("a") >= low) & (pc.field("a") < low + _TENTH)
+    condition &= (pc.field("b") >= high) & (pc.field("b") < high + _TENTH)
+    total = matching = 0
     for file_slice in table.file_slices():
         assert file_slice.base_file is not None, "a bulk insert writes base files"
         with table.storage.open_input(file_slice.base_file.path) as source:
             file = pq.ParquetFile(source)
             sizes = [_bytes(file.metadata.row_group(number)) for number in range(file.num_row_groups)]
-            found = matching_row_groups(source, file.schema_arrow, wanted, table.schema)
-        whole += sum(sizes)
-        kept += sum(sizes if found is None else [sizes[number] for number in found])
-    rows = table.read(filter=wanted).num_rows
-    return f"{kept:,} of {whole:,} bytes, {100 * kept / whole:.1f} %, for {rows:,} rows"
+            row_groups = matching_row_groups(source, file.schema_arrow, condition, table.schema)
+        total += sum(sizes)
+        matching += sum(sizes if row_groups is None else [sizes[number] for number in row_groups])
+    rows = table.read(filter=condition).num_rows
+    return f"{matching:,} of {total:,} bytes, {100 * matching / total:.1f} %, for {rows:,} rows"
 
 
 def _bytes(row_group: pq.RowGroupMetaData) -> int:

@@ -71,16 +71,16 @@ def commits_on_timeline(cycles: int) -> Iterator[int]:
         yield length
 
 
-def _cycle(server: MariaDB, sync: ServerSync, asked: argparse.Namespace, turn: int) -> tuple[float, float]:
-    first = asked.rows + 1 + 50 * turn
-    for table in range(asked.busy):
+def _cycle(server: MariaDB, sync: ServerSync, args: argparse.Namespace, turn: int) -> tuple[float, float]:
+    first = args.rows + 1 + 50 * turn
+    for table in range(args.busy):
         server.run(
-            *(text.format(table=table, turn=turn, first=first, last=first + 49, rows=asked.rows) for text in _CHANGES)
+            *(text.format(table=table, turn=turn, first=first, last=first + 49, rows=args.rows) for text in _CHANGES)
         )
-    begun, processor = time.monotonic(), time.process_time()
+    start, processor = time.monotonic(), time.process_time()
     result = sync.run()
     assert all(table.state == "current" for table in result.tables.values()), result
-    return time.monotonic() - begun, time.process_time() - processor
+    return time.monotonic() - start, time.process_time() - processor
 
 
 def _there(folder: Path, tables: int) -> tuple[int, int]:
@@ -101,13 +101,13 @@ def _part(cycles: int, rounds: list[tuple[float, float, int, int]], folder: Path
     return part
 
 
-def _run(server: MariaDB, folder: Path, asked: argparse.Namespace) -> int:
+def _run(server: MariaDB, folder: Path, args: argparse.Namespace) -> int:
     server.run("CREATE DATABASE bench")
-    tables = asked.busy + asked.idle
+    tables = args.busy + args.idle
     for table in range(tables):
         server.run(
             f"CREATE TABLE bench.t{table} (id INT PRIMARY KEY, k INT NOT NULL, c CHAR(120) NOT NULL)",
-            f"INSERT INTO bench.t{table} SELECT seq, 0, REPEAT('c', 100) FROM bench.seq_1_to_{asked.rows}",
+            f"INSERT INTO bench.t{table} SELECT seq, 0, REPEAT('c', 100) FROM bench.seq_1_to_{args.rows}",
         )
     sources = [TableSource("bench", "bench", f"t{table}") for table in range(tables)]
     targets = [TargetTable(source, str(folder / source.name), OPTIONS, LocalEngine(2)) for source in sources]
@@ -118,17 +118,17 @@ def _run(server: MariaDB, folder: Path, asked: argparse.Namespace) -> int:
         "| cycles | a cycle, s | processor s | files | instants | cuts |\n|---:|---:|---:|---:|---:|---:|", flush=True
     )
     parts, rounds, others = [], [], 0
-    for turn, expected in enumerate(commits_on_timeline(asked.cycles)):
-        rounds.append((*_cycle(server, sync, asked, turn), *_there(folder, tables)))
+    for turn, expected in enumerate(commits_on_timeline(args.cycles)):
+        rounds.append((*_cycle(server, sync, args, turn), *_there(folder, tables)))
         others += len(HoodieTable.open(folder / "t0").timeline.commits) != expected
-        if (turn + 1) % (asked.cycles // PARTS) == 0:
+        if (turn + 1) % (args.cycles // PARTS) == 0:
             parts.append(_part(turn + 1, rounds, folder))
             rounds = []
     level = parts[-1].is_level(parts[1])
     print("level" if level else f"not level: the last part has more than {GROWTH} times of the second")
     lengths = list(commits_on_timeline(DAY))
     print(f"on paper: {DAY:,} cycles, commits on a timeline from {min(lengths[40:])} to {max(lengths)}")
-    print(f"other commits than on paper after {others:,} of {asked.cycles:,} cycles")
+    print(f"other commits than on paper after {others:,} of {args.cycles:,} cycles")
     return int(not level or others > 0)
 
 
@@ -138,10 +138,10 @@ def main() -> int:
     parser.add_argument("--busy", type=int, default=3, help="tables that change before each cycle")
     parser.add_argument("--idle", type=int, default=3, help="tables that never change")
     parser.add_argument("--rows", type=int, default=1000, help="of a table")
-    asked = parser.parse_args()
+    args = parser.parse_args()
     server, folder = MariaDB(), Path(tempfile.mkdtemp(prefix="bench-day-"))
     try:
-        return _run(server, folder, asked)
+        return _run(server, folder, args)
     finally:
         server.stop()
         shutil.rmtree(folder, ignore_errors=True)

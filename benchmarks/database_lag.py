@@ -55,10 +55,10 @@ def _write(server: MariaDB, tables: int, rows: int, rate: int, seconds: float, a
     """Transactions at `rate` events a second, or as fast as the server takes them. Sends when each of them was committed."""
     commits = []
     with server.connection() as connection, connection.cursor() as cursor:
-        begun = time.time()
+        start = time.time()
         for number in itertools.count():
-            time.sleep(max(0.0, begun + number * _EVENTS / rate - time.time()))
-            if time.time() - begun >= seconds:
+            time.sleep(max(0.0, start + number * _EVENTS / rate - time.time()))
+            if time.time() - start >= seconds:
                 break
             turn, table = divmod(number, tables)
             first, place = rows + 1 + 50 * turn, 1 + 40 * turn % max(1, rows - 40)
@@ -70,8 +70,8 @@ def _write(server: MariaDB, tables: int, rows: int, rate: int, seconds: float, a
 
 def _lags(commits: Sequence[float], cycles: Sequence[tuple[float, float]]) -> np.ndarray:
     """Seconds from commits to the end of the first cycle whose place in the log was asked later."""
-    asked, ended = (np.array(values) for values in zip(*cycles, strict=True))
-    lags: np.ndarray = ended[np.searchsorted(asked, commits)] - np.array(commits)
+    cut_times, ended = (np.array(values) for values in zip(*cycles, strict=True))
+    lags: np.ndarray = ended[np.searchsorted(cut_times, commits)] - np.array(commits)
     return lags
 
 
@@ -90,8 +90,8 @@ def _differ(server: MariaDB, folder: Path, tables: int) -> list[int]:
 
 
 def _report(commits: Sequence[float], cycles: Sequence[tuple[float, float, float]], seconds: float) -> None:
-    lags = _lags(commits, [(asked, ended) for _, asked, ended in cycles])
-    lasted = [ended - begun for begun, _, ended in cycles]
+    lags = _lags(commits, [(cut_time, ended) for _, cut_time, ended in cycles])
+    lasted = [ended - start for start, _, ended in cycles]
     print(f"row events               {len(commits) * _EVENTS:>9,}, {len(commits) * _EVENTS / seconds:,.0f} a second")
     print(f"cycles                   {len(cycles):>9,}, of {median(lasted):.1f} s, at most {max(lasted):.1f} s")
     for name, value in (("p50", np.percentile(lags, 50)), ("p99", np.percentile(lags, 99)), ("greatest", lags.max())):
@@ -105,12 +105,12 @@ def _cycles(sync: ServerSync, writer: ForkProcess, answer: Connection) -> list[t
     last = False
     while not last:
         last = answer.poll() or not writer.is_alive()
-        begun = time.time()
+        start = time.time()
         sync.run()
         cut = sync.cuts.latest()
         assert cut is not None, "a cycle stores a cut"
         assert not cut.behind, cut.behind
-        cycles.append((begun, datetime.fromisoformat(cut.time).timestamp(), time.time()))
+        cycles.append((start, datetime.fromisoformat(cut.time).timestamp(), time.time()))
     return cycles
 
 
@@ -121,27 +121,27 @@ def main() -> None:
     parser.add_argument("--rate", type=int, default=5000, help="row events a second")
     parser.add_argument("--seconds", type=float, default=120)
     parser.add_argument("--type", default="MERGE_ON_READ")
-    asked = parser.parse_args()
+    args = parser.parse_args()
     server = MariaDB({"innodb-buffer-pool-size": "512M", "table-open-cache": "4000"})
     folder = Path(tempfile.mkdtemp(prefix="bench-lag-"))
     try:
         server.run("CREATE DATABASE bench")
-        for table in range(asked.tables):
-            server.run(_CREATE.format(table=table), _FILL.format(table=table, rows=asked.rows))
-        sources = [TableSource("bench", "bench", f"t{table}") for table in range(asked.tables)]
-        options = {TYPE.name: asked.type}
+        for table in range(args.tables):
+            server.run(_CREATE.format(table=table), _FILL.format(table=table, rows=args.rows))
+        sources = [TableSource("bench", "bench", f"t{table}") for table in range(args.tables)]
+        options = {TYPE.name: args.type}
         targets = [TargetTable(source, str(folder / source.name), options, LocalEngine(2)) for source in sources]
         cuts = CutStore(open_storage(str(folder / "state")), "bench")
         sync = ServerSync("bench", SERVER, {"AIRFLOW_CONN_BENCH": server.url}, targets, cuts, SystemClock())
         sync.run()
-        here, there = multiprocessing.Pipe()
-        arguments = (server, asked.tables, asked.rows, asked.rate, asked.seconds, there)
+        receiver, sender = multiprocessing.Pipe()
+        arguments = (server, args.tables, args.rows, args.rate, args.seconds, sender)
         writer = multiprocessing.get_context("fork").Process(target=_write, args=arguments)
         writer.start()
-        cycles = _cycles(sync, writer, here)
-        _report(here.recv(), cycles, asked.seconds)
+        cycles = _cycles(sync, writer, receiver)
+        _report(receiver.recv(), cycles, args.seconds)
         writer.join()
-        print(f"tables that differ       {len(_differ(server, folder, asked.tables)):>9,}")
+        print(f"tables that differ       {len(_differ(server, folder, args.tables)):>9,}")
     finally:
         server.stop()
         shutil.rmtree(folder, ignore_errors=True)

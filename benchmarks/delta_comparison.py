@@ -32,21 +32,21 @@ def compare(options: argparse.Namespace) -> int:
     cores, local = str(options.cores), our_command("benchmarks.local_runner")
     spark = (cores, options.memory, "COPY_ON_WRITE")
     delta = Runner("delta-rs", peer_command("benchmarks.delta_runner"), options.folder / "delta", (cores,), _PHASES)
-    ours = [
+    runners = [
         Runner(name, local, options.folder / folder, (cores, kind, terms), _PHASES)
         for name, folder, kind, terms in _LOCAL
     ]
-    ours.append(
+    runners.append(
         Runner(
             "copy on write, Spark", our_command("benchmarks.spark_runner"), options.folder / "spark", spark, ("write",)
         )
     )
-    reports: dict[str, list[dict[str, object]]] = {runner.name: [] for runner in (delta, *ours)}
+    reports: dict[str, list[dict[str, object]]] = {runner.name: [] for runner in (delta, *runners)}
     for _ in range(options.runs):
-        for runner in (delta, *ours):
+        for runner in (delta, *runners):
             reports[runner.name].append(run(runner, source))
     head = f"{rows:,} trips, {options.cores} cores, zstd, {options.runs} run(s), medians"
     print(result_table.table(reports, [delta.name], head))
-    tables = [result_table.rows_of(runner.table) for runner in ours]
+    tables = [result_table.rows_of(runner.table) for runner in runners]
     tables.append((str(delta.table), pq.read_table(delta.table.with_name(delta.table.name + ROWS))))
     return 0 if result_table.same_results(reports) and result_table.same_rows(TRIPS, tables) else 1

@@ -41,11 +41,11 @@ def registry(folder: Path, tables: int) -> None:
     for number in range(1, tables):
         shutil.copytree(folder / "0", folder / str(number))
     patients = [Patient(str(number), str(folder / str(number)), {}) for number in range(tables)]
-    begun = time.perf_counter()
-    seen = list(rounds(patients, _AT_ONCE, None))
-    seconds = time.perf_counter() - begun
-    calls = sum(int(each.diagnosis.facts["storage_calls"]) for each in seen)
-    print(f"{tables:,} tables: {seconds:.1f} s, {calls:,} storage calls, exit code {exit_code(seen)}, {_peak()}")
+    start = time.perf_counter()
+    diagnoses = list(rounds(patients, _AT_ONCE, None))
+    seconds = time.perf_counter() - start
+    calls = sum(int(table.diagnosis.facts["storage_calls"]) for table in diagnoses)
+    print(f"{tables:,} tables: {seconds:.1f} s, {calls:,} storage calls, exit code {exit_code(diagnoses)}, {_peak()}")
 
 
 def files(folder: Path, count: int) -> None:
@@ -54,11 +54,11 @@ def files(folder: Path, count: int) -> None:
     later = int(table.timeline.commits[-1].time) + 1
     for number in range(count):
         (folder / "many" / "p" / f"{number:08d}-0_0-1-2_{later}.parquet").touch()
-    begun = time.perf_counter()
-    found = table.diagnose()
-    seconds = time.perf_counter() - begun
-    calls = found.facts["storage_calls"]
-    print(f"{len(found.findings):,} findings of {count:,} files: {seconds:.1f} s, {calls} storage calls, {_peak()}")
+    start = time.perf_counter()
+    diagnosis = table.diagnose()
+    seconds = time.perf_counter() - start
+    calls = diagnosis.facts["storage_calls"]
+    print(f"{len(diagnosis.findings):,} findings of {count:,} files: {seconds:.1f} s, {calls} storage calls, {_peak()}")
 
 
 def _peak() -> str:

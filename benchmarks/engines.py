@@ -29,12 +29,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=10_000)
     parser.add_argument("--rounds", type=int, default=3)
-    asked = parser.parse_args()
+    args = parser.parse_args()
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(checkout_folders())}
     with tempfile.TemporaryDirectory() as folder:
         land = Path(folder) / "land"
         land.mkdir()
-        numbers = range(asked.rows)
+        numbers = range(args.rows)
         rows = pa.table({"id": [str(number) for number in numbers], "n": list(numbers)})
         pq.write_table(rows, land / "1.parquet")
         options = [f"--source-path={land}", "--hoodie-conf=hoodie.table.name=t"]
@@ -54,15 +54,15 @@ def main() -> None:
             "spark": (spark, {**environment, **spark_environment(environment)}),
         }
         for name, (command, variables) in ways.items():
-            targets = [f"--target-base-path={folder}/{name}{number}" for number in range(asked.rounds)]
+            targets = [f"--target-base-path={folder}/{name}{number}" for number in range(args.rounds)]
             took = [_seconds([*command, *options, target], variables) for target in targets]
-            print(f"{name:8} {median(took):6.1f} s  ({', '.join(f'{each:.1f}' for each in took)})", flush=True)
+            print(f"{name:8} {median(took):6.1f} s  ({', '.join(f'{seconds:.1f}' for seconds in took)})", flush=True)
 
 
 def _seconds(command: Sequence[str], environment: Mapping[str, str]) -> float:
-    begun = time.monotonic()
+    start = time.monotonic()
     run = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    took = time.monotonic() - begun
+    took = time.monotonic() - start
     if run.returncode != 0:
         sys.exit(run.stdout + run.stderr)
     return took

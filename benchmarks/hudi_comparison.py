@@ -29,14 +29,20 @@ def compare(shape: Shape, work: str, options: argparse.Namespace) -> int:
     if work == "bootstrap":
         make_plain(source)
     kind = "MERGE_ON_READ" if work == "merge on read" else "COPY_ON_WRITE"
-    rest = (str(options.cores), options.memory, kind)
+    runner_arguments = (str(options.cores), options.memory, kind)
     jar = str(peer_env.BUNDLES[HUDI])
-    hudi, ours = peer_command("benchmarks.hudi_runner"), our_command("benchmarks.spark_runner")
-    theirs = [
-        Runner(f"Hudi {HUDI}", hudi, options.folder / "hudi", (*rest, jar, "true"), PHASES[work]),
-        Runner("Hudi without metadata", hudi, options.folder / "plain-hudi", (*rest, jar, "false"), PHASES[work]),
+    hudi, own_command = peer_command("benchmarks.hudi_runner"), our_command("benchmarks.spark_runner")
+    peers = [
+        Runner(f"Hudi {HUDI}", hudi, options.folder / "hudi", (*runner_arguments, jar, "true"), PHASES[work]),
+        Runner(
+            "Hudi without metadata",
+            hudi,
+            options.folder / "plain-hudi",
+            (*runner_arguments, jar, "false"),
+            PHASES[work],
+        ),
     ]
-    runners = [*theirs, Runner("ours", ours, options.folder / "ours", rest, PHASES[work])]
+    runners = [*peers, Runner("ours", own_command, options.folder / "ours", runner_arguments, PHASES[work])]
     reports: dict[str, list[dict[str, object]]] = {runner.name: [] for runner in runners}
     for _ in range(options.runs):
         for runner in runners:
@@ -45,7 +51,7 @@ def compare(shape: Shape, work: str, options: argparse.Namespace) -> int:
     head = f"{head}, {options.runs} run(s), medians"
     print(
         result_table.table(
-            reports, [runner.name for runner in theirs], head, "skeleton" if work == "bootstrap" else "data"
+            reports, [runner.name for runner in peers], head, "skeleton" if work == "bootstrap" else "data"
         )
     )
     same = result_table.same_results(reports)

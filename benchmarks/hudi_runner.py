@@ -35,14 +35,14 @@ from benchmarks.usage import run
 def main(phase: str, source: str, table: str, cores: str, memory: str, kind: str, jar: str, metadata: str) -> None:
     shape = shape_of(source)
     spark = hudi_session(jar, cores, memory)
-    seen = {"hoodie.metadata.enable": metadata}
-    spark.conf.set(*next(iter(seen.items())))  # the procedures take it from the session
+    read_options = {"hoodie.metadata.enable": metadata}
+    spark.conf.set(*next(iter(read_options.items())))  # the procedures take it from the session
     options = {
         "hoodie.table.name": shape.name,
         "hoodie.datasource.write.recordkey.field": ",".join(shape.key),
         "hoodie.datasource.write.partitionpath.field": shape.partition,
         "hoodie.datasource.write.precombine.field": shape.ordering,
-        **seen,
+        **read_options,
         "hoodie.parquet.compression.codec": "zstd",
         "hoodie.datasource.write.table.type": kind,
         "hoodie.compact.inline": "false",
@@ -57,11 +57,11 @@ def main(phase: str, source: str, table: str, cores: str, memory: str, kind: str
         frame.write.format("hudi").options(**chosen).mode(mode).save(target)
 
     def aggregate() -> list[list[object]]:
-        return by_partition(spark.read.format("hudi").options(**seen).load(table), shape)
+        return by_partition(spark.read.format("hudi").options(**read_options).load(table), shape)
 
     def changes(since: str) -> list[list[object]]:
         query = {"hoodie.datasource.query.type": "incremental", "hoodie.datasource.read.begin.instanttime": since}
-        return by_partition(spark.read.format("hudi").options(**seen, **query).load(table), shape)
+        return by_partition(spark.read.format("hudi").options(**read_options, **query).load(table), shape)
 
     def changes_by_kind(target: str, since: str) -> list[list[object]]:
         query = {
@@ -69,9 +69,9 @@ def main(phase: str, source: str, table: str, cores: str, memory: str, kind: str
             "hoodie.datasource.query.incremental.format": "cdc",
             "hoodie.datasource.read.begin.instanttime": since,
         }
-        found = spark.read.format("hudi").options(**seen, **query).load(target)
+        changes = spark.read.format("hudi").options(**read_options, **query).load(target)
         # As ours: every image is made, and no row is collected.
-        counts = found.groupBy("op").agg({"before": "max", "after": "max", "*": "count"}).orderBy("op").collect()
+        counts = changes.groupBy("op").agg({"before": "max", "after": "max", "*": "count"}).orderBy("op").collect()
         return [[row["op"], row["count(1)"]] for row in counts]
 
     def clean() -> None:
@@ -86,9 +86,11 @@ def main(phase: str, source: str, table: str, cores: str, memory: str, kind: str
         spark.sql(f"call run_compaction(op => 'scheduleAndExecute', table => 'measured', options => '{due}')").collect()
 
     def cluster(target: str) -> None:
-        told = ",".join(f"{name}={value}" for name, value in clustering_options(shape).items())
-        done = spark.sql(f"call run_clustering(path => '{target}', op => 'scheduleAndExecute', options => '{told}')")
-        assert [row["state"] for row in done.collect()] == ["COMPLETED"]
+        options = ",".join(f"{name}={value}" for name, value in clustering_options(shape).items())
+        result = spark.sql(
+            f"call run_clustering(path => '{target}', op => 'scheduleAndExecute', options => '{options}')"
+        )
+        assert [row["state"] for row in result.collect()] == ["COMPLETED"]
 
     def merge(paths: list[str], target: str) -> None:
         spark.sql("drop table if exists measured")

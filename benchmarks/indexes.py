@@ -45,9 +45,9 @@ def report(options: argparse.Namespace) -> int:
             seconds = []
             for paths, name in ((base, "bulk_insert"), (changes, operation)):
                 trips = pa.concat_tables([pq.read_table(path) for path in paths])
-                begun = time.perf_counter()
+                start = time.perf_counter()
                 table.write(trips, name, chosen)
-                seconds.append(time.perf_counter() - begun)
+                seconds.append(time.perf_counter() - start)
             print(f"{kind} {index}: bulk insert {seconds[0]:.2f} s, upsert {seconds[1]:.2f} s", flush=True)
     shutil.rmtree(options.folder / "indexes", ignore_errors=True)
     return 0

@@ -34,11 +34,11 @@ def main(phase: str, source: str, table: str, cores: str, kind: str) -> None:
         write(paths, "bulk_insert", target)
 
     def changes(since: str) -> list[list[object]]:
-        found = Counter[str]()
+        rows_by_kind = Counter[str]()
         for batch in HoodieTable.open(logged, engine=engine).stream_changes(since):
             counts = batch.column("op").value_counts()
-            found.update(dict(zip(counts.field(0).to_pylist(), counts.field(1).to_pylist(), strict=True)))
-        return [[op, found[op]] for op in sorted(found)]
+            rows_by_kind.update(dict(zip(counts.field(0).to_pylist(), counts.field(1).to_pylist(), strict=True)))
+        return [[op, rows_by_kind[op]] for op in sorted(rows_by_kind)]
 
     (base, _), (upsert, _), *_ = writes(source, shape)
     small, logged = [f"{source}/warm-up.parquet"], f"{table}-logged"

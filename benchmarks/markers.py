@@ -86,22 +86,22 @@ class Calls:
 
     def step(self, work: Callable[[], object]) -> Step:
         """The seconds and calls of some work."""
-        before, begun = self.count.total(), time.perf_counter()
+        before, start = self.count.total(), time.perf_counter()
         work()
-        return Step(time.perf_counter() - begun, self.count.total() - before)
+        return Step(time.perf_counter() - start, self.count.total() - before)
 
 
 def measure(storage: ReplacingStorage, calls: Calls, markers: int, tasks: int, *, batched: bool) -> dict[str, object]:
     """Make, read and delete `markers`."""
     paths = [f"day={n % _PARTITIONS:03}/{n:08}-0_0-1-{n}_{_INSTANT}.parquet" for n in range(markers)]
-    made = calls.step(lambda: _make(storage, paths, tasks, batched=batched))
+    creation = calls.step(lambda: _make(storage, paths, tasks, batched=batched))
     files = sum(not file.name.startswith(".") for file in walk_files(storage, marker_folder(_INSTANT)))
-    found: set[str] = set()
-    read = calls.step(lambda: found.update(read_markers(storage, _INSTANT)))
-    assert found == set(paths), "a marker is missing"
+    marker_names: set[str] = set()
+    read = calls.step(lambda: marker_names.update(read_markers(storage, _INSTANT)))
+    assert marker_names == set(paths), "a marker is missing"
     deleted = calls.step(lambda: delete_markers(storage, _INSTANT))
     assert not read_markers(storage, _INSTANT)
-    return {"files": files, "made": made, "read": read, "deleted": deleted}
+    return {"files": files, "made": creation, "read": read, "deleted": deleted}
 
 
 def bulk_insert(storage: ReplacingStorage, calls: Calls, files: int, tasks: int, *, batched: bool) -> Step:
@@ -136,25 +136,25 @@ def main() -> None:
     parser.add_argument("--where", nargs="+", choices=("local", "s3"), default=("local", "s3"))
     parser.add_argument("--bulk-insert", type=int, metavar="FILES", help="measure a write of FILES files instead")
     parser.add_argument("--types", nargs="+", choices=("direct", "batched"), default=("direct", "batched"))
-    asked = parser.parse_args()
-    if asked.bulk_insert:
-        print(f"a bulk insert of {asked.bulk_insert:,} files by {asked.tasks:,} tasks at once; seconds / storage calls")
-        for where in asked.where:
-            for kind in asked.types:
+    args = parser.parse_args()
+    if args.bulk_insert:
+        print(f"a bulk insert of {args.bulk_insert:,} files by {args.tasks:,} tasks at once; seconds / storage calls")
+        for where in args.where:
+            for kind in args.types:
                 calls = Calls()
                 with _place(where, calls) as storage:
-                    step = bulk_insert(storage, calls, asked.bulk_insert, asked.tasks, batched=kind == "batched")
+                    step = bulk_insert(storage, calls, args.bulk_insert, args.tasks, batched=kind == "batched")
                 print(f"{where + ' ' + kind:16}{step.seconds:8.1f} / {step.calls:,}", flush=True)
         return
-    print(f"{asked.markers:,} markers of {asked.tasks:,} tasks at once; seconds / storage calls")
+    print(f"{args.markers:,} markers of {args.tasks:,} tasks at once; seconds / storage calls")
     print(f"{'':16}{'files':>8}{'made':>20}{'read':>20}{'deleted':>20}")
-    for where in asked.where:
-        for kind in asked.types:
+    for where in args.where:
+        for kind in args.types:
             calls = Calls()
             with _place(where, calls) as storage:
-                row = measure(storage, calls, asked.markers, asked.tasks, batched=kind == "batched")
-            told = (f"{step.seconds:.1f} / {step.calls:,}" for step in row.values() if isinstance(step, Step))
-            print(f"{where + ' ' + kind:16}{row['files']:>8,}{''.join(f'{text:>20}' for text in told)}", flush=True)
+                row = measure(storage, calls, args.markers, args.tasks, batched=kind == "batched")
+            cells = (f"{step.seconds:.1f} / {step.calls:,}" for step in row.values() if isinstance(step, Step))
+            print(f"{where + ' ' + kind:16}{row['files']:>8,}{''.join(f'{text:>20}' for text in cells)}", flush=True)
 
 
 @contextmanager

@@ -33,16 +33,18 @@ class PeakMemory:
             self.bytes = max(self.bytes, sum(_anonymous(pid) for pid in _tree(os.getpid())))
 
 
-def processor_seconds(of: str = "") -> float:
-    """User and system time that this process and its children, ended ones included, have taken so far; `of` names the program of
-    those that count (`java`), empty for all."""
+def processor_seconds(prefix: str = "") -> float:
+    """User and system time that this process and its children have taken so far, ended ones included.
+
+    Programs count whose name begins with `prefix` (`java`); empty: all.
+    """
     ticks = 0
     for pid in _tree(os.getpid()):
         try:
-            name, _, rest = Path(f"/proc/{pid}/stat").read_text().partition("(")[2].rpartition(")")
+            name, _, fields = Path(f"/proc/{pid}/stat").read_text().partition("(")[2].rpartition(")")
         except OSError:  # it has ended
             continue
-        ticks += sum(int(field) for field in rest.split()[11:15]) if name.startswith(of) else 0
+        ticks += sum(int(field) for field in fields.split()[11:15]) if name.startswith(prefix) else 0
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
@@ -55,11 +57,11 @@ def _tree(root: int) -> list[int]:
             except OSError:
                 continue
             children.setdefault(parent, []).append(int(entry.name))
-    found, level = [root], [root]
+    processes, level = [root], [root]
     while level:
         level = [child for pid in level for child in children.get(pid, [])]
-        found.extend(level)
-    return found
+        processes.extend(level)
+    return processes
 
 
 def _anonymous(pid: int) -> int:

@@ -266,12 +266,12 @@ def main(count: str) -> None:
         size = messages["value"].nbytes
         seconds = []
         for _ in range(_RUNS):
-            begun = time.process_time()
+            start = time.process_time()
             decoded = case.format.decode(messages, case.known)
-            seconds.append(time.process_time() - begun)
+            seconds.append(time.process_time() - start)
             assert decoded.changes.num_rows == int(count), (case.name, decoded.rejected[:3])
-        taken = statistics.median(seconds)
-        print(f"{case.name:30}{int(count) / taken:12,.0f}{size / taken / 1e6:8,.0f}{size // int(count):12,}")
+        typical = statistics.median(seconds)
+        print(f"{case.name:30}{int(count) / typical:12,.0f}{size / typical / 1e6:8,.0f}{size // int(count):12,}")
 
 
 if __name__ == "__main__":

@@ -31,8 +31,8 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tables", type=int, default=1000)
     parser.add_argument("--visits", type=int, default=5)
-    asked = parser.parse_args(arguments)
-    names = [f"t{number:05}" for number in range(asked.tables)]
+    args = parser.parse_args(arguments)
+    names = [f"t{number:05}" for number in range(args.tables)]
     with tempfile.TemporaryDirectory() as folder, chromium() as browser:
         registry = Path(folder, "tables.yaml")
         lines = [f"  - {{name: {name}, base_path: /lake/{name}, clean: {{schedule: 0 4 * * *}}}}\n" for name in names]
@@ -41,10 +41,10 @@ def main(arguments: list[str] | None = None) -> None:
         with page_server(Path(folder), registry, names) as home:
             page = browser.new_page(viewport={"width": 1400, "height": 900})
             sign_in(page, home, "viewer")
-            visits = [_visit(page, f"{home.address}/hudi/") for _ in range(asked.visits)]
+            visits = [_visit(page, f"{home.address}/hudi/") for _ in range(args.visits)]
             searched = _search(page)
     first, painted, served = zip(*visits, strict=True)
-    print(f"{asked.tables} tables, {asked.visits} visits")
+    print(f"{args.tables} tables, {args.visits} visits")
     print(f"first paint: first visit {first[0]:.0f} ms, median {median(first):.0f} ms")
     print(f"rows painted: first visit {painted[0]:.0f} ms, median {median(painted):.0f} ms")
     print(f"of these the API's answer: first {served[0]:.0f} ms, median {median(served):.0f} ms")

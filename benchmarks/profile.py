@@ -32,9 +32,9 @@ class TimedEngine(SparkEngine):
     seconds: list[float]
 
     def _run(self, rdd: RDD[Any], function: Callable[..., Any], size: int = 0) -> list[Any]:
-        begun = time.perf_counter()
+        start = time.perf_counter()
         result: list[Any] = super()._run(rdd, function, size)
-        self.seconds.append(time.perf_counter() - begun)
+        self.seconds.append(time.perf_counter() - start)
         return result
 
 
@@ -49,17 +49,17 @@ def main(source: str) -> None:
             HoodieTable.create(table + "/t", shape.options("COPY_ON_WRITE"))
             for paths, operation in writes(source, shape):
                 engine.seconds.clear()
-                java, processor, begun = processor_seconds("java"), processor_seconds(), time.perf_counter()
+                java, processor, start = processor_seconds("java"), processor_seconds(), time.perf_counter()
                 rows, schema = parquet_splits(paths, engine.parallelism)
                 HoodieTable.open(table + "/t", engine=engine).write(rows, operation, schema=schema)
                 if operation == "upsert" and number == _ROUNDS - 1:
-                    whole = time.perf_counter() - begun
-                    upserts.append([*engine.seconds, whole - sum(engine.seconds), whole])
+                    total = time.perf_counter() - start
+                    upserts.append([*engine.seconds, total - sum(engine.seconds), total])
                     processors.append((processor_seconds("java") - java, processor_seconds() - processor))
     for name, *seconds in zip((*JOBS, "timeline, listing, markers", "whole upsert"), *upserts, strict=True):
         print(f"{name:<28} {statistics.median(seconds):5.2f} s")
-    jvm, whole = (statistics.median(seconds) for seconds in zip(*processors, strict=True))
-    print(f"processor seconds            {whole:5.2f} s, the JVM's {jvm:.2f} s")
+    jvm, total = (statistics.median(seconds) for seconds in zip(*processors, strict=True))
+    print(f"processor seconds            {total:5.2f} s, the JVM's {jvm:.2f} s")
 
 
 if __name__ == "__main__":

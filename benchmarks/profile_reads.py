@@ -45,10 +45,10 @@ def _print(name: str, query: Callable[[], object]) -> None:
     """Seconds by the clock and of the processors: the first run, then medians of more."""
     runs = []
     for _ in range(1 + AGAIN):
-        begun, everyone, java = time.perf_counter(), processor_seconds(), processor_seconds("java")
+        start, everyone, java = time.perf_counter(), processor_seconds(), processor_seconds("java")
         query()
         java = processor_seconds("java") - java
-        runs.append((time.perf_counter() - begun, java, processor_seconds() - everyone - java))
+        runs.append((time.perf_counter() - start, java, processor_seconds() - everyone - java))
     print(f"{name + ', first':<36} " + " ".join(f"{seconds:5.2f} s" for seconds in runs[0]))
     print(f"{name:<36} " + " ".join(f"{statistics.median(column):5.2f} s" for column in zip(*runs[1:], strict=True)))
 

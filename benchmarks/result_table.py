@@ -21,15 +21,15 @@ Reports = Mapping[str, Sequence[Mapping[str, Any]]]
 def table(sides: Reports, others: Sequence[str], head: str, files: str = "data") -> str:
     """Medians of all sides, and how many times as fast as each of the others each of ours is. `files` is what data files are
     called."""
-    ours = [side for side in sides if side not in others]
-    pairs = [(mine, other) for mine in ours for other in others]
-    names = [f"{side}, s" for side in sides] + [f"{mine}: times as fast as {other}" for mine, other in pairs]
+    own_sides = [side for side in sides if side not in others]
+    pairs = [(own, other) for own in own_sides for other in others]
+    names = [f"{side}, s" for side in sides] + [f"{own}: times as fast as {other}" for own, other in pairs]
     names += [f"{side}, processor seconds" for side in sides]
     lines = [head, "", _line("step", names), "|---" + "|---:" * len(names) + "|"]
-    for step in dict.fromkeys(step for side in ours for step in sides[side][0]["seconds"]):
+    for step in dict.fromkeys(step for side in own_sides for step in sides[side][0]["seconds"]):
         seconds = {side: _median(runs, "seconds", step) for side, runs in sides.items()}
         cells = [_figure(seconds[side]) for side in sides]
-        cells += [_ratio(seconds[other], seconds[mine]) for mine, other in pairs]
+        cells += [_ratio(seconds[other], seconds[own]) for own, other in pairs]
         cells += [_figure(_median(runs, "processor", step)) for runs in sides.values()]
         lines.append(_line(step, cells))
     for label, key, unit in (
@@ -53,8 +53,8 @@ def _figure(seconds: float | None) -> str:
     return "" if seconds is None else f"{seconds:.1f}" if seconds >= 10 else f"{seconds:.2f}"
 
 
-def _ratio(theirs: float | None, ours: float | None) -> str:
-    return f"{theirs / ours:.1f}" if theirs and ours else ""
+def _ratio(other: float | None, own: float | None) -> str:
+    return f"{other / own:.1f}" if other and own else ""
 
 
 def _line(label: str, cells: Sequence[str]) -> str:
@@ -68,13 +68,15 @@ def _with_frames(step: str) -> str:
 
 def same_results(reports: Reports) -> bool:
     """Says whether the queries of all sides and runs gave the same."""
-    found: dict[str, list[Any]] = {}
+    results_by_query: dict[str, list[Any]] = {}
     for run in (run for runs in reports.values() for run in runs):
         for query, result in run["results"].items():
-            found.setdefault(_with_frames(query), []).append(result)
-    different = [query for query, results in found.items() if any(result != results[0] for result in results)]
+            results_by_query.setdefault(_with_frames(query), []).append(result)
+    different = [
+        query for query, results in results_by_query.items() if any(result != results[0] for result in results)
+    ]
     for query in different:
-        print(f"the results of the {query} differ: {found[query]}", file=sys.stderr)
+        print(f"the results of the {query} differ: {results_by_query[query]}", file=sys.stderr)
     return not different
 
 

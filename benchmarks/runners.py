@@ -41,8 +41,8 @@ def our_command(module: str) -> tuple[str, ...]:
 
 def run(runner: Runner, source: Path) -> dict[str, Any]:
     """All phases: what a process learned in the writes must not help its reads. Their steps come together in one report."""
-    for left in (runner.table, *runner.table.parent.glob(f"{runner.table.name}-*")):
-        shutil.rmtree(left, ignore_errors=True)
+    for folder in (runner.table, *runner.table.parent.glob(f"{runner.table.name}-*")):
+        shutil.rmtree(folder, ignore_errors=True)
     # If Python may not keep bytecode, every worker compiles the library again.
     unwanted = ("SPARK_HOME", "SPARK_CONF_DIR", "PYTHONDONTWRITEBYTECODE")
     environment = {key: value for key, value in os.environ.items() if key not in unwanted}
@@ -51,11 +51,11 @@ def run(runner: Runner, source: Path) -> dict[str, Any]:
     reports = []
     for phase in runner.phases:
         print(f"-- {runner.name}: {phase}", file=sys.stderr)
-        begun = time.perf_counter()
+        start = time.perf_counter()
         command = [*runner.command, phase, str(source), str(runner.table), *runner.rest]
-        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=environment, cwd=ROOT)
-        reports.append(json.loads(done.stdout.splitlines()[-1]))
-        reports[-1]["seconds"][f"whole {phase} process, with start and warm-up"] = time.perf_counter() - begun
+        result = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=environment, cwd=ROOT)
+        reports.append(json.loads(result.stdout.splitlines()[-1]))
+        reports[-1]["seconds"][f"whole {phase} process, with start and warm-up"] = time.perf_counter() - start
     steps = {
         measure: {step: value for report in reports for step, value in report[measure].items()}
         for measure in ("seconds", "processor", "results")

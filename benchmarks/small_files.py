@@ -74,11 +74,11 @@ def report(options: argparse.Namespace) -> int:
         make(source, partitions, files)
         for name in STEPS:
             command = [sys.executable, "-m", "benchmarks.small_files", name, str(source)]
-            done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, cwd=ROOT)
-            found = json.loads(done.stdout.splitlines()[-1])
+            process = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, cwd=ROOT)
+            result = json.loads(process.stdout.splitlines()[-1])
             lines.append(
-                f"| {partitions * files:,} | {partitions:,} | {name} | {found['seconds']:.2f} | "
-                f"{found['processor']:.2f} | {found['memory'] / 1e6:,.0f} |"
+                f"| {partitions * files:,} | {partitions:,} | {name} | {result['seconds']:.2f} | "
+                f"{result['processor']:.2f} | {result['memory'] / 1e6:,.0f} |"
             )
     print("\n".join(lines))
     return 0
@@ -177,11 +177,11 @@ STEPS: dict[str, Callable[[Path], None]] = {
 
 
 def _measured(step: Callable[[Path], None], table: Path) -> dict[str, Any]:
-    begun = time.perf_counter()
+    start = time.perf_counter()
     step(table)
     usage = resource.getrusage(resource.RUSAGE_SELF)
     return {
-        "seconds": time.perf_counter() - begun,
+        "seconds": time.perf_counter() - start,
         "processor": usage.ru_utime + usage.ru_stime,
         "memory": usage.ru_maxrss * 1024,
     }

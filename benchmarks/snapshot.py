@@ -68,13 +68,13 @@ def _loaded(environ: Mapping[str, str], folder: Path) -> int:
 
 def measured(name: str, server: MariaDB, step: Callable[[], int]) -> None:
     """Run a step, and print its rows and its times."""
-    of_server, here, began = processor(server.pid), time.process_time(), time.perf_counter()
+    of_server, client, began = processor(server.pid), time.process_time(), time.perf_counter()
     rows = step()
-    wall, here = time.perf_counter() - began, time.process_time() - here
+    wall, client = time.perf_counter() - began, time.process_time() - client
     of_server = processor(server.pid) - of_server
-    pace = f"{rows / here:,.0f} rows/s/core"
+    pace = f"{rows / client:,.0f} rows/s/core"
     print(
-        f"{name:24} {rows:>12,} rows {wall:7.2f} s, {here:6.2f} s here, {of_server:6.2f} s server, {pace}", flush=True
+        f"{name:24} {rows:>12,} rows {wall:7.2f} s, {client:6.2f} s here, {of_server:6.2f} s server, {pace}", flush=True
     )
 
 

@@ -90,14 +90,14 @@ def main(phase: str, source: str, table: str, cores: str, memory: str, kind: str
         HoodieTable.open(table, engine=engine).run(CLEAN, {"hoodie.clean.commits.retained": 1})
 
     def compact() -> None:
-        made = HoodieTable.open(table, engine=engine)
-        made.schedule(COMPACTION, force=True)
-        made.run(COMPACTION)
+        hudi_table = HoodieTable.open(table, engine=engine)
+        hudi_table.schedule(COMPACTION, force=True)
+        hudi_table.run(COMPACTION)
 
     def cluster(target: str) -> None:
-        made = HoodieTable.open(target, engine=engine)
-        made.schedule(CLUSTERING, clustering_options(shape), force=True)
-        assert len(made.run(CLUSTERING)) == 1
+        hudi_table = HoodieTable.open(target, engine=engine)
+        hudi_table.schedule(CLUSTERING, clustering_options(shape), force=True)
+        assert len(hudi_table.run(CLUSTERING)) == 1
 
     def merge(paths: list[str], target: str) -> None:
         spark.read.parquet(*paths).createOrReplaceTempView("changes")

@@ -84,9 +84,9 @@ class Steps:
 
     def run(self, name: str, step: Callable[[], Any]) -> None:
         """Run `step` once."""
-        begun, processor = time.perf_counter(), processor_seconds()
+        start, processor = time.perf_counter(), processor_seconds()
         result = step()
-        self._note(name, [time.perf_counter() - begun], processor, result)
+        self._note(name, [time.perf_counter() - start], processor, result)
 
     def query(self, name: str, step: Callable[[], Any]) -> None:
         """Run `step` for the first time in its session, then repeat it."""
@@ -97,9 +97,9 @@ class Steps:
         """Run `step` several times; the median counts."""
         seconds, processor = [], processor_seconds()
         for _ in range(AGAIN):
-            begun = time.perf_counter()
+            start = time.perf_counter()
             result = step()
-            seconds.append(time.perf_counter() - begun)
+            seconds.append(time.perf_counter() - start)
         self._note(name, seconds, processor, result)
 
     def _note(self, name: str, seconds: list[float], processor_before: float, result: Any) -> None:

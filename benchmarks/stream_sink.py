@@ -26,7 +26,7 @@ P50, P99, GROWTH = 0.5, 1.0, 1.2
 
 def report(options: argparse.Namespace) -> int:
     """Run both sides, print the table; 1 when ours misses an objective."""
-    rest = (str(options.cores), options.memory)
+    runner_arguments = (str(options.cores), options.memory)
     jar = str(peer_env.BUNDLES[HUDI])
     missed = False
     print(f"sink seconds of a micro-batch, merge on read, {options.cores} cores, JVM heap {options.memory}")
@@ -34,12 +34,18 @@ def report(options: argparse.Namespace) -> int:
         source = options.folder / f"stream-{rows}-{batches}"
         make_batches(source, rows, batches)
         runners = (
-            Runner("ours", our_command("benchmarks.stream_writer"), options.folder / "our-stream", rest, ("stream",)),
+            Runner(
+                "ours",
+                our_command("benchmarks.stream_writer"),
+                options.folder / "our-stream",
+                runner_arguments,
+                ("stream",),
+            ),
             Runner(
                 f"Hudi {HUDI}",
                 peer_command("benchmarks.hudi_stream"),
                 options.folder / "hudi-stream",
-                (*rest, jar),
+                (*runner_arguments, jar),
                 ("stream",),
             ),
         )

@@ -13,5 +13,5 @@ def run(main: Callable[..., None], doc: str | None) -> None:
     names = list(inspect.signature(main).parameters)
     for name in names:
         parser.add_argument(name)
-    given = parser.parse_args()
-    main(*(getattr(given, name) for name in names))
+    args = parser.parse_args()
+    main(*(getattr(args, name) for name in names))

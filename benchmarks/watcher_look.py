@@ -60,20 +60,20 @@ def looks(folder: Path) -> str:
     """Three looks, as one line."""
     store = SnapshotStore.open(str(folder / "store.db"), make=True)
     entry, clock = Table(name="wide", base_path=str(folder / "table")), SystemClock()
-    told = []
+    timings = []
     for step in ("first", "a commit more", "quiet"):
         if step == "a commit more":
             HoodieTable.open(entry.base_path).write(_row("new"), "insert", _ALONE)
-        begun = time.perf_counter()
+        start = time.perf_counter()
         look(entry, store, clock)
-        told.append(f"{step} {time.perf_counter() - begun:.2f} s")
-    kept = store.table("wide")
-    assert kept is not None
-    health, size = kept.summary.health, len(json.dumps(kept.body))
+        timings.append(f"{step} {time.perf_counter() - start:.2f} s")
+    snapshot = store.table("wide")
+    assert snapshot is not None
+    health, size = snapshot.summary.health, len(json.dumps(snapshot.body))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    files, instants = kept.summary.files, kept.summary.instants
+    files, instants = snapshot.summary.files, snapshot.summary.instants
     return (
-        f"{files:,} files, {instants:,} instants, {health}: looks {', '.join(told)}; "
+        f"{files:,} files, {instants:,} instants, {health}: looks {', '.join(timings)}; "
         f"kept {size_of(size)}; peak of memory {peak:.0f} MiB"
     )
 
@@ -83,11 +83,11 @@ def main() -> None:
     parser.add_argument("--files", type=int, default=100_000)
     parser.add_argument("--instants", type=int, default=50_000)
     parser.add_argument("--look", type=Path, help="a folder that was made: look at its table")
-    asked = parser.parse_args()
-    if asked.look is not None:
-        print(looks(asked.look))
+    args = parser.parse_args()
+    if args.look is not None:
+        print(looks(args.look))
         return
-    for fill, count in ((with_files, asked.files), (with_instants, asked.instants)):
+    for fill, count in ((with_files, args.files), (with_instants, args.instants)):
         folder = Path(tempfile.mkdtemp())
         try:
             fill(folder / "table", count)

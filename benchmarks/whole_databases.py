@@ -56,15 +56,15 @@ def _statements(tables: int, begin: int) -> Iterator[str]:
 
 
 def _measured(name: str, server: MariaDB, sync: ServerSync) -> None:
-    of_server, here, began = processor(server.pid), time.process_time(), time.perf_counter()
+    of_server, client, began = processor(server.pid), time.process_time(), time.perf_counter()
     result = sync.run()
-    wall, here = time.perf_counter() - began, time.process_time() - here
+    wall, client = time.perf_counter() - began, time.process_time() - client
     of_server = processor(server.pid) - of_server
     commits = sum(table.load.commits for table in result.tables.values())
     behind = sum(table.state != "current" for table in result.tables.values())
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
     print(
-        f"{name:24} {wall:7.2f} s, {here:6.2f} s here, {of_server:6.2f} s server, {commits:,} commits, {behind:,} behind, "
+        f"{name:24} {wall:7.2f} s, {client:6.2f} s here, {of_server:6.2f} s server, {commits:,} commits, {behind:,} behind, "
         f"{peak:,} MiB",
         flush=True,
     )
@@ -77,29 +77,29 @@ def main() -> None:
     parser.add_argument("--touched", type=int, default=101)
     parser.add_argument("--shards", type=int, default=0)
     parser.add_argument("--type", default="COPY_ON_WRITE")
-    asked = parser.parse_args()
+    args = parser.parse_args()
     server = MariaDB({"innodb-buffer-pool-size": "512M", "table-open-cache": "4000"})
     folder = Path(tempfile.mkdtemp(prefix="bench-tables-"))
     try:
         server.run("CREATE DATABASE bench")
-        for number in range(asked.tables):
-            server.run(_TABLE.format(number=number), _ROWS.format(number=number, rows=asked.rows))
-        sources = [TableSource("bench", "bench", f"t{number}") for number in range(asked.tables)]
-        alone, shards = sources[asked.shards :], tuple(sources[: asked.shards])
-        options = {TYPE.name: asked.type}
+        for number in range(args.tables):
+            server.run(_TABLE.format(number=number), _ROWS.format(number=number, rows=args.rows))
+        sources = [TableSource("bench", "bench", f"t{number}") for number in range(args.tables)]
+        alone, shards = sources[args.shards :], tuple(sources[: args.shards])
+        options = {TYPE.name: args.type}
         targets = [TargetTable(source, str(folder / source.name), options, LocalEngine(2)) for source in alone]
         if shards:
             targets.append(TargetTable(MergedSource("bench", shards), str(folder / "shards"), options, LocalEngine(2)))
         cuts = CutStore(open_storage(str(folder / "state")), "bench")
         sync = ServerSync("bench", SERVER, {"AIRFLOW_CONN_BENCH": server.url}, targets, cuts, SystemClock())
-        _measured(f"{asked.tables:,} new tables", server, sync)
+        _measured(f"{args.tables:,} new tables", server, sync)
         _measured("no changes", server, sync)
-        for number in range(asked.tables - asked.touched, asked.tables):
+        for number in range(args.tables - args.touched, args.tables):
             server.run(f"UPDATE bench.t{number} SET k = k + 1 WHERE id <= 50")
-        _measured(f"{asked.touched:,} tables changed", server, sync)
+        _measured(f"{args.touched:,} tables changed", server, sync)
         for turn in (2, 3):
-            server.run(*_statements(asked.tables, turn * asked.rows))
-            _measured(f"{asked.tables:,} tables altered", server, sync)
+            server.run(*_statements(args.tables, turn * args.rows))
+            _measured(f"{args.tables:,} tables altered", server, sync)
         with server.connection() as connection, connection.cursor() as cursor:
             cursor.execute("SHOW STATUS LIKE 'Max_used_connections'")
             print(f"connections at most      {cursor.fetchall()[0][1]:>7}", flush=True)

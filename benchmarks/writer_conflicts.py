@@ -71,10 +71,10 @@ class _Ranges(io.FileIO):
         self._storage = storage
 
     def read(self, size: int | None = -1) -> bytes:
-        found = super().read(-1 if size is None else size)
+        data = super().read(-1 if size is None else size)
         self._storage.calls += 1
-        self._storage.bytes += len(found)
-        return found
+        self._storage.bytes += len(data)
+        return data
 
 
 @dataclass(frozen=True)
@@ -113,9 +113,9 @@ def report(options: argparse.Namespace) -> int:
     print("|---|---|---:|---:|---:|---:|---:|")
     for case in CASES:
         for check in ("false", "true"):
-            found = [_measured(options.folder / "two-writers", case, rows, check, options.cores) for _ in range(RUNS)]
-            typical = sorted(found, key=lambda each: each.processor)[RUNS // 2]
-            seconds = statistics.median(each.seconds for each in found)
+            results = [_measured(options.folder / "two-writers", case, rows, check, options.cores) for _ in range(RUNS)]
+            typical = sorted(results, key=lambda result: result.processor)[RUNS // 2]
+            seconds = statistics.median(result.seconds for result in results)
             print(
                 f"| {case.name} | {check} | {seconds:.2f} | {typical.processor:.2f} | {typical.calls:,} | {typical.files} | "
                 f"{typical.megabytes:.1f} |"
@@ -131,7 +131,7 @@ def _measured(folder: Path, case: Case, rows: int, check: str, cores: int) -> Co
     shutil.rmtree(copy, ignore_errors=True)
     shutil.copytree(base, copy)
     storage = Counted(str(copy))
-    mine = HoodieTable.open(storage, engine=LocalEngine(cores))
+    measured_table = HoodieTable.open(storage, engine=LocalEngine(cores))
     start = (0.0, 0.0, 0, 0)
 
     def meanwhile() -> Mapping[str, str]:
@@ -145,7 +145,7 @@ def _measured(folder: Path, case: Case, rows: int, check: str, cores: int) -> Co
     updated = np.random.default_rng(5).choice(rows, int(rows * case.updates), replace=False)
     added = int(rows * case.inserts) or 100
     incoming = _of(case, np.concatenate([updated, np.arange(rows, rows + added)]), 3)
-    mine.write(incoming, "upsert", {**SHARED, CHECK: check}, hooks=WriteHooks(before_commit=meanwhile))
+    measured_table.write(incoming, "upsert", {**SHARED, CHECK: check}, hooks=WriteHooks(before_commit=meanwhile))
     return Completion(
         time.perf_counter() - start[0],
         time.process_time() - start[1],

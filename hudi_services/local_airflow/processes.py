@@ -137,8 +137,8 @@ def stop(folder: Path, grace: float = _GRACE) -> None:
     """End all processes of a home, and kill those that are still there after `grace` seconds."""
     import psutil
 
-    running = processes_of(folder)
-    for root_process in running:
+    own_processes = processes_of(folder)
+    for root_process in own_processes:
         with contextlib.suppress(psutil.Error):
             root_process.terminate()
     deadline = time.monotonic() + grace
@@ -148,7 +148,7 @@ def stop(folder: Path, grace: float = _GRACE) -> None:
                 with contextlib.suppress(psutil.Error):
                     process.kill()
         time.sleep(0.2)
-    psutil.wait_procs(running, timeout=0)  # takes note of the end of those that are this process's children
+    psutil.wait_procs(own_processes, timeout=0)  # takes note of the end of those that are this process's children
 
 
 def _failed(home: AirflowHome, title: str) -> MachineError:

@@ -101,9 +101,9 @@ def _bar() -> Iterator[Progress]:
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bars
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[said]}"), TimeElapsedColumn())
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[detail]}"), TimeElapsedColumn())
     bars = Bars(*columns, console=Console(stderr=True), transient=True)
-    task, start, since = bars.add_task("", said="", total=None), time.monotonic(), [("", 0.0)]
+    task, start, since = bars.add_task("", detail="", total=None), time.monotonic(), [("", 0.0)]
 
     def keep(stage: Stage) -> None:
         now = time.monotonic()
@@ -112,7 +112,7 @@ def _bar() -> Iterator[Progress]:
             bars.reset(task)
         detail = ", ".join(_parts(stage, now - since[0][1]))
         total, completed = (stage.bytes, stage.bytes_done) if stage.bytes else (stage.tasks, stage.tasks_done)
-        bars.update(task, description=stage.step, completed=completed, total=total or None, said=detail)
+        bars.update(task, description=stage.step, completed=completed, total=total or None, detail=detail)
         if now - start >= _FIRST and not bars.live.is_started:
             bars.start()
 
