@@ -41,7 +41,7 @@ def advised(alerts: Alerts, table: Table, summary: Summary, snapshot: Snapshot |
         return Observation(())
     facts = snapshot_facts(table, snapshot.body["table"], snapshot.summary.looked_at, now)
     return Observation(
-        tuple(_trouble(each) for each in advise(facts) if each.severity in _ALERTED and not _covered(alerts, each))
+        tuple(_trouble(item) for item in advise(facts) if item.severity in _ALERTED and not _covered(alerts, item))
     )
 
 
@@ -51,8 +51,8 @@ def _has_advice(summary: Summary) -> bool:
 
 def _not_read(alerts: Alerts, summary: Summary) -> Iterator[Trouble]:
     if alerts.unreadable is None and (summary.health == "unreadable" or summary.was_there):
-        what = "cannot be read" if summary.health == "unreadable" else "is gone"
-        text = f"it {what}: {summary.reason} Fix: hudi-services doctor --table {summary.table}"
+        state = "cannot be read" if summary.health == "unreadable" else "is gone"
+        text = f"it {state}: {summary.reason} Fix: hudi-services doctor --table {summary.table}"
         yield Trouble("advice", summary.table, "unreadable", text, summary.since)
 
 

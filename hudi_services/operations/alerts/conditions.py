@@ -78,10 +78,10 @@ def of_table(alerts: Alerts, summary: Summary, body: Mapping[str, Any], now: dat
         # One that is not there yet may have been there when the store was another.
         kinds = OF_CONTENTS if summary.health == "unreadable" or summary.was_there else (*OF_CONTENTS, "unreadable")
         return Observation(tuple(_not_read(alerts, summary, now)), frozenset((kind, summary.table) for kind in kinds))
-    shown = body.get("table", {})
-    result = [*_damaged(alerts, summary), *_missed(alerts, summary, shown, now)]
-    result += [*_blocked(alerts, summary, shown, now), *_passed(alerts, summary, shown)]
-    result += _unexpected(alerts, summary, shown)
+    table_values = body.get("table", {})
+    result = [*_damaged(alerts, summary), *_missed(alerts, summary, table_values, now)]
+    result += [*_blocked(alerts, summary, table_values, now), *_passed(alerts, summary, table_values)]
+    result += _unexpected(alerts, summary, table_values)
     return Observation((*result, *_late(alerts, summary, now)))
 
 
@@ -99,35 +99,43 @@ def _damaged(alerts: Alerts, summary: Summary) -> Iterator[Trouble]:
         yield Trouble("damaged", summary.table, "", f"it is damaged: {summary.reason}", None)
 
 
-def _missed(alerts: Alerts, summary: Summary, shown: Mapping[str, Any], now: datetime) -> Iterator[Trouble]:
+def _missed(alerts: Alerts, summary: Summary, table_values: Mapping[str, Any], now: datetime) -> Iterator[Trouble]:
     if alerts.objectives is None:
         return
-    for objective in shown.get("objectives", ()):
+    for objective in table_values.get("objectives", ()):
         since = datetime.fromisoformat(objective["since"]) if objective["since"] is not None else None
         if not objective["met"] and _longer(since, alerts.objectives, now):
-            what = str(objective["objective"])
-            yield Trouble("objective", summary.table, what, f"misses {what}; {objective['service']} restores it", since)
+            objective_name = str(objective["objective"])
+            yield Trouble(
+                "objective",
+                summary.table,
+                objective_name,
+                f"misses {objective_name}; {objective['service']} restores it",
+                since,
+            )
 
 
-def _blocked(alerts: Alerts, summary: Summary, shown: Mapping[str, Any], now: datetime) -> Iterator[Trouble]:
+def _blocked(alerts: Alerts, summary: Summary, table_values: Mapping[str, Any], now: datetime) -> Iterator[Trouble]:
     """Plans and writers that are not complete. A savepoint is no trouble: it holds files on purpose."""
     if alerts.blockers is None:
         return
     named = set()
-    for blocker in shown.get("blockers", ()):
+    for blocker in table_values.get("blockers", ()):
         since = (summary.looked_at - timedelta(seconds=blocker["age"])).replace(microsecond=0)
         if blocker["state"] == "COMPLETED" or not _longer(since, alerts.blockers, now):
             continue
-        what = f"{blocker['service']} {blocker['instant']}"
-        if what not in named:
-            named.add(what)
+        blocker_name = f"{blocker['service']} {blocker['instant']}"
+        if blocker_name not in named:
+            named.add(blocker_name)
             holder = f"{blocker['action']} {blocker['instant']}, {blocker['reason']}"
-            yield Trouble("blocker", summary.table, what, f"{blocker['service']} is held back by {holder}", since)
+            yield Trouble(
+                "blocker", summary.table, blocker_name, f"{blocker['service']} is held back by {holder}", since
+            )
 
 
-def _passed(alerts: Alerts, summary: Summary, shown: Mapping[str, Any]) -> Iterator[Trouble]:
+def _passed(alerts: Alerts, summary: Summary, table_values: Mapping[str, Any]) -> Iterator[Trouble]:
     """Consumers for which cleaning and archiving keep nothing any more."""
-    for consumer in shown.get("consumers", ()) if alerts.consumers else ():
+    for consumer in table_values.get("consumers", ()) if alerts.consumers else ():
         if consumer["passed"]:
             name, since = consumer["consumer"], datetime.fromisoformat(consumer["held_until"])
             text = (
@@ -137,9 +145,9 @@ def _passed(alerts: Alerts, summary: Summary, shown: Mapping[str, Any]) -> Itera
             yield Trouble("consumer", summary.table, name, text, since)
 
 
-def _unexpected(alerts: Alerts, summary: Summary, shown: Mapping[str, Any]) -> Iterator[Trouble]:
+def _unexpected(alerts: Alerts, summary: Summary, table_values: Mapping[str, Any]) -> Iterator[Trouble]:
     """Data that was loaded though it failed checks. Loads that a check has stopped are failed runs."""
-    checks = shown.get("checks")  # a snapshot of an earlier release has none
+    checks = table_values.get("checks")  # a snapshot of an earlier release has none
     if alerts.checks and checks and checks["failed"]:
         since = datetime.fromisoformat(checks["completed"]) if checks["completed"] else None
         yield Trouble("checks", summary.table, "", f"its newest load broke expectations: {checks['told']}", since)
@@ -157,7 +165,7 @@ def _longer(since: datetime | None, limit: timedelta, now: datetime) -> bool:
 
 def joined(parts: Iterable[Observation]) -> Observation:
     """All of them, ordered by table."""
-    whole = sum(parts, Observation(()))
+    total = sum(parts, Observation(()))
     return Observation(
-        tuple(sorted(whole.troubles, key=lambda trouble: (trouble.table, trouble.kind, trouble.what))), whole.blind
+        tuple(sorted(total.troubles, key=lambda trouble: (trouble.table, trouble.kind, trouble.what))), total.blind
     )

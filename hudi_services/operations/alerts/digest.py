@@ -22,13 +22,13 @@ def digest_day(at: time, zone: str, now: datetime) -> date:
     return local.date() if local.time() >= at else local.date().subtract(days=1)
 
 
-def digest_values(day: date, fleet: Iterable[Summary], standing: Sequence[Trouble], now: datetime) -> dict[str, Any]:
+def digest_values(day: date, fleet: Iterable[Summary], troubles: Sequence[Trouble], now: datetime) -> dict[str, Any]:
     """The number of tables of each health, and all current troubles."""
     tables = Counter(summary.health for summary in fleet)
     counted = ", ".join(f"{number} {health}" for health, number in tables.most_common()) or "none"
-    lines = [f"{day}: tables: {counted}; {len(standing) or 'no'} troubles"]
-    lines += [one_line(f"{trouble.table}: {trouble.text}") for trouble in standing[:_LINES]]
-    if (more := len(standing) - _LINES) > 0:
+    lines = [f"{day}: tables: {counted}; {len(troubles) or 'no'} troubles"]
+    lines += [one_line(f"{trouble.table}: {trouble.text}") for trouble in troubles[:_LINES]]
+    if (more := len(troubles) - _LINES) > 0:
         lines.append(f"and {more} more: hudi-services alerts")
     rows = [
         {
@@ -38,7 +38,7 @@ def digest_values(day: date, fleet: Iterable[Summary], standing: Sequence[Troubl
             "text": trouble.text,
             "since": trouble.since.isoformat() if trouble.since is not None else None,
         }
-        for trouble in standing
+        for trouble in troubles
     ]
     return {
         "id": f"digest {day}",

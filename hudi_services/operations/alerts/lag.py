@@ -25,16 +25,16 @@ def standing_streams(alerts: Alerts, registry: Registry, store: SnapshotStore, n
     return joined(behind(name, source, alerts.lag, store.table(source), now) for name, source in streams)
 
 
-def behind(name: str, source: str, limit: timedelta, seen: Snapshot | None, now: datetime) -> Observation:
-    """The lag of the stream into the table `name`, by its consumer of the table `source`. `seen` is the last look at the source.
+def behind(name: str, source: str, limit: timedelta, snapshot: Snapshot | None, now: datetime) -> Observation:
+    """The lag of the stream into the table `name`, by its consumer of the table `source`. `snapshot` is the last look at the source.
 
     The lag is not known if that look failed. A stream that has not run yet has no lag.
     """
-    if seen is None or seen.summary.health in ("unreadable", "absent"):
+    if snapshot is None or snapshot.summary.health in ("unreadable", "absent"):
         return Observation((), frozenset({("lag", name)}))
-    for row in seen.body.get("table", {}).get("consumers", ()):
+    for row in snapshot.body.get("table", {}).get("consumers", ()):
         if row["consumer"] == consumer_of(name) and row["commits_behind"]:
-            since = (seen.summary.looked_at - timedelta(seconds=row["seconds_behind"])).replace(microsecond=0)
+            since = (snapshot.summary.looked_at - timedelta(seconds=row["seconds_behind"])).replace(microsecond=0)
             if now - since >= limit:
                 waits = f"{counted(row['commits_behind'], 'commit')} of {source}, the first for longer than"
                 text = f"its stream has not taken in {waits} {span(limit.total_seconds())}"

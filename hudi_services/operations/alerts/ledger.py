@@ -40,23 +40,25 @@ class Message:
     delivery: Delivery
 
 
-def noticed(before: Iterable[Delivery], seen: Observation, hooks: Sequence[str], now: datetime) -> list[Delivery]:
+def noticed(
+    before: Iterable[Delivery], observation: Observation, hooks: Sequence[str], now: datetime
+) -> list[Delivery]:
     """The rows with what is seen now: new troubles, others that ended. A row that was not looked for stays as it was;
     rows of hooks that the registry has no more go.
 
     A trouble that comes back begins again, even if its end seems unreported: a process that was killed may have
     reported it.
     """
-    standing = {trouble.key: trouble for trouble in seen.troubles}
+    troubles = {trouble.key: trouble for trouble in observation.troubles}
     rows = {(notice.hook, notice.trouble.key): notice for notice in before if notice.hook in hooks}
     for place, row in rows.items():
-        trouble = standing.get(row.trouble.key)
+        trouble = troubles.get(row.trouble.key)
         if trouble is not None:
             rows[place] = _again(row, trouble, now)
-        elif row.ended_at is None and seen.knows(row.trouble):
+        elif row.ended_at is None and observation.knows(row.trouble):
             rows[place] = replace(row, ended_at=now)
     for hook in hooks:
-        for key, trouble in standing.items():
+        for key, trouble in troubles.items():
             rows.setdefault((hook, key), Delivery(hook, trouble, now))
     return list(rows.values())
 
@@ -69,7 +71,7 @@ def _again(row: Delivery, trouble: Trouble, now: datetime) -> Delivery:
 
 def due(rows: Iterable[Delivery], hook: str, repeat: timedelta, now: datetime) -> list[Message]:
     """The messages that are due to the hook now."""
-    return [Message(what, row) for row in rows if row.hook == hook and (what := _happening(row, repeat, now))]
+    return [Message(happening, row) for row in rows if row.hook == hook and (happening := _happening(row, repeat, now))]
 
 
 def _happening(row: Delivery, repeat: timedelta, now: datetime) -> Happening | None:
@@ -91,14 +93,14 @@ def delivered(
     too.
     """
     current = {(row.hook, row.trouble.key): row for row in rows}
-    kept, done = list[Delivery](), list[Delivery]()
+    updated, ended = list[Delivery](), list[Delivery]()
     for message in messages:
         delivery = message.delivery
         row = current.get((delivery.hook, delivery.trouble.key))
         if row is None or row.seen_at != delivery.seen_at:
             continue
         if message.happening in ("began", "stands"):
-            kept.append(replace(row, told_at=now))
+            updated.append(replace(row, told_at=now))
         elif row == delivery:
-            done.append(row)
-    return kept, done
+            ended.append(row)
+    return updated, ended

@@ -53,8 +53,8 @@ class AlertSender:
         if alerts is None:
             return 0
         now = self.clock.now()
-        kept, lasts = AlertStore.open(self.store), _CLAIM + 2 * timedelta(seconds=registry.watch.every)
-        if not kept.claim(self._name, now, lasts):
+        alert_store, lasts = AlertStore.open(self.store), _CLAIM + 2 * timedelta(seconds=registry.watch.every)
+        if not alert_store.claim(self._name, now, lasts):
             self._runs = self._servers = None  # the other one may report newer ones before this one takes over
             return 0
         looks = (
@@ -65,10 +65,10 @@ class AlertSender:
             self._seen_runs(alerts, registry, now),
             by_tasks(alerts, registry),
         )
-        seen = joined(looks)
-        if not kept.claim(self._name, self.clock.now(), lasts):  # reading histories has taken too long
+        observation = joined(looks)
+        if not alert_store.claim(self._name, self.clock.now(), lasts):  # reading histories has taken too long
             return 0
-        return self._tell(alerts, kept, seen, now) + self._sum_up(alerts, kept, seen, now)
+        return self._tell(alerts, alert_store, observation, now) + self._sum_up(alerts, alert_store, observation, now)
 
     def tell_kept(self, registry: Registry) -> int:
         """Report what tasks have kept, and look at nothing. A watcher that reports does this itself, and so does
@@ -76,33 +76,35 @@ class AlertSender:
         alerts, now, sent = registry.alerts, self.clock.now(), 0
         if alerts is None:
             return 0
-        kept, tried = AlertStore.open(self.store), set[Delivery]()
-        while (left := _by_airflow(kept, alerts, now) - tried) and kept.claim(self._name, now, _CLAIM):
+        alert_store, tried = AlertStore.open(self.store), set[Delivery]()
+        while (undelivered := _by_airflow(alert_store, alerts, now) - tried) and alert_store.claim(
+            self._name, now, _CLAIM
+        ):
             try:
-                sent += self._send(alerts, kept, sorted(left, key=lambda row: row.seen_at), now)
+                sent += self._send(alerts, alert_store, sorted(undelivered, key=lambda row: row.seen_at), now)
             finally:
-                kept.release(self._name)
-            tried |= left
+                alert_store.release(self._name)
+            tried |= undelivered
         return sent
 
     def leave(self) -> None:
         """Let another one report. Raises StoreError."""
         AlertStore.open(self.store).release(self._name)
 
-    def _tell(self, alerts: Alerts, kept: AlertStore, seen: Observation, now: datetime) -> int:
-        before = kept.rows()
+    def _tell(self, alerts: Alerts, alert_store: AlertStore, observation: Observation, now: datetime) -> int:
+        before = alert_store.rows()
         names = [hook.name for hook in alerts.hooks]
-        rows = noticed(before, seen, names, now)
+        rows = noticed(before, observation, names, now)
         known = set(before)
-        kept.save([row for row in rows if row not in known], [row for row in before if row.hook not in names])
-        return self._send(alerts, kept, rows, now)
+        alert_store.save([row for row in rows if row not in known], [row for row in before if row.hook not in names])
+        return self._send(alerts, alert_store, rows, now)
 
-    def _send(self, alerts: Alerts, kept: AlertStore, rows: Sequence[Delivery], now: datetime) -> int:
+    def _send(self, alerts: Alerts, alert_store: AlertStore, rows: Sequence[Delivery], now: datetime) -> int:
         outgoing = {hook: reports for hook in alerts.hooks if (reports := due(rows, hook.name, alerts.repeat, now))}
         bodies = [body_of(hook, values_of(reports, now)) for hook, reports in outgoing.items()]
-        return self._sent(list(outgoing), bodies, lambda hook: kept.delivered(outgoing[hook], now))
+        return self._sent(list(outgoing), bodies, lambda hook: alert_store.delivered(outgoing[hook], now))
 
-    def _sum_up(self, alerts: Alerts, kept: AlertStore, seen: Observation, now: datetime) -> int:
+    def _sum_up(self, alerts: Alerts, alert_store: AlertStore, observation: Observation, now: datetime) -> int:
         """Send the digest where it is due; a hook that is new waits for the next one, also where its last one was of a clock
         that was ahead."""
         if alerts.digest_at is None:
@@ -110,21 +112,23 @@ class AlertSender:
         day = digest_day(alerts.digest_at, alerts.zone, now)
         late: list[Hook] = []
         for hook in alerts.hooks:
-            last = kept.digest(hook.name)
+            last = alert_store.digest(hook.name)
             if last is None or last > day + timedelta(days=1):
-                kept.save_digest(hook.name, day)
+                alert_store.save_digest(hook.name, day)
             elif day > last:
                 late.append(hook)
         if not late:
             return 0
-        values = digest_values(day, self.store.fleet(), seen.troubles, now)
-        return self._sent(late, [body_of(hook, values) for hook in late], lambda hook: kept.save_digest(hook.name, day))
+        values = digest_values(day, self.store.fleet(), observation.troubles, now)
+        return self._sent(
+            late, [body_of(hook, values) for hook in late], lambda hook: alert_store.save_digest(hook.name, day)
+        )
 
-    def _sent(self, hooks: Sequence[Hook], bodies: Sequence[bytes], taken: Callable[[Hook], None]) -> int:
+    def _sent(self, hooks: Sequence[Hook], bodies: Sequence[bytes], on_delivery: Callable[[Hook], None]) -> int:
         answers = send_all(list(zip(hooks, bodies, strict=True)), self.environ)
         for hook, wrong in zip(hooks, answers, strict=True):
             if wrong is None:
-                taken(hook)
+                on_delivery(hook)
             else:
                 _log.warning("Alerts: hook %s has not accepted the message, and is tried again: %s", hook.name, wrong)
         return answers.count(None)
@@ -140,7 +144,7 @@ class AlertSender:
         return self._runs[1]
 
 
-def _by_airflow(kept: AlertStore, alerts: Alerts, now: datetime) -> set[Delivery]:
+def _by_airflow(alert_store: AlertStore, alerts: Alerts, now: datetime) -> set[Delivery]:
     """Reports of Airflow that are still due to hooks."""
-    rows = [row for row in kept.rows() if row.trouble.kind in BY_AIRFLOW]
+    rows = [row for row in alert_store.rows() if row.trouble.kind in BY_AIRFLOW]
     return {notice.delivery for hook in alerts.hooks for notice in due(rows, hook.name, alerts.repeat, now)}

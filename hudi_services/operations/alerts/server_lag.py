@@ -27,7 +27,9 @@ def standing_servers(alerts: Alerts, registry: Registry, now: datetime) -> Obser
     if alerts.servers is None:
         return Observation(())
     names = [
-        name for name, one in registry.servers.items() if isinstance(one, DatabaseServer) and one.state is not None
+        name
+        for name, server in registry.servers.items()
+        if isinstance(server, DatabaseServer) and server.state is not None
     ]
     return joined(_of_server(name, registry, alerts.servers, now) for name in names)
 

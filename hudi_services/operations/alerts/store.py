@@ -74,8 +74,8 @@ class AlertStore:
         over = sa.or_(_about.c.until <= _text(now), _about.c.until > _text(now + _NEVER))
         free = sa.or_(_about.c.until.is_(None), over, _about.c.teller == sender)
         with self.store.writing() as connection:
-            taken = _about.update().where(free).values(teller=sender, until=_text(now + lasts))
-            return connection.execute(taken).rowcount == 1
+            statement = _about.update().where(free).values(teller=sender, until=_text(now + lasts))
+            return connection.execute(statement).rowcount == 1
 
     def release(self, sender: str) -> None:
         """Let another one report."""
@@ -87,10 +87,10 @@ class AlertStore:
         with self.store.reading() as connection:
             return _rows(connection)
 
-    def save(self, rows: Sequence[Delivery], gone: Iterable[Delivery] = ()) -> None:
+    def save(self, rows: Sequence[Delivery], removed: Iterable[Delivery] = ()) -> None:
         """Put these in the place of what is there of the same hooks and troubles, and delete those, in one transaction."""
         with self.store.writing() as connection:
-            _save(connection, rows, gone)
+            _save(connection, rows, removed)
 
     def delivered(self, messages: Iterable[Message], now: datetime) -> None:
         """Save that a hook has taken these; others may have changed the rows since they were read."""
@@ -111,13 +111,13 @@ class AlertStore:
 
 
 def _rows(connection: Connection, *, changing: bool = False) -> list[Delivery]:
-    wanted = sa.select(_told.c.row).order_by(_told.c.hook, _told.c.trouble)
-    result = connection.execute(wanted.with_for_update() if changing else wanted).scalars()
+    query = sa.select(_told.c.row).order_by(_told.c.hook, _told.c.trouble)
+    result = connection.execute(query.with_for_update() if changing else query).scalars()
     return [_parsed(json.loads(row)) for row in result]
 
 
-def _save(connection: Connection, rows: Sequence[Delivery], gone: Iterable[Delivery]) -> None:
-    _delete(connection, [*rows, *gone])
+def _save(connection: Connection, rows: Sequence[Delivery], removed: Iterable[Delivery]) -> None:
+    _delete(connection, [*rows, *removed])
     if rows:
         values = [
             {"hook": row.hook, "trouble": row.trouble.key, "row": json.dumps(asdict(row), default=_text)}

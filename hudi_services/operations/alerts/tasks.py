@@ -29,12 +29,12 @@ _log = logging.getLogger(__name__)
 def keep(store: SnapshotStore, alerts: Alerts, trouble: Trouble, clock: Clock, *, stands: bool) -> bool:
     """Keep for each hook that the trouble is there, or that it has ended, and return whether that is new. Nothing is
     sent. Raises StoreError."""
-    kept = AlertStore.open(store)
-    before = [row for row in kept.rows() if row.trouble.key == trouble.key]
+    alert_store = AlertStore.open(store)
+    before = [row for row in alert_store.rows() if row.trouble.key == trouble.key]
     names = [hook.name for hook in alerts.hooks]
     rows = noticed(before, Observation((trouble,) if stands else ()), names, clock.now())
     new = [row for row in rows if row not in before]
-    kept.save(new)
+    alert_store.save(new)
     return bool(new)
 
 

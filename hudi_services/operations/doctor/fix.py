@@ -37,23 +37,25 @@ class FixedTable:
         return "\n".join([*lines, *([self.failure.block()] if self.failure is not None else [])])
 
 
-def fix(patient: Patient, seen: TableDiagnosis, show: Callable[[str], None], agree: Callable[[], bool]) -> FixedTable:
+def fix(
+    patient: Patient, table_diagnosis: TableDiagnosis, show: Callable[[str], None], agree: Callable[[], bool]
+) -> FixedTable:
     """Fix a table that was looked at, once `agree` says so. Any failure is reported with what remains."""
-    decision = decide_mending(seen.diagnosis)
+    decision = decide_mending(table_diagnosis.diagnosis)
     plan = decision.as_dict("doctor")
-    show(decision.as_text(f"doctor {seen.name}"))
+    show(decision.as_text(f"doctor {table_diagnosis.name}"))
     if decision.plan is None or not agree():
-        return FixedTable(seen, plan)
-    access, failure, done = (
+        return FixedTable(table_diagnosis, plan)
+    access, failure, repairs = (
         TableAccess(open_storage(patient.base_path), SystemClock(), LocalEngine()),
         None,
         list[str](),
     )
     try:
         with by_hand(patient.recorded, "doctor", patient.base_path) as say:
-            done = mend(access, decision.plan, patient.options)
-            if done:
-                say("; ".join(done))
+            repairs = mend(access, decision.plan, patient.options)
+            if repairs:
+                say("; ".join(repairs))
     except Exception as error:  # noqa: BLE001 - one table does not end the round
         failure = Failure.of(error)
-    return FixedTable(look(patient), plan, tuple(done), failure)
+    return FixedTable(look(patient), plan, tuple(repairs), failure)

@@ -27,11 +27,15 @@ def patients(reading: Reading, options: Mapping[str, str], *, deep: bool) -> tup
         )
         for mistake in reading.mistakes
     ]
-    seen = [TableDiagnosis(name, Diagnosis("", (finding,), {})) for name, finding in mistaken]
-    return [patient(table, table.base_path, options, deep=deep) for table in reading.registry.tables], seen
+    diagnoses = [TableDiagnosis(name, Diagnosis("", (finding,), {})) for name, finding in mistaken]
+    return [patient(table, table.base_path, options, deep=deep) for table in reading.registry.tables], diagnoses
 
 
 def patient(entry: Table | None, base_path: str, options: Mapping[str, str], *, deep: bool) -> Patient:
     """A table with the options that its entry has for its services; what is typed wins."""
-    of = {service: laid_over(options, options_of(entry, service) if entry is not None else {}) for service in SERVICES}
-    return Patient(entry.name if entry is not None else base_path, base_path, of, deep, recorded_table(entry))
+    options_by_service = {
+        service: laid_over(options, options_of(entry, service) if entry is not None else {}) for service in SERVICES
+    }
+    return Patient(
+        entry.name if entry is not None else base_path, base_path, options_by_service, deep, recorded_table(entry)
+    )

@@ -14,51 +14,51 @@ _SHOWN = 200  # findings of a table
 WARNED, DAMAGED = 1, 2  # exit codes
 
 
-def exit_code(seen: Sequence[TableDiagnosis]) -> int:
+def exit_code(diagnoses: Sequence[TableDiagnosis]) -> int:
     """0: healthy, notes at most; 1: warnings; 2: damage."""
-    worst = {table.diagnosis.severity for table in seen}
+    worst = {table.diagnosis.severity for table in diagnoses}
     return DAMAGED if Severity.DAMAGE in worst else WARNED if Severity.WARNING in worst else DONE
 
 
-def as_dict(seen: Sequence[TableDiagnosis]) -> dict[str, Any]:
+def as_dict(diagnoses: Sequence[TableDiagnosis]) -> dict[str, Any]:
     """The findings as values for programs."""
-    return {"exit_code": exit_code(seen), "tables": [table.as_dict() for table in seen]}
+    return {"exit_code": exit_code(diagnoses), "tables": [table.as_dict() for table in diagnoses]}
 
 
-def as_findings(seen: Sequence[TableDiagnosis]) -> dict[str, Any]:
+def as_findings(diagnoses: Sequence[TableDiagnosis]) -> dict[str, Any]:
     """The findings for programs that cannot take all: counts, and one list of findings with their tables, the worst
     first."""
     findings = [
         {"table": table.name, **finding.as_dict()}
         for severity in reversed(Severity)
-        for table in seen
+        for table in diagnoses
         for finding in table.diagnosis.findings
         if finding.severity is severity
     ]
     return {
-        "exit_code": exit_code(seen),
-        "message": as_text(seen).rpartition("\n")[2],
-        "tables": len(seen),
-        "healthy": sum(not table.diagnosis.findings for table in seen),
+        "exit_code": exit_code(diagnoses),
+        "message": as_text(diagnoses).rpartition("\n")[2],
+        "tables": len(diagnoses),
+        "healthy": sum(not table.diagnosis.findings for table in diagnoses),
         "findings": findings,
     }
 
 
-def as_text(seen: Sequence[TableDiagnosis]) -> str:
+def as_text(diagnoses: Sequence[TableDiagnosis]) -> str:
     """A block a table that something is wrong with, the healthy ones in one line."""
-    ill = [table for table in seen if table.diagnosis.findings]
+    ill = [table for table in diagnoses if table.diagnosis.findings]
     lines = [line for table in ill for line in _block(table)]
-    if len(seen) > 1 or not ill:
-        well = len(seen) - len(ill)
-        healthy = f"{counted(well, 'table')} healthy" if len(seen) > 1 else f"{seen[0].name}: healthy"
-        all_found = summary([finding for table in seen for finding in table.diagnosis.findings])
+    if len(diagnoses) > 1 or not ill:
+        well = len(diagnoses) - len(ill)
+        healthy = f"{counted(well, 'table')} healthy" if len(diagnoses) > 1 else f"{diagnoses[0].name}: healthy"
+        all_found = summary([finding for table in diagnoses for finding in table.diagnosis.findings])
         lines.append(f"{healthy}, {len(ill)} not: {all_found}" if ill else healthy)
     return "\n".join(lines)
 
 
-def _block(seen: TableDiagnosis) -> Iterator[str]:
-    findings = seen.diagnosis.findings
-    yield f"{seen.name}: {summary(findings)}  ({seen.diagnosis.base_path})"
+def _block(table_diagnosis: TableDiagnosis) -> Iterator[str]:
+    findings = table_diagnosis.diagnosis.findings
+    yield f"{table_diagnosis.name}: {summary(findings)}  ({table_diagnosis.diagnosis.base_path})"
     for finding in findings[:_SHOWN]:
         yield from _finding(finding)
     if len(findings) > _SHOWN:
@@ -68,7 +68,7 @@ def _block(seen: TableDiagnosis) -> Iterator[str]:
 def _finding(finding: Finding) -> Iterator[str]:
     yield f"  {finding.severity.upper():<7} {finding.check}: {_line(finding.what)}"
     size = f"{finding.bytes:,} bytes" if finding.bytes else ""
-    where = [each for each in (finding.path, size, finding.found) if each]
+    where = [part for part in (finding.path, size, finding.found) if part]
     if where:
         yield f"          {_line('; '.join(where))}"
     yield f"          to do: {_line(finding.remedy)}"

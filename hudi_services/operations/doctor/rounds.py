@@ -63,22 +63,24 @@ def look(patient: Patient, clock: Clock | None = None) -> TableDiagnosis:
             ),
         )
     except Exception as error:  # noqa: BLE001 - any error of a storage, or of a body of an unknown table
-        found = f"{type(error).__name__}: {error}"
+        error_text = f"{type(error).__name__}: {error}"
         remedy = "look whether its storage answers and may be read, and try again"
-        diagnosis = _only(patient, catalogue.UNREADABLE.finding("the table cannot be looked at", remedy, found=found))
+        diagnosis = _only(
+            patient, catalogue.UNREADABLE.finding("the table cannot be looked at", remedy, found=error_text)
+        )
     return TableDiagnosis(patient.name, diagnosis)
 
 
 def rounds(patients: Sequence[Patient], at_once: int, progress: Progress | None) -> Iterator[TableDiagnosis]:
     """Each table, in the order in which they are done, no more than `at_once` at the same time."""
-    waiting = iter(patients)
+    queue = iter(patients)
     counter = Counter(progress or (lambda _stage: None), "look at tables", len(patients), ())
     with ThreadPoolExecutor(at_once, thread_name_prefix="doctor") as pool:
-        running = {pool.submit(look, patient) for patient in islice(waiting, at_once)}
+        running = {pool.submit(look, patient) for patient in islice(queue, at_once)}
         while running:
             finished = next(as_completed(running))
             running.remove(finished)
-            running.update(pool.submit(look, patient) for patient in islice(waiting, 1))
+            running.update(pool.submit(look, patient) for patient in islice(queue, 1))
             counter.done(0)
             yield finished.result()
 

@@ -48,15 +48,15 @@ def runs(
 ) -> pa.Table:
     """The runs that began since then, the newest first, in the columns of the history: from the table and, of those that wait or
     go on, from the spool. Raises HoodieError, OSError."""
-    waiting = _waiting(history, now)
-    kept = stored(history, since)
-    again = pc.is_in(kept["run_id"], waiting["run_id"].combine_chunks())
-    result = pa.concat_tables([kept.filter(pc.invert(again)), waiting])
-    wanted = pc.greater_equal(result["began"], pa.scalar(since, COLUMNS.field("began").type))
+    spooled = _waiting(history, now)
+    stored_runs = stored(history, since)
+    duplicates = pc.is_in(stored_runs["run_id"], spooled["run_id"].combine_chunks())
+    result = pa.concat_tables([stored_runs.filter(pc.invert(duplicates)), spooled])
+    condition = pc.greater_equal(result["began"], pa.scalar(since, COLUMNS.field("began").type))
     for column, value in (("table_name", table), ("service", service)):
         if value is not None:
-            wanted = pc.and_(wanted, pc.equal(result[column], value))
-    return result.filter(wanted).sort_by([("began", "descending"), ("run_id", "ascending")])
+            condition = pc.and_(condition, pc.equal(result[column], value))
+    return result.filter(condition).sort_by([("began", "descending"), ("run_id", "ascending")])
 
 
 def last_ended(rows: pa.Table, outcomes: Sequence[str] = ENDED) -> pa.Table:
@@ -76,8 +76,8 @@ def sums(rows: pa.Table, by: Sequence[str] = ("table_name", "service")) -> pa.Ta
     counted = rows.append_column("failed", pc.cast(bad, pa.int64()))
     counted = counted.append_column("nothing", pc.cast(pc.equal(outcome, NOTHING), pa.int64()))
     names = ("failed", "nothing", *_SUMMED)
-    asked = [("run_id", "count"), ("peak_memory", "max"), *((name, "sum") for name in names)]
-    grouped = counted.group_by(list(by), use_threads=False).aggregate(asked)
+    aggregations = [("run_id", "count"), ("peak_memory", "max"), *((name, "sum") for name in names)]
+    grouped = counted.group_by(list(by), use_threads=False).aggregate(aggregations)
     grouped = grouped.rename_columns([_plain(name) for name in grouped.column_names])
     return grouped.sort_by([(name, "ascending") for name in by])
 

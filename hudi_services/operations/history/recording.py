@@ -81,8 +81,8 @@ class Recording:
 
     def end(self, error: BaseException | None) -> None:
         """Leaves the record in the spool. Without an error and a result nothing was done, and no record is left."""
-        here = self._started.engine == LOCAL
-        spent = self._measured.spent() if here else self._measured.spent_on(self._executors)
+        is_local = self._started.engine == LOCAL
+        spent = self._measured.spent() if is_local else self._measured.spent_on(self._executors)
         ended = self._clock.now().isoformat(timespec="microseconds")
         if error is not None:
             record = failed(self._started, error, self._completed, spent, ended)
@@ -93,18 +93,18 @@ class Recording:
             return
         self._try("its end", lambda spool: spool.finish(record, self._noted))
 
-    def _try(self, what: str, act: Callable[[Spool], object]) -> None:
-        _try(self._history, what, lambda: act(Spool.of(self._history)))
+    def _try(self, part: str, act: Callable[[Spool], object]) -> None:
+        _try(self._history, part, lambda: act(Spool.of(self._history)))
 
 
-def _try(history: History, what: str, act: Callable[[], object]) -> None:
+def _try(history: History, part: str, act: Callable[[], object]) -> None:
     try:
         act()
     except Exception as error:  # noqa: BLE001 - no trouble with the history is one of the run
         _log.warning(
             "The history at %s misses %s until the next run of a service that can write it: %s: %s",
             history.path,
-            what,
+            part,
             type(error).__name__,
             error,
         )

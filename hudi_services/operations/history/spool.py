@@ -86,11 +86,11 @@ class Spool:
 
     def waiting(self, now: datetime) -> Iterator[Waiting]:
         """All runs of which something is here, also those that go on. A file of another kind is left where it is."""
-        found: dict[str, list[tuple[Storage, FileInfo]]] = {}
+        files_by_run: dict[str, list[tuple[Storage, FileInfo]]] = {}
         for place in self.places:
             for file in place.list("").files:
-                found.setdefault(file.path.partition(".")[0], []).append((place, file))
-        for files in found.values():
+                files_by_run.setdefault(file.path.partition(".")[0], []).append((place, file))
+        for files in files_by_run.values():
             yield _waiting(files, now)
 
 
@@ -111,24 +111,24 @@ def _put(place: Storage, name: str, content: bytes) -> None:
 
 
 def _waiting(files: Sequence[tuple[Storage, FileInfo]], now: datetime) -> Waiting:
-    record, begun, dead, instants = None, None, False, []
+    record, started, dead, instants = None, None, False, []
     for place, file in files:
-        kind, _, rest = file.path.partition(".")[2].partition(".")
+        kind, _, suffix = file.path.partition(".")[2].partition(".")
         try:
             if kind == _AT:
-                instants.append(rest)
+                instants.append(suffix)
             elif kind == _DONE:
                 record = Record.parse(place.read(file.path))
             elif kind == _BEGUN:
                 values = json.loads(place.read(file.path))
-                begun, dead = parse_started(values["started"]), _dead(values["owner"], file, now)
+                started, dead = parse_started(values["started"]), _dead(values["owner"], file, now)
         except FileNotFoundError:  # delivered since the listing
             continue
         except (ValueError, TypeError, KeyError) as error:
             _log.warning("%s in the spool %s is no record, and stays there: %s", file.path, place.base_path, error)
-    if record is None and begun is None:
+    if record is None and started is None:
         return Waiting()
-    return Waiting(record, begun, dead, sorted(instants), [(place, file.path) for place, file in files])
+    return Waiting(record, started, dead, sorted(instants), [(place, file.path) for place, file in files])
 
 
 def _dead(values: dict[str, Any], file: FileInfo, now: datetime) -> bool:

@@ -51,14 +51,14 @@ def deliver(history: History, clock: Clock) -> int:
     table = _opened(history, clock)
     if table is not None and _written_just_now(table, clock):
         return 0
-    waiting = [
+    spooled_runs = [
         spooled for spooled in Spool.of(history).waiting(clock.now()) if spooled.record is not None or spooled.dead
     ]
-    if not waiting:
+    if not spooled_runs:
         return 0
     if table is None:
         table = _created(history, clock)
-    records = [spooled.record or _killed(spooled) for spooled in waiting]
+    records = [spooled.record or _killed(spooled) for spooled in spooled_runs]
     lock = {"hoodie.write.lock.provider": "StorageBasedLockProvider"} if history.path.startswith(_LEASED) else {}
     try:
         table.write(as_rows(records, clock.now()), "upsert", {**_WRITE, **lock})
@@ -66,7 +66,7 @@ def deliver(history: History, clock: Clock) -> int:
         if clock.now() - min(map(_ended, records)) > _PATIENCE:
             raise
         return 0
-    for entry in waiting:
+    for entry in spooled_runs:
         for place, path in entry.files:
             place.delete(path)
     return len(records)
@@ -130,8 +130,8 @@ def _completed(entry: Waiting) -> Sequence[str] | None:
             error,
         )
         return None
-    done = {str(instant.time) for instant in state.timeline.instants if instant.is_completed}
-    if missing := sorted(set(entry.instants) - done):
+    completed = {str(instant.time) for instant in state.timeline.instants if instant.is_completed}
+    if missing := sorted(set(entry.instants) - completed):
         before = Time.of(str(int(missing[0]) - 1))
-        done |= {str(instant.time) for instant in state.archive.instants(before, Time.of(missing[-1]))}
-    return [instant for instant in entry.instants if instant in done]
+        completed |= {str(instant.time) for instant in state.archive.instants(before, Time.of(missing[-1]))}
+    return [instant for instant in entry.instants if instant in completed]

@@ -37,16 +37,16 @@ def audit(look: Look, limit: int, since: str | None, until: str | None, instant:
 
     Raises ConfigError for what is no time (`Look.moment`), CorruptTableError for an entry that is torn.
     """
-    found = _matching(look, since, until, instant, path)
-    entries = list(islice(found, limit))
-    older = next(found, None) is not None
+    matches = _matching(look, since, until, instant, path)
+    entries = list(islice(matches, limit))
+    older = next(matches, None) is not None
     rows = [_row(entry, files) for entry, files in entries]
-    listed = [_file(entry, file) for entry, files in entries for file in files] if instant or path else None
+    file_rows = [_file(entry, file) for entry, files in entries for file in files] if instant or path else None
     values = {"table": look.state.properties.name, "audit": rows, "older": older}
     parts: list[Part] = [Listing(_ACTIONS, rows, empty="the audit has no such action")]
-    if listed is not None:
-        values["files"] = listed
-        parts += [Listing(_FILES, listed, title="files")] if listed else []
+    if file_rows is not None:
+        values["files"] = file_rows
+        parts += [Listing(_FILES, file_rows, title="files")] if file_rows else []
     return Page(values, [*parts, *([Lines([f"older ones follow: --limit {2 * limit}"])] if older else [])])
 
 
@@ -66,13 +66,13 @@ def _matching(
             yield entry, files
 
 
-def _is_of(file: str, wanted: str) -> bool:
-    return fnmatchcase(file, wanted if any(letter in wanted for letter in "*?[") else f"*{wanted}*")
+def _is_of(file: str, pattern: str) -> bool:
+    return fnmatchcase(file, pattern if any(letter in pattern for letter in "*?[") else f"*{pattern}*")
 
 
 def _row(entry: AuditEntry, files: list[AuditedFile]) -> dict[str, Any]:
     """Times are ISO in UTC; `files` and `bytes` are of those that were asked for, `bytes` null where no plan says them."""
-    planned, done = entry.planned, entry.done
+    planned, completion = entry.planned, entry.done
     sizes = [file.bytes for file in files if file.bytes is not None]
     run = planned.get("airflow") or {}
     where = f" in {run['dag_id']}" if run.get("dag_id") else ""
@@ -80,15 +80,15 @@ def _row(entry: AuditEntry, files: list[AuditedFile]) -> dict[str, Any]:
         "instant": str(entry.instant),
         "action": entry.action,
         "planned": planned.get("at"),
-        "finished": done.get("at") if done is not None else None,
+        "finished": completion.get("at") if completion is not None else None,
         "files": len(files),
         "bytes": sum(sizes) if sizes else None,
         "by": f"{planned.get('user')}@{planned.get('host')}, {planned.get('program')}{where}",
         "why": planned.get("why"),
         "plan": planned.get("plan"),
         "by_whom": {name: planned.get(name) for name in ("user", "host", "program", "pid", "airflow")},
-        "finished_by": {name: done.get(name) for name in ("user", "host", "program", "pid", "airflow")}
-        if done is not None
+        "finished_by": {name: completion.get(name) for name in ("user", "host", "program", "pid", "airflow")}
+        if completion is not None
         else None,
     }
 

@@ -59,8 +59,8 @@ def changes(
     `read_changes` raises.
     """
     if last is not None or most_bytes is not None:
-        given = {"--since": since, "--until": until, "--columns": columns, "--filter": filter, "--rows": rows}
-        _refuse_beside_last(last, [*(flag for flag, value in given.items() if value is not None), *["--net"] * net])
+        flags = {"--since": since, "--until": until, "--columns": columns, "--filter": filter, "--rows": rows}
+        _refuse_beside_last(last, [*(flag for flag, value in flags.items() if value is not None), *["--net"] * net])
         return newest_changes(look, last or 1, most_bytes)
     start, end = (
         str(look.moment(flag, text)) if text is not None else None
@@ -88,10 +88,10 @@ def changes(
         Listing(_COMMITS, commits, "commits with changes", "none"),
     ]
     if rows is not None:
-        found = [_change(row) for row in json_row_values(first)]
-        values["changes"] = [_with_images(row, json_value, width) for row in found]
-        shown = [_with_images(row, cut, width) for row in found]
-        parts.append(Listing(_CHANGES, shown, f"changes, at most {count(rows)}", "none"))
+        change_rows = [_change(row) for row in json_row_values(first)]
+        values["changes"] = [_with_images(row, json_value, width) for row in change_rows]
+        short_rows = [_with_images(row, cut, width) for row in change_rows]
+        parts.append(Listing(_CHANGES, short_rows, f"changes, at most {count(rows)}", "none"))
     return Page(values, parts)
 
 

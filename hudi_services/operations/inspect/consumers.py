@@ -46,19 +46,19 @@ def consumer_rows(look: Look) -> tuple[list[dict[str, Any]], list[str]]:
 
 def _hours(look: Look) -> int:
     """The hours after which the first service keeps nothing for a consumer."""
-    given = (select_keys(look.options(service), (RETENTION_HOURS,)) for service in _HOLDING)
-    return min(resolve(consumer, (RETENTION_HOURS,))[RETENTION_HOURS] for consumer in given)
+    consumer_options = (select_keys(look.options(service), (RETENTION_HOURS,)) for service in _HOLDING)
+    return min(resolve(consumer, (RETENTION_HOURS,))[RETENTION_HOURS] for consumer in consumer_options)
 
 
 def _row(look: Look, position: Position, hours: int) -> dict[str, Any]:
     """Commits of services count, too: their completion is a position."""
     behind = lag(look.state, position, hours)
-    left, until = behind.unread, behind.held_until
+    unread, until = behind.unread, behind.held_until
     return {
         "consumer": position.consumer,
         "position": position.position,
-        "commits_behind": len(left.commits) if left is not None else 0,
-        "seconds_behind": look.age(left.since) if left is not None else 0.0,
+        "commits_behind": len(unread.commits) if unread is not None else 0,
+        "seconds_behind": look.age(unread.since) if unread is not None else 0.0,
         "held_until": until.isoformat() if until is not None else None,
         "passed": behind.is_passed(look.now),
         "age": look.age(position.committed_at),

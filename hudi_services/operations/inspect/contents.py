@@ -117,10 +117,10 @@ def files(look: Look, within: str | None) -> Page:
 
 
 def _by_partition(file_slices: Iterable[FileSlice]) -> dict[str, list[FileSlice]]:
-    by: dict[str, list[FileSlice]] = {}
+    result: dict[str, list[FileSlice]] = {}
     for file_slice in file_slices:
-        by.setdefault(file_slice.partition, []).append(file_slice)
-    return by
+        result.setdefault(file_slice.partition, []).append(file_slice)
+    return result
 
 
 def _log_bytes(file_slice: FileSlice) -> int:

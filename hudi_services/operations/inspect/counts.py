@@ -47,13 +47,13 @@ def row_counts(look: Look, slices: Collection[FileSlice]) -> RowCounts:
     Raises CorruptTableError for a torn commit, CorruptFileError or MissingFileError for a file that is.
     """
     files = [file_slice.base_file for file_slice in slices if file_slice.base_file is not None]
-    wanted = {file.path for file in files} | {log.path for file_slice in slices for log in file_slice.log_files}
+    paths = {file.path for file in files} | {log.path for file_slice in slices for log in file_slice.log_files}
     base: dict[str, int] = {}
     written, deleted = Counter[str](), Counter[str]()
 
     def stats_of(instant: Instant) -> list[WriteStat]:
         metadata = read_once(look, instant)
-        result = [stat for stat in metadata.stats if stat.path in wanted]
+        result = [stat for stat in metadata.stats if stat.path in paths]
         return [stat for stat in result if stat.log is None] if metadata.operation == _COPIES else result
 
     def keep(stats: Iterable[WriteStat]) -> None:

@@ -86,7 +86,7 @@ def _columns(footer: Any) -> list[dict[str, Any]]:
         chunks = [footer.row_group(group).column(number) for group in range(footer.num_row_groups)]
         statistics = [chunk.statistics for chunk in chunks if chunk.is_stats_set]
         ranged = [statistic for statistic in statistics if statistic.has_min_max]
-        whole = len(ranged) == len(chunks) > 0
+        is_complete = len(ranged) == len(chunks) > 0
         declared = footer.schema.column(number)
         rows.append(
             {
@@ -99,8 +99,8 @@ def _columns(footer: Any) -> list[dict[str, Any]]:
                 "nulls": sum(statistic.null_count for statistic in statistics)
                 if len(statistics) == len(chunks)
                 else None,
-                "minimum": _short(_extreme(min, ranged)) if whole else None,
-                "maximum": _short(_extreme(max, ranged)) if whole else None,
+                "minimum": _short(_extreme(min, ranged)) if is_complete else None,
+                "maximum": _short(_extreme(max, ranged)) if is_complete else None,
             }
         )
     return rows
@@ -122,8 +122,8 @@ def _short(value: Any) -> str:
 
 def _facts(footer: dict[str, Any]) -> Facts:
     bloom, keys, times = footer["bloom_filter"], footer["key_range"], footer["commit_times"]
-    shown = [f"{time} ({count(rows)})" for time, rows in list(times.items())[-_SHOWN:]]
-    left = f"{len(times) - _SHOWN} older, " if len(times) > _SHOWN else ""
+    newest = [f"{time} ({count(rows)})" for time, rows in list(times.items())[-_SHOWN:]]
+    older = f"{len(times) - _SHOWN} older, " if len(times) > _SHOWN else ""
     filtered = f"{bloom['type']}, {size(bloom['bits'] / 8)}, {count(bloom['keys'])} keys" if bloom else "none"
     return Facts(
         [
@@ -132,6 +132,6 @@ def _facts(footer: dict[str, Any]) -> Facts:
             ("made by", footer["created_by"] or ""),
             ("keys", f"from {_short(keys[0])} to {_short(keys[1])}" if keys else "no range in the footer"),
             ("bloom filter", filtered),
-            ("rows of commits", left + ", ".join(shown) if shown else "not known"),
+            ("rows of commits", older + ", ".join(newest) if newest else "not known"),
         ]
     )

@@ -102,12 +102,12 @@ _SUMS = ("file_groups", "file_groups_replaced", "rows_inserted", "rows_updated",
 
 def _commits(look: Look, begin: Time, end: Time | None) -> list[Instant]:
     """The completed write instants after `begin` and not after `end`, archived ones too."""
-    known = list(look.state.timeline.commits)
+    commits = list(look.state.timeline.commits)
     if not look.state.timeline.covers(begin):
-        active = {instant.key for instant in known}
+        active = {instant.key for instant in commits}
         archived = (i for i in look.state.archive.instants(after=begin, until=end) if i.action in WRITE_ACTIONS)
-        known = [*(i for i in archived if i.key not in active), *known]
-    return [i for i in known if i.time > begin and (end is None or i.time <= end)]
+        commits = [*(i for i in archived if i.key not in active), *commits]
+    return [i for i in commits if i.time > begin and (end is None or i.time <= end)]
 
 
 def _partitions(changed: Iterable[CommitMetadata]) -> list[dict[str, Any]]:
@@ -163,8 +163,8 @@ def _rows(
             for key in keys.to_pylist():
                 for one, other in islice(_paired(old.get(key, []), new.get(key, [])), most):
                     most -= 1
-                    shown = key if says_key else None
-                    yield {"partition": name, "key": shown, "before": one, "after": other, **_change(one, other)}
+                    key_text = key if says_key else None
+                    yield {"partition": name, "key": key_text, "before": one, "after": other, **_change(one, other)}
 
 
 def _free_of(look: Look, without: Sequence[str], *moments: Time | None) -> bool:
@@ -194,10 +194,10 @@ def _paired(before: Sequence[Row], after: Sequence[Row]) -> Iterator[tuple[Row |
 
 def _beyond(rows: Sequence[Row], others: Counter[str]) -> list[Row]:
     """The rows in excess of the `others`: of equal rows as many as there are more of here."""
-    left, result = others.copy(), []
+    remaining, result = others.copy(), []
     for row in rows:
-        if left[_text(row)]:
-            left[_text(row)] -= 1
+        if remaining[_text(row)]:
+            remaining[_text(row)] -= 1
         else:
             result.append(row)
     return result
@@ -208,8 +208,8 @@ def _text(row: Row) -> str:
 
 
 def _columns(look: Look, without: Sequence[str], at: Time | None) -> Sequence[str] | None:
-    kept = kept_columns(look.state, without, at).columns
-    return None if kept is None else (RECORD_KEY, *kept)
+    columns = kept_columns(look.state, without, at).columns
+    return None if columns is None else (RECORD_KEY, *columns)
 
 
 def _differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
@@ -233,24 +233,26 @@ def _was_there(look: Look, begin: Time) -> bool:
 def _changed_keys(before: pa.Table, after: pa.Table, most: int) -> Iterator[pa.Array]:
     """The keys that came, those that other commits wrote, and those that went: `most` of them in all, in equal shares
     where each kind has enough."""
-    there, here = before.num_rows, after.num_rows
-    both = pa.concat_tables([before, after]).append_column("sum", pa.array([1] * there + [-1] * here, pa.int64()))
+    rows_before, rows_after = before.num_rows, after.num_rows
+    both = pa.concat_tables([before, after]).append_column(
+        "sum", pa.array([1] * rows_before + [-1] * rows_after, pa.int64())
+    )
     # Several rows may have the same key: the number of its rows by each commit is all that matters.
     sums = both.group_by([RECORD_KEY, COMMIT_TIME], use_threads=False).aggregate([("sum", "sum")])
     keys = sums.filter(pc.not_equal(sums["sum_sum"], 0))[RECORD_KEY].unique()
     old, new = (pc.is_in(keys, value_set=side[RECORD_KEY].combine_chunks()) for side in (before, after))
     kinds = [keys.filter(chosen) for chosen in (pc.invert(old), pc.and_(old, new), pc.invert(new))]
-    for found, share in zip(kinds, _shares([len(found) for found in kinds], most), strict=True):
+    for rows, share in zip(kinds, _shares([len(rows) for rows in kinds], most), strict=True):
         if share:
-            yield found.slice(0, share)
+            yield rows.slice(0, share)
 
 
-def _shares(there: Sequence[int], most: int) -> list[int]:
+def _shares(counts: Sequence[int], most: int) -> list[int]:
     """The number of keys to take of each kind: together `most`, if there are as many. The shares of two kinds differ by
     at most one, unless a kind has no more keys."""
-    shares = [0] * len(there)
-    for left, place in enumerate(sorted(range(len(there)), key=lambda number: there[number])):
-        shares[place] = min(there[place], -(-(most - sum(shares)) // (len(there) - left)))
+    shares = [0] * len(counts)
+    for served, place in enumerate(sorted(range(len(counts)), key=lambda number: counts[number])):
+        shares[place] = min(counts[place], -(-(most - sum(shares)) // (len(counts) - served)))
     return shares
 
 
@@ -264,8 +266,8 @@ def _read(
 ) -> pa.Table:
     query = Query(columns, filter, Snapshot(as_of), partitions=(name,), meta_columns=True)
     plan = plan_read(look.state, query)
-    kept = tuple(file_slice for file_slice in plan.slices if file_slice.group in groups)
-    return execute_read(replace(plan, slices=kept), look.storage, LocalEngine())
+    slices = tuple(file_slice for file_slice in plan.slices if file_slice.group in groups)
+    return execute_read(replace(plan, slices=slices), look.storage, LocalEngine())
 
 
 def _by_key(
@@ -277,13 +279,13 @@ def _by_key(
     keys: pa.Array,
 ) -> dict[str, list[Row]]:
     """The data columns of some rows, by key."""
-    wanted = pc.field(RECORD_KEY).isin(keys)
-    found = _read(look, as_of, name, groups, columns, wanted)
+    condition = pc.field(RECORD_KEY).isin(keys)
+    selected = _read(look, as_of, name, groups, columns, condition)
     rows: Sequence[Mapping[str, Any]]
     try:
-        rows = found.to_pylist()
+        rows = selected.to_pylist()
     except (OverflowError, ValueError):  # what Python cannot hold, such as a time of the year 10000
-        rows = json_row_values(found)
+        rows = json_row_values(selected)
     by_key: dict[str, list[Row]] = {}
     for row in rows:
         data = {name: value for name, value in row.items() if name not in META_COLUMNS}
@@ -294,13 +296,13 @@ def _by_key(
 def _line(change: Mapping[str, Any]) -> str:
     before, after = change["before"] or {}, change["after"] or {}
     if change["change"] == "updated":
-        said = ", ".join(
+        values_text = ", ".join(
             f"{name}: {_shown(before.get(name))} -> {_shown(after.get(name))}" for name in change["differs"]
         )
     else:
-        said = ", ".join(f"{name}: {_shown(value)}" for name, value in (after or before).items())
+        values_text = ", ".join(f"{name}: {_shown(value)}" for name, value in (after or before).items())
     place = "".join(f"{part}  " for part in (change["partition"], change["key"]) if part)
-    return f"{_SIGNS[change['change']]} {place}{said or 'the same values, written again'}"
+    return f"{_SIGNS[change['change']]} {place}{values_text or 'the same values, written again'}"
 
 
 def _shown(value: Any) -> str:

@@ -37,7 +37,7 @@ def kept_columns(state: TableState, without: Sequence[str], as_of: Time | None) 
     if schema is not None:
         ids = {column.id for version in state.schemas for column in version.columns if column.name.lower() in unwanted}
         hidden |= {column.name for column in StoredColumns.of(schema, state.schemas, as_of).now if column.id in ids}
-    kept = [name for name in names if name not in hidden]
-    if names and not kept:
+    visible = [name for name in names if name not in hidden]
+    if names and not visible:
         raise ConfigError("No column is left to show", found=", ".join(without), fix="leave fewer of them out")
-    return ShownColumns(kept if hidden else None, [name for name in names if name in hidden])
+    return ShownColumns(visible if hidden else None, [name for name in names if name in hidden])

@@ -39,9 +39,9 @@ def timeline(look: Look, limit: int, since: str | None = None, *, archived: bool
 
     Raises ConfigError for a `since` that is no time (`Look.moment`).
     """
-    found = _newest(look, since, archived=archived)
-    rows = [instant_row(look, instant) for instant in islice(found, limit)]
-    older = next(found, None) is not None
+    instants = _newest(look, since, archived=archived)
+    rows = [instant_row(look, instant) for instant in islice(instants, limit)]
+    older = next(instants, None) is not None
     on_timeline = len(look.state.timeline.instants)
     return Page(
         {"table": look.state.properties.name, "instants": on_timeline, "timeline": rows, "older": older},
@@ -119,11 +119,11 @@ def _newest(look: Look, since: str | None, *, archived: bool) -> Iterator[Instan
     instants: Iterator[Instant] = reversed(active.instants)
     first = look.moment("--since", since) if since is not None else None
     if archived or (first is not None and not active.covers(first)):
-        known = {instant.key for instant in active.instants}  # a killed archiver leaves some in both places
-        old = (instant for instant in look.state.archive.newest() if instant.key not in known)
+        active_keys = {instant.key for instant in active.instants}  # a killed archiver leaves some in both places
+        old = (instant for instant in look.state.archive.newest() if instant.key not in active_keys)
         instants = heapq.merge(instants, old, key=lambda instant: instant.time, reverse=True)
     return instants if first is None else takewhile(lambda instant: instant.time >= first, instants)
 
 
-def _more(shown: int, *, older: bool) -> list[Part]:
-    return [Lines([f"older ones follow: --limit {2 * shown}"])] if older else []
+def _more(limit: int, *, older: bool) -> list[Part]:
+    return [Lines([f"older ones follow: --limit {2 * limit}"])] if older else []

@@ -42,7 +42,7 @@ def locks(look: Look) -> Page:
 
 def lock_rows(look: Look) -> list[dict[str, Any]]:
     """A lock of another program says nothing of its holder."""
-    return [lock_row(found) for found in found_locks(look.storage, look.clock)]
+    return [lock_row(lock) for lock in found_locks(look.storage, look.clock)]
 
 
 def lock_row(lock: FoundLock) -> dict[str, Any]:

@@ -65,13 +65,13 @@ def _rows(look: Look, file_slice: FileSlice) -> Iterator[dict[str, Any]]:
 
 
 def _says(block: LogBlock) -> str:
-    headers, said = block.headers, []
+    headers, parts = block.headers, []
     if block.kind is BlockType.COMMAND:
-        said.append(f"rolls back {headers.get(Header.TARGET_INSTANT_TIME, '')}")
+        parts.append(f"rolls back {headers.get(Header.TARGET_INSTANT_TIME, '')}")
     if Header.COMPACTED_BLOCK_TIMES in headers:
-        said.append(f"stands for {headers[Header.COMPACTED_BLOCK_TIMES]}")
+        parts.append(f"stands for {headers[Header.COMPACTED_BLOCK_TIMES]}")
     if block.is_partial:
-        said.append("some columns only")
+        parts.append("some columns only")
     if Header.RECORD_POSITIONS in headers:
-        said.append("row numbers")
-    return ", ".join(said)
+        parts.append("row numbers")
+    return ", ".join(parts)

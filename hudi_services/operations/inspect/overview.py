@@ -94,7 +94,9 @@ def overview(look: Look) -> Page:
 
 def _table(look: Look) -> dict[str, Any]:
     properties = look.state.properties
-    done = max((look.completed(commit) or look.began(commit) for commit in look.state.timeline.commits), default=None)
+    last_commit = max(
+        (look.completed(commit) or look.began(commit) for commit in look.state.timeline.commits), default=None
+    )
     return {
         "table": properties.name,
         "base_path": look.state.storage.base_path,
@@ -104,14 +106,14 @@ def _table(look: Look) -> dict[str, Any]:
         "partition_by": list(properties.partition_fields),
         "ordering": list(properties.ordering_fields),
         "commits": len(look.state.timeline.commits),
-        "last_commit": done.isoformat() if done is not None else None,
-        "age": look.age(done) if done is not None else None,
+        "last_commit": last_commit.isoformat() if last_commit is not None else None,
+        "age": look.age(last_commit) if last_commit is not None else None,
     }
 
 
 def _paused(look: Look) -> dict[str, Any] | None:
-    held = read_pause(look.storage, look.clock)
-    return {**held.as_dict(), "told": str(held)} if held is not None else None
+    current_pause = read_pause(look.storage, look.clock)
+    return {**current_pause.as_dict(), "told": str(current_pause)} if current_pause is not None else None
 
 
 def _last_commits(look: Look, problems: list[str]) -> dict[str, Any]:
@@ -132,13 +134,13 @@ def _checks(row: Mapping[str, Any], metadata: CommitMetadata) -> dict[str, Any] 
     if not results:
         return None
     wrong = failed(results)
-    told = f"{len(wrong)} of {counted(len(results), 'check')} failed: {'; '.join(map(str, wrong))}"
+    summary = f"{len(wrong)} of {counted(len(results), 'check')} failed: {'; '.join(map(str, wrong))}"
     return {
         "instant": row["instant"],
         "completed": row["completed"],
         "failed": len(wrong),
-        "results": [asdict(each) for each in results],
-        "told": told if wrong else f"{counted(len(results), 'check')} passed",
+        "results": [asdict(result) for result in results],
+        "told": summary if wrong else f"{counted(len(results), 'check')} passed",
     }
 
 
@@ -148,8 +150,8 @@ def _files(look: Look, problems: list[str]) -> dict[str, Any]:
     slices = look.view.slices
     base = [file_slice.base_file for file_slice in slices if file_slice.base_file is not None]
     logs = [log.info.size for file_slice in slices for log in file_slice.log_files]
-    listed = [file.size for part in look.view.files for file in part.base_files]
-    listed += [log.info.size for part in look.view.files for log in part.log_files]
+    sizes = [file.size for part in look.view.files for file in part.base_files]
+    sizes += [log.info.size for part in look.view.files for log in part.log_files]
     used = sum(file.size for file in base) + sum(logs)
     counts = _told(problems, lambda: row_counts(look, slices).of(slices)) or {}
     return {
@@ -162,8 +164,8 @@ def _files(look: Look, problems: list[str]) -> dict[str, Any]:
         "base_bytes": sum(file.size for file in base),
         "log_files": len(logs),
         "log_bytes": sum(logs),
-        "older_files": len(listed) - len(base) - len(logs),
-        "older_bytes": sum(listed) - used,
+        "older_files": len(sizes) - len(base) - len(logs),
+        "older_bytes": sum(sizes) - used,
         "base_file_sizes": _histogram(base),
     }
 
@@ -186,19 +188,19 @@ def _services(look: Look) -> list[dict[str, Any]]:
     """The last of each kind of completed instant. On a merge-on-read table a commit is a compaction."""
     rows = []
     for action in Action:
-        done = [i for i in look.state.timeline.completed(action) if i.action.completed_as is action]
-        if not done or (action in WRITE_ACTIONS and not _is_service(look, action)):
+        completed = [i for i in look.state.timeline.completed(action) if i.action.completed_as is action]
+        if not completed or (action in WRITE_ACTIONS and not _is_service(look, action)):
             continue
         name = "compaction" if action is Action.COMMIT else str(action)
-        rows.append({**instant_row(look, done[-1]), "action": name, "times": len(done)})
+        rows.append({**instant_row(look, completed[-1]), "action": name, "times": len(completed)})
     return rows
 
 
 def _pending(look: Look, instant: Instant, problems: list[str]) -> dict[str, Any]:
     """A pending instant. `markers` is the number of data files that its markers name: as many were begun. Plans that
     are not carried out have no markers."""
-    begun = instant.state is State.INFLIGHT and instant.action.completed_as in WRITE_ACTIONS
-    markers = _told(problems, lambda: len(read_markers(look.storage, str(instant.time)))) if begun else None
+    is_inflight = instant.state is State.INFLIGHT and instant.action.completed_as in WRITE_ACTIONS
+    markers = _told(problems, lambda: len(read_markers(look.storage, str(instant.time)))) if is_inflight else None
     return {**instant_row(look, instant), "markers": markers}
 
 
@@ -273,11 +275,11 @@ def planned(look: Look, decision: Decision[Any]) -> dict[str, Any]:
 
 
 def _asks(look: Look, over: Sequence[str], digest: str) -> dict[str, Any]:
-    asked = asked_at(look.storage, digest)
+    asked_since = asked_at(look.storage, digest)
     return {
         "over_caps": list(over),
         "digest": digest,
-        "asked_since": asked.isoformat() if asked is not None else None,
+        "asked_since": asked_since.isoformat() if asked_since is not None else None,
     }
 
 

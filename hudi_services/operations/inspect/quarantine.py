@@ -37,9 +37,9 @@ def quarantine(look: Look, limit: int, width: int) -> Page:
     storage = open_storage(folder)
     names = sorted((name for name in storage.list("").folders if not name.startswith(".")), reverse=True)
     files = {name: sorted(storage.list(name).files, key=lambda file: file.path) for name in names[:_LOADS]}
-    loads = [_load(name, listed) for name, listed in files.items()]
+    loads = [_load(name, load_files) for name, load_files in files.items()]
     rows, more = _rows(storage, files, limit)
-    shown = [{**row, "row": cut(row["row"], width)} for row in rows]
+    short_rows = [{**row, "row": cut(row["row"], width)} for row in rows]
     values = {
         "table": look.state.properties.name,
         "folder": folder,
@@ -48,10 +48,10 @@ def quarantine(look: Look, limit: int, width: int) -> Page:
         "rows": rows,
         "more": more,
     }
-    again = [] if not rows else [Lines([_AGAIN], title="to load them")]
-    listed_rows = Listing(_ROW_COLUMNS, shown, title="rows") if shown else Lines([])
+    reload_part = [] if not rows else [Lines([_AGAIN], title="to load them")]
+    listed_rows = Listing(_ROW_COLUMNS, short_rows, title="rows") if short_rows else Lines([])
     return Page(
-        values, [Facts([("folder", folder)]), Listing(_LOAD_COLUMNS, loads, empty="empty"), listed_rows, *again]
+        values, [Facts([("folder", folder)]), Listing(_LOAD_COLUMNS, loads, empty="empty"), listed_rows, *reload_part]
     )
 
 
@@ -78,8 +78,8 @@ def _rows(storage: Storage, files: Mapping[str, Sequence[FileInfo]], limit: int)
     """Up to `limit` rows, and whether there are more."""
     rows: list[dict[str, Any]] = []
     read = 0
-    for load, listed in files.items():
-        for file in listed:
+    for load, load_files in files.items():
+        for file in load_files:
             read += file.size
             if read > _READ:
                 return rows, True

@@ -27,10 +27,10 @@ def rows(look: Look, limit: int, as_of: str | None, within: str | None, without:
     partition and where no column is left.
     """
     moment = str(look.moment("--as-of", as_of)) if as_of is not None else None
-    kept = kept_columns(look.state, without, Time(moment) if moment is not None else None)
+    shown_columns = kept_columns(look.state, without, Time(moment) if moment is not None else None)
     within = look.partition(within) if within is not None else None
     chosen = [within] if within is not None else None
-    plan = plan_read(look.state, Query(kept.columns, None, Snapshot(moment), partitions=chosen))
+    plan = plan_read(look.state, Query(shown_columns.columns, None, Snapshot(moment), partitions=chosen))
     result = _first(plan, look.storage, limit)
     names = result.column_names
     lines = list(zip(*(told_values(column) for column in result.columns), strict=True))
@@ -40,7 +40,7 @@ def rows(look: Look, limit: int, as_of: str | None, within: str | None, without:
             "as_of": moment,
             "partition": within,
             "columns": [{"name": column.name, "type": str(column.type)} for column in result.schema],
-            "without": kept.hidden,
+            "without": shown_columns.hidden,
             "rows": [[json_value(value, width) for value in line] for line in lines],
             "more": result.num_rows == limit,
         },
@@ -57,13 +57,13 @@ def rows(look: Look, limit: int, as_of: str | None, within: str | None, without:
 
 def _first(plan: ReadPlan, storage: Storage, limit: int) -> pa.Table:
     task = ReadSlice(storage, plan.of_slice)
-    kept, left = [plan.schema.empty_table()], limit
+    batches, remaining = [plan.schema.empty_table()], limit
     for batch in _batches(task, plan):
-        kept.append(batch.slice(0, left))
-        left -= kept[-1].num_rows
-        if not left:
+        batches.append(batch.slice(0, remaining))
+        remaining -= batches[-1].num_rows
+        if not remaining:
             break
-    return pa.concat_tables(kept)
+    return pa.concat_tables(batches)
 
 
 def _batches(task: ReadSlice, plan: ReadPlan) -> Iterator[pa.Table]:

@@ -55,13 +55,14 @@ class Look:
         Partitions are listed where its folder has no data files.
         """
         path = partition_path(text)
-        (found,) = self.state.files.of([path])
-        if not found.base_files and not found.log_files:
-            known = self.state.files.partitions()
-            if path not in known:
+        (partition_files,) = self.state.files.of([path])
+        if not partition_files.base_files and not partition_files.log_files:
+            partitions = self.state.files.partitions()
+            if path not in partitions:
+                more = " …" if len(partitions) > _TOLD else ""
                 raise ConfigError(
                     f"Table {self.storage.base_path} has no partition {path!r:.200}",
-                    found=f"{counted(len(known), 'partition')}: {', '.join(known[:_TOLD])}{' …' if len(known) > _TOLD else ''}",
+                    found=f"{counted(len(partitions), 'partition')}: {', '.join(partitions[:_TOLD])}{more}",
                     fix="give a path as `hudi-services show partitions` lists it",
                 )
         return path
@@ -112,8 +113,8 @@ class Look:
 
 def locking_of(entry: Table | None) -> Locking:
     """The lock settings by which writers of a table exclude each other, from the registry. Raises ConfigError."""
-    given = entry.common if entry is not None else {}
-    return Locking.of(resolve(select_keys(given, LOCK_KEYS), LOCK_KEYS))
+    options = entry.common if entry is not None else {}
+    return Locking.of(resolve(select_keys(options, LOCK_KEYS), LOCK_KEYS))
 
 
 def look_at(chosen: ChosenTable, clock: Clock | None = None) -> Look:

@@ -22,9 +22,9 @@ class Growth:
     def of(cls, parts: Iterable[tuple[datetime, float]]) -> Growth:
         """The growth from when each part came, and how much it is; thinned to a hundred points."""
         ordered = sorted(parts)
-        whole = list(zip((at for at, _ in ordered), accumulate(amount for _, amount in ordered), strict=True))
-        step = -(-len(whole) // _POINTS) or 1
-        return cls(tuple(reversed(whole[::-1][::step])))
+        points = list(zip((at for at, _ in ordered), accumulate(amount for _, amount in ordered), strict=True))
+        step = -(-len(points) // _POINTS) or 1
+        return cls(tuple(reversed(points[::-1][::step])))
 
     @property
     def amount(self) -> float:

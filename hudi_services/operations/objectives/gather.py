@@ -24,28 +24,28 @@ from hudi_services.operations.objectives.facts import Facts, Growth
 def gather(entry: Table, state: TableState, view: TableView, clock: Clock) -> Facts:
     """The facts by which the objectives of its entry are judged, and no more. Raises HoodieError for what cannot be
     read."""
-    wanted = entry.objectives
+    objectives = entry.objectives
     now = clock.now()
     base = (
         [file_slice.base_file for file_slice in view.slices if file_slice.base_file is not None]
-        if _files(wanted)
+        if _files(objectives)
         else []
     )
-    logs = [log for file_slice in view.slices for log in file_slice.log_files] if _files(wanted) else []
+    logs = [log for file_slice in view.slices for log in file_slice.log_files] if _files(objectives) else []
     return Facts(
         now,
-        _last_data(state) if wanted.freshness is not None else None,
+        _last_data(state) if objectives.freshness is not None else None,
         len(base),
         sum(file.size for file in base),
-        Growth.of((_at(log.info.modified_ms), log.info.size) for log in logs) if _files(wanted) else None,
-        _small(base, _small_limit(entry)) if _files(wanted) else None,
+        Growth.of((_at(log.info.modified_ms), log.info.size) for log in logs) if _files(objectives) else None,
+        _small(base, _small_limit(entry)) if _files(objectives) else None,
         Growth.of((_moment(state, instant), 1) for instant in state.timeline.instants),
-        _waits(state, options_of(entry, "clean"), clock) if wanted.clean_age is not None else None,
+        _waits(state, options_of(entry, "clean"), clock) if objectives.clean_age is not None else None,
     )
 
 
-def _files(wanted: Objectives) -> bool:
-    return wanted.log_ratio is not None or wanted.small_files is not None
+def _files(objectives: Objectives) -> bool:
+    return objectives.log_ratio is not None or objectives.small_files is not None
 
 
 def _last_data(state: TableState) -> datetime | None:
@@ -73,16 +73,16 @@ def _small(base: list[BaseFile], limit: int) -> Growth:
 
 def _small_limit(entry: Table) -> int:
     """Bytes: below which writers take a file for small."""
-    given: Mapping[str, object] = {**entry.hoodie, **options_of(entry, "ingest")}
-    limit: int = resolve(select_keys(given, [SMALL_FILE_LIMIT]), [SMALL_FILE_LIMIT])[SMALL_FILE_LIMIT]
+    options: Mapping[str, object] = {**entry.hoodie, **options_of(entry, "ingest")}
+    limit: int = resolve(select_keys(options, [SMALL_FILE_LIMIT]), [SMALL_FILE_LIMIT])[SMALL_FILE_LIMIT]
     return limit or SMALL_FILE_LIMIT.default or 0
 
 
 def _waits(state: TableState, options: Mapping[str, str], clock: Clock) -> datetime | None:
     cleans = state.timeline.completed(Action.CLEAN)
     planned = parse_time(cleans[-1].time, state.zone) if cleans else None
-    done = [_moment(state, commit) for commit in state.timeline.commits]
-    since = [instant for instant in done if planned is None or instant > planned]
+    commit_times = [_moment(state, commit) for commit in state.timeline.commits]
+    since = [instant for instant in commit_times if planned is None or instant > planned]
     if not since:
         return None
     decision = CLEAN.decide(state, own_options(options, CLEAN.options), clock)

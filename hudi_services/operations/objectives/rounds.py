@@ -35,15 +35,15 @@ def _nobody(_entry: Table) -> None:
     """Looks at tables for others."""
 
 
-def rounds(tables: Iterable[Table], at_once: int, clock: Clock, seen: Seen = _nobody) -> list[Judged]:
-    """Judge the tables that have objectives, in their order. A table that was `seen` is not looked at."""
-    wanted = [table for table in tables if table.objectives.any]
+def rounds(tables: Iterable[Table], at_once: int, clock: Clock, snapshot_facts: Seen = _nobody) -> list[Judged]:
+    """Judge the tables that have objectives, in their order. A table of which `snapshot_facts` has facts is not looked at."""
+    judged_tables = [table for table in tables if table.objectives.any]
     with ThreadPoolExecutor(at_once) as threads:
-        return list(threads.map(lambda entry: _judged(entry, clock, seen), wanted))
+        return list(threads.map(lambda entry: _judged(entry, clock, snapshot_facts), judged_tables))
 
 
-def _judged(entry: Table, clock: Clock, seen: Seen) -> Judged:
-    if (result := seen(entry)) is not None:
+def _judged(entry: Table, clock: Clock, snapshot_facts: Seen) -> Judged:
+    if (result := snapshot_facts(entry)) is not None:
         return Judged(entry.name, judge(entry.objectives, result), seen=True)
     try:
         storage = ListingCache(open_storage(entry.base_path))

@@ -61,9 +61,12 @@ class Choice:
 
 def candidates(tables: Iterable[Table], judged: Iterable[Judged], entries: Entries = ENTRIES) -> list[Candidate]:
     """The most urgent first; of each service of a table one."""
-    known = {table.name: table for table in tables}
+    tables_by_name = {table.name: table for table in tables}
     missed = [
-        (known[judgement.table], verdict) for judgement in judged for verdict in judgement.verdicts if not verdict.met
+        (tables_by_name[judgement.table], verdict)
+        for judgement in judged
+        for verdict in judgement.verdicts
+        if not verdict.met
     ]
     missed.sort(key=lambda pair: (-pair[1].urgency, pair[0].name, pair[1].objective))
     result: dict[str, Candidate] = {}
@@ -88,18 +91,18 @@ def choose(
     if quiet:
         return [Choice(candidate, False, "these are quiet hours") for candidate in waiting]
     busy = {candidate.dag for candidate in waiting if active(candidate.dag)}
-    taken = Counter(candidate.table.pool for candidate in waiting if candidate.dag in busy)
+    used_slots = Counter(candidate.table.pool for candidate in waiting if candidate.dag in busy)
     choices, started = [], 0
     for candidate in waiting:
         pool = candidate.table.pool
         if candidate.dag in busy:
             choices.append(Choice(candidate, False, "a run of it goes on"))
-        elif taken[pool] >= pools.get(pool, most) or started >= most:
+        elif used_slots[pool] >= pools.get(pool, most) or started >= most:
             choices.append(Choice(candidate, False, "more urgent ones go first"))
         else:
             outlook = due(candidate)
             choices.append(Choice(candidate, outlook.due, outlook.reason))
-            taken[pool] += outlook.due
+            used_slots[pool] += outlook.due
             started += outlook.due
     return choices
 
@@ -111,15 +114,15 @@ def asked_ahead(
     """The same question, asked of `at_once` candidates at the same time: of the one that is wanted, and of those after
     it."""
     places = {candidate.dag: number for number, candidate in enumerate(waiting)}
-    asked: dict[int, Future[Outlook]] = {}
+    futures: dict[int, Future[Outlook]] = {}
     with ThreadPoolExecutor(at_once) as threads:
 
         def ask(candidate: Candidate) -> Outlook:
             place = places[candidate.dag]
             for number in range(place, min(place + at_once, len(waiting))):
-                if number not in asked:
-                    asked[number] = threads.submit(due, waiting[number])
-            return asked[place].result()
+                if number not in futures:
+                    futures[number] = threads.submit(due, waiting[number])
+            return futures[place].result()
 
         yield ask
 
@@ -140,7 +143,7 @@ def would_do(candidate: Candidate) -> Outlook:
         decision = task.explain(LocalEngine())
     except Exception as error:  # noqa: BLE001 - any error of a storage: the service itself has to look
         return Outlook(True, f"what it would do could not be seen here: {error}")
-    waiting = decision.facts.get("pending_plans") or decision.facts.get("backlog", {}).get("pending_plans")
-    if decision.plan is None and not waiting:
+    pending_plans = decision.facts.get("pending_plans") or decision.facts.get("backlog", {}).get("pending_plans")
+    if decision.plan is None and not pending_plans:
         return Outlook(False, f"it would do nothing: {decision.reason}")
     return Outlook(True, decision.reason)

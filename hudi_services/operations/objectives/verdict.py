@@ -33,18 +33,18 @@ class Verdict:
     service: str
 
 
-def judge(wanted: Objectives, facts: Facts) -> tuple[Verdict, ...]:
+def judge(objectives: Objectives, facts: Facts) -> tuple[Verdict, ...]:
     """A verdict for each objective that is wanted and of which there are facts, the most urgent first."""
-    verdicts = [verdict for name, limit in wanted if limit is not None and (verdict := _JUDGES[name](limit, facts))]
+    verdicts = [verdict for name, limit in objectives if limit is not None and (verdict := _JUDGES[name](limit, facts))]
     return by_urgency(verdicts)
 
 
-def turns(wanted: Objectives, facts: Facts) -> datetime | None:
+def turns(objectives: Objectives, facts: Facts) -> datetime | None:
     """The time at which the first objective that is met now is missed if nothing happens; None: time alone makes no
     objective missed."""
     ends = [
         since + limit
-        for since, limit in ((facts.last_data, wanted.freshness), (facts.waits, wanted.clean_age))
+        for since, limit in ((facts.last_data, objectives.freshness), (facts.waits, objectives.clean_age))
         if since is not None and limit is not None and since + limit >= facts.now
     ]
     return min(ends, default=None)
@@ -96,10 +96,10 @@ _JUDGES: dict[str, Callable[[Any, Facts], Verdict | None]] = {
 
 
 def _verdict(name: str, value: float | None, limit: float, unit: str, since: datetime | None) -> Verdict:
-    met = value is not None and value <= limit
+    is_met = value is not None and value <= limit
     urgency = MOST if value is None else min(_times(value, limit), MOST)
-    shown = round(value, 3) if value is not None else None
-    return Verdict(name, met, shown, limit, unit, None if met else since, round(urgency, 3), RESTORED_BY[name])
+    rounded = round(value, 3) if value is not None else None
+    return Verdict(name, is_met, rounded, limit, unit, None if is_met else since, round(urgency, 3), RESTORED_BY[name])
 
 
 def _times(value: float, limit: float) -> float:

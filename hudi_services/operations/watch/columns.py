@@ -33,8 +33,8 @@ def columns_since(look: Look, before: Mapping[str, Any] | None, fresh: Iterable[
         return {"now": _now(look) or [], "changes": []}
     columns, changes = before["now"], list(before["changes"])
     for instant in instants:
-        found = _of_commit(look, instant) if instant.action.completed_as in WRITE_ACTIONS else None
-        columns = _follow(look, instant, columns, found, changes)
+        commit_columns = _of_commit(look, instant) if instant.action.completed_as in WRITE_ACTIONS else None
+        columns = _follow(look, instant, columns, commit_columns, changes)
     if instants:
         columns = _follow(look, instants[-1], columns, _now(look), changes)
     return {"now": list(columns), "changes": changes[-_KEPT:]}
@@ -46,9 +46,9 @@ def _follow(
     if columns is None or columns == before:
         return before
     lines = list(_changes(before, columns))
-    shown = lines[:_TOLD] + ([f"and {len(lines) - _TOLD} more"] if len(lines) > _TOLD else [])
-    done = look.completed(instant) or look.began(instant)
-    changes.append({"instant": str(instant.time), "completed": done.isoformat(), "changes": shown})
+    change_lines = lines[:_TOLD] + ([f"and {len(lines) - _TOLD} more"] if len(lines) > _TOLD else [])
+    completed = look.completed(instant) or look.began(instant)
+    changes.append({"instant": str(instant.time), "completed": completed.isoformat(), "changes": change_lines})
     return columns
 
 

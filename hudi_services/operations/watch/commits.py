@@ -63,18 +63,18 @@ def commits_after(store: SnapshotStore, table: str, reached: Reached) -> Iterato
     A store that was emptied numbers its events from the start, and the last event of the reader is not at its place.
     All commits that were completed later than those of the reader are new in that case. Raises StoreError.
     """
-    found = _all(store, table, max(reached.number - 1, 0))
+    events = _all(store, table, max(reached.number - 1, 0))
     same = reached.number == 0
     if reached.number:
-        first = next(found, None)
+        first = next(events, None)
         same = first is not None and (first.number, first.instant, first.action) == (
             reached.number,
             reached.instant,
             reached.action,
         )
         if not same:
-            found = _all(store, table, 0)
-    for event in found:
+            events = _all(store, table, 0)
+    for event in events:
         later = event.completed > reached.completed
         if (later or (same and event.fresh)) and _tells(event):
             yield event

@@ -55,21 +55,21 @@ class SnapshotFacts:
             return None
         if table.summary.health in ("unreadable", "absent"):
             return None
-        kept = table.body.get("facts")
-        if not isinstance(kept, Mapping) or kept.get("wanted") != _wanted(entry):
+        stored = table.body.get("facts")
+        if not isinstance(stored, Mapping) or stored.get("wanted") != _wanted(entry):
             return None
         try:
-            return replace(Facts.of(kept), now=self._now)
+            return replace(Facts.of(stored), now=self._now)
         except (KeyError, TypeError, ValueError, AttributeError):
             return None
 
 
 def _wanted(entry: Table) -> str:
     """A short digest of what the facts depend on in addition to the table."""
-    said = (
+    parts = (
         entry.objectives.model_dump(mode="json"),
         options_of(entry, "clean"),
         options_of(entry, "ingest"),
         entry.hoodie,
     )
-    return hashlib.sha256(repr(said).encode()).hexdigest()[:16]
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]

@@ -79,11 +79,11 @@ def gains_since(store: SnapshotStore, histories: Iterable[History], day: date, t
     with store.reading() as connection:
         if not sa.inspect(connection).has_table(_gains.name):
             return []
-        ours = _gains.c.history.in_([history.path for history in histories])
-        wanted = sa.select(_gains).where(ours, _gains.c.day >= day.isoformat())
+        of_histories = _gains.c.history.in_([history.path for history in histories])
+        query = sa.select(_gains).where(of_histories, _gains.c.day >= day.isoformat())
         if table is not None:
-            wanted = wanted.where(_gains.c.name == table)
-        rows = connection.execute(wanted.order_by(_gains.c.day, _gains.c.name, _gains.c.service)).all()
+            query = query.where(_gains.c.name == table)
+        rows = connection.execute(query.order_by(_gains.c.day, _gains.c.name, _gains.c.service)).all()
         return [Gain(row.day, row.name, row.service, **_known(json.loads(row.facts))) for row in rows]
 
 
@@ -92,8 +92,10 @@ def _follow(store: SnapshotStore, history: History, now: datetime) -> int:
         table = HoodieTable.open(history.path)
     except TableNotFoundError:
         return 0
-    done = [commit.completion_time for commit in table.timeline.commits if commit.completion_time is not None]
-    until = str(max(done, default=""))
+    completion_times = [
+        commit.completion_time for commit in table.timeline.commits if commit.completion_time is not None
+    ]
+    until = str(max(completion_times, default=""))
     before = _until(store, history)
     if not until or before == until:
         return 0

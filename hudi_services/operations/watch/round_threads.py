@@ -40,12 +40,12 @@ class Looks:
         """Look at each, at most `at_once` at the same time, without those that take too long. Returns how many events are new
         since the last round; raises what a look has raised."""
         with self._news:
-            waiting = deque(table for table in tables if table.name not in self._going)
+            queue = deque(table for table in tables if table.name not in self._going)
             while True:
                 ends = [round_thread.began + self.patience.total_seconds() for round_thread in self._going.values()]
                 awaited = [end for end in ends if end > time.monotonic()]
-                while waiting and len(awaited) < at_once and self._failure is None:
-                    awaited.append(self._begin(waiting.popleft()))
+                while queue and len(awaited) < at_once and self._failure is None:
+                    awaited.append(self._begin(queue.popleft()))
                 if not awaited:
                     break
                 self._news.wait(max(min(awaited) - time.monotonic(), 0.001))

@@ -53,9 +53,9 @@ class Watcher:
                 silent(entry, store, since, self.clock)
         store.rounded(self.clock.now())
         _follow_gains(reading, store, self.clock)
-        here = {table.name: table.base_path for table in tables}
-        gone = store.forget(here, self.clock.now()) if not reading.mistakes else ()
-        return Round(len(tables), events, tuple(gone))
+        base_paths = {table.name: table.base_path for table in tables}
+        removed = store.forget(base_paths, self.clock.now()) if not reading.mistakes else ()
+        return Round(len(tables), events, tuple(removed))
 
 
 def _follow_gains(reading: Reading, store: SnapshotStore, clock: Clock) -> None:

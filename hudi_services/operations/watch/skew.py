@@ -23,11 +23,11 @@ def skew(look: Look, partitions: Sequence[Mapping[str, Any]]) -> Mapping[str, An
 
 
 def _sizes(sizes: Sequence[int]) -> dict[str, Any]:
-    whole = sum(sizes)
+    total = sum(sizes)
     return {
         "count": len(sizes),
         "largest": max(sizes),
         "median": int(median(sizes)),
         "smallest": min(sizes),
-        "share": max(sizes) / whole if whole else 0.0,
+        "share": max(sizes) / total if total else 0.0,
     }

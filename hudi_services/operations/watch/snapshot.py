@@ -31,13 +31,13 @@ _STUCK = 24 * 3600  # seconds; plans wait and writers write, but not for a day
 def snapshot(name: str, base_path: str, look: Look) -> Snapshot:
     """The snapshot of a table. Lists each partition once and opens no data file whose commit is on the timeline.
     Problems of the table are in the snapshot; raises HoodieError for a table that cannot be read at all."""
-    shown = dict(overview(look).values)
+    table_values = dict(overview(look).values)
     parts = partitions(look).values["partitions"]
     largest = sorted(parts, key=lambda part: part["bytes"], reverse=True)[:_PARTITIONS]
     instants = timeline(look, _INSTANTS).values
     wanting, left_out = groups(look)
     body = {
-        "table": shown,
+        "table": table_values,
         "partitions": sorted(largest, key=lambda partition: str(partition["partition"])),
         "partitions_left_out": len(parts) - len(largest),
         "timeline": instants["timeline"],
@@ -47,58 +47,60 @@ def snapshot(name: str, base_path: str, look: Look) -> Snapshot:
         "skew": skew(look, parts),
         "groups_left_out": left_out,
     }
-    summary = _summary(name, base_path, look.now, shown, instants["instants"])
-    advice, severity = _advice(look, shown)
+    summary = _summary(name, base_path, look.now, table_values, instants["instants"])
+    advice, severity = _advice(look, table_values)
     measured = replace(
-        summary, measured_at=look.now, older_files=shown["older_files"], successes=successes(look, shown)
+        summary, measured_at=look.now, older_files=table_values["older_files"], successes=successes(look, table_values)
     )
     return Snapshot(replace(measured, advice=advice, severity=severity), body)
 
 
-def _advice(look: Look, shown: Mapping[str, Any]) -> tuple[str, str]:
+def _advice(look: Look, table_values: Mapping[str, Any]) -> tuple[str, str]:
     """The sentence of the most urgent advice, and its severity; empty without any, or of a table that no registry names."""
     if look.entry is None:
         return "", ""
-    advice = advise(snapshot_facts(look.entry, shown, look.now, look.now))
+    advice = advise(snapshot_facts(look.entry, table_values, look.now, look.now))
     return (advice[0].sentence(look.now), str(advice[0].severity)) if advice else ("", "")
 
 
-def _summary(name: str, base_path: str, now: datetime, shown: Mapping[str, Any], instants: int) -> Summary:
-    missed = [objective for objective in shown["objectives"] if not objective["met"]]
-    health, reason = _health(shown, missed)
-    last = shown["last_commit"]
+def _summary(name: str, base_path: str, now: datetime, table_values: Mapping[str, Any], instants: int) -> Summary:
+    missed = [objective for objective in table_values["objectives"] if not objective["met"]]
+    health, reason = _health(table_values, missed)
+    last = table_values["last_commit"]
     return Summary(
         name,
         base_path,
         health,
         now,
         datetime.fromisoformat(last) if last is not None else None,
-        shown["rows_in_base_files"],
-        shown["base_bytes"] + shown["log_bytes"],
-        shown["base_files"] + shown["log_files"],
-        shown["log_bytes"],
-        shown["log_files"],
-        shown["partitions"],
+        table_values["rows_in_base_files"],
+        table_values["base_bytes"] + table_values["log_bytes"],
+        table_values["base_files"] + table_values["log_files"],
+        table_values["log_bytes"],
+        table_values["log_files"],
+        table_values["partitions"],
         sum(
             bar["files"]
-            for bar in shown["base_file_sizes"]
+            for bar in table_values["base_file_sizes"]
             if bar["to_bytes"] is not None and bar["to_bytes"] <= _SMALL
         ),
         instants,
-        len(shown["pending"]),
+        len(table_values["pending"]),
         tuple(objective["objective"] for objective in missed),
-        max((objective["urgency"] for objective in shown["objectives"]), default=0.0),
+        max((objective["urgency"] for objective in table_values["objectives"]), default=0.0),
         reason,
-        paused=str(shown["paused"]["told"]) if shown["paused"] is not None else "",
-        passed=tuple(consumer["consumer"] for consumer in shown["consumers"] if consumer["passed"]),
+        paused=str(table_values["paused"]["told"]) if table_values["paused"] is not None else "",
+        passed=tuple(consumer["consumer"] for consumer in table_values["consumers"] if consumer["passed"]),
     )
 
 
-def _health(shown: Mapping[str, Any], missed: list[Any]) -> tuple[Health, str]:
+def _health(table_values: Mapping[str, Any], missed: list[Any]) -> tuple[Health, str]:
     """The gravest, and why."""
-    if shown["problems"]:
-        return "damaged", str(shown["problems"][0])
-    stuck = [blocker for blocker in shown["blockers"] if blocker["state"] != "COMPLETED" and blocker["age"] > _STUCK]
+    if table_values["problems"]:
+        return "damaged", str(table_values["problems"][0])
+    stuck = [
+        blocker for blocker in table_values["blockers"] if blocker["state"] != "COMPLETED" and blocker["age"] > _STUCK
+    ]
     if stuck:
         first = stuck[0]
         holder = f"{first['action']} {first['instant']}, {first['reason']}"
@@ -107,6 +109,6 @@ def _health(shown: Mapping[str, Any], missed: list[Any]) -> tuple[Health, str]:
         return "missed", ", ".join(
             f"{objective['objective']} (at most {in_words(objective)['at_most']})" for objective in missed
         )
-    if shown["paused"] is not None:
-        return "paused", str(shown["paused"]["told"])
+    if table_values["paused"] is not None:
+        return "paused", str(table_values["paused"]["told"])
     return "ok", ""

@@ -62,11 +62,11 @@ class SnapshotStore:
 
     @classmethod
     def _at(cls, url: str, *, make: bool) -> SnapshotStore:
-        shown = _shown(url)
-        with _told(shown):
+        address = _shown(url)
+        with _told(address):
             if "://" not in url:
                 if not make and not Path(url).is_file():
-                    raise _absent(shown)
+                    raise _absent(address)
                 Path(url).parent.mkdir(parents=True, exist_ok=True)
                 url = f"sqlite:///{url}"
             if "@" in (sa.make_url(url).host or ""):  # it would be shown as the name of a host
@@ -74,7 +74,7 @@ class SnapshotStore:
             engine = sa.create_engine(url, connect_args={"timeout": 60} if url.startswith("sqlite") else {})
         if engine.dialect.name == "sqlite":
             _serialise(engine)
-        return cls(engine, shown)
+        return cls(engine, address)
 
     def __enter__(self) -> SnapshotStore:
         return self
@@ -96,8 +96,8 @@ class SnapshotStore:
 
     def _check(self, *, make: bool) -> None:
         with self.reading() as connection:
-            there = sa.inspect(connection).has_table(ABOUT.name)
-        if not there:
+            has_store = sa.inspect(connection).has_table(ABOUT.name)
+        if not has_store:
             if not make:
                 raise _absent(self.shown)
             with self.writing() as connection:
@@ -122,8 +122,8 @@ class SnapshotStore:
     def table(self, name: str) -> Snapshot | None:
         """The last good look at a table, with what the last one of all said; None: it was never looked at."""
         with self.reading() as connection:
-            wanted = sa.select(TABLES.c.summary, TABLES.c.body).where(TABLES.c.name == name)
-            row = connection.execute(wanted).first()
+            query = sa.select(TABLES.c.summary, TABLES.c.body).where(TABLES.c.name == name)
+            row = connection.execute(query).first()
         if row is None or row.summary is None:
             return None
         return Snapshot(_summary(json.loads(row.summary)), json.loads(row.body) if row.body is not None else {})
@@ -131,19 +131,19 @@ class SnapshotStore:
     def events(self, after: int = 0, *, table: str | None = None, fresh: bool = True, limit: int = 1000) -> list[Event]:
         """The events in the order in which they were seen, those with greater numbers than `after`; with `fresh` only
         what was completed since a table was first looked at."""
-        wanted = sa.select(EVENTS).where(EVENTS.c.number > after)
+        query = sa.select(EVENTS).where(EVENTS.c.number > after)
         if table is not None:
-            wanted = wanted.where(EVENTS.c.name == table)
+            query = query.where(EVENTS.c.name == table)
         if fresh:
-            wanted = wanted.where(EVENTS.c.fresh)
+            query = query.where(EVENTS.c.fresh)
         with self.reading() as connection:
-            return [_event(row) for row in connection.execute(wanted.order_by(EVENTS.c.number).limit(limit))]
+            return [_event(row) for row in connection.execute(query.order_by(EVENTS.c.number).limit(limit))]
 
     def newest(self, table: str, limit: int = 100) -> list[Event]:
         """The events of a table, the instant that began last first."""
-        wanted = sa.select(EVENTS).where(EVENTS.c.name == table).order_by(EVENTS.c.instant.desc()).limit(limit)
+        query = sa.select(EVENTS).where(EVENTS.c.name == table).order_by(EVENTS.c.instant.desc()).limit(limit)
         with self.reading() as connection:
-            return [_event(row) for row in connection.execute(wanted)]
+            return [_event(row) for row in connection.execute(query)]
 
     def last_number(self) -> int:
         """The number of the newest event; 0 without any."""
@@ -214,7 +214,7 @@ class SnapshotStore:
         return added
 
     def _add(self, connection: Connection, name: str, events: Sequence[Event]) -> int:
-        known = _known(connection, name, [event.instant for event in events])
+        stored_keys = _known(connection, name, [event.instant for event in events])
         rows = [
             {
                 "name": name,
@@ -226,7 +226,7 @@ class SnapshotStore:
                 "facts": json.dumps(dict(event.facts), default=str, allow_nan=False),
             }
             for event in events
-            if (event.instant, event.action) not in known
+            if (event.instant, event.action) not in stored_keys
         ]
         if rows:
             # A server gives numbers before the commit. Without this lock a reader could see a greater one first, and
@@ -245,19 +245,21 @@ class SnapshotStore:
         with self.reading() as connection:
             return _time(connection.execute(sa.select(ABOUT.c.round_at)).scalar())
 
-    def forget(self, here: Mapping[str, str], now: datetime) -> list[str]:
-        """Delete what there is of tables that have been away from the registry for long enough (`GRACE`): it has those of `here`,
-        at these base paths. Returns whom."""
+    def forget(self, base_paths: Mapping[str, str], now: datetime) -> list[str]:
+        """Delete the rows of tables that have been away from the registry for long enough (`GRACE`). Returns their names.
+
+        `base_paths` are those of the tables that the registry has.
+        """
         with self.writing() as connection:
             rows = connection.execute(sa.select(TABLES.c.name, TABLES.c.base_path, TABLES.c.gone_at)).all()
             back = [
                 row.name
                 for row in rows
-                if row.gone_at is not None and same_table(here.get(row.name, ""), row.base_path)
+                if row.gone_at is not None and same_table(base_paths.get(row.name, ""), row.base_path)
             ]
             for name in back:
                 connection.execute(TABLES.update().where(TABLES.c.name == name).values(gone_at=None))
-            return [row.name for row in rows if row.name not in here and _gone(connection, row, now)]
+            return [row.name for row in rows if row.name not in base_paths and _gone(connection, row, now)]
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -288,8 +290,8 @@ def _known(connection: Connection, name: str, instants: Collection[str]) -> set[
     ordered = sorted(set(instants))
     for start in range(0, len(ordered), _PARAMETERS):
         part = ordered[start : start + _PARAMETERS]
-        wanted = sa.select(EVENTS.c.instant, EVENTS.c.action)
-        rows = connection.execute(wanted.where(EVENTS.c.name == name, EVENTS.c.instant.in_(part)))
+        query = sa.select(EVENTS.c.instant, EVENTS.c.action)
+        rows = connection.execute(query.where(EVENTS.c.name == name, EVENTS.c.instant.in_(part)))
         result.update((row.instant, row.action) for row in rows)
     return result
 
@@ -310,27 +312,27 @@ def _serialise(engine: Engine) -> None:
 
 
 @contextmanager
-def _told(shown: str) -> Iterator[None]:
+def _told(address: str) -> Iterator[None]:
     try:
         yield
     except ImportError as error:
         raise StoreError(
-            f"The snapshot store {shown} needs a driver that is not installed",
+            f"The snapshot store {address} needs a driver that is not installed",
             found=str(error),
             fix="install it, or name another in the URL, as in postgresql+psycopg2://user@host/database",
         ) from error
     except (SQLAlchemyError, OSError, ValueError) as error:  # the last one: a URL with an invalid port
         cause = getattr(error, "orig", None) or error
         raise StoreError(
-            f"The snapshot store {shown} cannot be used",
+            f"The snapshot store {address} cannot be used",
             found=f"{type(cause).__name__}: {' '.join(str(cause).split())[:500]}",
             fix="check that its database is up; you may delete a damaged SQLite file, `hudi-services watch` fills a new one",
         ) from error
 
 
-def _absent(shown: str) -> StoreError:
+def _absent(address: str) -> StoreError:
     return StoreError(
-        f"There is no snapshot store at {shown} yet",
+        f"There is no snapshot store at {address} yet",
         fix="run `hudi-services watch`, which makes it and fills it",
     )
 
@@ -357,8 +359,8 @@ def _time(text: str | None) -> datetime | None:
 
 
 def _summary(row: Mapping[str, Any]) -> Summary:
-    known = {field.name for field in fields(Summary)}
-    values = {key: value for key, value in row.items() if key in known}
+    names = {field.name for field in fields(Summary)}
+    values = {key: value for key, value in row.items() if key in names}
     values.update({key: _time(values.get(key)) for key in _TIMES})
     lists = {name: tuple(values.get(name) or ()) for name in ("missed", "passed")}
     return Summary(**{**values, **lists})

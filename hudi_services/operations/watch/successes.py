@@ -16,20 +16,20 @@ _LOADED = "hudi_services."
 """The prefix of the keys that loads of this platform write into their commits."""
 
 
-def successes(look: Look, shown: Mapping[str, Any]) -> Mapping[str, str]:
+def successes(look: Look, table_values: Mapping[str, Any]) -> Mapping[str, str]:
     """Completion times (ISO 8601, UTC) by service, from the values that `hudi-services show table` prints of the table."""
     result: dict[str, str] = {}
-    for service, completed in _completed(look, shown):
+    for service, completed in _completed(look, table_values):
         result[service] = max(result.get(service, ""), completed)
     return result
 
 
-def _completed(look: Look, shown: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for row in shown["services"]:
+def _completed(look: Look, table_values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for row in table_values["services"]:
         if row["action"] in _OF_ACTIONS:
             yield _OF_ACTIONS[row["action"]], row["completed"]
     instants = {str(commit.time): commit for commit in look.state.timeline.commits}
-    for last_commit in shown["last_commits"]:
+    for last_commit in table_values["last_commits"]:
         operation = str(last_commit["operation"] or "").lower()
         if operation in _OF_OPERATIONS:
             yield _OF_OPERATIONS[operation], last_commit["completed"]

@@ -44,8 +44,8 @@ def look(entry: Table, store: SnapshotStore, clock: Clock, whole_every: timedelt
     """
     cursor = store.cursor(entry.name, entry.base_path)
     try:
-        seen = look_at(ChosenTable(entry.base_path, entry), clock)
-        return _followed(entry, store, cursor, seen, whole_every)
+        table_look = look_at(ChosenTable(entry.base_path, entry), clock)
+        return _followed(entry, store, cursor, table_look, whole_every)
     except StoreError:
         raise
     except TableNotFoundError as error:
@@ -54,26 +54,29 @@ def look(entry: Table, store: SnapshotStore, clock: Clock, whole_every: timedelt
         return _without(entry, store, cursor, clock.now(), "unreadable", error)
 
 
-def _followed(entry: Table, store: SnapshotStore, cursor: Cursor | None, seen: Look, whole_every: timedelta) -> int:
-    marks = _marks(seen.state.timeline.instants)
+def _followed(
+    entry: Table, store: SnapshotStore, cursor: Cursor | None, table_look: Look, whole_every: timedelta
+) -> int:
+    marks = _marks(table_look.state.timeline.instants)
     again_at = cursor.again_at if cursor is not None and cursor.marks == marks else None
-    if again_at is not None and timedelta(0) < again_at - seen.now <= whole_every:  # else by a clock that was ahead
+    # A later time stems from a clock that was ahead.
+    if again_at is not None and timedelta(0) < again_at - table_look.now <= whole_every:
         return 0
-    archive = _archive_stamp(seen)
-    new = _new(entry, store, cursor, seen, archive)
-    events = [_event(entry, seen, instant, fresh=_follows(cursor)) for instant in new]
-    taken = snapshot(entry.name, entry.base_path, seen)
+    archive = _archive_stamp(table_look)
+    new = _new(entry, store, cursor, table_look, archive)
+    events = [_event(entry, table_look, instant, fresh=_follows(cursor)) for instant in new]
+    new_snapshot = snapshot(entry.name, entry.base_path, table_look)
     last = store.table(entry.name) if _follows(cursor) else None
-    columns = columns_since(seen, last.body.get("columns") if last is not None else None, new)
-    body, instants = {**taken.body, "columns": columns}, seen.state.timeline.instants
-    floor = _floor(seen)
+    columns = columns_since(table_look, last.body.get("columns") if last is not None else None, new)
+    body, instants = {**new_snapshot.body, "columns": columns}, table_look.state.timeline.instants
+    floor = _floor(table_look)
     if cursor is not None and cursor.floor not in ("", _ALL):  # before what the first look searched nothing is new
         floor = max(Time.of(cursor.floor), Time.of(floor))
-    oldest = min([str(_searched_from(floor, seen)), *(str(instant.time) for instant in instants[:1])])
-    made = _with_proof(taken.summary, entry)
-    after = Cursor(floor, marks, _again_at(seen, whole_every), archive)
-    added = store.save(after, made, events, body, oldest, cursor)
-    keep_point(store, made)
+    oldest = min([str(_searched_from(floor, table_look)), *(str(instant.time) for instant in instants[:1])])
+    summary = _with_proof(new_snapshot.summary, entry)
+    after = Cursor(floor, marks, _again_at(table_look, whole_every), archive)
+    added = store.save(after, summary, events, body, oldest, cursor)
+    keep_point(store, summary)
     return added
 
 
@@ -88,11 +91,15 @@ def _with_proof(summary: Summary, entry: Table) -> Summary:
     return replace(summary, verified_at=proof.verified_at, verified_position=proof.position) if proof else summary
 
 
-def _again_at(seen: Look, whole_every: timedelta) -> datetime:
+def _again_at(table_look: Look, whole_every: timedelta) -> datetime:
     """The time of the next look: earlier if an objective is missed sooner, as time alone does with freshness."""
-    latest = seen.now + whole_every
+    latest = table_look.now + whole_every
     try:
-        turn = turns(seen.entry.objectives, seen.facts) if seen.entry is not None and seen.facts is not None else None
+        turn = (
+            turns(table_look.entry.objectives, table_look.facts)
+            if table_look.entry is not None and table_look.facts is not None
+            else None
+        )
     except HoodieError:  # the table's problems say so
         turn = None
     return min(latest, turn + timedelta(milliseconds=1)) if turn is not None else latest
@@ -107,13 +114,13 @@ def _without(
     before = last.summary if last is not None and cursor is not None else None
     same = before is not None and (before.health == health or (_failing(before) and before.was_there))
     reason = str(error) if isinstance(error, HoodieError) else f"{type(error).__name__}: {error}"
-    made = before or Summary(entry.name, entry.base_path, health, now)
+    previous = before or Summary(entry.name, entry.base_path, health, now)
     since = before.since if same and before is not None else now
-    summary = replace(made, health=health, looked_at=now, reason=reason, since=since, advice="", severity="")
-    kept = cursor or Cursor("")
-    if health == "absent" and not kept.floor:
-        kept = replace(kept, floor=_ALL)
-    return store.save(replace(kept, marks=""), summary, before=cursor)
+    summary = replace(previous, health=health, looked_at=now, reason=reason, since=since, advice="", severity="")
+    new_cursor = cursor or Cursor("")
+    if health == "absent" and not new_cursor.floor:
+        new_cursor = replace(new_cursor, floor=_ALL)
+    return store.save(replace(new_cursor, marks=""), summary, before=cursor)
 
 
 def silent(entry: Table, store: SnapshotStore, since: datetime, clock: Clock) -> None:
@@ -134,48 +141,50 @@ def _follows(cursor: Cursor | None) -> bool:
     return cursor is not None and cursor.floor != ""
 
 
-def _new(entry: Table, store: SnapshotStore, cursor: Cursor | None, seen: Look, archive: str) -> list[Instant]:
+def _new(entry: Table, store: SnapshotStore, cursor: Cursor | None, table_look: Look, archive: str) -> list[Instant]:
     """Completed instants that are no events yet; at the first look also archived ones that later looks could find."""
-    result = {(str(i.time), str(i.action)): i for i in seen.state.timeline.instants if i.is_completed}
+    result = {(str(i.time), str(i.action)): i for i in table_look.state.timeline.instants if i.is_completed}
     if archive and (cursor is None or cursor.archive != archive):
-        first = _searched_from(cursor.floor if cursor is not None and cursor.floor else _floor(seen), seen)
-        old = seen.state.archive.instants(Time.of(first))
+        first = _searched_from(cursor.floor if cursor is not None and cursor.floor else _floor(table_look), table_look)
+        old = table_look.state.archive.instants(Time.of(first))
         result = {(str(i.time), str(i.action)): i for i in old} | result
     known = store.known(entry.name, {time for time, _ in result})
     return [instant for key, instant in result.items() if key not in known]
 
 
-def _archive_stamp(seen: Look) -> str:
+def _archive_stamp(table_look: Look) -> str:
     """A short stamp of the archive; empty where nothing is archived."""
-    stamp = seen.state.archive.stamp()
+    stamp = table_look.state.archive.stamp()
     return hashlib.sha256(stamp.encode()).hexdigest() if stamp else ""
 
 
-def _searched_from(floor: str, seen: Look) -> Time:
+def _searched_from(floor: str, table_look: Look) -> Time:
     """Instants after this one may be new, wherever they are."""
     if floor in ("", _ALL):
         return BEGINNING
     try:
-        return format_time(parse_time(floor, seen.state.zone) - _APART, seen.state.zone)
+        return format_time(parse_time(floor, table_look.state.zone) - _APART, table_look.state.zone)
     except (ValueError, OverflowError):  # an instant that is no time
         return BEGINNING
 
 
-def _floor(seen: Look) -> str:
+def _floor(table_look: Look) -> str:
     """All that can still be completed begins at this time or later."""
-    instants = seen.state.timeline.instants
+    instants = table_look.state.timeline.instants
     pending = [instant.time for instant in instants if not instant.is_completed]
     newest = [instant.time for instant in instants[-1:]]
     return str(min([*pending, *newest])) if instants else _ALL
 
 
-def _event(entry: Table, seen: Look, instant: Instant, *, fresh: bool) -> Event:
-    row = instant_row(seen, instant)
+def _event(entry: Table, table_look: Look, instant: Instant, *, fresh: bool) -> Event:
+    row = instant_row(table_look, instant)
     if fresh and instant.action.completed_as in WRITE_ACTIONS:
-        row = commit_row(seen, instant)
+        row = commit_row(table_look, instant)
     row.pop("age")
-    done = seen.completed(instant) or seen.began(instant)
-    return Event(0, entry.name, str(instant.time), str(instant.action), done.astimezone(UTC), seen.now, fresh, row)
+    completed = table_look.completed(instant) or table_look.began(instant)
+    return Event(
+        0, entry.name, str(instant.time), str(instant.action), completed.astimezone(UTC), table_look.now, fresh, row
+    )
 
 
 def _marks(instants: Iterable[Instant]) -> str:

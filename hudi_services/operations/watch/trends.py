@@ -56,12 +56,14 @@ def keep_point(store: SnapshotStore, summary: Summary) -> None:
         # Two watchers would insert the same point. This lock lets one of them wait for the other.
         connection.execute(sa.select(ABOUT.c.version).with_for_update())
         _metadata.create_all(connection)
-        for unit, kept in KEPT.items():
+        for unit, retention in KEPT.items():
             begin = _floor(at, unit).isoformat()
-            ours = (_points.c.name == summary.table, _points.c.unit == unit)
-            connection.execute(_points.delete().where(*ours, _points.c.begin == begin))
+            same_unit = (_points.c.name == summary.table, _points.c.unit == unit)
+            connection.execute(_points.delete().where(*same_unit, _points.c.begin == begin))
             connection.execute(_points.insert().values(name=summary.table, unit=unit, begin=begin, facts=facts))
-            connection.execute(_points.delete().where(*ours, _points.c.begin < _floor(at - kept, unit).isoformat()))
+            connection.execute(
+                _points.delete().where(*same_unit, _points.c.begin < _floor(at - retention, unit).isoformat())
+            )
 
 
 def points(store: SnapshotStore, name: str, base_path: str) -> tuple[Unit, Sequence[Point]]:
@@ -70,8 +72,8 @@ def points(store: SnapshotStore, name: str, base_path: str) -> tuple[Unit, Seque
     with store.reading() as connection:
         if not sa.inspect(connection).has_table(_points.name):
             return "hour", ()
-        wanted = sa.select(_points).where(_points.c.name == name).order_by(_points.c.begin)
-        rows = connection.execute(wanted).all()
+        query = sa.select(_points).where(_points.c.name == name).order_by(_points.c.begin)
+        rows = connection.execute(query).all()
     result: dict[str, list[Point]] = {"hour": [], "day": []}
     for row in rows:
         facts = json.loads(row.facts)

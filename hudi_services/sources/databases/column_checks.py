@@ -67,7 +67,9 @@ class JoinedColumns:
         schemas = {table.full_name: table.schema(choices) for table in self.tables}
         common = Counter(schemas.values())
         misfits: list[Misfit] = []
-        ordered = sorted(self.tables, key=lambda one: (one.full_name not in running, -common[schemas[one.full_name]]))
+        ordered = sorted(
+            self.tables, key=lambda table: (table.full_name not in running, -common[schemas[table.full_name]])
+        )
         wrong: dict[pa.Schema, HoodieError | None] = {}
         for table in ordered:
             schema = schemas[table.full_name]

@@ -78,10 +78,10 @@ def _statement(name: str, text: str) -> Statement:
 @lru_cache(maxsize=1024)
 def _column(name: str, text: str, schema: pa.Schema) -> pa.Field:
     statement = _statement(name, text)
-    known = pa.schema([schema.field(one) for one in _named(statement, schema)])
+    source_columns = pa.schema([schema.field(column_name) for column_name in _named(statement, schema)])
     with opened() as duck:
         try:
-            [column] = selected_columns(duck, statement, known, known)
+            [column] = selected_columns(duck, statement, source_columns, source_columns)
         except ConfigError as error:
             raise _unusable(name, text, error.found) from error
     return column.with_nullable(True)
@@ -92,7 +92,7 @@ def _named(statement: Statement, schema: pa.Schema) -> list[str]:
     return [name for name in schema.names if name.lower() in statement.names] or schema.names[:1]
 
 
-def _unusable(name: str, text: str, found: str | None) -> ConfigError:
+def _unusable(name: str, text: str, reason: str | None) -> ConfigError:
     return ConfigError(
-        f"The expression of the column {name!r} cannot be used: {text:.200}", found=found or "", fix=_FIX
+        f"The expression of the column {name!r} cannot be used: {text:.200}", found=reason or "", fix=_FIX
     )

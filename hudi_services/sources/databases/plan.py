@@ -97,34 +97,36 @@ def plan(
     `stored` are the paths by sources of the plan that runs: such a table stays where it is, or is refused by name. `own` are the
     paths of tables with an entry of their own, by their sources or names. No rule takes these sources.
     """
-    seen = tuple(tables)
-    listed = [table for table in seen if table.full_name not in own and _taking(table, rules, None)]
-    there = {table.full_name: table for table in listed}
-    names = Counter(table.full_name for table in listed)
-    gone = {name: _absent(name, rules, path) for name, path in stored.items() if name not in there and name not in own}
+    all_tables = tuple(tables)
+    chosen = [table for table in all_tables if table.full_name not in own and _taking(table, rules, None)]
+    present = {table.full_name: table for table in chosen}
+    names = Counter(table.full_name for table in chosen)
+    absent = {
+        name: _absent(name, rules, path) for name, path in stored.items() if name not in present and name not in own
+    }
     candidates: list[_Candidate] = []
     refusals: list[Refusal] = []
     matched: set[int] = set()
-    for table in sorted([*there.values(), *gone.values()], key=lambda table: table.full_name):
+    for table in sorted([*present.values(), *absent.values()], key=lambda table: table.full_name):
         before = stored.get(table.full_name)
         taking = _taking(table, rules, before)
         matched.update(map(id, taking))
-        taken = _taken(table, taking, before, is_alone=names[table.full_name] < 2)
-        if isinstance(taken, Refusal):
-            refusals.append(taken)
-        elif taken is not None:
-            candidates.append(taken)
+        decided = _taken(table, taking, before, is_alone=names[table.full_name] < 2)
+        if isinstance(decided, Refusal):
+            refusals.append(decided)
+        elif decided is not None:
+            candidates.append(decided)
     problems = [*_mistyped(candidates), *_misfits(candidates), *_clashes(candidates, own.values())]
     clashes = {refusal.source: refusal for refusal in reversed(problems)}
-    kept = [candidate for candidate in candidates if candidate.name not in clashes]
+    accepted = [candidate for candidate in candidates if candidate.name not in clashes]
     return DatabasePlan(
         tuple(
             Route(group[0].rule, tuple(candidate.table for candidate in group), group[0].path)
-            for group in _grouped(kept, lambda candidate: candidate.place)
+            for group in _grouped(accepted, lambda candidate: candidate.place)
         ),
         (*refusals, *clashes.values()),
-        tuple(rule for rule in rules if id(rule) not in matched and not _left_over(rule, seen)),
-        frozenset(candidate.name for candidate in kept if not candidate.is_stored),
+        tuple(rule for rule in rules if id(rule) not in matched and not _left_over(rule, all_tables)),
+        frozenset(candidate.name for candidate in accepted if not candidate.is_stored),
     )
 
 
@@ -213,9 +215,9 @@ def _taken(
 
 def _leads_elsewhere(table: CatalogTable, rule: DatabaseRule) -> bool:
     """True if the path of a table is not the one folder that the rule says: names of a server may be `..` and `a/b`."""
-    said, folders = rule.base_path.split("/"), rule.path_of(table.database, table.name).split("/")
-    named = [folder for part, folder in zip(said, folders, strict=False) if part != folder]
-    return len(said) != len(folders) or any(folder in ("", ".", "..") for folder in named)
+    declared_parts, folders = rule.base_path.split("/"), rule.path_of(table.database, table.name).split("/")
+    named = [folder for part, folder in zip(declared_parts, folders, strict=False) if part != folder]
+    return len(declared_parts) != len(folders) or any(folder in ("", ".", "..") for folder in named)
 
 
 def _left(name: str, path: str) -> Refusal:
@@ -255,7 +257,7 @@ def _alone(candidate: _Candidate) -> str:
 def _clashes(candidates: Sequence[_Candidate], own: Iterable[str]) -> Iterator[Refusal]:
     """Refuse tables whose targets are in the way of each other. One that runs stays, new ones are refused."""
     for group in _grouped(candidates, lambda candidate: candidate.place):
-        if len(group) > 1 and not (group[0].rule.merge and all(one.rule is group[0].rule for one in group)):
+        if len(group) > 1 and not (group[0].rule.merge and all(candidate.rule is group[0].rule for candidate in group)):
             fix = "write {database} or {table} in the base_path, or `merge: true` if their rows belong into one table"
             yield from _refused(group, "{} would go into the same table", fix)
     for group in _grouped(candidates, lambda candidate: candidate.place.lower()):

@@ -21,11 +21,17 @@ def document(current: CurrentPlan) -> dict[str, Any]:
     return {
         "routes": [_route(route, current) for route in plan.routes],
         "refused": [
-            {"source": one.source, "base_path": one.base_path, "kind": one.kind, "reason": one.reason, "fix": one.fix}
-            for one in plan.refusals
+            {
+                "source": refusal.source,
+                "base_path": refusal.base_path,
+                "kind": refusal.kind,
+                "reason": refusal.reason,
+                "fix": refusal.fix,
+            }
+            for refusal in plan.refusals
         ],
         "unmatched": [rule.shown for rule in plan.unmatched],
-        "preflight": [asdict(one) for one in current.preflight],
+        "preflight": [asdict(requirement) for requirement in current.preflight],
         "estimate": {
             "tables": len(plan.snapshots),
             "rows": rows,
@@ -46,9 +52,9 @@ def problems(current: CurrentPlan) -> Iterator[str]:
         yield f"{refusal.source} is refused: {refusal.reason}. {refusal.fix}"
     for rule in current.plan.unmatched:
         yield f"No table matches the rule {rule.shown}. Correct its regular expressions"
-    for one in current.preflight:
-        if one.state == "missing":
-            yield f"A run needs {one.name}: {one.found}. {one.fix}"
+    for requirement in current.preflight:
+        if requirement.state == "missing":
+            yield f"A run needs {requirement.name}: {requirement.found}. {requirement.fix}"
     estimate = document(current)["estimate"]
     if current.retention and current.retention < 4 * estimate["seconds"]:
         yield (

@@ -99,14 +99,16 @@ class PlannedSync:
         left_out = {source: _left_out(name, source) for source in request.skipped}
         result = sync.run(resume=request.resumed, fresh=request.fresh, skip=left_out, until=until)
         requests.done(request.resumed)
-        refused = {one.source: TableResult("refused", LoadResult(), one.reason, one.fix) for one in refusals}
+        refused = {
+            refusal.source: TableResult("refused", LoadResult(), refusal.reason, refusal.fix) for refusal in refusals
+        }
         skipped = {source: TableResult("skipped", LoadResult()) for source in request.skipped & set(result.tables)}
         return replace(result, tables={**result.tables, **refused, **skipped})
 
     @property
     def all_rules(self) -> tuple[DatabaseRule, ...]:
         """The rules of the plan of the last run and `rules`: of one base path those of `rules`."""
-        return tuple({one.base_path: one for one in (*self.plans.latest().rules, *self.rules)}.values())
+        return tuple({rule.base_path: rule for rule in (*self.plans.latest().rules, *self.rules)}.values())
 
     def load(self, source: str) -> TableLoad:
         """Return the load of one table by its name at the server. It asks the server for a table of a rule.
@@ -151,14 +153,14 @@ class PlannedSync:
 
 
 def source_masks(
-    what: str, columns: Mapping[str, Mask], name: str, server: DatabaseServer, environ: Mapping[str, str]
+    subject: str, columns: Mapping[str, Mask], name: str, server: DatabaseServer, environ: Mapping[str, str]
 ) -> Masks:
-    """Return masks with the key of hashes of the server `name`. Raises ConfigError about `what` where a hash has no key."""
+    """Return masks with the key of hashes of the server `name`. Raises ConfigError about `subject` where a hash has no key."""
     if "hash" not in columns.values():
         return Masks(columns)
     if server.hash_key is None:
         raise ConfigError(
-            f"{what} hashes columns, and the server {name!r} has no hash_key",
+            f"{subject} hashes columns, and the server {name!r} has no hash_key",
             fix="name a connection whose password is the key, such as `hash_key: lake_hashes`. Keep it: another key makes "
             "other hashes",
         )

@@ -61,8 +61,8 @@ class Planner:
         answer.
         """
         with connected(self.name, self.server, self.environ) as connection:
-            seen = self.server.databases or catalog_databases(connection)
-            databases = [name for name in seen if any(rule.takes_database(name) for rule in rules)]
+            all_databases = self.server.databases or catalog_databases(connection)
+            databases = [name for name in all_databases if any(rule.takes_database(name) for rule in rules)]
             tables = catalog_tables(connection, databases)
             retention = log_retention(connection)
         base, result = stored, plan(rules, tables, stored.paths, self.own)
@@ -82,7 +82,9 @@ class Planner:
         with connected(self.name, self.server, self.environ) as connection:
             facts = server_facts(connection, databases, SystemClock())
         user = credentials(self.server.connection, self.environ).user
-        unmet = [one for one in server_requirements(self.server, user, facts) if one.state != "ok"]
+        unmet = [
+            requirement for requirement in server_requirements(self.server, user, facts) if requirement.state != "ok"
+        ]
         for route in plan.routes:
             for source in route.sources:
                 rule = route.rule

@@ -45,7 +45,9 @@ class RequestStore:
             if isinstance(resumed, list):  # as earlier releases wrote it
                 resumed = dict.fromkeys(resumed, number)
             fresh = frozenset(map(str, body.get("fresh", ())))
-            return Requests(number, {str(name): int(asked) for name, asked in resumed.items()}, skipped, fresh)
+            return Requests(
+                number, {str(name): int(request_number) for name, request_number in resumed.items()}, skipped, fresh
+            )
         except (TypeError, KeyError, ValueError, AttributeError) as error:
             raise self._files.unreadable(number, error) from error
 
@@ -76,10 +78,10 @@ class RequestStore:
         """Ask the next run to try tables again that are parked or left out, or to read all their rows. Raises as `change`."""
 
         def step(before: Requests) -> Requests:
-            asked = dict.fromkeys(tables, before.number + 1)
+            new_requests = dict.fromkeys(tables, before.number + 1)
             return replace(
                 before,
-                resumed={**before.resumed, **asked},
+                resumed={**before.resumed, **new_requests},
                 skipped=before.skipped - tables,
                 fresh=before.fresh | tables if fresh else before.fresh,
             )
@@ -90,7 +92,7 @@ class RequestStore:
         """Ask runs to leave tables out until they are resumed. Raises as `change`."""
 
         def step(before: Requests) -> Requests:
-            resumed = {name: asked for name, asked in before.resumed.items() if name not in tables}
+            resumed = {name: request_number for name, request_number in before.resumed.items() if name not in tables}
             return replace(before, resumed=resumed, skipped=before.skipped | tables, fresh=before.fresh - tables)
 
         self.change(step)
@@ -99,8 +101,12 @@ class RequestStore:
         """Drop the requests that a run took. Those that users make while it goes on stay. Raises as `change`."""
 
         def step(before: Requests) -> Requests:
-            left = {name: asked for name, asked in before.resumed.items() if resumed.get(name) != asked}
-            return replace(before, resumed=left, fresh=before.fresh & left.keys())
+            remaining = {
+                name: request_number
+                for name, request_number in before.resumed.items()
+                if resumed.get(name) != request_number
+            }
+            return replace(before, resumed=remaining, fresh=before.fresh & remaining.keys())
 
         self.change(step)
 

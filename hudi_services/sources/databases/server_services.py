@@ -74,7 +74,7 @@ def due_services(base_path: str, rule: DatabaseRule, timeline: Timeline, *, is_m
     )
     timed = limits[TRIGGER] != "NUM_COMMITS"
     clean_after = limits[CLEAN_AFTER] if limits.given(CLEAN_AFTER) else _CLEAN_AFTER
-    waiting = {instant.action for instant in timeline.pending}
+    pending_actions = {instant.action for instant in timeline.pending}
     commits = len(timeline.commits)
     counts: dict[RuleService, tuple[int, int, str]] = {
         "cluster": (_since(timeline, Action.REPLACE_COMMIT), limits[CLUSTER_AFTER], "since the last clustering"),
@@ -85,8 +85,8 @@ def due_services(base_path: str, rule: DatabaseRule, timeline: Timeline, *, is_m
         after = 1 if timed else limits[DELTA_COMMITS]
         counts["compact"] = (_since(timeline, Action.COMMIT), after, "since the last compaction")
     pending: dict[RuleService, bool] = {
-        "compact": Action.COMPACTION in waiting,
-        "cluster": Action.CLUSTERING in waiting or Action.REPLACE_COMMIT in waiting,
+        "compact": Action.COMPACTION in pending_actions,
+        "cluster": Action.CLUSTERING in pending_actions or Action.REPLACE_COMMIT in pending_actions,
     }
     due = []
     for service in _STEPS:
@@ -100,8 +100,8 @@ def due_services(base_path: str, rule: DatabaseRule, timeline: Timeline, *, is_m
 
 def _since(timeline: Timeline, action: Action) -> int:
     """The commits after the last completed instant of an action."""
-    done = timeline.completed(action)
-    last = done[-1].time if done else BEGINNING
+    completed = timeline.completed(action)
+    last = completed[-1].time if completed else BEGINNING
     return sum(commit.time > last for commit in timeline.commits)
 
 
@@ -121,19 +121,21 @@ class ServerServices:
         began = self.monotonic()
         targets = dict(self._targets())
         with ThreadPoolExecutor(_AT_ONCE) as pool:
-            found = [one for every in pool.map(lambda pair: _due(*pair), targets.items()) for one in every]
-        yield from (one for one in found if isinstance(one, ServiceRun))
-        due = [one for one in found if isinstance(one, DueService)]
+            results = [result for every in pool.map(lambda pair: _due(*pair), targets.items()) for result in every]
+        yield from (result for result in results if isinstance(result, ServiceRun))
+        due = [result for result in results if isinstance(result, DueService)]
         order = list(_STEPS)
         urgency = {
-            path: max(one.urgency for one in due if one.base_path == path) for path in {one.base_path for one in due}
+            path: max(due_service.urgency for due_service in due if due_service.base_path == path)
+            for path in {due_service.base_path for due_service in due}
         }
-        for one in sorted(due, key=lambda one: (-urgency[one.base_path], one.base_path, order.index(one.service))):
+        due.sort(key=lambda run: (-urgency[run.base_path], run.base_path, order.index(run.service)))
+        for due_service in due:
             if self.monotonic() - began > self.seconds:
                 message = f"not started: the {self.seconds:.0f} s for services were over. The next run goes on"
-                yield ServiceRun(one.base_path, one.service, "left", one.reason, message)
+                yield ServiceRun(due_service.base_path, due_service.service, "left", due_service.reason, message)
             else:
-                yield _run(one)
+                yield _run(due_service)
 
     def _targets(self) -> Iterator[tuple[str, DatabaseRule]]:
         """The base paths of the plan with their rules. Tables that are refused now keep their services."""

@@ -116,7 +116,7 @@ def _is_of_other_log(moment: Moment, earlier: Cut, later: Cut) -> bool:
 
 
 def _domains(gtid: str) -> dict[str, int]:
-    parts = [one.strip() for one in gtid.split(",") if one.strip()]
+    parts = [domain.strip() for domain in gtid.split(",") if domain.strip()]
     if ":" in gtid:
         return {part.partition(":")[0].lower(): int(re.split("[:-]", part)[-1]) for part in parts}
     return {part.split("-")[0]: int(part.split("-")[2]) for part in parts}

@@ -39,7 +39,7 @@ class VerifiedTables:
 
     def followed_by(self, results: Iterable[TableVerification]) -> VerifiedTables:
         """Return what is stored after more results. Tables that were left out keep earlier ones."""
-        compared = {one.table: one for one in results if one.state != "left"}
+        compared = {result.table: result for result in results if result.state != "left"}
         return VerifiedTables(self.number + 1, {**self.tables, **compared})
 
 
@@ -57,13 +57,17 @@ class VerificationStore:
             return VerifiedTables()
         number, body = newest
         try:
-            return VerifiedTables(number, {name: TableVerification(**one) for name, one in body["tables"].items()})
+            return VerifiedTables(
+                number, {name: TableVerification(**values) for name, values in body["tables"].items()}
+            )
         except (TypeError, KeyError, AttributeError) as error:
             raise self._files.unreadable(number, error) from error
 
     def put(self, verified: VerifiedTables) -> None:
         """Store results. Raises PendingInstantError where another process stored this number."""
-        self._files.put(verified.number, {"tables": {name: asdict(one) for name, one in verified.tables.items()}})
+        self._files.put(
+            verified.number, {"tables": {name: asdict(verification) for name, verification in verified.tables.items()}}
+        )
 
     @property
     def _files(self) -> FileSequence:

@@ -101,8 +101,8 @@ class _Comparison:
         for target in self._chosen(targets):
             names = [table.full_name for table in target.source.tables]
             is_whole = not (target.is_merged or target.masks.columns or target.filter.text)
-            here = is_whole and names[0] in self.cut.tables
-            (at_cut if here else others).append(target)
+            is_at_cut = is_whole and names[0] in self.cut.tables
+            (at_cut if is_at_cut else others).append(target)
         for target in others:
             for table in target.source.tables:
                 yield left_out(table.full_name, self.cut, self._reason(target, table.full_name))
@@ -126,7 +126,9 @@ class _Comparison:
                 f"Nothing loads a table {unknown[0]!r:.200} from {self.sync.planner.name}",
                 fix="name tables of the page of the server",
             )
-        return [one for one in targets if not self.only or any(t.full_name in self.only for t in one.source.tables)]
+        return [
+            target for target in targets if not self.only or any(t.full_name in self.only for t in target.source.tables)
+        ]
 
     def _reason(self, target: TargetTable, name: str) -> str:
         if target.is_merged:

@@ -162,9 +162,9 @@ def _schema(finding: Finding) -> Iterator[str]:
     yield "      schema:"
     old = {name: old_name for old_name, name in finding.renamed.items()}
     for name, kind in finding.types.items():
-        shown = "string" if name in finding.roles.times else kind
+        type_name = "string" if name in finding.roles.times else kind
         unsure = "a few values are no numbers; string takes these, too" if name in finding.mostly else None
-        yield f"        {_word(old.get(name, name))}: {_word(shown)}{_remark(unsure)}"
+        yield f"        {_word(old.get(name, name))}: {_word(type_name)}{_remark(unsure)}"
     yield from _untyped(finding)
     yield from _rename(finding)
 

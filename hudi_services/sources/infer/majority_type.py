@@ -42,4 +42,4 @@ def torn_columns(schemas: Sequence[pa.Schema]) -> list[str]:
     texts: dict[str, set[bool]] = {}
     for field in (field for schema in schemas for field in schema):
         texts.setdefault(field.name, set()).add(pa.types.is_string(field.type))
-    return [name for name, found in texts.items() if len(found) > 1]
+    return [name for name, kinds in texts.items() if len(kinds) > 1]

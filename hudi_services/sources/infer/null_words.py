@@ -28,16 +28,16 @@ def null_words(rows: pa.Table, csv: Csv, duck: Duck) -> tuple[dict[str, list[str
     kinds: dict[str, pa.DataType] = {}
     for field in rows.schema if csv.null_values is None else ():
         column = rows[field.name]
-        said = _words(column) if pa.types.is_string(field.type) else []
-        rest = with_nulls(column, said).drop_null() if said else column
-        if not said or not len(rest):
+        null_texts = _words(column) if pa.types.is_string(field.type) else []
+        values = with_nulls(column, null_texts).drop_null() if null_texts else column
+        if not null_texts or not len(values):
             continue
-        kind = _kind(rest, csv)
-        if kind is None and not fitting_formats(rest.combine_chunks(), duck):
+        kind = _kind(values, csv)
+        if kind is None and not fitting_formats(values.combine_chunks(), duck):
             continue
-        if kind is not None and set(said) <= _DEFAULTS:  # null in such a column without a word
+        if kind is not None and set(null_texts) <= _DEFAULTS:  # null in such a column without a word
             continue
-        words[field.name] = said
+        words[field.name] = null_texts
         if kind is not None:
             kinds[field.name] = kind
     return words, kinds

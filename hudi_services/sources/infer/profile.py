@@ -108,17 +108,17 @@ def _without_header(sample: Sample) -> dict[str, str]:
 
 def _check_some(sample: Sample) -> None:
     if not sample.heads:
-        path, found = next(iter(sample.broken.items()))
+        path, reason = next(iter(sample.broken.items()))
         raise SourceError(
             f"None of the {sample.file_format} files of {sample.folder} that were looked at can be read",
-            found=f"{path}: {found}",
+            found=f"{path}: {reason}",
             fix="name their format with --format, or deliver them again",
         )
 
 
 def usable_names(names: Iterable[str]) -> dict[str, str]:
     """Other names for columns that a table cannot have so: what Avro does not take, twins that differ in case, Hudi's own."""
-    taken: set[str] = set()
+    used_names: set[str] = set()
     renamed = {}
     for name in dict.fromkeys(names):
         signs = (sign if fits_avro(f"_{sign}") else " " for sign in name)
@@ -127,10 +127,10 @@ def usable_names(names: Iterable[str]) -> dict[str, str]:
         clean = clean if fits_avro(clean) else f"column_{clean}".rstrip("_")
         new = clean
         for number in count(2):
-            if new.lower() not in taken:
+            if new.lower() not in used_names:
                 break
             new = f"{clean}_{number}"
-        taken.add(new.lower())
+        used_names.add(new.lower())
         if new != name:
             renamed[name] = new
     return renamed
@@ -179,8 +179,8 @@ def _settled(copy: Path, file_format: str, dialect: Dialect, renamed: Mapping[st
         return _with_numbers(copy, result, dialect, renamed, old)
     days = with_days(result.rows.schema, dialect.days, old)
     types = {old.get(name, name): type_text(kind) for name, kind in days.items()}
-    again = _loaded(copy, file_format, dialect, renamed, types) if days else result
-    return again if not again.broken and len(again.bad) == len(result.bad) else result
+    reloaded = _loaded(copy, file_format, dialect, renamed, types) if days else result
+    return reloaded if not reloaded.broken and len(reloaded.bad) == len(result.bad) else result
 
 
 def _with_numbers(
@@ -198,17 +198,17 @@ def _with_numbers(
         return roles
     texts = dict.fromkeys(roles.torn, "string") | {old.get(name, name): "string" for name in words}
     types = {old.get(name, name): type_text(kind) for name, kind in {**numbers, **kinds}.items()}
-    nulls = {"null_values": {old.get(name, name): said for name, said in words.items()}} if words else {}
+    nulls = {"null_values": {old.get(name, name): null_texts for name, null_texts in words.items()}} if words else {}
     dialect = replace(dialect, said={**dialect.said, **nulls})
-    again = _loaded(copy, "csv", dialect, renamed, {**texts, **types})
-    return replace(again, mostly=numbers, null_words=nulls)
+    reloaded = _loaded(copy, "csv", dialect, renamed, {**texts, **types})
+    return replace(reloaded, mostly=numbers, null_words=nulls)
 
 
 def _reasons(bad: Sequence[Mapping[str, str]], heads: Mapping[str, Path]) -> list[str]:
     """Lines for people: the first bad rows, each with its file."""
     paths = {head.name: path for path, head in heads.items()}
-    shown = [f"{paths[rejection['file']]}, {rejection['reason']}" for rejection in bad[:_REASONS]]
-    return shown + [f"… and {len(bad) - _REASONS:,} more rows"] * (len(bad) > _REASONS)
+    lines = [f"{paths[rejection['file']]}, {rejection['reason']}" for rejection in bad[:_REASONS]]
+    return lines + [f"… and {len(bad) - _REASONS:,} more rows"] * (len(bad) > _REASONS)
 
 
 def _loaded(
@@ -228,14 +228,14 @@ def _loaded(
     )
     try:
         with _quiet():
-            done = run_ingest(request, LocalEngine())
+            result = run_ingest(request, LocalEngine())
     except SchemaConflictError:
         broken, schemas = _alone(request)
         torn = torn_columns(schemas) if file_format == "csv" and not broken else ()
         if not broken and not torn:
             raise
         return _Loaded(broken=broken, torn=torn)
-    if done.files_skipped:
+    if result.files_skipped:
         return _Loaded(broken=_skipped(request))
     rows = HoodieTable.open(str(table), engine=LocalEngine()).read()
     quarantined = table.parent.glob(f"{table.name}.quarantine/*/*.jsonl")
@@ -245,7 +245,7 @@ def _loaded(
         renamed.get(name, name): place for place, name in enumerate(dict.fromkeys(dialect.names if types else ()))
     }
     selected = rows.select(sorted(names, key=lambda name: places.get(name, len(places))))
-    return _Loaded(selected, bad, untyped=done.columns_left_out)
+    return _Loaded(selected, bad, untyped=result.columns_left_out)
 
 
 def _batch(request: IngestRequest, name: str = "") -> FileBatch:

@@ -44,32 +44,32 @@ class Sample:
 
 def take_sample(folder: str, file_format: str | None, copy: Path) -> Sample:
     """Copies heads into `copy`. Raises SourceError for a folder without files."""
-    found = {name: list_source(folder, name, None) for name in FORMATS}
-    chosen = file_format or max(found, key=lambda name: len(found[name]))
-    files = found[chosen]
+    files_by_format = {name: list_source(folder, name, None) for name in FORMATS}
+    chosen = file_format or max(files_by_format, key=lambda name: len(files_by_format[name]))
+    files = files_by_format[chosen]
     if not files:
-        there = sorted({Path(file.name).suffix for file in walk_files(open_storage(folder), "")})
+        suffixes = sorted({Path(file.name).suffix for file in walk_files(open_storage(folder), "")})
         raise SourceError(
             f"{folder} has no files of {'a known format' if file_format is None else f'the format {file_format}'}",
-            found=f"files that end with {', '.join(map(repr, there))}" if there else "no files at all",
+            found=f"files that end with {', '.join(map(repr, suffixes))}" if suffixes else "no files at all",
             fix=f"name another folder; known are {', '.join(ending for endings in FORMATS.values() for ending in endings)}",
         )
     storage = open_storage(folder)
     full = [file for file in files if file.size] or files
-    taken = _spread(full)
-    whole = True
+    sampled = _spread(full)
+    is_complete = True
     heads, broken = dict[str, Path](), dict[str, str]()
-    for number, file in enumerate(taken):
+    for number, file in enumerate(sampled):
         head = copy / f"{number:03}.{chosen}"
         try:
-            whole &= _head(storage, chosen, file, head)
+            is_complete &= _head(storage, chosen, file, head)
             heads[file.path] = head
         except READ_ERRORS as error:
             head.unlink(missing_ok=True)
             broken[file.path] = unreadable(storage, file.path, error).found or str(error)
-    others = [name for name in FORMATS if name != chosen and found[name]]
+    others = [name for name in FORMATS if name != chosen and files_by_format[name]]
     empty = [file.path for file in files if not file.size] if full is not files else []
-    return Sample(folder, chosen, files, heads, whole, others, broken, empty)
+    return Sample(folder, chosen, files, heads, is_complete, others, broken, empty)
 
 
 def _spread(files: Sequence[SourceFile]) -> list[SourceFile]:

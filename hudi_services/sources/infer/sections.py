@@ -49,5 +49,5 @@ def _freshness(modified_ms: Sequence[int]) -> tuple[str, str]:
     usual = median(gaps)
     limit = next((text for text, hours in _LIMITS.items() if hours * _HOUR >= _SLACK * usual), "32d")
     hours = usual / _HOUR
-    each = f"{hours:.0f} h" if hours >= 1 else f"{usual / 60:.0f} min"
-    return limit, f"by the times of their changes, files come about every {each}?"
+    interval = f"{hours:.0f} h" if hours >= 1 else f"{usual / 60:.0f} min"
+    return limit, f"by the times of their changes, files come about every {interval}?"

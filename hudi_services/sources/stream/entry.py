@@ -63,17 +63,17 @@ def _steps(table: Table, section: Stream) -> tuple[Step, ...]:
     run = Run("stream", "stream")
     if section.mode == CONTINUOUS:
         return (run,)
-    return WhenDue("new_commits", lambda asked: _outlook(table, section, asked)), run
+    return WhenDue("new_commits", lambda request: _outlook(table, section, request)), run
 
 
-def _outlook(table: Table, section: Stream, asked: RunRequest) -> Outlook:
+def _outlook(table: Table, section: Stream, request: RunRequest) -> Outlook:
     """Most runs of a schedule of minutes find nothing: they end before a process starts."""
-    if asked.run_type not in ("scheduled", "asset_triggered"):
-        return Outlook(True, f"asked for by a run of type {asked.run_type}")
-    return STREAM.command.outlook(table.base_path, _arguments(table, section, asked))
+    if request.run_type not in ("scheduled", "asset_triggered"):
+        return Outlook(True, f"asked for by a run of type {request.run_type}")
+    return STREAM.command.outlook(table.base_path, _arguments(table, section, request))
 
 
-def _arguments(table: Table, section: Stream, asked: RunRequest) -> Arguments:
+def _arguments(table: Table, section: Stream, request: RunRequest) -> Arguments:
     flags = ["--history", section.history, "--create-table-version", str(table.version)]
     if section.path is not None:
         flags += ["--source-table", section.path, "--read", section.read, "--operation", section.operation]
@@ -92,7 +92,7 @@ def _arguments(table: Table, section: Stream, asked: RunRequest) -> Arguments:
         raise RegistryError(
             f"The stream of table {table.name} follows nothing", fix="give its section stream a table or a path"
         )
-    flags += ["--start-fresh"] if asked.params.get("start_fresh") else []
+    flags += ["--start-fresh"] if request.params.get("start_fresh") else []
     if section.mode == CONTINUOUS:
         flags += ["--for", f"{section.run_for.total_seconds() / 60:g}"]
     options = {**options_of_new(table, table.keys), **table.hoodie, **section.hoodie}

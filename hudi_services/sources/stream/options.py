@@ -58,8 +58,8 @@ def contradictions(table: Table, section: Stream) -> Iterator[tuple[KeyPath, str
         yield from _of_files(table, section)
         return
     if table.source is not None:
-        of = "a source of files" if table.folder is not None else "a source"
-        yield ("stream",), f"follows a table, and the table has {of}, too; remove one of them"
+        source_text = "a source of files" if table.folder is not None else "a source"
+        yield ("stream",), f"follows a table, and the table has {source_text}, too; remove one of them"
     if section.read == CHANGES:
         yield from _of_changes(table, section)
     if table.keys is None and section.operation == "upsert":

@@ -70,11 +70,11 @@ def _check_applicable(source: TableProperties, target: TableProperties, *, uniqu
     _check_ordering(source, target)
     _check_keys(source, target)
     placed_by = {*target.record_key_fields, *target.partition_fields}
-    lost = [name for name in source.partition_fields if name not in placed_by]
-    if lost and not unique_keys:
+    unplaced = [name for name in source.partition_fields if name not in placed_by]
+    if unplaced and not unique_keys:
         raise ConfigError(
             f"Table {target.name} cannot take the changes of table {source.name} by its partitions",
-            found=f"{', '.join(lost)} neither in the record key nor in the partitions: if a key is in two partitions of the "
+            found=f"{', '.join(unplaced)} neither in the record key nor in the partitions: if a key is in two partitions of the "
             "source, a deletion of one row would delete the other one",
             fix="add it to `keys`, or say `unique_keys: true` (`--unique-keys`) if each key is in one partition at every moment",
         )
