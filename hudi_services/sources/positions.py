@@ -66,24 +66,24 @@ def find_since(state: TableState, key: str, instant: str) -> Since:
 
 def _completed(state: TableState, text: str) -> Time:
     """The instant `text`. Raises ConfigError where nothing completed bears it, or the archive has it."""
-    what = f"--reload-since {text!r} cannot be loaded from"
+    title = f"--reload-since {text!r} cannot be loaded from"
     fix = "take the instant of a commit from `hudi-services show timeline`"
     if re.fullmatch(r"[0-9]{14}([0-9]{3})?", text) is None:
-        raise ConfigError(what, found="it is no instant, which has 14 or 17 digits", fix=fix)
+        raise ConfigError(title, found="it is no instant, which has 14 or 17 digits", fix=fix)
     instant = Time.of(text)
     states = [action.is_completed for action in state.timeline if action.time == instant]
     if any(states):
         return instant
     if states:
-        raise ConfigError(what, found="that action is not complete, so it is not known what it loads", fix=fix)
+        raise ConfigError(title, found="that action is not complete, so it is not known what it loads", fix=fix)
     for earlier_instant in state.archive.newest():
         if earlier_instant.time <= instant:
             if earlier_instant.time == instant:
                 raise ConfigError(
-                    what, found="it is archived", fix=f"{fix}, or load files of some days by --from and --to"
+                    title, found="it is archived", fix=f"{fix}, or load files of some days by --from and --to"
                 )
             break
-    raise ConfigError(what, found="the table has no such instant", fix=fix)
+    raise ConfigError(title, found="the table has no such instant", fix=fix)
 
 
 def newest_load(state: TableState, *keys: str) -> Mapping[str, str]:

@@ -26,7 +26,7 @@ def standing_streams(alerts: Alerts, registry: Registry, store: SnapshotStore, n
 
 
 def behind(name: str, source: str, limit: timedelta, snapshot: Snapshot | None, now: datetime) -> Observation:
-    """The lag of the stream into the table `name`, by its consumer of the table `source`. `snapshot` is the last look at the source.
+    """The lag of the stream into the table `name`, by its consumer of the table `source`. `snapshot` is the last of the source.
 
     The lag is not known if that look failed. A stream that has not run yet has no lag.
     """

@@ -76,20 +76,20 @@ def stored_columns(
     """
     paths = (*properties.record_key_fields, *properties.partition_fields, *properties.precombine_fields)
     needed = {path.partition(".")[0] for path in paths}.union(paths)
-    kept: list[pa.Field] = []
+    fields: list[pa.Field] = []
     left_out: list[str] = []
     for field in filled_columns(schema, known):
         kind = _as_text(field.type) if field.name in needed else _typed(field.type, field.name, left_out)
         if kind is not None:
-            kept.append(field.with_type(kind))
-    kept = [field.with_type(_in_micros(field.type)) for field in kept]
-    if not kept:
+            fields.append(field.with_type(kind))
+    fields = [field.with_type(_in_micros(field.type)) for field in fields]
+    if not fields:
         raise SourceError(
             f"No row of {source} has a value",
             found=f"columns {', '.join(schema.names)}",
             fix="deliver rows with values, or declare the columns in `schema`; nothing was loaded",
         )
-    return StoredColumns(pa.schema(kept), tuple(left_out))
+    return StoredColumns(pa.schema(fields), tuple(left_out))
 
 
 def untyped_ordering(schema: pa.Schema, known: pa.Schema | None, properties: TableProperties) -> tuple[str, ...]:

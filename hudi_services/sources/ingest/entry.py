@@ -167,24 +167,24 @@ def _steps(table: Table, section: Ingest) -> tuple[Step, ...]:
     steps: tuple[Step, ...] = (Run("ingest", "ingest"),)
     cron = _trigger(table, section).cron
     if table.folder is not None and cron is not None and begins_within_days(cron):
-        steps = (WhenDue("new_files", lambda asked: _outlook(table, section, asked)), *steps)
+        steps = (WhenDue("new_files", lambda request: _outlook(table, section, request)), *steps)
     if table.section("bootstrap") is None:
         return steps
     first = f"table {table.name} is not bootstrapped: run the DAG {dag_id('bootstrap', table.name)} first"
     return WhenOn("bootstrapped", SWITCH, first), *steps
 
 
-def _outlook(table: Table, section: Ingest, asked: RunRequest) -> Outlook:
+def _outlook(table: Table, section: Ingest, request: RunRequest) -> Outlook:
     """Most runs of an hourly schedule find nothing new, above all in a backfill, whose first run of a day loads all of it: they
     end here, before Spark starts."""
-    if asked.run_type not in ("scheduled", "backfill"):
-        return Outlook(True, f"asked for by a run of type {asked.run_type}")
-    if table.folder is not None and table.folder.expect.freshness is not None and asked.run_type == "scheduled":
+    if request.run_type not in ("scheduled", "backfill"):
+        return Outlook(True, f"asked for by a run of type {request.run_type}")
+    if table.folder is not None and table.folder.expect.freshness is not None and request.run_type == "scheduled":
         return Outlook(True, "the run checks how old the newest file is")
-    return INGEST.command.outlook(table.base_path, _arguments(table, section, asked))
+    return INGEST.command.outlook(table.base_path, _arguments(table, section, request))
 
 
-def _arguments(table: Table, section: Ingest, asked: RunRequest) -> Arguments:
+def _arguments(table: Table, section: Ingest, request: RunRequest) -> Arguments:
     """Arguments that name the run's dates if the paths of the files have dates, or every file that the checkpoint has not
     seen."""
     if isinstance(table.source, DatabaseSource):
@@ -194,23 +194,23 @@ def _arguments(table: Table, section: Ingest, asked: RunRequest) -> Arguments:
         )
     if isinstance(table.source, TopicSource):
         flags = [*flags_of_topic(table.source), "--operation", "upsert"]
-        flags += ["--start-fresh"] if asked.params.get("start_fresh") else []
+        flags += ["--start-fresh"] if request.params.get("start_fresh") else []
         return _with_rest(table, section, table.source.quarantine, flags)
     source, keys = table.folder, table.keys
     if source is None or keys is None:
         raise RegistryError(f"Table {table.name} has no source to ingest from", fix="give it `source` and `keys`")
-    chosen = chosen_dates(asked.params.get("from"), asked.params.get("to"))
+    chosen = chosen_dates(request.params.get("from"), request.params.get("to"))
     flags = ["--source-path", source.path, "--source-format", source.format]
     if source.date_pattern is not None:
-        late = Late(asked.params.get("catch_up_late", Late.AUTO))
-        if late is Late.YES and asked.params.get("reload") and asked.run_type == "backfill":
+        late = Late(request.params.get("catch_up_late", Late.AUTO))
+        if late is Late.YES and request.params.get("reload") and request.run_type == "backfill":
             raise ValueError("catch_up_late contradicts reload: each run would load all days before its own again")
-        dates = dates_to_load(asked.run_type, asked.interval, chosen, late)
+        dates = dates_to_load(request.run_type, request.interval, chosen, late)
         if dates is not None:
             flags += ["--source-date-pattern", source.date_pattern]
             flags += ["--from", dates.start.isoformat()] if dates.start else []
             flags += ["--to", dates.stop.isoformat()] if dates.stop else []
-    flags += flags_of(asked.params)
+    flags += flags_of(request.params)
     flags += feed_flag(source.feed)
     flags += ["--operation", source.operation]
     return _with_rest(table, section, source.quarantine, flags)
@@ -218,20 +218,20 @@ def _arguments(table: Table, section: Ingest, asked: RunRequest) -> Arguments:
 
 def _with_rest(table: Table, section: Ingest, quarantine: BadRows, flags: Sequence[str]) -> Arguments:
     """The arguments with the flags that sources of all kinds have, and the options."""
-    rest = ["--create-table-version", str(table.version)]
+    more_flags = ["--create-table-version", str(table.version)]
     if quarantine.path is not None:
-        rest += ["--quarantine-path", quarantine.path]
-    rest += ["--max-bad-share", str(quarantine.max_share)]
+        more_flags += ["--quarantine-path", quarantine.path]
+    more_flags += ["--max-bad-share", str(quarantine.max_share)]
     options = {**options_of_new(table, table.keys), **table.hoodie, **section.hoodie}
-    return Arguments((*flags, *rest), with_retention(table, options))
+    return Arguments((*flags, *more_flags), with_retention(table, options))
 
 
 def _notes(table: Table) -> Sequence[str]:
     source, files = table.source, table.folder
-    said = [f"source: {source.shown}"] if source is not None else []
+    notes = [f"source: {source.shown}"] if source is not None else []
     if files is not None:
-        said = [f"source: `{files.path}` ({files.format}), {files.operation}"]
-    return [*said, *(f"WARNING: {warning}" for warning in _warnings(table))]
+        notes = [f"source: `{files.path}` ({files.format}), {files.operation}"]
+    return [*notes, *(f"WARNING: {warning}" for warning in _warnings(table))]
 
 
 INGEST = ServiceEntry(

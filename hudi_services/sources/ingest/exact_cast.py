@@ -31,32 +31,36 @@ class ExactFit:
         return Fitted(fitted.column, misfits)
 
 
-def refused(given: pa.DataType, kind: pa.DataType) -> str | None:
+def refused(source_type: pa.DataType, kind: pa.DataType) -> str | None:
     """The reason why no value of one type is a value of the other, although Arrow would convert some; None if some may be."""
-    for below in _pairs(given, kind):
+    for below in _pairs(source_type, kind):
         if (why := refused(*below)) is not None:
             return why
-    if pa.types.is_temporal(kind) and _is_number(given):
+    if pa.types.is_temporal(kind) and _is_number(source_type):
         return f"a number is no {kind}: say with `timestamps` what it counts, such as epoch_ms"
-    if pa.types.is_timestamp(kind) and pa.types.is_timestamp(given) and (kind.tz is None) != (given.tz is None):
-        return f"{given} and {kind}: say with `timestamps` in which zone the times without one are"
-    if not _castable(given, kind):
-        return f"a {given} is no {kind}"
+    if (
+        pa.types.is_timestamp(kind)
+        and pa.types.is_timestamp(source_type)
+        and (kind.tz is None) != (source_type.tz is None)
+    ):
+        return f"{source_type} and {kind}: say with `timestamps` in which zone the times without one are"
+    if not _castable(source_type, kind):
+        return f"a {source_type} is no {kind}"
     return None
 
 
-def _pairs(given: pa.DataType, kind: pa.DataType) -> Iterator[tuple[pa.DataType, pa.DataType]]:
+def _pairs(source_type: pa.DataType, kind: pa.DataType) -> Iterator[tuple[pa.DataType, pa.DataType]]:
     """The types inside two structs or lists that become one another."""
-    if pa.types.is_struct(given) and pa.types.is_struct(kind):
-        places = {field.name: kind.get_field_index(field.name) for field in given.fields}
-        yield from ((given.field(name).type, kind.field(at).type) for name, at in places.items() if at >= 0)
-    elif pa.types.is_list(given) and pa.types.is_list(kind):
-        yield given.value_type, kind.value_type
+    if pa.types.is_struct(source_type) and pa.types.is_struct(kind):
+        places = {field.name: kind.get_field_index(field.name) for field in source_type.fields}
+        yield from ((source_type.field(name).type, kind.field(at).type) for name, at in places.items() if at >= 0)
+    elif pa.types.is_list(source_type) and pa.types.is_list(kind):
+        yield source_type.value_type, kind.value_type
 
 
-def _castable(given: pa.DataType, kind: pa.DataType) -> bool:
+def _castable(source_type: pa.DataType, kind: pa.DataType) -> bool:
     try:
-        pc.cast(pa.array([], given), kind)
+        pc.cast(pa.array([], source_type), kind)
     except pa.ArrowNotImplementedError:
         return False
     return True
@@ -64,30 +68,31 @@ def _castable(given: pa.DataType, kind: pa.DataType) -> bool:
 
 def _changed(column: pa.Array, cast: pa.Array) -> np.ndarray:
     """A mask of the values that differ when they are cast back. Texts are what they are cast from, and floats approximate."""
-    given, kind = column.type, cast.type
-    if pa.types.is_struct(given) and pa.types.is_struct(kind):
-        names = [field.name for field in given.fields if kind.get_field_index(field.name) >= 0]
+    source_type, kind = column.type, cast.type
+    if pa.types.is_struct(source_type) and pa.types.is_struct(kind):
+        names = [field.name for field in source_type.fields if kind.get_field_index(field.name) >= 0]
         changed = np.zeros(len(column), dtype=bool)
         for name in names:
             changed |= _changed(_field(column, name), _field(cast, name))
         return changed
-    if pa.types.is_list(given) and pa.types.is_list(kind):
+    if pa.types.is_list(source_type) and pa.types.is_list(kind):
         changed = np.zeros(len(column), dtype=bool)
-        kept = pc.if_else(cast.is_valid(), column, pa.scalar(None, given))
-        inside = _changed(pc.list_flatten(kept), pc.list_flatten(cast))
-        changed[pc.list_parent_indices(kept).to_numpy()[inside]] = True
+        valid = pc.if_else(cast.is_valid(), column, pa.scalar(None, source_type))
+        inside = _changed(pc.list_flatten(valid), pc.list_flatten(cast))
+        changed[pc.list_parent_indices(valid).to_numpy()[inside]] = True
         return changed
-    if any(map(_says_all, (given, kind))) or given == kind or pa.types.is_nested(given):
+    if any(map(_says_all, (source_type, kind))) or source_type == kind or pa.types.is_nested(source_type):
         return np.zeros(len(column), dtype=bool)
-    if pa.types.is_floating(kind) and (pa.types.is_floating(given) or pa.types.is_decimal(given)):
-        lost = pc.and_(pc.is_inf(cast), pc.invert(_true_where(column, pc.is_inf)))
-        if pa.types.is_decimal(given):  # approximated where there are fractions only
-            wide = pa.decimal256(76, given.scale)
-            lost = pc.and_(
+    if pa.types.is_floating(kind) and (pa.types.is_floating(source_type) or pa.types.is_decimal(source_type)):
+        changed_rows = pc.and_(pc.is_inf(cast), pc.invert(_true_where(column, pc.is_inf)))
+        if pa.types.is_decimal(source_type):  # approximated where there are fractions only
+            wide = pa.decimal256(76, source_type.scale)
+            changed_rows = pc.and_(
                 pc.equal(pc.floor(column), column), pc.not_equal(pc.cast(cast, wide, safe=False), column.cast(wide))
             )
-        return np.asarray(pc.fill_null(lost, False).to_numpy(zero_copy_only=False))
-    wide = pa.decimal256(76, given.scale) if pa.types.is_decimal(given) else given  # any whole number has room in it
+        return np.asarray(pc.fill_null(changed_rows, False).to_numpy(zero_copy_only=False))
+    # Any whole number has room in a decimal of 76 digits.
+    wide = pa.decimal256(76, source_type.scale) if pa.types.is_decimal(source_type) else source_type
     back = pc.cast(cast, wide, safe=False)
     return np.asarray(pc.fill_null(pc.not_equal(back, column.cast(wide)), False).to_numpy(zero_copy_only=False))
 

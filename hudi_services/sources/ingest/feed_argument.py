@@ -16,14 +16,14 @@ from hudi_services.entry.yaml_positions import Marked, read_marked
 _FIX = "correct it as docs/how-to/load-files.md says"
 
 
-def read_feed(said: str | None, file_format: str) -> Feed:
+def read_feed(argument: str | None, file_format: str) -> Feed:
     """The feed of JSON text, or of a YAML or JSON file at a path or URL, which may have an @ before it; without one the defaults.
 
     Raises ConfigError with all mistakes, or naming a file that cannot be read.
     """
-    if said is None:
+    if argument is None:
         return Feed()
-    text = said.strip()
+    text = argument.strip()
     where = "--feed" if text.startswith("{") else text.removeprefix("@")
     marked = _json(text) if text.startswith("{") else read_marked(_file(where))
     wrong = [

@@ -113,8 +113,8 @@ def _index(table: Table) -> str | None:
 def _makes_folders(table: Table, keys: Keys, name: str) -> bool:
     """True if a key generator makes the folders of this column of times, or if its options are mistakes."""
     try:
-        given = {**options_of_new(table, keys), **table.hoodie}
-        properties = new_table_properties(resolve(select_keys(given, CREATE_KEYS), CREATE_KEYS))
+        options = {**options_of_new(table, keys), **table.hoodie}
+        properties = new_table_properties(resolve(select_keys(options, CREATE_KEYS), CREATE_KEYS))
     except HoodieError:
         return True
     return name.partition(":")[0] in properties.timestamp_partition_fields

@@ -26,8 +26,8 @@ def misread_partitions(table: Table) -> Iterator[str]:
     if source is None or keys is None or source.sql is not None:
         return
     try:
-        given = {**options_of_new(table, keys), **table.hoodie}
-        properties = new_table_properties(resolve(select_keys(given, CREATE_KEYS), CREATE_KEYS))
+        table_options = {**options_of_new(table, keys), **table.hoodie}
+        properties = new_table_properties(resolve(select_keys(table_options, CREATE_KEYS), CREATE_KEYS))
         fields = properties.timestamp_partition_fields
         options = TimestampOptions.of_properties(properties.raw) if fields else None
     except HoodieError:  # the first load reports it, too

@@ -59,16 +59,21 @@ class QuarantineWriter:
     @contextmanager
     def open(self, number: int) -> Iterator[QuarantinedRows]:
         """Collects the bad rows of one task and writes them at the end of the block. A task run again replaces its files."""
-        held = QuarantinedRows()
-        yield held
+        quarantined = QuarantinedRows()
+        yield quarantined
         storage = open_storage(self.folder)
         counts = json.dumps(
-            {"good": held.good, "filtered": held.filtered, "bad": len(held.lines), "example": held.example}
+            {
+                "good": quarantined.good,
+                "filtered": quarantined.filtered,
+                "bad": len(quarantined.lines),
+                "example": quarantined.example,
+            }
         )
         # Counts come first, so that rows never lie there without the name of their run.
         _replace(storage, f"{self._prefix}{self.run}/{number}.json", counts)
-        if held.lines:
-            _replace(storage, f"{self.run}/rows-{number}.jsonl", "".join(line + "\n" for line in held.lines))
+        if quarantined.lines:
+            _replace(storage, f"{self.run}/rows-{number}.jsonl", "".join(line + "\n" for line in quarantined.lines))
 
     def totals(self) -> Counts:
         """The rows of all tasks of the run, as counted so far."""
@@ -96,8 +101,8 @@ class QuarantineWriter:
         of earlier ones.
         """
         storage = open_storage(self.folder)
-        left = [name.removeprefix(self._prefix) for name in storage.list("").folders if name.startswith(self._prefix)]
-        killed = [run for run in left if run != self.run]
+        runs = [name.removeprefix(self._prefix) for name in storage.list("").folders if name.startswith(self._prefix)]
+        killed = [run for run in runs if run != self.run]
         if not killed:
             return
         committed = newest().rpartition("/")[2]
@@ -132,9 +137,9 @@ class QuarantinedRows:
         for row, reason in zip(json_row_values(rows), reasons, strict=True):
             self.add_unread(origin, row, reason)
 
-    def add_unread(self, origin: str, what: str | Mapping[str, object], reason: str) -> None:
+    def add_unread(self, origin: str, value: str | Mapping[str, object], reason: str) -> None:
         """Add something that is not a row that was read: text, or values by column."""
-        row = {"text" if isinstance(what, str) else "row": what}
+        row = {"text" if isinstance(value, str) else "row": value}
         self.example = self.example or _line(f"{origin}: {reason}")
         self.lines.append(json.dumps({"file": origin, "reason": reason, **row}, default=str))
 

@@ -38,18 +38,18 @@ class BadRowPurge:
 
     def found(self) -> int:
         """The rows that `erase` would remove. Changes nothing."""
-        return sum(len(lines) - len(kept) for _, lines, kept in self._files())
+        return sum(len(lines) - len(remaining) for _, lines, remaining in self._files())
 
     def erase(self) -> int:
         """Remove the rows, and return how many there were. Safe to kill: a new file is there before the old one goes."""
         storage, count = open_storage(self.folder), 0
-        for path, lines, kept in self._files():
-            if kept:
-                text = "".join(f"{line}\n" for line in kept)
+        for path, lines, remaining in self._files():
+            if remaining:
+                text = "".join(f"{line}\n" for line in remaining)
                 with suppress(FileExistsError):  # a run that was killed has made it
                     storage.create(f"{path.removesuffix(_ENDING)}-{self.mark}{_ENDING}", text.encode())
             storage.delete(path)
-            count += len(lines) - len(kept)
+            count += len(lines) - len(remaining)
         return count
 
     def _files(self) -> Iterator[tuple[str, list[str], list[str]]]:
@@ -59,9 +59,9 @@ class BadRowPurge:
             if not file.name.endswith(_ENDING):
                 continue
             lines = storage.read(file.path).decode(errors="replace").splitlines()
-            kept = [line for line in lines if not self._matches(line)]
-            if len(kept) < len(lines):
-                yield file.path, lines, kept
+            remaining = [line for line in lines if not self._matches(line)]
+            if len(remaining) < len(lines):
+                yield file.path, lines, remaining
 
     def _matches(self, line: str) -> bool:
         try:

@@ -68,7 +68,7 @@ class Rounds:
 
     def run(self, engine: Engine) -> ServiceResult:
         """Load batch by batch until the pace ends it, or a user pauses the table. Raises what `run_ingest` raises."""
-        begun, results = self.clock.now(), list[ServiceResult]()
+        start, results = self.clock.now(), list[ServiceResult]()
         request = self.request
         if self.hold is not None:
             self.hold.begin()
@@ -83,7 +83,7 @@ class Rounds:
             if result.instant is not None:
                 self.tell(f"batch {len(results)}: {result.message}")
                 self._advance()
-            if self._ends(result, begun):
+            if self._ends(result, start):
                 break
             if pause := read_pause(open_storage(request.base_path), self.clock):
                 paused = f"paused {pause}"
@@ -92,11 +92,11 @@ class Rounds:
                 self.clock.sleep(self.pace.poll)
         return self._result(results, paused)
 
-    def _ends(self, result: ServiceResult, begun: datetime) -> bool:
+    def _ends(self, result: ServiceResult, start: datetime) -> bool:
         if self.pace.once:
             return True
         if self.pace.lasting is not None:
-            return self.clock.now() - begun >= self.pace.lasting
+            return self.clock.now() - start >= self.pace.lasting
         return result.instant is None or not isinstance(self.request.source, EndlessSource)
 
     def _advance(self) -> None:

@@ -83,8 +83,8 @@ def _service_result(result: WriteResult, batch: Batch, load: Load, left_out: tup
     operation = load.prepared.operation
     counts = load.counts
     written = result.rows_inserted + result.rows_updated + result.rows_deleted
-    left = counts.read - counts.filtered - counts.bad - result.rows_combined - result.rows_known - written
-    left = left if operation.writes else 0  # else rows only name partitions
+    difference = counts.read - counts.filtered - counts.bad - result.rows_combined - result.rows_known - written
+    difference = difference if operation.writes else 0  # else rows only name partitions
     message = f"{counted(result.rows_inserted, 'row')} inserted, {result.rows_updated:,} updated, {result.rows_deleted:,} deleted"
     if operation.replaces is not None:
         message += f", {counted(result.groups_replaced, 'file group')} replaced"
@@ -92,11 +92,11 @@ def _service_result(result: WriteResult, batch: Batch, load: Load, left_out: tup
         (counts.filtered, "filtered by sql"),
         (result.rows_combined, "dropped as duplicates: the load has newer rows with their keys"),
         (result.rows_known, "left out: the table has their keys"),
-        (left, "without effect: the table has newer ones of their keys, or none to delete"),
-        (-left, "more than came, as the table has their keys several times"),
+        (difference, "without effect: the table has newer ones of their keys, or none to delete"),
+        (-difference, "more than came, as the table has their keys several times"),
         (counts.bad, f"quarantined in {load.quarantine.path}, such as {counts.example}"),
     )
-    parts = [message, batch.outcome, *(f"{counted(rows, 'row')} {what}" for rows, what in others if rows > 0)]
+    parts = [message, batch.outcome, *(f"{counted(rows, 'row')} {effect}" for rows, effect in others if rows > 0)]
     parts += summary(load.checks)
     if left_out:
         parts.append(f"left out until a row has a value of a known type: {', '.join(left_out)}")
@@ -111,8 +111,8 @@ def _service_result(result: WriteResult, batch: Batch, load: Load, left_out: tup
         rows_updated=result.rows_updated,
         rows_deleted=result.rows_deleted,
         rows_duplicate=result.rows_combined + result.rows_known,
-        rows_without_effect=max(0, left),
-        rows_repeated=max(0, -left),
+        rows_without_effect=max(0, difference),
+        rows_repeated=max(0, -difference),
         rows_quarantined=counts.bad,
         files_read=batch.files,
         files_skipped=batch.files_skipped,

@@ -114,13 +114,13 @@ class NewTarget:
         return self.new.plan_write(schema, operation, options, deletions=deletions)
 
     def opened(self, options: Options) -> HoodieTable:
-        created, left = options.among(CREATE_KEYS), self.left
-        if left is None:
+        created, target = options.among(CREATE_KEYS), self.left
+        if target is None:
             create_table(open_storage(self.new.base_path), created, None, FIRST_LOAD)
             return HoodieTable.open(self.new.base_path, engine=self.engine)
         locking, sharing = Locking.of(options), ConcurrencyOptions.of(options)
-        recreate_table(left.storage, left.clock, created, FIRST_LOAD, locking, sharing=sharing)
-        return left
+        recreate_table(target.storage, target.clock, created, FIRST_LOAD, locking, sharing=sharing)
+        return target
 
 
 def find_target(base_path: str, operation: Operation, options: Options, engine: Engine) -> Target:

@@ -99,11 +99,11 @@ def ingest_task(
     """The ingestion of these flags and options. Raises ConfigError if they contradict each other."""
     options: dict[str, object] = {**call.options}
     if create_table_version is not None:
-        given = options.setdefault(VERSION.name, create_table_version)
-        if given != create_table_version:
+        version = options.setdefault(VERSION.name, create_table_version)
+        if version != create_table_version:
             raise ConfigError(
                 "--create-table-version contradicts another option",
-                found=f"{create_table_version} and {VERSION.name}={given}",
+                found=f"{create_table_version} and {VERSION.name}={version}",
                 fix="keep one of them",
             )
     if start is not None and end is not None and start >= end:
@@ -113,11 +113,11 @@ def ingest_task(
     chosen = chosen_operation(operation, resolve(select_keys(options, [OPERATION]), [OPERATION]))
     check_again(chosen, options, reload=reload, since=reload_since, start_fresh=start_fresh)
     if source_topic is not None:
-        said = {
+        flags = {
             "--source-path": source_path, "--feed": feed, "--source-date-pattern": source_date_pattern,
             "--from": start, "--to": end, "--reload": reload, "--reload-since": reload_since, "--files": files,
         }  # fmt: skip
-        _check_no_files(said)
+        _check_no_files(flags)
         shape = Shape()
         source: Source = topic_of_flags(source_format, source_topic, **of_topic)
     else:
@@ -154,19 +154,19 @@ def ingest_task(
     return IngestTask(with_history(request, "bulk_insert"), Pace(lasting=lasting), call.tell)
 
 
-def _check_no_files(said: Mapping[str, object]) -> None:
+def _check_no_files(flags: Mapping[str, object]) -> None:
     """Raises ConfigError for flags that are for files."""
-    for flag, value in said.items():
+    for flag, value in flags.items():
         if value:
             raise ConfigError(
                 f"{flag} contradicts --source-topic", found="it is for files", fix="leave one of the two out"
             )
 
 
-def _check_no_topic(said: Mapping[str, object]) -> None:
+def _check_no_topic(flags: Mapping[str, object]) -> None:
     """Raises ConfigError for flags that are for topics."""
     for name in ("source_server", "source_table", "message_option"):
-        if said.get(name):
+        if flags.get(name):
             raise ConfigError(
                 f"--{name.replace('_', '-')} has no effect",
                 found="no --source-topic",
@@ -176,13 +176,13 @@ def _check_no_topic(said: Mapping[str, object]) -> None:
 
 def _source_folder(flag: str | None, options: Mapping[str, object]) -> str:
     """The folder that is loaded: of `--source-path`, or of HoodieStreamer's option. Raises ConfigError for none, or for two."""
-    given = resolve(select_keys(options, [SOURCE_ROOT]), [SOURCE_ROOT]).get(SOURCE_ROOT)
-    if flag is None and not given:
+    root = resolve(select_keys(options, [SOURCE_ROOT]), [SOURCE_ROOT]).get(SOURCE_ROOT)
+    if flag is None and not root:
         raise ConfigError(
             "No source to load from", fix=f"pass --source-path, or set {SOURCE_ROOT.name}, to a folder of files"
         )
-    if flag is not None and given and flag.rstrip("/") != given.rstrip("/"):
+    if flag is not None and root and flag.rstrip("/") != root.rstrip("/"):
         raise ConfigError(
-            f"--source-path contradicts {SOURCE_ROOT.name}", found=f"{flag} and {given}", fix="keep one of them"
+            f"--source-path contradicts {SOURCE_ROOT.name}", found=f"{flag} and {root}", fix="keep one of them"
         )
-    return str(given) if flag is None else flag
+    return str(root) if flag is None else flag

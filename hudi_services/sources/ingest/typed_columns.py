@@ -86,9 +86,9 @@ def _part(column: pa.Array, start: int, end: int) -> pa.Array:
     return column.slice(start, end - start)
 
 
-def unknown_field(given: pa.Schema, known: pa.Schema) -> str | None:
-    """The first field, dotted, that casts from `given` to `known` would drop; None when there is none."""
-    for field in given:
+def unknown_field(source: pa.Schema, known: pa.Schema) -> str | None:
+    """The first field, dotted, that casts from `source` to `known` would drop; None when there is none."""
+    for field in source:
         place = known.get_field_index(field.name)
         name = field.name if place < 0 else _unknown_in(field.type, known.field(place).type, field.name)
         if name is not None:
@@ -96,14 +96,14 @@ def unknown_field(given: pa.Schema, known: pa.Schema) -> str | None:
     return None
 
 
-def _unknown_in(given: pa.DataType, known: pa.DataType, path: str) -> str | None:
-    if pa.types.is_struct(given) and pa.types.is_struct(known):
-        for field in given.fields:
+def _unknown_in(source: pa.DataType, known: pa.DataType, path: str) -> str | None:
+    if pa.types.is_struct(source) and pa.types.is_struct(known):
+        for field in source.fields:
             place = known.get_field_index(field.name)
             below = f"{path}.{field.name}"
             result = below if place < 0 else _unknown_in(field.type, known.field(place).type, below)
             if result is not None:
                 return result
-    if pa.types.is_list(given) and pa.types.is_list(known):
-        return _unknown_in(given.value_type, known.value_type, f"{path}.element")
+    if pa.types.is_list(source) and pa.types.is_list(known):
+        return _unknown_in(source.value_type, known.value_type, f"{path}.element")
     return None

@@ -16,12 +16,13 @@ def ingest_work(request: IngestRequest, engine: Engine) -> Work:
     """The new data, and, if the operation looks for keys, the file slices of the partitions that were written last."""
     prepared = prepare(request, engine)
     new = prepared.batch.items
-    what = f"{counted(len(new), f'new {new.noun}')} of {size_of(new.bytes)}"
+    input_text = f"{counted(len(new), f'new {new.noun}')} of {size_of(new.bytes)}"
     if prepared.table is None or not new or not request.operation.finds_keys:
-        return Work(new.bytes, what)
+        return Work(new.bytes, input_text)
     partitions, stored = _touched(prepared.table.state())
     return Work(
-        new.bytes + stored, f"{what}, and {size_of(stored)} in the {counted(partitions, 'partition')} written last"
+        new.bytes + stored,
+        f"{input_text}, and {size_of(stored)} in the {counted(partitions, 'partition')} written last",
     )
 
 

@@ -101,11 +101,11 @@ class TableBatch:
         if self.end is None:
             return Items("load", (), 0, "commit")
         if self.begin is None:
-            listed = [Item(f"all rows as of {self.end}", self._stored)]
+            items = [Item(f"all rows as of {self.end}", self._stored)]
         else:
             sizes = [self.state.commit_metadata(commit).bytes_written for commit in self.commits]
-            listed = [Item(f"commit {commit.time}", size) for commit, size in zip(self.commits, sizes, strict=True)]
-        return Items("load", tuple(listed), sum(item.bytes for item in listed), "commit")
+            items = [Item(f"commit {commit.time}", size) for commit, size in zip(self.commits, sizes, strict=True)]
+        return Items("load", tuple(items), sum(item.bytes for item in items), "commit")
 
     @property
     def reason(self) -> str:
@@ -114,8 +114,8 @@ class TableBatch:
             return f"table {name} at {path} has no commit that is not taken in"
         if self.begin is None:
             return f"all rows of table {name} at {path} as of {self.end}"
-        what = "changes" if self.changes else "rows"
-        return f"{what} of {counted(len(self.commits), 'commit')} of table {name} at {path}, up to {self.end}"
+        noun = "changes" if self.changes else "rows"
+        return f"{noun} of {counted(len(self.commits), 'commit')} of table {name} at {path}, up to {self.end}"
 
     @property
     def outcome(self) -> str:
@@ -160,9 +160,9 @@ class TableBatch:
         except TimeTravelError as error:
             if self.begin is None:
                 raise
-            lost = error if isinstance(error, ChangeRangeError) else _as_lost(self.state, self.begin, error)
+            lost_range = error if isinstance(error, ChangeRangeError) else _as_lost(self.state, self.begin, error)
             assert self.on_loss is not None, "a batch of a range"
-            return self.on_loss(lost).opened(known, engine)
+            return self.on_loss(lost_range).opened(known, engine)
 
     def _opened(self, engine: Engine) -> tuple[TableBatch, pa.Schema]:
         if self.begin is None:

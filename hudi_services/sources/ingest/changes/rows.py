@@ -20,13 +20,13 @@ def rows_to_apply(changes: pa.Table, placed_by: Sequence[str]) -> pa.Table:
     where it was. Deletions come first, because as the later one of two rows of one key wins.
     """
     op, before, after = (changes[name].combine_chunks() for name in (OP, BEFORE, AFTER))
-    gone = pc.equal(op, DELETE)
+    deleted = pc.equal(op, DELETE)
     updated = pc.equal(op, UPDATE)
     for name in placed_by:
         if after.type.get_field_index(name) >= 0:
-            gone = pc.or_(gone, pc.and_(updated, _differ(before.field(name), after.field(name))))
+            deleted = pc.or_(deleted, pc.and_(updated, _differ(before.field(name), after.field(name))))
     stays = pc.not_equal(op, DELETE)
-    return pa.concat_tables([_rows(before.filter(gone), True), _rows(after.filter(stays), False)])
+    return pa.concat_tables([_rows(before.filter(deleted), True), _rows(after.filter(stays), False)])
 
 
 def _differ(one: pa.Array, other: pa.Array) -> pa.Array:

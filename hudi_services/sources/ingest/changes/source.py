@@ -88,9 +88,11 @@ class TableSource:
     def waiting(self, position: Time | None) -> datetime | None:
         """The completion time of the first commit after the position that changed rows; None if there is none."""
         state = self._state()
-        left = unread(state, position)
+        unread_commits = unread(state, position)
         commits = (
-            [] if left is None else [commit for commit in left.commits if not state.commit_metadata(commit).moves_rows]
+            []
+            if unread_commits is None
+            else [commit for commit in unread_commits.commits if not state.commit_metadata(commit).moves_rows]
         )
         return parse_time(time_in_range(state, commits[0]), state.zone) if commits else None
 

@@ -32,8 +32,8 @@ def judged(expect: Expect, source: str, results: Sequence[CheckResult]) -> tuple
     """The results, which the log has where they failed. Raises SourceError for failed ones that stop the load."""
     if expect.on_failure == "stop":
         refuse_failed(source, results)
-    for each in failed(results):
-        _log.warning("The data of %s fails a check and is loaded: %s", source, each)
+    for result in failed(results):
+        _log.warning("The data of %s fails a check and is loaded: %s", source, result)
     return tuple(results)
 
 
@@ -68,8 +68,8 @@ def _freshness(limit: timedelta, newest_ms: int | None, now: datetime) -> CheckR
         return CheckResult(check, False, "the source has no file")
     newest = datetime.fromtimestamp(newest_ms / 1000, UTC)
     age = now - newest
-    found = f"the newest file is {span(max(age.total_seconds(), 0))} old, of {newest:%Y-%m-%d %H:%M:%S} UTC"
-    return CheckResult(check, age <= limit, found)
+    age_text = f"the newest file is {span(max(age.total_seconds(), 0))} old, of {newest:%Y-%m-%d %H:%M:%S} UTC"
+    return CheckResult(check, age <= limit, age_text)
 
 
 def _as_declared(limit: timedelta) -> str:
@@ -80,21 +80,21 @@ def _as_declared(limit: timedelta) -> str:
 
 
 def _results(expect: Expect, tally: Tally, repeated: Repeated) -> Sequence[CheckResult]:
-    found = []
+    results = []
     if expect.rows is not None:
-        found.append(
+        results.append(
             CheckResult(f"rows {expect.rows.strip()}", _holds(expect.rows, tally.rows), counted(tally.rows, "row"))
         )
     for (name, text), broken, example in zip(expect.conditions, tally.broken, tally.examples, strict=True):
         such = f", such as {example}" if example is not None else ""
         rows = f"{broken:,} of {counted(tally.rows, 'row')} {'breaks' if broken == 1 else 'break'} it{such}"
-        found.append(CheckResult(f"{name} {text.strip()}", broken == 0, rows))
+        results.append(CheckResult(f"{name} {text.strip()}", broken == 0, rows))
     if expect.unique:
         such = f", such as {repeated.example}" if repeated.example is not None else ""
         several = f"{counted(repeated.values, 'value')} in {counted(repeated.rows, 'row')}{such}"
-        told = several if repeated.values else f"no value in two of {counted(tally.rows, 'row')}"
-        found.append(CheckResult(f"unique {', '.join(expect.unique)}", repeated.values == 0, told))
-    return found
+        counts_text = several if repeated.values else f"no value in two of {counted(tally.rows, 'row')}"
+        results.append(CheckResult(f"unique {', '.join(expect.unique)}", repeated.values == 0, counts_text))
+    return results
 
 
 def _holds(condition: str, count: int) -> bool:

@@ -41,10 +41,12 @@ def check_unique_columns(names: Iterable[str], schema: pa.Schema) -> None:
     for name in names:
         fits = name in schema.names and not _has_no_text(schema.field(name).type)
         if not fits:
-            found = f"type {schema.field(name).type}" if name in schema.names else f"columns {', '.join(schema.names)}"
+            schema_text = (
+                f"type {schema.field(name).type}" if name in schema.names else f"columns {', '.join(schema.names)}"
+            )
             raise ConfigError(
                 f"`expect.unique` names the column {name!r}, which cannot be compared",
-                found=found,
+                found=schema_text,
                 fix="correct `expect` of the source; nothing was loaded",
             )
 
@@ -57,9 +59,9 @@ def tally_and_repeated(
     size = engine.input_size(splits)
     count = max(engine.parallelism, -(-size // _BUCKET))
     buckets = engine.exchange_inputs([(_Values(tallying, columns, count), splits)], count)
-    found = buckets.map(_Count(columns))
-    tallies = [Tally(**json.loads(text)) for texts, _ in found for text in texts]
-    return tallies, sum((repeated for _, repeated in found), Repeated())
+    counts = buckets.map(_Count(columns))
+    tallies = [Tally(**json.loads(text)) for texts, _ in counts for text in texts]
+    return tallies, sum((repeated for _, repeated in counts), Repeated())
 
 
 @dataclass(frozen=True)

@@ -27,19 +27,19 @@ class CheckResult:
 
 def encoded(results: Sequence[CheckResult]) -> dict[str, str]:
     """The entry for the extra metadata of a commit; empty without checks."""
-    return {KEY: json.dumps([asdict(each) for each in results], ensure_ascii=False)} if results else {}
+    return {KEY: json.dumps([asdict(result) for result in results], ensure_ascii=False)} if results else {}
 
 
 def decoded(extra: Mapping[str, str]) -> list[CheckResult]:
     """The results in a commit's extra metadata; none in that of another program."""
     try:
-        return [CheckResult(**each) for each in json.loads(extra.get(KEY, "[]"))]
+        return [CheckResult(**values) for values in json.loads(extra.get(KEY, "[]"))]
     except (ValueError, TypeError):
         return []
 
 
 def failed(results: Sequence[CheckResult]) -> list[CheckResult]:
-    return [each for each in results if not each.passed]
+    return [result for result in results if not result.passed]
 
 
 def summary(results: Sequence[CheckResult]) -> list[str]:

@@ -33,14 +33,14 @@ class Tally:
     @staticmethod
     def union(parts: Iterable[Tally], count: int) -> Tally:
         """All of them together."""
-        whole = Tally.of(count)
+        result = Tally.of(count)
         for part in parts:
-            whole.rows += part.rows
-            whole.broken = [one + other for one, other in zip(whole.broken, part.broken, strict=True)]
-            whole.examples = [
-                one if one is not None else other for one, other in zip(whole.examples, part.examples, strict=True)
+            result.rows += part.rows
+            result.broken = [one + other for one, other in zip(result.broken, part.broken, strict=True)]
+            result.examples = [
+                one if one is not None else other for one, other in zip(result.examples, part.examples, strict=True)
             ]
-        return whole
+        return result
 
 
 @dataclass(frozen=True)
@@ -71,11 +71,11 @@ class Counter:
     def add(self, rows: pa.Table) -> None:
         tally = self.tally
         tally.rows += rows.num_rows
-        for place, each in enumerate(self._conditions):
-            found = each.rows(rows)
-            tally.broken[place] += found.num_rows
-            if found.num_rows and tally.examples[place] is None:
-                values = values_of(found, each.column).slice(0, 1)
+        for place, condition in enumerate(self._conditions):
+            broken_rows = condition.rows(rows)
+            tally.broken[place] += broken_rows.num_rows
+            if broken_rows.num_rows and tally.examples[place] is None:
+                values = values_of(broken_rows, condition.column).slice(0, 1)
                 tally.examples[place] = "null" if values.null_count else f"{next(iter(told_values(values)))}"
 
 
@@ -90,8 +90,8 @@ class _Broken:
 
     @classmethod
     def of(cls, column: str, condition: str, schema: pa.Schema) -> _Broken:
-        found = find_field(schema, column)
-        if found is None:
+        column_field = find_field(schema, column)
+        if column_field is None:
             raise ConfigError(
                 f"`expect` names the column {column!r}, which the rows do not have",
                 found=f"columns {', '.join(schema.names)}",
@@ -103,7 +103,7 @@ class _Broken:
                 column,
                 parse_filter(f"not ({text})", schema),
                 parse_filter(text, schema),
-                pa.types.is_floating(found.type),
+                pa.types.is_floating(column_field.type),
             )
         except ArgumentError as error:
             raise ConfigError(
@@ -114,9 +114,9 @@ class _Broken:
 
     def rows(self, rows: pa.Table) -> pa.Table:
         column = rows.select([self.column.partition(".")[0]])
-        found = column.filter(self.breaks)
+        broken = column.filter(self.breaks)
         if not self.floats:
-            return found
+            return broken
         odd = column.filter(pc.is_nan(values_of(column, self.column)).combine_chunks().fill_null(False))
-        known = odd.filter(self.meets).num_rows + odd.filter(self.breaks).num_rows
-        return pa.concat_tables([found, odd.slice(0, odd.num_rows - known)])
+        decided = odd.filter(self.meets).num_rows + odd.filter(self.breaks).num_rows
+        return pa.concat_tables([broken, odd.slice(0, odd.num_rows - decided)])

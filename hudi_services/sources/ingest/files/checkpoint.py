@@ -85,10 +85,10 @@ class Checkpoint:
 
     def without(self, source: str) -> Checkpoint:
         """The checkpoint as if nothing of `source` had been loaded; what other sources delivered stays known."""
-        left = identity(source)
+        removed = identity(source)
         return Checkpoint(
-            {name: files for name, files in self.sources.items() if identity(name) != left},
-            {name: files for name, files in self.left_out.items() if identity(name) != left},
+            {name: files for name, files in self.sources.items() if identity(name) != removed},
+            {name: files for name, files in self.left_out.items() if identity(name) != removed},
         )
 
     def encode(self) -> str:

@@ -65,31 +65,31 @@ def row_blocks(source: File, start: Start, dialect: Dialect, reject: RejectText)
     Lines from the start of a row up to where a quote goes astray are rejected: a quote followed by text, or never closed.
     Raises ArrowInvalid for a row longer than 64 MiB, UnicodeError for bytes that are not text.
     """
-    rest, line, after_return = start.rest, start.line, False
+    buffer, line, after_return = start.rest, start.line, False
     while True:
         data = source.read(text.BLOCK)
         # A block ended between the two characters of a line end.
-        rest += data[1:] if after_return and data.startswith(b"\n") else data
-        if not data and rest and not rest.endswith((b"\n", b"\r")):
-            rest += b"\n"
-        done = 0
-        while done < len(rest):
-            end = _end_of_rows(rest, done, dialect)
-            if end > done:
-                yield Block(rest[done:end], line)
-                line += _lines(rest[done:end])
-            stray = _stray_end(rest, end, dialect)
-            done = stray or end
+        buffer += data[1:] if after_return and data.startswith(b"\n") else data
+        if not data and buffer and not buffer.endswith((b"\n", b"\r")):
+            buffer += b"\n"
+        position = 0
+        while position < len(buffer):
+            end = _end_of_rows(buffer, position, dialect)
+            if end > position:
+                yield Block(buffer[position:end], line)
+                line += _lines(buffer[position:end])
+            stray = _stray_end(buffer, end, dialect)
+            position = stray or end
             if stray is None:
                 break
-            _reject(rest[end:stray], line, "a quote is followed by text, or was opened by mistake", reject)
-            line += _lines(rest[end:stray])
-        after_return = done == len(rest) and rest.endswith(b"\r")
-        rest = rest[done:]
+            _reject(buffer[end:stray], line, "a quote is followed by text, or was opened by mistake", reject)
+            line += _lines(buffer[end:stray])
+        after_return = position == len(buffer) and buffer.endswith(b"\r")
+        buffer = buffer[position:]
         if not data:
-            _reject(rest, line, "a quote is opened and not closed up to the end of the file", reject)
+            _reject(buffer, line, "a quote is opened and not closed up to the end of the file", reject)
             return
-        if len(rest) > _LONGEST_ROW:
+        if len(buffer) > _LONGEST_ROW:
             raise pa.ArrowInvalid(f"the row that begins in line {line} is longer than 64 MiB: is a quote not closed?")
 
 
@@ -105,10 +105,10 @@ class Parsed:
     def lines(self, places: Sequence[int]) -> list[int]:
         """The lines of the file in which the rows at these places of the table begin."""
         numbers = np.arange(1, self.rows.num_rows + len(self.rejected) + 1)
-        kept = np.delete(numbers, [number - 1 for number in self.rejected])
-        wanted = kept[list(places)].tolist()
-        line_numbers = _line_numbers(self.block, self.dialect, frozenset(wanted))
-        return [line_numbers[number] for number in wanted]
+        good_numbers = np.delete(numbers, [number - 1 for number in self.rejected])
+        row_numbers = good_numbers[list(places)].tolist()
+        line_numbers = _line_numbers(self.block, self.dialect, frozenset(row_numbers))
+        return [line_numbers[number] for number in row_numbers]
 
 
 def csv_rows(
@@ -163,19 +163,19 @@ def without_null_texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
 def with_nulls(column: pa.ChunkedArray, words: Sequence[str]) -> pa.ChunkedArray:
     """Texts with null for these words, also between spaces."""
     bare = pc.utf8_trim_whitespace(column)
-    said = pc.is_in(bare, value_set=pa.array(words, pa.string()))
-    return pc.if_else(said, pa.scalar(None, column.type), column)
+    are_null = pc.is_in(bare, value_set=pa.array(words, pa.string()))
+    return pc.if_else(are_null, pa.scalar(None, column.type), column)
 
 
-def _line_numbers(block: Block, dialect: Dialect, wanted: frozenset[int]) -> dict[int, int]:
+def _line_numbers(block: Block, dialect: Dialect, row_numbers: frozenset[int]) -> dict[int, int]:
     """The lines of some rows, by their numbers (from 1). A line that is blank or a comment is not a row."""
     result: dict[int, int] = {}
     number, line = 0, block.line
-    for match in dialect.row.finditer(block.data) if wanted else ():
+    for match in dialect.row.finditer(block.data) if row_numbers else ():
         raw = match[0]
         if raw.strip(b"\r\n") and not dialect.is_comment(raw):
             number += 1
-            if number in wanted:
+            if number in row_numbers:
                 result[number] = line
         line += _lines(raw)
     return result

@@ -55,18 +55,18 @@ def defaults(feed: Feed) -> Mapping[str, pa.Scalar]:
     return result
 
 
-def as_moments(given: pa.DataType, kind: pa.DataType) -> pa.DataType:
+def as_moments(source: pa.DataType, kind: pa.DataType) -> pa.DataType:
     """The type of a column of a file that is declared as `kind`, with its times in UTC where they have no zone and need one."""
-    if pa.types.is_timestamp(given) and given.tz is None and is_moment(kind):
-        return pa.timestamp(given.unit, "UTC")
-    if pa.types.is_list(given) and pa.types.is_list(kind):
-        return pa.list_(given.value_field.with_type(as_moments(given.value_type, kind.value_type)))
-    if pa.types.is_struct(given) and pa.types.is_struct(kind):
-        wanted = {field.name: field.type for field in kind.fields}
+    if pa.types.is_timestamp(source) and source.tz is None and is_moment(kind):
+        return pa.timestamp(source.unit, "UTC")
+    if pa.types.is_list(source) and pa.types.is_list(kind):
+        return pa.list_(source.value_field.with_type(as_moments(source.value_type, kind.value_type)))
+    if pa.types.is_struct(source) and pa.types.is_struct(kind):
+        kinds = {field.name: field.type for field in kind.fields}
         return pa.struct(
-            [field.with_type(as_moments(field.type, wanted.get(field.name, field.type))) for field in given.fields]
+            [field.with_type(as_moments(field.type, kinds.get(field.name, field.type))) for field in source.fields]
         )
-    return given
+    return source
 
 
 def is_moment(kind: pa.DataType) -> bool:

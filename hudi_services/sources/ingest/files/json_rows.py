@@ -16,7 +16,7 @@ from hoodie.schema.nesting import MAX_LEVELS
 from hoodie.storage import File
 from hudi_services.sources.ingest.exact_numbers import is_changed_json, may_hold
 from hudi_services.sources.ingest.files import text
-from hudi_services.sources.ingest.files.json_text import Wanted, rewritten, with_maps, without_maps
+from hudi_services.sources.ingest.files.json_text import ValueShape, rewritten, with_maps, without_maps
 from hudi_services.sources.ingest.files.text import RejectText, without_mark
 from hudi_services.sources.ingest.typed_columns import unknown_field
 
@@ -41,8 +41,8 @@ class Lines:
         return Lines(self.texts[start:end], self.numbers[start:end])
 
     def without(self, texts: frozenset[bytes]) -> Lines:
-        kept = [place for place, line in enumerate(self.texts) if line not in texts]
-        return Lines([self.texts[place] for place in kept], [self.numbers[place] for place in kept])
+        places = [place for place, line in enumerate(self.texts) if line not in texts]
+        return Lines([self.texts[place] for place in places], [self.numbers[place] for place in places])
 
 
 def line_blocks(source: File, layout: str = "lines") -> Iterator[Lines]:
@@ -50,15 +50,15 @@ def line_blocks(source: File, layout: str = "lines") -> Iterator[Lines]:
     if layout == "array":
         yield from _array_blocks(source)
         return
-    rest, line = without_mark(source.read(_START)), 1
+    tail, line = without_mark(source.read(_START)), 1
     while data := source.read(text.BLOCK):
-        lines = (rest + data).split(b"\n")
-        rest = lines.pop()
-        if (found := _not_blank(lines, line)).texts:
-            yield found
+        lines = (tail + data).split(b"\n")
+        tail = lines.pop()
+        if (block := _not_blank(lines, line)).texts:
+            yield block
         line += len(lines)
-    if (found := _not_blank(rest.split(b"\n"), line)).texts:
-        yield found
+    if (block := _not_blank(tail.split(b"\n"), line)).texts:
+        yield block
 
 
 def json_tables(
@@ -73,7 +73,7 @@ def json_tables(
     if not lines.texts:
         return
     try:
-        found = _parsed(lines, schema, others)
+        table = _parsed(lines, schema, others)
     except (pa.ArrowException, UnicodeDecodeError) as error:
         if len(lines.texts) == 1:
             line = lines.texts[0]
@@ -86,7 +86,7 @@ def json_tables(
         yield from json_tables(lines.part(0, half), schema, reject, others)
         yield from json_tables(lines.part(half, len(lines.texts)), schema, reject, others)
     else:
-        yield lines, found
+        yield lines, table
 
 
 def _parsed(lines: Lines, schema: pa.Schema | None, others: str) -> pa.Table:
@@ -115,8 +115,8 @@ def _parsed_objects(lines: Lines, schema: pa.Schema | None, others: str) -> pa.T
         except pa.ArrowInvalid as error:
             if _NO_TEXT not in str(error):
                 raise
-    wanted = Wanted.of(pa.struct(list(schema)))
-    return with_maps(_read([rewritten(line, wanted) for line in lines.texts], plain, others), schema)
+    value_shape = ValueShape.of(pa.struct(list(schema)))
+    return with_maps(_read([rewritten(line, value_shape) for line in lines.texts], plain, others), schema)
 
 
 def _read(texts: Sequence[bytes], schema: pa.Schema | None, others: str) -> pa.Table:
@@ -172,19 +172,19 @@ def exact_json_tables(
 
     A line may hold several objects: then it is listed once for each of its rows.
     """
-    for held, rows in json_tables(lines, schema, reject, others):
+    for block, rows in json_tables(lines, schema, reject, others):
         changed = (
-            [line for line in held.texts if is_changed_json(line, schema)] if any(map(may_hold, rows.columns)) else []
+            [line for line in block.texts if is_changed_json(line, schema)] if any(map(may_hold, rows.columns)) else []
         )
         if not changed:
-            yield _as_often(held, rows.num_rows), rows
+            yield _as_often(block, rows.num_rows), rows
             continue
         bad = frozenset(changed)
-        for line, number in zip(held.texts, held.numbers, strict=True):
+        for line, number in zip(block.texts, block.numbers, strict=True):
             if line in bad:
                 reject(line.decode(), f"line {number}: a number that its column of floats would change")
-        kept = json_tables(held.without(bad), schema, reject, others)
-        yield from ((_as_often(some, rows.num_rows), rows) for some, rows in kept)
+        good_blocks = json_tables(block.without(bad), schema, reject, others)
+        yield from ((_as_often(some, rows.num_rows), rows) for some, rows in good_blocks)
 
 
 def readable(schema: pa.Schema) -> pa.Schema:
@@ -220,8 +220,8 @@ def _undeclared(line: bytes, schema: pa.Schema) -> str | None:
 
 
 def _not_blank(lines: Sequence[bytes], first: int) -> Lines:
-    kept = [place for place, line in enumerate(lines) if line.strip()]
-    return Lines([lines[place] for place in kept], [first + place for place in kept])
+    places = [place for place, line in enumerate(lines) if line.strip()]
+    return Lines([lines[place] for place in places], [first + place for place in places])
 
 
 def _as_often(lines: Lines, rows: int) -> Lines:
@@ -248,13 +248,13 @@ def _array_blocks(source: File) -> Iterator[Lines]:
     """The objects of one array, each joined into one line, as it may be written on several."""
     reader = codecs.getincrementaldecoder("utf-8")()
     data = reader.decode(without_mark(source.read(_START)))
-    found, line, opened, ended = Lines([], []), 1, False, False
+    block, line, opened, ended = Lines([], []), 1, False, False
     while True:
         more = source.read(text.BLOCK)
         data += reader.decode(more, final=not more)
         at = 0
         while True:
-            at, line = _after_blanks(data, at, line, "," if found.texts or opened else "")
+            at, line = _after_blanks(data, at, line, "," if block.texts or opened else "")
             if at == len(data):
                 break
             if ended:
@@ -270,13 +270,13 @@ def _array_blocks(source: File) -> Iterator[Lines]:
                 if end is None:
                     break
                 value = data[at:end]
-                found.texts.append(value.replace("\r", " ").replace("\n", " ").encode())
-                found.numbers.append(line)
+                block.texts.append(value.replace("\r", " ").replace("\n", " ").encode())
+                block.numbers.append(line)
                 at, line = end, line + value.count("\n")
         data = data[at:]
-        if found.texts:
-            yield found
-            found = Lines([], [])
+        if block.texts:
+            yield block
+            block = Lines([], [])
         if not more:
             break
     if not ended:

@@ -50,21 +50,23 @@ def with_maps(rows: pa.Table, schema: pa.Schema) -> pa.Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ValueShape:
     """The expected form of a value: text, a map, a list, or a struct with these `members`; `inside` is that of a map's or
     list's values."""
 
     shape: Literal["text", "map", "list", "struct"]
-    inside: Wanted | None = None
-    members: Mapping[str, Wanted] = field(default_factory=dict)
+    inside: ValueShape | None = None
+    members: Mapping[str, ValueShape] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, kind: pa.DataType) -> Wanted | None:
+    def of(cls, kind: pa.DataType) -> ValueShape | None:
         """None where Arrow's reader takes the value as it is."""
         if pa.types.is_string(kind):
             return cls("text")
         if pa.types.is_struct(kind):
-            result = {column.name: wanted for column in kind.fields if (wanted := cls.of(column.type)) is not None}
+            result = {
+                column.name: value_shape for column in kind.fields if (value_shape := cls.of(column.type)) is not None
+            }
             return cls("struct", members=result) if result else None
         if pa.types.is_map(kind):
             return cls("map", cls.of(kind.item_type))
@@ -72,7 +74,7 @@ class Wanted:
         return cls("list", inside) if inside is not None else None
 
 
-def rewritten(line: bytes, columns: Wanted | None) -> bytes:
+def rewritten(line: bytes, columns: ValueShape | None) -> bytes:
     """The objects of a line. A line that is not JSON stays as it is.
 
     Raises ArrowInvalid for a map that is no object, or has a key twice.
@@ -90,35 +92,35 @@ def rewritten(line: bytes, columns: Wanted | None) -> bytes:
     return " ".join(result).encode()
 
 
-def _value(text: str, at: int, wanted: Wanted | None) -> tuple[str, int]:
+def _value(text: str, at: int, value_shape: ValueShape | None) -> tuple[str, int]:
     """The replacement of the value at a place, and the end of the value."""
-    shape = wanted.shape if wanted is not None else None
+    shape = value_shape.shape if value_shape is not None else None
     if shape == "text":
         bare = _BARE.match(text, at)
         if bare is not None:
             return f'"{bare[0]}"', bare.end()
-    elif wanted is not None:
+    elif value_shape is not None:
         opened = text[at : at + 1]
         if shape == "map" and not text.startswith("null", at):
             if opened != "{":
                 raise pa.ArrowInvalid(f"{text[at : at + 20]!r} is no object, as a map is in JSON")
-            pairs, end = _members(text, at, wanted)
+            pairs, end = _members(text, at, value_shape)
             _check_once([name for name, _ in pairs])
             entries = [f'{{"key":{name},"value":{value}}}' for name, value in pairs]
             return f"[{','.join(entries)}]", end
         if shape == "struct" and opened == "{":
-            pairs, end = _members(text, at, wanted)
+            pairs, end = _members(text, at, value_shape)
             return f"{{{','.join([f'{name}:{value}' for name, value in pairs])}}}", end
         if shape == "list" and opened == "[":
-            return _elements(text, at, wanted.inside)
+            return _elements(text, at, value_shape.inside)
     _, end = _DECODER.raw_decode(text, at)
     return text[at:end], end
 
 
-def _members(text: str, at: int, wanted: Wanted) -> tuple[list[tuple[str, str]], int]:
+def _members(text: str, at: int, value_shape: ValueShape) -> tuple[list[tuple[str, str]], int]:
     """Names, as they are written, and values of an object, and its end. Raises ValueError for text that is not an object."""
     result: list[tuple[str, str]] = []
-    members, inside = wanted.members, wanted.inside
+    members, inside = value_shape.members, value_shape.inside
     at = _after_blanks(text, at + 1)
     if text.startswith("}", at):
         return result, at + 1
@@ -150,13 +152,13 @@ def _members(text: str, at: int, wanted: Wanted) -> tuple[list[tuple[str, str]],
             return result, at
 
 
-def _elements(text: str, at: int, wanted: Wanted | None) -> tuple[str, int]:
+def _elements(text: str, at: int, value_shape: ValueShape | None) -> tuple[str, int]:
     result: list[str] = []
     at = _after_blanks(text, at + 1)
     if text.startswith("]", at):
         return "[]", at + 1
     while True:
-        value, after = _value(text, at, wanted)
+        value, after = _value(text, at, value_shape)
         result.append(value)
         following = _past(_NEXT["]"], text, after)
         if following[1] == "]":

@@ -60,8 +60,8 @@ def exact_type(texts: pa.ChunkedArray) -> pa.DataType | None:
     has_point = pc.greater_equal(point, 0)
     length = pc.utf8_length(digits)
     scale = pc.max(pc.if_else(has_point, pc.subtract(pc.subtract(length, point), 1), 0)).as_py()
-    whole = pc.utf8_ltrim(pc.replace_substring_regex(digits, r"\..*$", ""), characters="0")
-    before = pc.max(pc.utf8_length(whole)).as_py()
+    integers = pc.utf8_ltrim(pc.replace_substring_regex(digits, r"\..*$", ""), characters="0")
+    before = pc.max(pc.utf8_length(integers)).as_py()
     if not pc.any(has_point).as_py() and (before < 19 or _fits_64_bits(texts)):
         return pa.int64()
     if before + scale > DIGITS:

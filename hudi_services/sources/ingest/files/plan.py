@@ -72,11 +72,11 @@ class FilesPlan:
             (len(self.young), "changed too short a time ago, left to a later run"),
             (len(self.changed), "changed after they were loaded (--reload loads them again)"),
         ]
-        parts = [f"{count} {what}" for count, what in left_out if count]
+        parts = [f"{count} {reason}" for count, reason in left_out if count]
         if self.broken:
-            shown = [f"{path} ({broken.reason})" for path, broken in islice(self.broken.items(), _SHOWN)]
+            examples = [f"{path} ({broken.reason})" for path, broken in islice(self.broken.items(), _SHOWN)]
             more = f" and {len(self.broken) - _SHOWN} more" if len(self.broken) > _SHOWN else ""
-            parts.append(f"{len(self.broken)} cannot be read and are SKIPPED: {', '.join(shown)}{more}")
+            parts.append(f"{len(self.broken)} cannot be read and are SKIPPED: {', '.join(examples)}{more}")
         again = sum(file.path in self.again for file in self.files)
         chosen += f", {again} of them again" if again else ""
         return f"{counted(len(self.files), 'file')} {chosen}" + (f"; {', '.join(parts)}" if parts else "")
@@ -150,9 +150,9 @@ def plan_files(
         else:
             chosen.append(file)
             if (was_loaded := loaded.get(file.path)) is not None:
-                by = f" by {choice.again[file.path]}" if file.path in choice.again else ""
+                reload_reason = f" by {choice.again[file.path]}" if file.path in choice.again else ""
                 since = "" if was_loaded.is_of(file) else ", and changed since"
-                again[file.path] = f"again: loaded{by}{since}"
+                again[file.path] = f"again: loaded{reload_reason}{since}"
     if choice.order == "modified":
         chosen.sort(key=lambda file: (file.modified_ms, file.path))
     if choice.again:

@@ -106,9 +106,9 @@ class FileSplit:
         schema = readable(self.schema)
         with text_input(self.storage, piece.path, self.feed.json_.encoding) as source:
             for lines in line_blocks(source, self.feed.json_.layout):
-                for held, rows in exact_json_tables(lines, schema, reject, "ignore" if self._drops else "error"):
+                for block, rows in exact_json_tables(lines, schema, reject, "ignore" if self._drops else "error"):
                     self._check_columns(piece, rows)
-                    yield self._fitting.fitted(rows, partial(_lines_of, held), reject)
+                    yield self._fitting.fitted(rows, partial(_lines_of, block), reject)
 
     @property
     def _fitting(self) -> Fitting:
@@ -127,16 +127,16 @@ class FileSplit:
 
     def _check_unchanged(self, piece: Piece) -> None:
         now = self.storage.info(piece.path)
-        listed = piece.file
+        listed_file = piece.file
         if now is None:
             raise self._changed(piece, "it is gone")
-        if (now.size, now.modified_ms) != (listed.size, listed.modified_ms):
-            raise self._changed(piece, f"{now.size} bytes instead of {listed.size}, or a later time of change")
+        if (now.size, now.modified_ms) != (listed_file.size, listed_file.modified_ms):
+            raise self._changed(piece, f"{now.size} bytes instead of {listed_file.size}, or a later time of change")
 
-    def _changed(self, piece: Piece, found: str) -> SourceUnavailableError:
+    def _changed(self, piece: Piece, cause: str) -> SourceUnavailableError:
         return SourceUnavailableError(
             f"Source file {self.storage.base_path}/{piece.path} changed while it was loaded",
-            found=found,
+            found=cause,
             fix="run again when it is complete; deliver files under another name and rename them; nothing was loaded",
         )
 
@@ -153,8 +153,8 @@ def _lines_in(parsed: Parsed, places: Sequence[int]) -> list[str]:
     return _lines(parsed.lines(places))
 
 
-def _lines_of(held: Lines, places: Sequence[int]) -> list[str]:
-    return _lines([held.numbers[place] for place in places])
+def _lines_of(block: Lines, places: Sequence[int]) -> list[str]:
+    return _lines([block.numbers[place] for place in places])
 
 
 def file_splits(

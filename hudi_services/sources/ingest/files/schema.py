@@ -88,9 +88,9 @@ class FileSchemas:
     def _parquet(self, path: str) -> list[Weighed]:
         with closing_input(self.storage, path) as source:
             file = open_parquet(source)
-            kept = [field for field in map(self._known_field, file.schema_arrow.names) if field is not None]
+            fields = [field for field in map(self._known_field, file.schema_arrow.names) if field is not None]
             # Older versions loaded INT96 timestamps without a zone: columns that are so already stay so.
-            result = utc_schema(file, local_columns(pa.schema(kept))).remove_metadata()
+            result = utc_schema(file, local_columns(pa.schema(fields))).remove_metadata()
             if self._skips:
                 for group in range(file.num_row_groups):
                     file.read_row_group(group, use_threads=False)
@@ -100,8 +100,8 @@ class FileSchemas:
         if self.feed.undeclared == "refuse":
             self._check_declared(unknown_field(result, declared))
         more = self.feed.undeclared == "keep"
-        taken = [_as_declared(column, declared, more=more) for column in result if self._is_taken(column.name)]
-        return [Weighed(pa.schema(taken))]
+        columns = [_as_declared(column, declared, more=more) for column in result if self._is_taken(column.name)]
+        return [Weighed(pa.schema(columns))]
 
     def _csv(self, path: str) -> list[Weighed]:
         signs = dialect(self.feed.csv)
@@ -213,10 +213,10 @@ def _as_declared(field: pa.Field, declared: pa.Schema, *, more: bool) -> pa.Fiel
     return pa.field(field.name, with_known(kind, field.type) if more else kind)
 
 
-def _csv_types(block: Block, names: list[str], wanted: list[str], signs: Dialect) -> dict[str, pa.DataType]:
+def _csv_types(block: Block, names: list[str], columns: list[str], signs: Dialect) -> dict[str, pa.DataType]:
     csv = signs.csv
-    guessed = csv_rows(block, names, signs, _ignore, only=wanted).rows
-    types = dict(zip(wanted, guessed.schema.types, strict=True))
+    guessed = csv_rows(block, names, signs, _ignore, only=columns).rows
+    types = dict(zip(columns, guessed.schema.types, strict=True))
     # Arrow takes numbers with a mark for thousands for text.
     numbers = [
         name
@@ -265,23 +265,23 @@ def _is_object(line: bytes) -> bool:
 def _json_schemas(lines: Lines, known_types: pa.Schema) -> Iterator[tuple[pa.Schema, int]]:
     """The schemas of lines that parse together, and how many. Lines that are no JSON are left to the reader, which quarantines
     them."""
-    for held, rows in _json_guesses(lines, known_types):
-        vast = vast_json(held, rows)
+    for block, rows in _json_guesses(lines, known_types):
+        vast = vast_json(block, rows)
         if vast is None:
-            yield with_zones(held, rows.schema), rows.num_rows
+            yield with_zones(block, rows.schema), rows.num_rows
         else:
             yield vast.schema, len(vast.numbers)
-            for others, rest in _json_guesses(vast.lines, known_types):
-                yield with_zones(others, rest.schema), sum(number not in vast.numbers for number in others.numbers)
+            for others, rows_left in _json_guesses(vast.lines, known_types):
+                yield with_zones(others, rows_left.schema), sum(number not in vast.numbers for number in others.numbers)
 
 
 def _json_guesses(lines: Lines, known_types: pa.Schema) -> Iterator[tuple[Lines, pa.Table]]:
     """Columns that are `told` take numbers beside texts: guessed, each change between them would be a table of its own."""
-    for held, rows in json_tables(lines, known_types if known_types.names else None, _ignore, "infer"):
+    for block, rows in json_tables(lines, known_types if known_types.names else None, _ignore, "infer"):
         absent = [
-            name for name in known_types.names if not _names(held, name) and rows[name].null_count == rows.num_rows
+            name for name in known_types.names if not _names(block, name) and rows[name].null_count == rows.num_rows
         ]
-        yield held, rows.drop_columns(absent)
+        yield block, rows.drop_columns(absent)
 
 
 def _names(lines: Lines, name: str) -> bool:

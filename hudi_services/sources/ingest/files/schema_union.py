@@ -42,9 +42,11 @@ class Weighed:
 
 def unite_with_most(weighed_schemas: list[Weighed], more: Weighed) -> None:
     """Unite `more` with the one of `found` with the most rows that it goes together with; otherwise it is a further one."""
-    for place, held in sorted(enumerate(weighed_schemas), key=lambda numbered: -numbered[1].rows):
+    for place, weighed in sorted(enumerate(weighed_schemas), key=lambda numbered: -numbered[1].rows):
         try:
-            weighed_schemas[place] = Weighed(unite([held.schema, more.schema], guessed=True), held.rows + more.rows)
+            weighed_schemas[place] = Weighed(
+                unite([weighed.schema, more.schema], guessed=True), weighed.rows + more.rows
+            )
         except SchemaConflictError:
             continue
         return
@@ -71,10 +73,10 @@ def with_known(known: pa.DataType, guessed: pa.DataType) -> pa.DataType:
     """The type that a table has, with the fields of structs that only the guess has."""
     if pa.types.is_struct(known) and pa.types.is_struct(guessed):
         new = {field.name: field for field in guessed.fields}
-        given = {field.name: new.pop(field.name, None) for field in known.fields}
+        guesses = {field.name: new.pop(field.name, None) for field in known.fields}
         fields = [
             field.with_type(with_known(field.type, other.type)) if other is not None else field
-            for field, other in zip(known.fields, given.values(), strict=True)
+            for field, other in zip(known.fields, guesses.values(), strict=True)
         ]
         return pa.struct([*fields, *new.values()])
     if pa.types.is_list(known) and pa.types.is_list(guessed):

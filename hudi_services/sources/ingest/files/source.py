@@ -96,11 +96,11 @@ class FilesSource:
         loaded: dict[str, str] = {}
         for position in since.after:
             now = self._checkpoint(position, start_fresh=False).loaded(self.folder)
-            loaded |= {path: position.instant for path, seen in now.items() if known.get(path) != seen}
+            loaded |= {path: position.instant for path, loaded_file in now.items() if known.get(path) != loaded_file}
             known = now
         return {path: instant for path, instant in loaded.items() if path in known}
 
-    def _choice(self, again: Mapping[str, str]) -> Choice:
+    def _choice(self, reloaded: Mapping[str, str]) -> Choice:
         min_age = self.feed.min_age.total_seconds()
         settled = {"settled_ms": (self.clock.now().timestamp() - min_age) * 1000} if min_age else {}
         return Choice(
@@ -109,7 +109,7 @@ class FilesSource:
             order=self.feed.order,
             reload=self.reload,
             only=Names(self.only),
-            again=again,
+            again=reloaded,
             **settled,
         )
 

@@ -39,10 +39,10 @@ class Fitting:
         fields = [column for column in self.schema if column.name not in self.later]
         cast, bad, reasons = typed(readable, pa.schema(fields), self._exact)
         cast = self._with_defaults(cast)
-        kept = {
+        unchanged = {
             name: readable[name] if name in readable.column_names else pa.nulls(rows.num_rows) for name in self.later
         }
-        cast = pa.table({name: kept[name] if name in kept else cast[name] for name in self.schema.names})
+        cast = pa.table({name: unchanged[name] if name in unchanged else cast[name] for name in self.schema.names})
         places_of_bad = np.flatnonzero(bad).tolist()
         why = {place: _with_value(why, rows, place) for place, why in zip(places_of_bad, reasons, strict=True)}
         for name in self._required:
@@ -110,9 +110,9 @@ class Fitting:
         return [name for name, column in self.feed.columns.items() if not column.nullable and name in self.schema.names]
 
 
-def _among(where: Where, kept: np.ndarray, places: Sequence[int]) -> Sequence[str]:
+def _among(where: Where, row_numbers: np.ndarray, places: Sequence[int]) -> Sequence[str]:
     """The places of rows among those that were kept."""
-    return where(kept[list(places)].tolist())
+    return where(row_numbers[list(places)].tolist())
 
 
 def _with_value(reason: str, rows: pa.Table, place: int) -> str:

@@ -101,7 +101,7 @@ class TopicBatch:
     @property
     def items(self) -> Items:
         """A range of offsets each."""
-        listed = [
+        items = [
             Item(
                 f"partition {span.partition}, offsets {span.place.next} to {span.end}",
                 _BYTES * span.count,
@@ -109,8 +109,8 @@ class TopicBatch:
             )
             for span in self.ranges
         ]
-        size = sum(item.bytes for item in listed) if self.opened_ is None else self.opened_.changes.nbytes
-        return Items("load", tuple(listed), int(size), "offset range")
+        size = sum(item.bytes for item in items) if self.opened_ is None else self.opened_.changes.nbytes
+        return Items("load", tuple(items), int(size), "offset range")
 
     @property
     def reason(self) -> str:
@@ -189,15 +189,15 @@ class TopicBatch:
         wrong = [*self.opened_.wrong]
         wrong += [_wrong(messages, numbers[place].as_py(), why) for place, why in sorted(result.rejected.items())]
         rows = numbers.take(result.places.combine_chunks())
-        of = {name: messages[name].combine_chunks().take(rows) for name in ("partition", "offset")}
+        origin = {name: messages[name].combine_chunks().take(rows) for name in ("partition", "offset")}
         size = max(1, -(-result.rows.num_rows // max(1, tasks)))
         topic = self.after.topic
         return [
             SplitRows(
                 topic,
                 result.rows.slice(start, size),
-                of["partition"].slice(start, size),
-                of["offset"].slice(start, size),
+                origin["partition"].slice(start, size),
+                origin["offset"].slice(start, size),
                 wrong if start == 0 else (),
             )
             for start in range(0, max(1, result.rows.num_rows), size)

@@ -74,10 +74,10 @@ def topic_state(settings: Mapping[str, Any], name: str, topic: str) -> TopicStat
     return TopicState(str(cluster), topic, identity, starts, ends)
 
 
-def _offsets(kafka: Any, admin: Any, topic: str, partitions: Sequence[int], which: Any) -> dict[int, int]:
-    asked = {kafka.TopicPartition(topic, partition): which for partition in partitions}
+def _offsets(kafka: Any, admin: Any, topic: str, partitions: Sequence[int], offset_spec: Any) -> dict[int, int]:
+    requests = {kafka.TopicPartition(topic, partition): offset_spec for partition in partitions}
     level = kafka.IsolationLevel.READ_COMMITTED
-    answers = admin.list_offsets(asked, isolation_level=level, request_timeout=SECONDS)
+    answers = admin.list_offsets(requests, isolation_level=level, request_timeout=SECONDS)
     return {place.partition: int(answer.result(SECONDS * 2).offset) for place, answer in answers.items()}
 
 
@@ -86,8 +86,8 @@ def failed(error: Exception, name: str, topic: str, troubles: Troubles) -> Hoodi
     kafka = library()
     reason = error.args[0] if error.args else None
     code = reason.code() if isinstance(reason, kafka.KafkaError) else None
-    said = str(reason.str()) if isinstance(reason, kafka.KafkaError) else "no answer"
-    result = "; ".join(filter(None, (said, troubles.last)))
+    reason_text = str(reason.str()) if isinstance(reason, kafka.KafkaError) else "no answer"
+    result = "; ".join(filter(None, (reason_text, troubles.last)))
     codes = kafka.KafkaError
     if code in (codes.UNKNOWN_TOPIC_OR_PART, codes._UNKNOWN_TOPIC, codes._UNKNOWN_PARTITION):
         return SourceError(

@@ -69,18 +69,22 @@ def registry_login(connection: str, environ: Mapping[str, str]) -> tuple[str, st
 
 def client_settings(server: KafkaServer, environ: Mapping[str, str]) -> dict[str, Any]:
     """Settings of librdkafka for a server. Raises ConfigError for a connection that is not known or lacks a part."""
-    found = login(server.connection, environ)
+    credentials = login(server.connection, environ)
     encrypted = server.tls != "off"
     settings: dict[str, Any] = {
-        "bootstrap.servers": found.addresses,
+        "bootstrap.servers": credentials.addresses,
         "client.id": "hudi-services",
         "security.protocol": f"{'SASL_' if server.sasl else ''}{'SSL' if encrypted else 'PLAINTEXT'}",
     }
     if server.sasl is not None:
-        if not (found.user and found.password):
+        if not (credentials.user and credentials.password):
             raise _unusable(variable_of(server.connection), f"no user and password, which sasl {server.sasl} needs")
-        settings |= {"sasl.mechanism": server.sasl, "sasl.username": found.user, "sasl.password": found.password}
-    elif found.user:
+        settings |= {
+            "sasl.mechanism": server.sasl,
+            "sasl.username": credentials.user,
+            "sasl.password": credentials.password,
+        }
+    elif credentials.user:
         raise ConfigError(
             f"The connection {server.connection!r} has a user, and the server does not say how it logs in",
             fix="add `sasl: PLAIN`, SCRAM-SHA-256 or SCRAM-SHA-512 to the server in the registry",
@@ -96,8 +100,8 @@ def _of_url(text: str) -> Login:
     parts = urlsplit(text)
     if not parts.scheme or "//" not in text:
         raise ValueError
-    who, _, hosts = parts.netloc.rpartition("@")
-    user, _, password = who.partition(":")
+    userinfo, _, hosts = parts.netloc.rpartition("@")
+    user, _, password = userinfo.partition(":")
     query = {name: values[0] for name, values in parse_qs(parts.query).items()}
     extra = json.loads(query["__extra__"]) if "__extra__" in query else query
     return _login(unquote(hosts), None, unquote(user), unquote(password), extra)
@@ -122,5 +126,5 @@ def _has_port(address: str) -> bool:
     return address.rpartition(":")[2].isdigit() and not address.endswith("]")
 
 
-def _unusable(variable: str, found: str) -> ConfigError:
-    return ConfigError(f"The environment variable {variable} names no brokers", found=found, fix=f"set it {_FIX}")
+def _unusable(variable: str, cause: str) -> ConfigError:
+    return ConfigError(f"The environment variable {variable} names no brokers", found=cause, fix=f"set it {_FIX}")

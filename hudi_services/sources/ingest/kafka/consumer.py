@@ -99,7 +99,7 @@ class RangeReader:
                     found=troubles.last or f"nothing for {_PATIENCE:g} s, and offsets that are not read",
                     fix="run again; check that the leaders of its partitions are up",
                 )
-            done = []
+            full = []
             for message in messages:
                 partition = message.partition()
                 reading = open_.get(partition)
@@ -112,10 +112,10 @@ class RangeReader:
                     ends = False
                 if ends and reading is not None:
                     reading.whole = reading.range.whole and reading.end >= reading.range.end
-                    done.append(kafka.TopicPartition(self.topic, partition))
+                    full.append(kafka.TopicPartition(self.topic, partition))
                     del open_[partition]
-            if done and open_:
-                consumer.pause(done)
+            if full and open_:
+                consumer.pause(full)
 
     def _check(self, kafka: Any, message: Any, messages: PartitionMessages | None) -> None:
         error, codes = message.error(), kafka.KafkaError

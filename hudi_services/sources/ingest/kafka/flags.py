@@ -58,8 +58,15 @@ FLAGS = (
 
 def flags_of_topic(source: TopicSource) -> list[str]:
     """The flags of a source of the registry."""
-    said = json.dumps({"name": source.server, **source.declared.model_dump(exclude_defaults=True)})
-    flags = ["--source-topic", source.topic, "--source-format", source.format, "--source-server", json_flag(said)]
+    server_json = json.dumps({"name": source.server, **source.declared.model_dump(exclude_defaults=True)})
+    flags = [
+        "--source-topic",
+        source.topic,
+        "--source-format",
+        source.format,
+        "--source-server",
+        json_flag(server_json),
+    ]
     options = source.message_options
     table = options.pop("table", None)
     flags += ["--source-table", table] if table is not None else []
@@ -82,12 +89,12 @@ def topic_of_flags(
     from hudi_services.sources.ingest.kafka.source import TopicSource as Topic
 
     name, declared = _server(source_server)
-    said = {
+    values = {
         "server": name, "topic": source_topic, "format": source_format, "table": source_table,
         **_options(message_option), **more,
     }  # fmt: skip
     try:
-        source = TopicSource.model_validate({key: value for key, value in said.items() if value is not None})
+        source = TopicSource.model_validate({key: value for key, value in values.items() if value is not None})
     except ValidationError as error:
         raise _wrong(
             "The source", [f"{place_of(fault)[0]} {mistake_message(fault, TopicSource)}" for fault in error.errors()]
@@ -113,10 +120,10 @@ def contradictions(source: TopicSource) -> Iterator[tuple[tuple[str, ...], str]]
             yield (name,), f"has no effect on messages in {source.format}, only in {', '.join(formats)}"
 
 
-def _options(said: Sequence[str]) -> dict[str, str]:
+def _options(texts: Sequence[str]) -> dict[str, str]:
     names = [name for name in MESSAGE_OPTIONS if name != "table"]
     result: dict[str, str] = {}
-    for text in said:
+    for text in texts:
         name, mark, value = text.partition("=")
         if not mark or name not in names or name in result:
             raise ConfigError(
@@ -128,19 +135,19 @@ def _options(said: Sequence[str]) -> dict[str, str]:
     return result
 
 
-def _wrong(what: str, mistakes: Sequence[str]) -> ConfigError:
+def _wrong(title: str, mistakes: Sequence[str]) -> ConfigError:
     return ConfigError(
-        f"{what} is not right", found="; ".join(mistakes), fix="correct it as docs/reference/kafka.md says"
+        f"{title} is not right", found="; ".join(mistakes), fix="correct it as docs/reference/kafka.md says"
     )
 
 
-def _server(said: str | None) -> tuple[str, KafkaServer]:
-    if said is None:
+def _server(text: str | None) -> tuple[str, KafkaServer]:
+    if text is None:
         raise ConfigError(
             "--source-topic needs the server of the topic",
             fix="""pass --source-server '{"type": "kafka", "connection": "…"}', or --table NAME of a registry that names it""",
         )
-    values = _json(said)
+    values = _json(text)
     name = str(values.pop("name", values.get("connection", "")))
     try:
         return name, KafkaServer.model_validate(values)
@@ -152,9 +159,9 @@ def _server(said: str | None) -> tuple[str, KafkaServer]:
         raise _wrong("--source-server", wrong) from None
 
 
-def _json(said: str) -> dict[str, Any]:
+def _json(text: str) -> dict[str, Any]:
     try:
-        values = json.loads(said)
+        values = json.loads(text)
     except ValueError as error:
         raise ConfigError(
             "--source-server is no JSON", found=str(error), fix="correct it as docs/reference/kafka.md says"

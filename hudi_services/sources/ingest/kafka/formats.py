@@ -23,10 +23,10 @@ def topic_format(source: TopicSource, server: KafkaServer, environ: Mapping[str,
 
 
 def _registry(name: str, server: KafkaServer, environ: Mapping[str, str]) -> SchemaRegistry:
-    said = server.schema_registry
-    if said is None:
+    declared = server.schema_registry
+    if declared is None:
         raise ConfigError(
             f"Messages in {name} need a registry of schemas", fix="declare `schema_registry: {url: …}` of the server"
         )
-    user, password = registry_login(said.connection, environ) if said.connection is not None else (None, None)
-    return SchemaRegistry(said.url, user, password, said.ca)
+    user, password = registry_login(declared.connection, environ) if declared.connection is not None else (None, None)
+    return SchemaRegistry(declared.url, user, password, declared.ca)

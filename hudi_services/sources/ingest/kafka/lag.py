@@ -43,12 +43,12 @@ def topic_lags(tables: Iterable[Table], server: str, ask: Callable[[str], TopicS
 
     Raises SourceUnavailableError where they do not answer.
     """
-    asked = cache(ask)
+    cached_state = cache(ask)
     for table in tables:
         source = table.source
         if isinstance(source, TopicSource) and source.server == server:
             try:
-                yield _lag(table, source, asked)
+                yield _lag(table, source, cached_state)
             except SourceUnavailableError:
                 raise
             except HoodieError as error:
@@ -67,8 +67,8 @@ def _lag(table: Table, source: TopicSource, ask: Callable[[str], TopicState]) ->
     if position is not None:
         stored = TopicPosition.decode(position)
         places = checked_places(topic, stored, source.table, position.where)
-    waiting = [topic.ends[partition] - place.next for partition, place in places.items()]
-    state: State = "new" if stored is None else "behind" if any(waiting) else "current"
+    lags = [topic.ends[partition] - place.next for partition, place in places.items()]
+    state: State = "new" if stored is None else "behind" if any(lags) else "current"
     moved = stored.moved.isoformat() if stored is not None and stored.moved is not None else ""
-    partitions = sum(count > 0 for count in waiting)
-    return TopicLag(table.name, source.topic, table.base_path, state, sum(waiting), partitions, moved)
+    partitions = sum(count > 0 for count in lags)
+    return TopicLag(table.name, source.topic, table.base_path, state, sum(lags), partitions, moved)

@@ -41,22 +41,22 @@ def in_order(read: Sequence[PartitionMessages]) -> Ordered:
     """The messages up to a common time, by time, partition and offset. Within a partition the offsets decide."""
     times = [np.maximum.accumulate(np.array(messages.timestamps, dtype=np.int64)) for messages in read]
     cut = min((_frontier(messages, time) for messages, time in zip(read, times, strict=True)), default=_NEVER)
-    kept = [int(np.searchsorted(time, cut, side="right")) for time in times]
-    when = np.concatenate([np.empty(0, np.int64), *(time[:count] for time, count in zip(times, kept, strict=True))])
-    return Ordered(_table(read, kept, np.argsort(when, kind="stable")), read)
+    counts = [int(np.searchsorted(time, cut, side="right")) for time in times]
+    when = np.concatenate([np.empty(0, np.int64), *(time[:count] for time, count in zip(times, counts, strict=True))])
+    return Ordered(_table(read, counts, np.argsort(when, kind="stable")), read)
 
 
-def _table(read: Sequence[PartitionMessages], kept: Sequence[int], order: np.ndarray) -> pa.Table:
+def _table(read: Sequence[PartitionMessages], counts: Sequence[int], order: np.ndarray) -> pa.Table:
     """The first messages of each partition in this order. They are ordered before Arrow copies them, which is dear."""
     places = order.tolist()
 
     def ordered(name: str) -> list[Any]:
         values = [
-            value for messages, count in zip(read, kept, strict=True) for value in getattr(messages, name)[:count]
+            value for messages, count in zip(read, counts, strict=True) for value in getattr(messages, name)[:count]
         ]
         return [values[place] for place in places]
 
-    partitions = np.repeat([messages.range.partition for messages in read], kept).astype(np.int32)[order]
+    partitions = np.repeat([messages.range.partition for messages in read], counts).astype(np.int32)[order]
     times = pa.array(ordered("timestamps"), pa.int64()).cast(pa.timestamp("ms", "UTC"))
     columns = [pa.array(partitions), pa.array(ordered("offsets"), pa.int64()), times]
     columns += [pa.array(ordered(name), pa.binary()) for name in ("keys", "values")]

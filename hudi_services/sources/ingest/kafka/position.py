@@ -50,8 +50,8 @@ class TopicPosition:
         }
         names = {"cluster": self.cluster, "topic": self.topic, "id": self.id, "table": self.filter}
         names["moved"] = self.moved.isoformat(timespec="seconds") if self.moved is not None else None
-        known = {name: value for name, value in names.items() if value is not None}
-        return json.dumps({"version": _VERSION, **known, "partitions": places})
+        stored = {name: value for name, value in names.items() if value is not None}
+        return json.dumps({"version": _VERSION, **stored, "partitions": places})
 
     @staticmethod
     def decode(position: Position) -> TopicPosition:

@@ -59,11 +59,11 @@ def planned_ranges(
     ends = {
         partition: end if until is None else min(end, until.get(partition, 0)) for partition, end in state.ends.items()
     }
-    left = {partition: ends[partition] - place.next for partition, place in places.items()}
-    waiting = sorted((count, partition) for partition, count in left.items() if count > 0)
+    remaining = {partition: ends[partition] - place.next for partition, place in places.items()}
+    lags = sorted((count, partition) for partition, count in remaining.items() if count > 0)
     result = []
-    for done, (count, partition) in enumerate(waiting):
-        share = min(count, max(1, limit // (len(waiting) - done)))
+    for served, (count, partition) in enumerate(lags):
+        share = min(count, max(1, limit // (len(lags) - served)))
         limit = max(0, limit - share)
         place = places[partition]
         result.append(Range(partition, place, place.next + share, share == count))
@@ -71,40 +71,40 @@ def planned_ranges(
 
 
 def _check_source(state: TopicState, position: TopicPosition, filter_: str | None, where: str) -> None:
-    for what, stored, now in (
+    for noun, stored, now in (
         ("topic", position.topic, state.topic),
         ("table", position.filter, filter_),
         ("cluster", position.cluster, state.cluster),
     ):
         if stored != now:
             raise ConfigError(
-                f"The table continues another {what} than {now or 'all of topic ' + state.topic}",
-                found=f"{what} {stored or 'not chosen'} in {where}",
-                fix=f"name the {what} that was loaded before, or {_FRESH}",
+                f"The table continues another {noun} than {now or 'all of topic ' + state.topic}",
+                found=f"{noun} {stored or 'not chosen'} in {where}",
+                fix=f"name the {noun} that was loaded before, or {_FRESH}",
             )
     if position.id != state.id and None not in (position.id, state.id):
         raise _made_again(state, f"its identifier is {state.id}, and {position.id} in {where}")
 
 
-def _made_again(state: TopicState, found: str) -> SourceError:
-    return SourceError(f"The topic {state.topic} was deleted and made again", found=found, fix=_FRESH)
+def _made_again(state: TopicState, cause: str) -> SourceError:
+    return SourceError(f"The topic {state.topic} was deleted and made again", found=cause, fix=_FRESH)
 
 
-def gone(topic: str, partition: int, wanted: int, start: int | None = None) -> SourceError:
+def gone(topic: str, partition: int, offset: int, start: int | None = None) -> SourceError:
     """Messages that were never read are deleted."""
-    lost = f"{counted(start - wanted, 'offset')} from {wanted} on" if start is not None else f"the offset {wanted}"
+    missing = f"{counted(start - offset, 'offset')} from {offset} on" if start is not None else f"the offset {offset}"
     return SourceError(
         f"Messages of topic {topic} were deleted before they were loaded",
-        found=f"partition {partition} lacks {lost}",
+        found=f"partition {partition} lacks {missing}",
         fix=f"keep messages longer (retention.ms, retention.bytes) or load more often, and {_FRESH}: "
         "have the source send a snapshot if changes are lost",
     )
 
 
-def _went_back(topic: str, partition: int, wanted: int, end: int) -> SourceError:
+def _went_back(topic: str, partition: int, offset: int, end: int) -> SourceError:
     return SourceError(
         f"The topic {topic} ends before what was loaded",
-        found=f"partition {partition} ends at offset {end}, and {wanted} is next. "
+        found=f"partition {partition} ends at offset {end}, and {offset} is next. "
         "A broker that lacked messages became the leader, or the topic was made again",
         fix=_FRESH,
     )

@@ -60,10 +60,10 @@ def applied(changes: pa.Table, plan: WritePlan, *, are_rows: bool = False) -> Ap
     place = f"{ORDER}0"
     if make.ordering and not are_rows:
         raise _two_orders(make.ordering)
-    kept = make.keyed(good).sort_by(place) if make.ordering else make.last(make.keyed(good), place)
-    places = kept[place]
+    newest = make.keyed(good).sort_by(place) if make.ordering else make.last(make.keyed(good), place)
+    places = newest[place]
     names = [DELETED if name == DELETION else name for name in make.schema.names]
-    return Applied(kept.select(make.schema.names).rename_columns(names), places, rejected)
+    return Applied(newest.select(make.schema.names).rename_columns(names), places, rejected)
 
 
 def _two_orders(ordering: Sequence[str]) -> ConfigError:
@@ -88,8 +88,8 @@ def _flaws(changes: pa.Table, plan: WritePlan) -> Iterator[Flags]:
         lacks = "an update without the row before, whose partition is not known: have the source send it, or use a global index"
         yield updates & ~has[BEFORE], lacks
     checks = RowChecks.of_plan(plan)
-    for name, wanted in ((BEFORE, has[BEFORE]), (AFTER, ~deletes & has[AFTER])):
-        numbers = np.flatnonzero(known & wanted)
+    for name, flawed in ((BEFORE, has[BEFORE]), (AFTER, ~deletes & has[AFTER])):
+        numbers = np.flatnonzero(known & flawed)
         rows = _rows(changes[name], numbers, plan)
         for flags, reason in checks.failed(rows):
             yield _at(numbers, flags, len(known)), reason
@@ -100,10 +100,10 @@ def _flaws(changes: pa.Table, plan: WritePlan) -> Iterator[Flags]:
 
 def _rows(image: pa.ChunkedArray, numbers: np.ndarray, plan: WritePlan) -> pa.Table:
     """One image of some changes, with nulls for columns that it lacks and that make keys or partitions."""
-    found = image.combine_chunks().take(pa.array(numbers))
-    columns = dict(zip((field.name for field in found.type), found.flatten(), strict=True))
+    images = image.combine_chunks().take(pa.array(numbers))
+    columns = dict(zip((field.name for field in images.type), images.flatten(), strict=True))
     for column in plan.schema:
-        columns.setdefault(column.name, pa.nulls(len(found), column.type))
+        columns.setdefault(column.name, pa.nulls(len(images), column.type))
     return pa.table(columns)
 
 

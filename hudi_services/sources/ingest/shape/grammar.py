@@ -16,8 +16,8 @@ Node = dict[str, Any]
 WANTED = f"write one SELECT … FROM {RELATION} [WHERE …] that looks at one row at a time"
 
 
-def unusable(found: str) -> ConfigError:
-    return ConfigError("The SQL of the source cannot be used", found=found, fix=WANTED)
+def unusable(problem: str) -> ConfigError:
+    return ConfigError("The SQL of the source cannot be used", found=problem, fix=WANTED)
 
 
 @dataclass(frozen=True)
@@ -80,9 +80,9 @@ def _functions() -> Mapping[str, Function]:
         )
     result: dict[str, Function] = {}
     for name, kind, stability, definition in rows:
-        held = result.setdefault(name.lower(), Function(kind, stability in (None, "CONSISTENT") or name == "error"))
-        if kind == held.kind == "macro":
-            result[name.lower()] = Function(kind, held.steady, (*held.definitions, definition))
+        function = result.setdefault(name.lower(), Function(kind, stability in (None, "CONSISTENT") or name == "error"))
+        if kind == function.kind == "macro":
+            result[name.lower()] = Function(kind, function.steady, (*function.definitions, definition))
     return result
 
 

@@ -53,8 +53,8 @@ class TimesFit:
         return Fitted(result, self._misfits(column, result))
 
     def _misfits(self, column: pa.Array, values: pa.Array) -> dict[int, str]:
-        lost = pc.and_(pc.is_valid(column), pc.is_null(values))
-        places = np.flatnonzero(lost.to_numpy(zero_copy_only=False))
+        unread = pc.and_(pc.is_valid(column), pc.is_null(values))
+        places = np.flatnonzero(unread.to_numpy(zero_copy_only=False))
         return {
             int(place): f"{value!r} is no time {self.times}"
             for place, value in zip(places, told_values(column.take(pa.array(places))), strict=True)
@@ -78,8 +78,8 @@ class TimesFit:
         for factor in (EPOCHS[text] for text in self.times.formats if text in EPOCHS):
             scaled = pc.round(pc.multiply(values.cast(pa.float64()), float(factor)))
             inside = pc.and_(pc.greater_equal(scaled, float(_FIRST)), pc.less(scaled, float(_LAST)))
-            whole = pc.if_else(inside, scaled, pa.scalar(None, pa.float64())).cast(pa.int64())
-            result = pc.coalesce(result, self._placed(whole.cast(_LOCAL).cast(_MOMENT)))
+            integers = pc.if_else(inside, scaled, pa.scalar(None, pa.float64())).cast(pa.int64())
+            result = pc.coalesce(result, self._placed(integers.cast(_LOCAL).cast(_MOMENT)))
         return result
 
     def _placed(self, values: pa.Array) -> pa.Array:
@@ -90,11 +90,11 @@ class TimesFit:
                 return pa.nulls(len(values), _MOMENT)
             values = _inside(values)
             first, last = (
-                pc.assume_timezone(values, zone, ambiguous="earliest", nonexistent=which)
-                for which in ("earliest", "latest")
+                pc.assume_timezone(values, zone, ambiguous="earliest", nonexistent=choice)
+                for choice in ("earliest", "latest")
             )
-            there = pc.equal(first, last)  # no such hour on the day on which clocks go forward
-            return pc.if_else(there, first, pa.scalar(None, first.type)).cast(_MOMENT)
+            exists = pc.equal(first, last)  # no such hour on the day on which clocks go forward
+            return pc.if_else(exists, first, pa.scalar(None, first.type)).cast(_MOMENT)
         if not self.times.are_moments and values.type.tz is not None:
             return pa.nulls(len(values), _LOCAL)
         return _inside(values).cast(kind_of(self.times))
@@ -114,11 +114,11 @@ def _queries(text: str) -> tuple[str, ...]:
         micros = f"TRY_CAST(ROUND({number} * {EPOCHS[text]}::DECIMAL(8, 0)) AS BIGINT)"
         return (f"SELECT CAST(make_timestamp({micros}) AS TIMESTAMPTZ) FROM {RELATION}",)
     if text == ISO:
-        whole = f"regexp_full_match(trim(x), '{_ISO}')"
+        is_iso = f"regexp_full_match(trim(x), '{_ISO}')"
         zoned = f"regexp_matches(trim(x), '{_ISO_ZONE}')"
         return (
-            f"SELECT CASE WHEN {whole} AND {zoned} THEN TRY_CAST(x AS TIMESTAMPTZ) END FROM {RELATION}",
-            f"SELECT CASE WHEN {whole} AND NOT {zoned} THEN TRY_CAST(x AS TIMESTAMP) END FROM {RELATION}",
+            f"SELECT CASE WHEN {is_iso} AND {zoned} THEN TRY_CAST(x AS TIMESTAMPTZ) END FROM {RELATION}",
+            f"SELECT CASE WHEN {is_iso} AND NOT {zoned} THEN TRY_CAST(x AS TIMESTAMP) END FROM {RELATION}",
         )
     quoted = text.replace("'", "''")
     digits = f"CASE WHEN {_is_plain(text)} THEN x END"
@@ -152,8 +152,8 @@ def _in_micros(values: pa.Array) -> pa.Array:
 def _with_whole_years(parsed: str) -> str:
     """Nulls for years of two digits where four were meant: DuckDB takes 1.7.26 for a day of the year 26."""
     year = "lpad(CAST(year(v) AS VARCHAR), 4, '0')"
-    whole = f"CASE WHEN year(v) >= 1000 OR contains(x, {year}) THEN v END AS v"
-    return f"SELECT {whole}, x FROM (SELECT x, {parsed} AS v FROM {RELATION})"
+    expression = f"CASE WHEN year(v) >= 1000 OR contains(x, {year}) THEN v END AS v"
+    return f"SELECT {expression}, x FROM (SELECT x, {parsed} AS v FROM {RELATION})"
 
 
 def _is_text(kind: pa.DataType) -> bool:

@@ -98,20 +98,20 @@ def _inner_problems(grammar: Grammar, tree: Node) -> Iterator[str]:
 
 def _function_problems(grammar: Grammar, node: Node) -> Iterator[str]:
     name = node["function_name"].lower()
-    found = grammar.functions.get(name)
+    function = grammar.functions.get(name)
     if node["distinct"] or node["filter"] is not None or node["order_bys"]["orders"]:
         yield f"an aggregate: {name}"
     elif name == "unnest":
         yield "unnest, which makes several rows of one"
-    elif found is None:
+    elif function is None:
         close = difflib.get_close_matches(name, grammar.functions, n=1)
         yield f"a function {name} that DuckDB does not have" + (f"; did you mean {close[0]}?" if close else "")
-    elif found.kind not in ("scalar", "macro"):
-        yield f"{name}, a function of the kind {found.kind}"
-    elif not found.steady or (name == "age" and len(node["arguments"]) == 1):
+    elif function.kind not in ("scalar", "macro"):
+        yield f"{name}, a function of the kind {function.kind}"
+    elif not function.steady or (name == "age" and len(node["arguments"]) == 1):
         yield _unsteady(name)
     else:
-        for definition in found.definitions:
+        for definition in function.definitions:
             for problem in problems(grammar, grammar.tree(f"SELECT {definition} AS it FROM {RELATION}")):
                 yield f"{name}, which is {problem}"
 

@@ -49,13 +49,13 @@ def selected_columns(duck: Duck, statement: Statement, columns: pa.Schema, carri
     return pa.schema([_field(column, statement, carried) for column in schema])
 
 
-def _field(made: pa.Field, statement: Statement, carried: pa.Schema) -> pa.Field:
+def _field(result_field: pa.Field, statement: Statement, carried: pa.Schema) -> pa.Field:
     """A column that comes through unchanged stays what it was: DuckDB knows no nullability, and other names inside lists."""
-    source = statement.source_of(made.name)
+    source = statement.source_of(result_field.name)
     for column in carried:
         if source is not None and column.name.lower() == source.lower():
-            return column.with_name(made.name)
-    return made
+            return column.with_name(result_field.name)
+    return result_field
 
 
 def select(duck: Duck, statement: Statement, rows: pa.Table) -> Selected:
@@ -70,7 +70,7 @@ def select(duck: Duck, statement: Statement, rows: pa.Table) -> Selected:
 
 def _halved(duck: Duck, statement: Statement, rows: pa.Table, start: int, columns: Selected) -> None:
     try:
-        made, places = _select(duck, statement, rows)
+        selected, places = _select(duck, statement, rows)
     except OF_A_ROW as error:
         if rows.num_rows == 1:
             columns.misfits[start] = f"sql: {reason_of(error)}"
@@ -92,7 +92,7 @@ def _halved(duck: Duck, statement: Statement, rows: pa.Table, start: int, column
             found=reason_of(error),
             fix="correct `sql` of the source; nothing was loaded",
         ) from error
-    columns.rows.append(made)
+    columns.rows.append(selected)
     columns.places.append(places + start)
 
 
@@ -103,14 +103,14 @@ def _select(duck: Duck, statement: Statement, rows: pa.Table) -> tuple[pa.Table,
         stays = pc.fill_null(duck.run(statement.keep, rows).column(0), False)
         rows = rows.filter(stays)
         places = places[stays.to_numpy()]
-    made = duck.run(statement.rows, rows)
-    if made.num_rows != rows.num_rows:
+    selected = duck.run(statement.rows, rows)
+    if selected.num_rows != rows.num_rows:
         raise SourceError(
             "The SQL of the source does not give one row for a row",
-            found=f"{made.num_rows} rows of {rows.num_rows}",
+            found=f"{selected.num_rows} rows of {rows.num_rows}",
             fix="correct `sql` of the source; nothing was loaded",
         )
-    return made, places
+    return selected, places
 
 
 def reason_of(error: Exception) -> str:
@@ -118,7 +118,7 @@ def reason_of(error: Exception) -> str:
     return str(error).partition("\n")[0].strip()
 
 
-def _refuse_twins(columns: pa.Schema, what: str, fix: str) -> None:
+def _refuse_twins(columns: pa.Schema, title: str, fix: str) -> None:
     lower = [name.lower() for name in columns.names]
     if twins := [name for name, small in zip(columns.names, lower, strict=True) if lower.count(small) > 1]:
-        raise ConfigError(what, found=", ".join(map(repr, twins)), fix=fix)
+        raise ConfigError(title, found=", ".join(map(repr, twins)), fix=fix)

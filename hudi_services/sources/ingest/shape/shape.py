@@ -52,7 +52,7 @@ class Shape:
         """Raises ConfigError for SQL that cannot be used."""
         return cls(
             dict(feed.rename),
-            {name: said.times for name, said in feed.timestamps.items()},
+            {name: declared.times for name, declared in feed.timestamps.items()},
             {name: arrow_type(text) for name, text in feed.cast.items()},
             parsed(feed.sql) if feed.sql is not None else None,
         )
@@ -109,9 +109,9 @@ class Shape:
                 if known is None or loose == settled:
                     raise
             # Nothing but nulls came in these columns, and the statement does not take texts: it gets nulls.
-            made = selected_columns(duck, self.sql, loose, loose)
+            selected = selected_columns(duck, self.sql, loose, loose)
             kinds = {column.name: column.type for column in known if self.sql.source_of(column.name) is None}
-            return Shaping(self, loose, _with_types(made, kinds))
+            return Shaping(self, loose, _with_types(selected, kinds))
 
     def _incoming(self, schema: pa.Schema, before: pa.Schema | None, source: str) -> pa.Schema:
         """The columns that the SQL gets, or the table where there is none."""
@@ -130,7 +130,7 @@ class Shape:
         ]
         known = before.names if before is not None else []
         declared = {"rename": self.renamed.values(), "timestamps": self.times, "cast": self.cast}
-        absent = {name: key for key, wanted in declared.items() for name in wanted if name not in names}
+        absent = {name: key for key, columns in declared.items() for name in columns if name not in names}
         for name, key in absent.items():
             if before is not None and name in kinds and self.sql is not None and name.lower() in self.sql.names:
                 fields.append(pa.field(name, kinds[name]))  # the statement needs it, also where no row has it
@@ -208,8 +208,8 @@ class Shaper:
             return Shaped(good, places, misfits)
         result = select(self.duck, shape.sql, good)
         misfits |= {int(places[place]): reason for place, reason in result.misfits.items()}
-        made = pa.concat_tables(result.rows) if result.rows else self.shaping.outgoing.empty_table()
-        return Shaped(made, places[np.concatenate([*result.places, np.array([], dtype=int)])], misfits)
+        shaped_rows = pa.concat_tables(result.rows) if result.rows else self.shaping.outgoing.empty_table()
+        return Shaped(shaped_rows, places[np.concatenate([*result.places, np.array([], dtype=int)])], misfits)
 
 
 def _as_nulls(column: pa.Array) -> Fitted:
@@ -224,6 +224,6 @@ class Both:
     second: Fit
 
     def __call__(self, column: pa.Array) -> Fitted:
-        one = self.first(column)
-        other = self.second(one.column)
-        return Fitted(other.column, {**other.misfits, **one.misfits})
+        earlier = self.first(column)
+        other = self.second(earlier.column)
+        return Fitted(other.column, {**other.misfits, **earlier.misfits})

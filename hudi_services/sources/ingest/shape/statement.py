@@ -59,12 +59,12 @@ def _parsed(grammar: Grammar, text: str) -> Statement:
     select, where = tree["select_list"], tree["where_clause"]
     columns = [item for item in select if item["class"] != "STAR"]
     stars = [item for item in select if item["class"] == "STAR"]
-    made = frozenset(name_of(item).lower() for item in columns)
+    aliases = frozenset(name_of(item).lower() for item in columns)
     names = frozenset(named_columns(tree))
     keep = None
     if where is not None:
         # WHERE may use the names that the SELECT gives. DuckDB computes only those that it needs.
-        mark = next(name for name in (f"{'_' * n}keep" for n in count(1)) if name not in made | names)
+        mark = next(name for name in (f"{'_' * n}keep" for n in count(1)) if name not in aliases | names)
         inner = {**tree, "where_clause": None, "select_list": [*columns, {**where, "alias": mark}]}
         keep = f'SELECT CAST("{mark}" AS BOOLEAN) FROM ({grammar.text(inner)})'
     return Statement(
@@ -76,7 +76,7 @@ def _parsed(grammar: Grammar, text: str) -> Statement:
             for item in columns
             if item["class"] == "COLUMN_REF" and len(item["column_names"]) == 1
         },
-        made.union(*map(_left_out, stars)),
+        aliases.union(*map(_left_out, stars)),
         bool(stars),
         names,
         {name: frozenset(named_columns(made)) for name, made in _computed(columns, stars)},

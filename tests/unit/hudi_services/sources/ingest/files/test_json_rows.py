@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hoodie import HoodieTable
 from hoodie.errors import SourceError
 from hudi_services.sources.ingest.files.json_rows import Lines, json_tables
-from hudi_services.sources.ingest.files.json_text import Wanted, rewritten
+from hudi_services.sources.ingest.files.json_text import ValueShape, rewritten
 from tests.support.examples import examples
 from tests.support.tables import OPTIONS
 
@@ -184,7 +184,7 @@ def test_any_object_is_read_as_it_is_meant(data, drawn, indent, ascii_only):
 
 
 def test_what_is_no_json_stays_as_it_is():
-    wanted = Wanted.of(pa.struct([("v", pa.string())]))
+    wanted = ValueShape.of(pa.struct([("v", pa.string())]))
     for text in (
         b'{"v": 1]',
         b'{"v" 1}',
