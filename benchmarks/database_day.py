@@ -83,7 +83,7 @@ def _cycle(server: MariaDB, sync: ServerSync, args: argparse.Namespace, turn: in
     return time.monotonic() - start, time.process_time() - processor
 
 
-def _there(folder: Path, tables: int) -> tuple[int, int]:
+def _totals(folder: Path, tables: int) -> tuple[int, int]:
     """How many files of data and how many instants the tables have."""
     lake = [folder / f"t{table}" for table in range(tables)]
     files = sum(1 for path in lake for file in path.rglob("*.parquet") if ".hoodie" not in file.parts)
@@ -119,7 +119,7 @@ def _run(server: MariaDB, folder: Path, args: argparse.Namespace) -> int:
     )
     parts, rounds, others = [], [], 0
     for turn, expected in enumerate(commits_on_timeline(args.cycles)):
-        rounds.append((*_cycle(server, sync, args, turn), *_there(folder, tables)))
+        rounds.append((*_cycle(server, sync, args, turn), *_totals(folder, tables)))
         others += len(HoodieTable.open(folder / "t0").timeline.commits) != expected
         if (turn + 1) % (args.cycles // PARTS) == 0:
             parts.append(_part(turn + 1, rounds, folder))

@@ -117,7 +117,7 @@ def service_command(entry: ServiceEntry[Any], entries: Entries = ENTRIES) -> cli
                 check_begun(entry, chosen.entry)
             if not explain and not entry.command.mends:
                 check_running(entry, chosen)
-            call = Call(chosen.base_path, options) if as_json else Call(chosen.base_path, options, tell, _asked)
+            call = Call(chosen.base_path, options) if as_json else Call(chosen.base_path, options, tell, _confirm)
             task = entry.command.task(call, **own)
             from hoodie.engine import LocalEngine
 
@@ -161,7 +161,7 @@ def service_command(entry: ServiceEntry[Any], entries: Entries = ENTRIES) -> cli
     )
 
 
-def _asked(question: str) -> bool:
+def _confirm(question: str) -> bool:
     """Ask the user at the terminal; false without a terminal."""
     return sys.stdin.isatty() and click.confirm(question)
 

@@ -17,11 +17,14 @@ class Work:
     """The bytes that a run reads, about, and a description of them."""
 
     bytes: int
-    what: str
+    description: str
 
 
 def engine_for(work: Work, up_to: int) -> tuple[str, str]:
     """The engine for some work, and why in a line for people; threads get at most `up_to` bytes of it."""
     if work.bytes <= up_to:
-        return LOCAL, f"threads of this process, as the work is small: {work.what}; up to {size_of(up_to)} are done so"
-    return SPARK, f"Spark, as the work is more than {size_of(up_to)}: {work.what}"
+        return (
+            LOCAL,
+            f"threads of this process, as the work is small: {work.description}; up to {size_of(up_to)} are done so",
+        )
+    return SPARK, f"Spark, as the work is more than {size_of(up_to)}: {work.description}"

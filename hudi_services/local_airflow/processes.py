@@ -38,11 +38,11 @@ class Parts:
     home: AirflowHome
     environment: dict[str, str]
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
-    begun: dict[str, float] = field(default_factory=dict)
+    started_at: dict[str, float] = field(default_factory=dict)
 
     def begin(self, name: str) -> None:
         """Each in a session of its own, so that Ctrl-C of a terminal reaches this process only."""
-        self.begun[name] = time.monotonic()
+        self.started_at[name] = time.monotonic()
         with self.home.log.open("ab") as log:
             self.processes[name] = subprocess.Popen(
                 [sys.executable, "-m", *self._command(name)],
@@ -73,7 +73,7 @@ class Parts:
                 continue
             if name != _WATCHER:
                 raise _failed(self.home, f"Airflow's {name} ended by itself with code {process.returncode}")
-            if time.monotonic() - self.begun[name] > _AGAIN:
+            if time.monotonic() - self.started_at[name] > _AGAIN:
                 self.begin(name)
 
 

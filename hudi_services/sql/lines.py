@@ -24,7 +24,7 @@ class Lines:
         self._typed = ""
 
     @property
-    def begun(self) -> bool:
+    def is_open(self) -> bool:
         """True if a statement waits for its semicolon."""
         return bool(self._typed.strip())
 
@@ -43,7 +43,7 @@ class Lines:
             statement, self._typed = parts
             if statement:
                 yield statement
-        if not self.begun:
+        if not self.is_open:
             self.forget()
 
     def forget(self) -> None:

@@ -23,7 +23,7 @@ from hoodie.sql.table_functions import table_functions
 from hoodie.sql.warehouse import Warehouse
 from hudi_services.registry.load import Reading
 from hudi_services.sources.cdc.cuts import Cut, TablePlace
-from hudi_services.sources.databases.source_moment import cut_at, said, source_moment
+from hudi_services.sources.databases.source_moment import cut_at, cut_text, source_moment
 from hudi_services.sql.server_catalog import LakeCatalog, ServerCatalog
 from hudi_services.sql.source_servers import SourceServer, source_servers
 
@@ -49,7 +49,7 @@ class MomentQueries:
         sources: list[NamedSource] = [
             (table, _dataset(session, entry, _place(entry, server, cut), cut, meta=meta)) for table, entry in entries
         ]
-        return Result(session.engine.query(query, sources).fetched(), note=f"as of {said(cut)}, of {server.name}")
+        return Result(session.engine.query(query, sources).fetched(), note=f"as of {cut_text(cut)}, of {server.name}")
 
     def _entries(self, session: Session, query: exp.Expression) -> list[tuple[exp.Table, Entry]]:
         if not isinstance(query, exp.Query) or list(table_functions(query)):
@@ -119,7 +119,7 @@ def _place(entry: Entry, server: SourceServer, cut: Cut) -> TablePlace:
             return place
     raise SqlError(
         f"The table {entry.name} was not loaded at cut {cut.number}",
-        found=said(cut),
+        found=cut_text(cut),
         fix=f"name a later cut: `hudi-services cdc cuts {server.name}`",
     )
 

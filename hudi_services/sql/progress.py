@@ -22,7 +22,7 @@ class Running:
         if self._shown is not None:
             self._shown(stage)
 
-    def each(self, results: Iterator[Result]) -> Iterator[Result]:
+    def with_progress(self, results: Iterator[Result]) -> Iterator[Result]:
         """The same results; each is computed while its progress is shown, and handed on when that is gone."""
         while True:
             with progress_shown(None) as self._shown:

@@ -48,7 +48,7 @@ class Shell:
         with _Typing(self._complete) as typing:
             while True:
                 try:
-                    line = read(_MORE if self._lines.begun else _PROMPT)
+                    line = read(_MORE if self._lines.is_open else _PROMPT)
                 except EOFError:
                     echo()
                     return
@@ -56,13 +56,13 @@ class Shell:
                     echo("^C")
                     self._lines.forget()
                     continue
-                if not self._lines.begun and line.strip().rstrip(";").lower() in _ENDS:
+                if not self._lines.is_open and line.strip().rstrip(";").lower() in _ENDS:
                     return
                 self._line(line, typing)
 
     def _line(self, line: str, typing: _Typing) -> None:
         try:
-            command = None if self._lines.begun else self._asked(line.strip().rstrip(";").strip())
+            command = None if self._lines.is_open else self._shell_command(line.strip().rstrip(";").strip())
             if command is not None:
                 command()
                 return
@@ -71,14 +71,14 @@ class Shell:
                 self._statement(statement)
         except HoodieError as error:
             echo(f"{type(error).__name__}: {error}", err=True)
-            if self._lines.begun:  # it was meant to follow what has failed
+            if self._lines.is_open:  # it was meant to follow what has failed
                 self._lines.forget()
                 echo("The rest of the line was not run.", err=True)
         except KeyboardInterrupt:
             self._lines.forget()
             echo("^C: stopped; what was not committed is not there", err=True)
 
-    def _asked(self, line: str) -> Callable[[], None] | None:
+    def _shell_command(self, line: str) -> Callable[[], None] | None:
         """The action of one of the shell's own words; None for SQL."""
         word, _, about = line.partition(" ")
         if line in ("\\?", "help"):
@@ -136,7 +136,7 @@ class _Typing:
 
     def __init__(self, complete: Callable[[str, str], list[str]]) -> None:
         self._complete = complete
-        self._found: list[str] = []
+        self._candidates: list[str] = []
         self._file = _state() / "sql_history"
 
     def __enter__(self) -> _Typing:
@@ -176,8 +176,8 @@ class _Typing:
     def _next(self, word: str, number: int) -> str | None:
         assert self._readline is not None
         if number == 0:
-            self._found = self._complete(self._readline.get_line_buffer(), word)
-        return self._found[number] if number < len(self._found) else None
+            self._candidates = self._complete(self._readline.get_line_buffer(), word)
+        return self._candidates[number] if number < len(self._candidates) else None
 
 
 def _state() -> Path:

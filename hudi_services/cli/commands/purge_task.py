@@ -33,7 +33,7 @@ class PurgeTask:
         decision = table.explain(self.service, self.options)
         plan = decision.plan
         subject = plan.subject if plan is not None else subject_of(table.state(), self.service.condition)
-        bad = self._bad_rows(table, subject).found()
+        bad = self._bad_rows(table, subject).count()
         notes = Notes((f"removes {counted(bad, 'bad row')} of {self.quarantine}",) if bad else ())
         return replace(decision, stages=(*decision.stages, Facts({"quarantined": bad}), notes))
 

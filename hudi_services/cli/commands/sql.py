@@ -82,10 +82,10 @@ def _sql(
             from hudi_services.sql.shell import Shell
 
             echo(f"Tables of {catalog.path}; \\? for help")
-            Shell(connection, lambda statement: running.each(connection.run(statement)), wide=wide).loop()
+            Shell(connection, lambda statement: running.with_progress(connection.run(statement)), wide=wide).loop()
             return DONE
         last, code = None, DONE
-        for result in running.each(connection.run(text)):
+        for result in running.with_progress(connection.run(text)):
             if any(service.failed and service.counts for service in result.services):
                 code = SERVICE_FAILED
             if result.message is not None:

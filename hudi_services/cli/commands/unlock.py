@@ -32,7 +32,7 @@ def _unlock(
     locks = [*found_locks(opened.storage, opened.clock), *([elsewhere] if elsewhere is not None else [])]
     if not as_json:
         for lock in locks:
-            echo(_told(lock))
+            echo(_lock_text(lock))
         if not locks:
             echo("the table is not locked")
     if not force:
@@ -55,7 +55,7 @@ def _unlock(
         echo(f"the lock {path} was given back, or is another's by now: it stays as it is")
 
 
-def _told(lock: FoundLock) -> str:
+def _lock_text(lock: FoundLock) -> str:
     from hoodie.times import span
 
     owner = lock.owner
@@ -81,7 +81,7 @@ def _refuse_living(locks: list[FoundLock]) -> None:
     if living is not None:
         raise LockHeldError(
             f"The holder of the lock {living.path} is at work on this machine",
-            found=_told(living),
+            found=_lock_text(living),
             fix="wait for it or end it; `hudi-services unlock --force` takes the lock away, and its work is lost",
         )
 

@@ -61,13 +61,13 @@ def _watch(
             for event in opened.events(last, limit=_MOST):
                 last = event.number
                 echo(json.dumps(facts_of(event)) if as_json else _line(event))
-            sent = _told(sender, reading.registry, once=once)
+            sent = _send_alerts(sender, reading.registry, once=once)
         except StoreError as error:
             if once:
                 raise
             echo(f"tried again with the next round: {error}", err=True)
             watch_round, sent = Round(0, 0, ()), 0
-        for name in watch_round.gone:
+        for name in watch_round.removed:
             echo(f"the registry has no table {name} any more: it is forgotten", err=True)
         if once:
             if not as_json:
@@ -78,7 +78,7 @@ def _watch(
         time.sleep(max(0.0, reading.registry.watch.every - (time.monotonic() - began)))
 
 
-def _told(sender: AlertSender, registry: Registry, *, once: bool) -> int:
+def _send_alerts(sender: AlertSender, registry: Registry, *, once: bool) -> int:
     try:
         return sender.tell(registry)
     except StoreError:

@@ -46,10 +46,10 @@ def send_all(
 
 
 async def _all(bodies: Sequence[tuple[Hook, bytes]], environ: Mapping[str, str], seconds: float) -> list[str | None]:
-    return list(await asyncio.gather(*(_told(hook, body, environ, seconds) for hook, body in bodies)))
+    return list(await asyncio.gather(*(_post(hook, body, environ, seconds) for hook, body in bodies)))
 
 
-async def _told(hook: Hook, body: bytes, environ: Mapping[str, str], seconds: float) -> str | None:
+async def _post(hook: Hook, body: bytes, environ: Mapping[str, str], seconds: float) -> str | None:
     try:
         url, headers = _address(hook, environ), _headers(hook, environ)
         tries = AsyncRetrying(

@@ -28,7 +28,7 @@ _about = sa.Table(
     sa.Column("teller", sa.String(80)),
     sa.Column("until", sa.String(40)),
 )
-_told = sa.Table(
+_deliveries = sa.Table(
     "hudi_alerts_told",
     _metadata,
     sa.Column("hook", sa.String(60), primary_key=True),
@@ -111,7 +111,7 @@ class AlertStore:
 
 
 def _rows(connection: Connection, *, changing: bool = False) -> list[Delivery]:
-    query = sa.select(_told.c.row).order_by(_told.c.hook, _told.c.trouble)
+    query = sa.select(_deliveries.c.row).order_by(_deliveries.c.hook, _deliveries.c.trouble)
     result = connection.execute(query.with_for_update() if changing else query).scalars()
     return [_parsed(json.loads(row)) for row in result]
 
@@ -123,14 +123,16 @@ def _save(connection: Connection, rows: Sequence[Delivery], removed: Iterable[De
             {"hook": row.hook, "trouble": row.trouble.key, "row": json.dumps(asdict(row), default=_text)}
             for row in rows
         ]
-        connection.execute(_told.insert(), values)
+        connection.execute(_deliveries.insert(), values)
 
 
 def _delete(connection: Connection, rows: Sequence[Delivery]) -> None:
     if rows:
-        same = sa.and_(_told.c.hook == sa.bindparam("of_hook"), _told.c.trouble == sa.bindparam("of_trouble"))
+        same = sa.and_(
+            _deliveries.c.hook == sa.bindparam("of_hook"), _deliveries.c.trouble == sa.bindparam("of_trouble")
+        )
         places = [{"of_hook": row.hook, "of_trouble": row.trouble.key} for row in rows]
-        connection.execute(_told.delete().where(same), places)
+        connection.execute(_deliveries.delete().where(same), places)
 
 
 def _text(moment: datetime) -> str:

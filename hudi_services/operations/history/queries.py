@@ -108,8 +108,8 @@ def _waiting(history: History, now: datetime) -> pa.Table:
     for entry in Spool.of(history).waiting(now):
         if entry.record is not None:
             records.append(entry.record)
-        elif entry.begun is not None:
-            records.append(Record(entry.begun, KILLED if entry.dead else RUNNING))
+        elif entry.started is not None:
+            records.append(Record(entry.started, KILLED if entry.dead else RUNNING))
     return as_rows(_latest(records), now)
 
 

@@ -36,7 +36,7 @@ class Waiting:
     """The files of one run in the spool; `files` go when the run is in the history."""
 
     record: Record | None = None
-    begun: Started | None = None
+    started: Started | None = None
     dead: bool = False
     instants: Sequence[str] = ()
     files: Sequence[tuple[Storage, str]] = ()

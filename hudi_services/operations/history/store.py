@@ -111,22 +111,22 @@ def _ended(record: Record) -> datetime:
 
 
 def _killed(entry: Waiting) -> Record:
-    assert entry.begun is not None, "only of a run that began"
-    return Record(entry.begun, KILLED, message="its process is gone", instants=_completed(entry))
+    assert entry.started is not None, "only of a run that began"
+    return Record(entry.started, KILLED, message="its process is gone", instants=_completed(entry))
 
 
 def _completed(entry: Waiting) -> Sequence[str] | None:
     """The completed ones of the instants that a run began; None where the table cannot say any more."""
-    assert entry.begun is not None
+    assert entry.started is not None
     if not entry.instants:
         return ()
     try:
-        state = HoodieTable.open(entry.begun.base_path).state()
+        state = HoodieTable.open(entry.started.base_path).state()
     except (HoodieError, OSError) as error:
         _log.warning(
             "The instants that %s of table %s completed are not known: %s",
-            entry.begun.service,
-            entry.begun.table,
+            entry.started.service,
+            entry.started.table,
             error,
         )
         return None

@@ -25,7 +25,7 @@ def verdict_rows(verdicts: Iterable[Verdict]) -> list[dict[str, Any]]:
     return [
         {
             "objective": verdict.objective,
-            "met": verdict.met,
+            "met": verdict.is_met,
             "value": verdict.value,
             "limit": verdict.limit,
             "unit": verdict.unit,

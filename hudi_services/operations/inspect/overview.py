@@ -70,7 +70,7 @@ def overview(look: Look) -> Page:
     Problems of the table are among the values.
     """
     problems: list[str] = []
-    _told(problems, look.view.check)
+    _guarded(problems, look.view.check)
     future = Future.of(look.state.timeline, look.now, look.state.zone)
     problems += [str(future)] if future is not None else []
     upcoming, blockers = _next(look, problems)
@@ -85,7 +85,7 @@ def overview(look: Look) -> Page:
         "next": upcoming,
         "objectives": _objectives(look, problems),
         "blockers": [{"service": service, **blocker.as_dict()} for service, blocker in blockers],
-        "consumers": _told(problems, lambda: consumer_rows(look)[0]) or [],
+        "consumers": _guarded(problems, lambda: consumer_rows(look)[0]) or [],
         "problems": problems,
     }
     values["storage_calls"] = look.storage.calls
@@ -121,7 +121,7 @@ def _last_commits(look: Look, problems: list[str]) -> dict[str, Any]:
     rows: list[dict[str, Any]] = []
     checks: dict[str, Any] | None = None
     for instant in reversed(look.state.timeline.commits[-_COMMITS:]):
-        metadata = _told(problems, partial(read_once, look, instant))
+        metadata = _guarded(problems, partial(read_once, look, instant))
         if metadata is not None:
             rows.append(row_of(look, instant, metadata))
             checks = checks or _checks(rows[-1], metadata)
@@ -153,7 +153,7 @@ def _files(look: Look, problems: list[str]) -> dict[str, Any]:
     sizes = [file.size for part in look.view.files for file in part.base_files]
     sizes += [log.info.size for part in look.view.files for log in part.log_files]
     used = sum(file.size for file in base) + sum(logs)
-    counts = _told(problems, lambda: row_counts(look, slices).of(slices)) or {}
+    counts = _guarded(problems, lambda: row_counts(look, slices).of(slices)) or {}
     return {
         "rows_in_base_files": counts.get("rows"),
         "rows_in_logs": counts.get("log_rows"),
@@ -200,7 +200,7 @@ def _pending(look: Look, instant: Instant, problems: list[str]) -> dict[str, Any
     """A pending instant. `markers` is the number of data files that its markers name: as many were begun. Plans that
     are not carried out have no markers."""
     is_inflight = instant.state is State.INFLIGHT and instant.action.completed_as in WRITE_ACTIONS
-    markers = _told(problems, lambda: len(read_markers(look.storage, str(instant.time)))) if is_inflight else None
+    markers = _guarded(problems, lambda: len(read_markers(look.storage, str(instant.time)))) if is_inflight else None
     return {**instant_row(look, instant), "markers": markers}
 
 
@@ -215,24 +215,24 @@ def _next(look: Look, problems: list[str]) -> tuple[dict[str, Any], list[tuple[s
     result: dict[str, Any] = {}
     blockers: list[tuple[str, Blocker]] = []
     clean = own_options(look.options("clean"), CLEAN.options)
-    decided = _told(problems, lambda: CLEAN.decide(look.state, clean, look.clock))
+    decided = _guarded(problems, lambda: CLEAN.decide(look.state, clean, look.clock))
     if decided is not None:
         result["clean"] = {**planned(look, decided), "policy": decided.facts["policy"]}
         blockers += [("clean", blocker) for blocker in decided.blockers]
     archive = own_options(look.options("archive"), ARCHIVE.options)
-    moved = _told(problems, lambda: ARCHIVE.decide(look.state, archive, look.clock))
+    moved = _guarded(problems, lambda: ARCHIVE.decide(look.state, archive, look.clock))
     if moved is not None:
         result["archive"] = planned(look, moved)
         blockers += [("archive", blocker) for blocker in moved.blockers]
     if look.state.properties.is_merge_on_read:
         compact = own_options(look.options("compact"), COMPACTION.options)
-        due = _told(problems, lambda: COMPACTION.decide(look.state, compact, look.clock))
+        due = _guarded(problems, lambda: COMPACTION.decide(look.state, compact, look.clock))
         if due is not None:
             result["compact"] = {**planned(look, due), "backlog": due.facts["backlog"]}
             blockers += [("compact", blocker) for blocker in due.blockers]
     if _clusters(look):
         cluster = own_options(look.options("cluster"), CLUSTERING.options)
-        packed = _told(problems, lambda: CLUSTERING.decide(look.state, cluster, look.clock))
+        packed = _guarded(problems, lambda: CLUSTERING.decide(look.state, cluster, look.clock))
         if packed is not None:
             result["cluster"] = planned(look, packed)
             blockers += [("cluster", blocker) for blocker in packed.blockers]
@@ -247,7 +247,7 @@ def _clusters(look: Look) -> bool:
 
 def _objectives(look: Look, problems: list[str]) -> list[dict[str, Any]]:
     """The verdicts on the table by its entry in the registry; empty without an entry."""
-    facts = _told(problems, lambda: look.facts)
+    facts = _guarded(problems, lambda: look.facts)
     return verdict_rows(judge(look.entry.objectives, facts)) if look.entry is not None and facts is not None else []
 
 
@@ -283,7 +283,7 @@ def _asks(look: Look, over: Sequence[str], digest: str) -> dict[str, Any]:
     }
 
 
-def _told(problems: list[str], ask: Callable[[], Any]) -> Any:
+def _guarded(problems: list[str], ask: Callable[[], Any]) -> Any:
     """The result of `ask`; None when it raises, which becomes a problem that is listed once."""
     try:
         return ask()

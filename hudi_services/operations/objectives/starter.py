@@ -66,7 +66,7 @@ def candidates(tables: Iterable[Table], judged: Iterable[Judged], entries: Entri
         (tables_by_name[judgement.table], verdict)
         for judgement in judged
         for verdict in judgement.verdicts
-        if not verdict.met
+        if not verdict.is_met
     ]
     missed.sort(key=lambda pair: (-pair[1].urgency, pair[0].name, pair[1].objective))
     result: dict[str, Candidate] = {}

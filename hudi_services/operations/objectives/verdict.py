@@ -24,7 +24,7 @@ class Verdict:
     """
 
     objective: str
-    met: bool
+    is_met: bool
     value: float | None
     limit: float
     unit: str

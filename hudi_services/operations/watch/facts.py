@@ -28,7 +28,7 @@ def kept_facts(look: Look) -> Mapping[str, Any] | None:
         return None
     if facts is None or look.entry is None:
         return None
-    return {**facts.as_dict(), "wanted": _wanted(look.entry)}
+    return {**facts.as_dict(), "wanted": _objectives_digest(look.entry)}
 
 
 class SnapshotFacts:
@@ -56,7 +56,7 @@ class SnapshotFacts:
         if table.summary.health in ("unreadable", "absent"):
             return None
         stored = table.body.get("facts")
-        if not isinstance(stored, Mapping) or stored.get("wanted") != _wanted(entry):
+        if not isinstance(stored, Mapping) or stored.get("wanted") != _objectives_digest(entry):
             return None
         try:
             return replace(Facts.of(stored), now=self._now)
@@ -64,7 +64,7 @@ class SnapshotFacts:
             return None
 
 
-def _wanted(entry: Table) -> str:
+def _objectives_digest(entry: Table) -> str:
     """A short digest of what the facts depend on in addition to the table."""
     parts = (
         entry.objectives.model_dump(mode="json"),

@@ -25,7 +25,7 @@ class Round:
 
     tables: int
     events: int
-    gone: tuple[str, ...]
+    removed: tuple[str, ...]
 
 
 @dataclass

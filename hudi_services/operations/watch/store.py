@@ -63,7 +63,7 @@ class SnapshotStore:
     @classmethod
     def _at(cls, url: str, *, make: bool) -> SnapshotStore:
         address = _shown(url)
-        with _told(address):
+        with _error_boundary(address):
             if "://" not in url:
                 if not make and not Path(url).is_file():
                     raise _absent(address)
@@ -90,7 +90,7 @@ class SnapshotStore:
         """Before a round: a store that was deleted since, or emptied, gets its tables again. Raises as `open`."""
         if self.engine.dialect.name == "sqlite":
             self.close()  # connections that are open would go on with a file that has no name any more
-            with _told(self.shown):
+            with _error_boundary(self.shown):
                 Path(self.engine.url.database or "").parent.mkdir(parents=True, exist_ok=True)
         self._check(make=True)
 
@@ -199,7 +199,7 @@ class SnapshotStore:
         with self.writing() as connection:
             row = connection.execute(sa.select(TABLES).where(TABLES.c.name == name).with_for_update()).first()
             if row is not None and not same_table(row.base_path, summary.base_path):  # the name is another table's now
-                if not _gone(connection, row, now):
+                if not _expired(connection, row, now):
                     return 0
                 row = None
             if row is not None and before is not None and row.marks != before.marks:
@@ -259,20 +259,20 @@ class SnapshotStore:
             ]
             for name in back:
                 connection.execute(TABLES.update().where(TABLES.c.name == name).values(gone_at=None))
-            return [row.name for row in rows if row.name not in base_paths and _gone(connection, row, now)]
+            return [row.name for row in rows if row.name not in base_paths and _expired(connection, row, now)]
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        with _told(self.shown), self.engine.connect() as connection:
+        with _error_boundary(self.shown), self.engine.connect() as connection:
             yield connection.execution_options(**{_READS: True})
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        with _told(self.shown), self.engine.begin() as connection:
+        with _error_boundary(self.shown), self.engine.begin() as connection:
             yield connection
 
 
-def _gone(connection: Connection, row: Any, now: datetime) -> bool:
+def _expired(connection: Connection, row: Any, now: datetime) -> bool:
     """Return true if a table has been away for long enough: it is deleted then. If not, note since when it is away."""
     since = _time(row.gone_at)
     if since is None or since > now:  # that clock was ahead
@@ -312,7 +312,7 @@ def _serialise(engine: Engine) -> None:
 
 
 @contextmanager
-def _told(address: str) -> Iterator[None]:
+def _error_boundary(address: str) -> Iterator[None]:
     try:
         yield
     except ImportError as error:

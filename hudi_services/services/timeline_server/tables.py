@@ -89,7 +89,7 @@ class ServedTable:
         with self._lock:
             self._refuse_others(instant)
             if instant not in self._batches:
-                self._batches[instant] = self._begun(instant)
+                self._batches[instant] = self._new_batches(instant)
             return self._batches[instant]
 
     def _refuse_others(self, instant: Time) -> None:
@@ -108,7 +108,7 @@ class ServedTable:
         for completed in set(self._batches) - pending:
             self._batches.pop(completed).close()
 
-    def _begun(self, instant: Time) -> MarkerBatches:
+    def _new_batches(self, instant: Time) -> MarkerBatches:
         if not isinstance(self.storage, ReplacingStorage) or self._batching is None:
             raise ConfigError(
                 f"Table {self.storage.base_path} cannot have markers in batches",

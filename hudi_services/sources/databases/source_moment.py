@@ -73,17 +73,17 @@ def cut_at(moment: Moment, server: str, newest_first: Iterable[Cut]) -> Cut:
     if isinstance(moment, CutNumber) and newest.number < moment.number:
         raise SqlError(
             f"The server {server} has no cut {moment.number}",
-            found=f"the newest is {said(newest)}",
+            found=f"the newest is {cut_text(newest)}",
             fix=f"name one of `hudi-services cdc cuts {server}`",
         )
     raise SqlError(
         f"No cut of the server {server} is that old",
-        found=f"the oldest is {said(oldest)}",
+        found=f"the oldest is {cut_text(oldest)}",
         fix=f"name a later moment: `hudi-services cdc cuts {server}` lists the cuts",
     )
 
 
-def said(cut: Cut) -> str:
+def cut_text(cut: Cut) -> str:
     """Return a cut in words."""
     return ", ".join(part for part in (f"cut {cut.number} at {cut.position}", cut.gtid, cut.time) if part)
 
@@ -99,7 +99,7 @@ def _is_reached(moment: Moment, cut: Cut) -> bool:
     if not cut.gtid:
         raise SqlError(
             "A cut has no GTID",
-            found=said(cut),
+            found=cut_text(cut),
             fix="name the moment by a cut, a time or a place of the log",
         )
     return all(number <= moment.domains.get(domain, -1) for domain, number in _domains(cut.gtid).items())

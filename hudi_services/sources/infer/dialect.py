@@ -23,10 +23,10 @@ _POINTS = re.compile(r"[+-]?\d{1,3}(\.\d{3})+(,\d+)?")
 
 @dataclass
 class Dialect:
-    """Differences from the defaults, as keys of `source.csv` or `source.json` (`said`), the reasons for doubt by these keys
+    """Differences from the defaults, as keys of `source.csv` or `source.json` (`options`), the reasons for doubt by these keys
     (`unsure`), the names of the columns, and the paths of dates in JSON (`days`)."""
 
-    said: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
     unsure: dict[str, str] = field(default_factory=dict)
     names: list[str] = field(default_factory=list)
     days: frozenset[tuple[str, ...]] = frozenset()
@@ -41,27 +41,27 @@ def csv_dialect(heads: Sequence[Path]) -> Dialect:
     sniffed = _sniffed(texts[0])
     delimiter = sniffed["Delimiter"]
     if delimiter != ",":
-        dialect.said["delimiter"] = delimiter
+        dialect.options["delimiter"] = delimiter
     quote = sniffed["Quote"]
     if quote not in ('"', "(empty)"):
-        dialect.said["quote"] = quote
+        dialect.options["quote"] = quote
     if sniffed["Escape"] not in ("(empty)", quote, '"'):
-        dialect.said["escape"] = sniffed["Escape"]
+        dialect.options["escape"] = sniffed["Escape"]
     if sniffed["SkipRows"]:
-        dialect.said["skip_rows"] = sniffed["SkipRows"]
+        dialect.options["skip_rows"] = sniffed["SkipRows"]
         dialect.unsure["skip_rows"] = "lines before the header"
     rows = [row for text in texts for row in _rows(text, delimiter, quote)]
     if not sniffed["HasHeader"]:
-        dialect.said["header"] = [f"column_{number}" for number in range(1, len(rows[0]) + 1)]
+        dialect.options["header"] = [f"column_{number}" for number in range(1, len(rows[0]) + 1)]
         dialect.unsure["header"] = "the first line looks like a row; name the columns, or true"
     else:
         dialect.names = [name for text in texts for name in _rows(text, delimiter, quote)[0]]
     values = [value.strip() for row in rows for value in row]
     commas = [value for value in values if _COMMA_NUMBER.fullmatch(value)]
     if commas and (delimiter != "," or quote != "(empty)"):
-        dialect.said["decimal_mark"] = ","
+        dialect.options["decimal_mark"] = ","
         if any(_POINTS.fullmatch(value) for value in values):
-            dialect.said["thousands_mark"] = "."
+            dialect.options["thousands_mark"] = "."
         elif not all(len(value.rpartition(",")[2]) != 3 for value in commas):
             dialect.unsure["decimal_mark"] = f"as in {commas[0]}; or a mark of thousands?"
     return dialect
@@ -72,8 +72,10 @@ def json_dialect(heads: Sequence[Path]) -> Dialect:
     dialect = Dialect()
     texts = [text for text in (_text(path, dialect) for path in heads) if text.strip()]
     if texts and all(text.lstrip().startswith("[") for text in texts):
-        dialect.said["layout"] = "array"
-    rows = [row for text in texts for row in _objects(text, in_array="layout" in dialect.said) if isinstance(row, dict)]
+        dialect.options["layout"] = "array"
+    rows = [
+        row for text in texts for row in _objects(text, in_array="layout" in dialect.options) if isinstance(row, dict)
+    ]
     dialect.names = list(dict.fromkeys(name for row in rows for name in row))
     dialect.days = paths_of_days(rows)
     return dialect
@@ -92,12 +94,12 @@ def _text(path: Path, dialect: Dialect) -> str:
     """The text of a file. An encoding other than UTF-8 is noted in `found`."""
     raw = path.read_bytes()
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
-        dialect.said["encoding"] = "utf-16"
+        dialect.options["encoding"] = "utf-16"
         return raw.decode("utf-16", errors="replace")
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError:
-        dialect.said["encoding"] = "cp1252"
+        dialect.options["encoding"] = "cp1252"
         dialect.unsure["encoding"] = "it is no UTF-8; cp1252 is the most usual of the others"
         return raw.decode("cp1252", errors="replace")
 

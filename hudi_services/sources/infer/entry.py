@@ -144,9 +144,9 @@ def _expect(roles: Roles) -> Iterator[str]:
 
 
 def _dialect(finding: Finding) -> Iterator[str]:
-    if finding.dialect.said:
+    if finding.dialect.options:
         yield f"      {finding.file_format}:"
-        for key, value in finding.dialect.said.items():
+        for key, value in finding.dialect.options.items():
             yield f"        {key}: {_value(value)}{_remark(finding.dialect.unsure.get(key))}"
 
 

@@ -75,7 +75,7 @@ def look_at(folder: str, file_format: str | None, name: str | None) -> Finding:
             rows.num_rows,
             sample.whole,
             date_pattern([file.path for file in sample.files]),
-            replace(dialect, said={**dialect.said, **result.null_words}),
+            replace(dialect, options={**dialect.options, **result.null_words}),
             {column.name: _type(rows[column.name], sample.file_format != "parquet") for column in rows.schema},
             roles,
             renamed,
@@ -190,7 +190,7 @@ def _with_numbers(
 
     A few other values that are no numbers do not make a column text: their rows are bad ones.
     """
-    csv = Csv.model_validate(dialect.said)
+    csv = Csv.model_validate(dialect.options)
     with opened() as duck:
         words, kinds = null_words(roles.rows, csv, duck)
     numbers = mostly_numbers(roles.rows.drop_columns(list(words)), csv)
@@ -199,7 +199,7 @@ def _with_numbers(
     texts = dict.fromkeys(roles.torn, "string") | {old.get(name, name): "string" for name in words}
     types = {old.get(name, name): type_text(kind) for name, kind in {**numbers, **kinds}.items()}
     nulls = {"null_values": {old.get(name, name): null_texts for name, null_texts in words.items()}} if words else {}
-    dialect = replace(dialect, said={**dialect.said, **nulls})
+    dialect = replace(dialect, options={**dialect.options, **nulls})
     reloaded = _loaded(copy, "csv", dialect, renamed, {**texts, **types})
     return replace(reloaded, mostly=numbers, null_words=nulls)
 
@@ -216,7 +216,7 @@ def _loaded(
 ) -> _Loaded:
     """Load the sample. Files that cannot be read, or contradict themselves, are listed in `broken`. `types` are those of some
     columns."""
-    signs = {file_format: dialect.said} if dialect.said else {}
+    signs = {file_format: dialect.options} if dialect.options else {}
     declared = {"schema": types, "undeclared": "keep"} if types else {}
     feed = Feed.model_validate({**signs, **declared, "rename": renamed, "quarantine": {"files": "skip"}})
     shape = Shape.of(feed)

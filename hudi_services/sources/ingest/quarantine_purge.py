@@ -36,7 +36,7 @@ class BadRowPurge:
     def _tree(self) -> exp.Expression | None:
         return parse_condition(self.condition) if self.condition else None
 
-    def found(self) -> int:
+    def count(self) -> int:
         """The rows that `erase` would remove. Changes nothing."""
         return sum(len(lines) - len(remaining) for _, lines, remaining in self._files())
 

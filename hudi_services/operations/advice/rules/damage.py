@@ -86,7 +86,7 @@ def damages(facts: TableFacts) -> Iterator[Advice]:
 
 def leftovers(facts: TableFacts) -> Iterator[Advice]:
     """Findings of the doctor that leave rows right: something is left behind, or grows."""
-    missed = {each.objective for each in facts.objectives if not each.met}
+    missed = {each.objective for each in facts.objectives if not each.is_met}
     due = {service for service, work in facts.work.items() if work.due}
     said = {check for check, (objective, service) in _OF_SERVICES.items() if objective in missed or service in due}
     for each in facts.damages:

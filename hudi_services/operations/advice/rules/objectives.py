@@ -13,7 +13,7 @@ from hudi_services.operations.objectives.verdict import Verdict
 def objectives(facts: TableFacts) -> Iterator[Advice]:
     """Each objective that is missed."""
     for verdict in facts.objectives:
-        if verdict.met:
+        if verdict.is_met:
             continue
         loader = facts.loader
         if verdict.service != "ingest":

@@ -56,14 +56,14 @@ class FilesPlan:
     @property
     def reason(self) -> str:
         """One line for people: why these files, or why there are none."""
-        return self._told("to load")
+        return self._summary("to load")
 
     @property
     def outcome(self) -> str:
         """One line for people: what the run did with the files, once they are loaded."""
-        return self._told("loaded")
+        return self._summary("loaded")
 
-    def _told(self, chosen: str) -> str:
+    def _summary(self, chosen: str) -> str:
         left_out = [
             (self.loaded_before, "loaded before"),
             (self.unasked, "not asked for"),

@@ -122,7 +122,7 @@ class FileSchemas:
         declared = self.declared
         weighed_schemas: list[Weighed] = []
         size, some, hint = 0, False, ""
-        known_types = json_types(self._told)
+        known_types = json_types(self._text_columns)
         with text_input(self.storage, path, self.feed.json_.encoding) as source:
             for lines in line_blocks(source, self.feed.json_.layout):
                 size += sum(map(len, lines.texts))
@@ -172,7 +172,7 @@ class FileSchemas:
         return None
 
     @property
-    def _told(self) -> pa.Schema:
+    def _text_columns(self) -> pa.Schema:
         """Texts and maps, which a look at values would take for something else."""
         known = {column.name: column for schema in (self.known, self.declared) for column in schema or ()}
         return pa.schema(

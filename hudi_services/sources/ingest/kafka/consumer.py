@@ -9,7 +9,7 @@ from typing import Any
 
 from hoodie.errors import SourceUnavailableError
 from hudi_services.sources.ingest.kafka.brokers import SECONDS, Troubles, failed, library
-from hudi_services.sources.ingest.kafka.ranges import Range, gone, truncated
+from hudi_services.sources.ingest.kafka.ranges import Range, deleted_messages, truncated
 
 _AT_ONCE = 10_000  # messages of a call of the client
 _WAIT = 0.05  # seconds that such a call waits for as many: it does not return earlier with fewer
@@ -128,7 +128,7 @@ class RangeReader:
                 raise truncated(self.topic, partition, f"it ends at offset {message.offset()}")
             messages.end = messages.range.end
         elif code in (codes._AUTO_OFFSET_RESET, codes.OFFSET_OUT_OF_RANGE):
-            raise gone(self.topic, partition, messages.range.place.next)
+            raise deleted_messages(self.topic, partition, messages.range.place.next)
         elif code == codes._LOG_TRUNCATION:
             raise truncated(self.topic, partition, str(error.str()))
         elif error.fatal() or code in (codes.TOPIC_AUTHORIZATION_FAILED, codes.UNKNOWN_TOPIC_OR_PART):

@@ -46,7 +46,7 @@ def checked_places(state: TopicState, position: TopicPosition, filter_: str | No
     for partition, place in sorted(places.items()):
         start, end = state.starts[partition], state.ends[partition]
         if place.next < start:
-            raise gone(state.topic, partition, place.next, start)
+            raise deleted_messages(state.topic, partition, place.next, start)
         if place.next > end:
             raise _went_back(state.topic, partition, place.next, end)
     return places
@@ -90,7 +90,7 @@ def _made_again(state: TopicState, cause: str) -> SourceError:
     return SourceError(f"The topic {state.topic} was deleted and made again", found=cause, fix=_FRESH)
 
 
-def gone(topic: str, partition: int, offset: int, start: int | None = None) -> SourceError:
+def deleted_messages(topic: str, partition: int, offset: int, start: int | None = None) -> SourceError:
     """Messages that were never read are deleted."""
     missing = f"{counted(start - offset, 'offset')} from {offset} on" if start is not None else f"the offset {offset}"
     return SourceError(

@@ -44,7 +44,7 @@ class Duck:
         finally:
             self.connection.unregister(RELATION)
 
-    def asked(self, sql: str, *values: str) -> list[tuple[Any, ...]]:
+    def fetch(self, sql: str, *values: str) -> list[tuple[Any, ...]]:
         """The few rows that DuckDB answers. Raises duckdb.Error."""
         rows: list[tuple[Any, ...]] = self.connection.execute(sql, list(values)).fetchall()
         return rows

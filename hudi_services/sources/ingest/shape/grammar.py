@@ -37,7 +37,7 @@ class Grammar:
 
     def tree(self, text: str) -> Node:
         """The one SELECT of a text. Raises ConfigError for anything else."""
-        answer = json.loads(self.duck.asked("SELECT json_serialize_sql(?)", text)[0][0])
+        answer = json.loads(self.duck.fetch("SELECT json_serialize_sql(?)", text)[0][0])
         if answer["error"]:
             error_message = answer["error_message"]
             if answer["error_type"] == "not implemented":
@@ -56,7 +56,7 @@ class Grammar:
     def text(self, tree: Node) -> str:
         """The text of a SELECT."""
         serialised = json.dumps({"error": False, "statements": [{"node": tree, "named_param_map": []}]})
-        text: str = self.duck.asked("SELECT json_deserialize_sql(?)", serialised)[0][0]
+        text: str = self.duck.fetch("SELECT json_deserialize_sql(?)", serialised)[0][0]
         return text
 
     def expression(self, tree: Node) -> str:
@@ -74,7 +74,7 @@ class Grammar:
 def _functions() -> Mapping[str, Function]:
     """DuckDB's functions by name. `error('…')` counts as steady: it sends the row to the quarantine."""
     with opened() as duck:
-        rows = duck.asked(
+        rows = duck.fetch(
             "SELECT function_name, function_type, stability, macro_definition FROM duckdb_functions() WHERE internal"
             " ORDER BY function_type <> 'scalar', function_type <> 'macro'"
         )

@@ -45,9 +45,9 @@ def test_lines_become_statements(typed, statements):
 def test_an_open_text_waits_and_can_be_dropped():
     lines = Lines()
     assert list(lines.add("select 'abc")) == []
-    assert lines.begun
+    assert lines.is_open
     lines.forget()
-    assert not lines.begun
+    assert not lines.is_open
     assert list(lines.add("select 1;")) == ["select 1"]
 
 
@@ -167,7 +167,7 @@ def test_what_cannot_be_read_is_forgotten():
     lines = Lines()
     with pytest.raises(SqlError):
         list(lines.add("select X'zz';"))
-    assert not lines.begun
+    assert not lines.is_open
 
 
 @pytest.mark.process

@@ -24,19 +24,19 @@ def one(wanted, facts):
 
 def test_a_fresh_table():
     found = one({"freshness": "2h"}, Facts(NOW, AGO[1]))
-    assert (found.met, found.value, found.limit, found.since, found.urgency) == (True, 3600, 7200, None, 0.5)
+    assert (found.is_met, found.value, found.limit, found.since, found.urgency) == (True, 3600, 7200, None, 0.5)
 
 
 def test_a_stale_table_since_it_was_due():
     found = one({"freshness": "2h"}, Facts(NOW, AGO[6]))
-    assert (found.met, found.value, found.urgency, found.since) == (False, 6 * 3600, 3, AGO[4])
+    assert (found.is_met, found.value, found.urgency, found.since) == (False, 6 * 3600, 3, AGO[4])
     assert found.service == "ingest"
 
 
 def test_a_table_without_data_is_the_most_urgent():
     facts = Facts(NOW, None, instants=Growth.of([(AGO[1], 9)]))
     first, second = judge(Objectives.model_validate({"timeline_length": 3, "freshness": "1h"}), facts)
-    assert (first.objective, first.met, first.value, first.since, first.urgency) == (
+    assert (first.objective, first.is_met, first.value, first.since, first.urgency) == (
         "freshness",
         False,
         None,
@@ -49,34 +49,34 @@ def test_a_table_without_data_is_the_most_urgent():
 def test_logs_are_too_many_since_the_one_that_passed_the_limit():
     logs = Growth.of([(AGO[1], 10), (AGO[5], 30), (AGO[3], 30)])
     found = one({"log_ratio": 0.5}, Facts(NOW, base_bytes=100, logs=logs))
-    assert (found.met, found.value, found.since, found.service) == (False, 0.7, AGO[3], "compact")
-    assert one({"log_ratio": 0.7}, Facts(NOW, base_bytes=100, logs=logs)).met
+    assert (found.is_met, found.value, found.since, found.service) == (False, 0.7, AGO[3], "compact")
+    assert one({"log_ratio": 0.7}, Facts(NOW, base_bytes=100, logs=logs)).is_met
 
 
 def test_logs_over_no_base_file_are_urgent():
     found = one({"log_ratio": 0.5}, Facts(NOW, logs=Growth.of([(AGO[1], 10_000_000)])))
-    assert (found.met, found.urgency) == (False, MOST)
-    assert one({"log_ratio": 0.5}, Facts(NOW, logs=Growth())).met
+    assert (found.is_met, found.urgency) == (False, MOST)
+    assert one({"log_ratio": 0.5}, Facts(NOW, logs=Growth())).is_met
 
 
 @pytest.mark.parametrize(("limit", "met", "since"), [(3, True, None), (2, False, AGO[1]), (0, False, AGO[5])])
 def test_small_files_by_count(limit, met, since):
     small = Growth.of([(AGO[5], 1), (AGO[3], 1), (AGO[1], 1)])
     found = one({"small_files": limit}, Facts(NOW, base_files=10, small=small))
-    assert (found.met, found.value, found.unit, found.since) == (met, 3, "files", since)
+    assert (found.is_met, found.value, found.unit, found.since) == (met, 3, "files", since)
 
 
 def test_small_files_by_share():
     small = Growth.of([(AGO[5], 1), (AGO[3], 1), (AGO[1], 1)])
     found = one({"small_files": "20%"}, Facts(NOW, base_files=10, small=small))
-    assert (found.met, found.value, found.unit, found.since, found.urgency) == (False, 0.3, "of all", AGO[1], 1.5)
-    assert one({"small_files": 0.3}, Facts(NOW, base_files=10, small=small)).met
+    assert (found.is_met, found.value, found.unit, found.since, found.urgency) == (False, 0.3, "of all", AGO[1], 1.5)
+    assert one({"small_files": 0.3}, Facts(NOW, base_files=10, small=small)).is_met
 
 
 def test_a_clean_is_late_only_for_something_to_remove():
-    assert one({"clean_age": "1h"}, Facts(NOW, waits=None)).met
+    assert one({"clean_age": "1h"}, Facts(NOW, waits=None)).is_met
     found = one({"clean_age": "1h"}, Facts(NOW, waits=AGO[3]))
-    assert (found.met, found.since, found.urgency) == (False, AGO[2], 3)
+    assert (found.is_met, found.since, found.urgency) == (False, AGO[2], 3)
 
 
 def test_what_nobody_looked_at_is_not_judged():

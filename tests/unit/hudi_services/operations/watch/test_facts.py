@@ -59,7 +59,7 @@ def test_the_verdicts_are_those_of_a_look(store: SnapshotStore, seen: Table) -> 
     assert (looked.seen, known.seen, len(known.verdicts)) == (False, True, 5)
 
     def told(found):  # ages grow between the two
-        rows = [(each.objective, each.met, each.limit, each.since) for each in found.verdicts]
+        rows = [(each.objective, each.is_met, each.limit, each.since) for each in found.verdicts]
         return sorted(rows), {e.objective: e.value for e in found.verdicts if e.unit != "seconds"}
 
     assert told(known) == told(looked)

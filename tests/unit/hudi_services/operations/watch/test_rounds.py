@@ -33,7 +33,7 @@ def test_a_registry_that_is_half_written_for_a_round_loses_nothing(store, tmp_pa
     done = [write(table, ts=2)]
     round_by(whole.replace(str(table.base_path), str(table.base_path)[:-1]) if torn == "shorter" else torn)
     done.append(write(table, ts=3))
-    assert round_by(whole).gone == ()
+    assert round_by(whole).removed == ()
     assert reported(store) == [(str(i.time), "commit") for i in done]
 
 

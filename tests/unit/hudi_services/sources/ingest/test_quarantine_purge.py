@@ -24,7 +24,7 @@ def test_rows_and_texts(tmp_path):
     (folder / "run").mkdir(parents=True)
     (folder / "run" / "rows-0.jsonl").write_text("".join(json.dumps(line) + "\n" for line in LINES) + "no json c-1\n")
     (folder / "run" / "rows-1.jsonl").write_text(json.dumps(LINES[0]) + "\n")
-    assert purge(folder, "c-1", "7").found() == 5
+    assert purge(folder, "c-1", "7").count() == 5
     assert purge(folder, "c-1", "7").erase() == 5
     (left,) = (folder / "run").iterdir()
     assert left.name == "rows-0-ab12cd34.jsonl"
@@ -57,4 +57,4 @@ def test_a_condition_takes_no_rows_of_others(tmp_path):
         "country <> 'DE' and age > 18": 0,
     }.items():
         purge = BadRowPurge(str(tmp_path), frozenset({"id"}), frozenset(), "ab12cd34", condition)
-        assert purge.found() == number, condition
+        assert purge.count() == number, condition
