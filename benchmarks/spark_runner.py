@@ -16,6 +16,7 @@ import hoodie.spark
 from benchmarks.arrow_query import by_partition_of
 from benchmarks.parquet_splits import parquet_splits
 from benchmarks.shapes import shape_of
+from benchmarks.spark_session import spark_session
 from benchmarks.steps import (
     AS_ARROW,
     BOOTSTRAP_MODES,
@@ -42,21 +43,7 @@ def session(cores: str, memory: str, *, queries: bool) -> SparkSession:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     if not queries:  # a service, as our applications are started
         os.environ.setdefault("SPARK_SUBMIT_OPTS", JVM_OPTIONS)
-    builder = SparkSession.builder.master(f"local[{cores}]").appName("ours")
-    settings = {
-        **hoodie.spark.session_options(),
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.memory": memory,
-        "spark.sql.shuffle.partitions": cores,
-        "spark.default.parallelism": cores,
-    }
-    for key, value in settings.items():
-        builder = builder.config(key, value)
-    spark = builder.getOrCreate()
-    spark.sparkContext.setLogLevel("ERROR")
-    return spark
+    return spark_session("ours", cores, memory, hoodie.spark.session_options())
 
 
 def main(phase: str, source: str, table: str, cores: str, memory: str, kind: str) -> None:
