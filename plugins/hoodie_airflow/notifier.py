@@ -36,23 +36,27 @@ class HudiAlert(BaseNotifier):
         self.table, self.service, self.failed = table, service, failed
 
     def notify(self, context: Any) -> None:
+        self.end(context, context["ti"].task_id)
+
+    def end(self, context: Any, task_id: str) -> None:
+        """Report how this task of the run ended."""
         try:
             if not wants_explanation(context):
-                self._notify(context)
+                self._notify(context, task_id)
         except Exception:  # noqa: BLE001 - a task must not fail because of its alert
             _log.exception("No alert was sent for this task")
 
-    def _notify(self, context: Any) -> None:
+    def _notify(self, context: Any, task_id: str) -> None:
         ti, clock = context["ti"], SystemClock()
         registry = read_registry(registry_file(), only=self.table).registry
         alerts = registry.alerts
         if alerts is None or not alerts.tasks:
             return
         tables = [table for table in registry.tables if table.name == self.table]
-        if self.failed and tables and is_recorded(tables[0], alerts, ti.dag_id, ti.run_id, ti.task_id, clock):
+        if self.failed and tables and is_recorded(tables[0], alerts, ti.dag_id, ti.run_id, task_id, clock):
             return
         why = one_line(str(context.get("exception") or ""))
-        text = f"the task {ti.dag_id}.{ti.task_id} failed" + (f": {why}" if why else "")
-        trouble = Trouble("task", self.table, f"{self.service} {ti.task_id}", text, clock.now().replace(microsecond=0))
+        text = f"the task {ti.dag_id}.{task_id} failed" + (f": {why}" if why else "")
+        trouble = Trouble("task", self.table, f"{self.service} {task_id}", text, clock.now().replace(microsecond=0))
         with SnapshotStore.open(store_of(registry), make=True) as store:
             say(registry, store, trouble, clock, os.environ, stands=self.failed)

@@ -14,6 +14,7 @@ from airflow.sdk.bases.operator import BaseOperator
 
 from hoodie_airflow.approval import ApprovalWhenAsked
 from hoodie_airflow.forms import run_request, wants_explanation
+from hoodie_airflow.idle_runs import end_failures
 from hoodie_airflow.notifier import HudiAlert
 from hoodie_airflow.operator import HudiServiceOperator
 from hoodie_airflow.question import plan_link
@@ -29,18 +30,20 @@ _log = logging.getLogger(__name__)
 
 def chain(table: Table, steps: tuple[Step, ...], entries: Entries) -> None:
     """The tasks of the DAG that is being made, each after the one before it."""
-    tasks = [_task(table, step, entries) for step in steps]
+    tasks = [_task(table, step, steps, entries) for step in steps]
     for before, after in pairwise(tasks):
         before >> after
 
 
-def _task(table: Table, step: Step, entries: Entries) -> BaseOperator:
+def _task(table: Table, step: Step, steps: tuple[Step, ...], entries: Entries) -> BaseOperator:
     name = step.task_id
     match step:
         case Run():
             return _service_task(table, step, entries)
         case WhenDue():
-            return ShortCircuitOperator(task_id=name, python_callable=_looks(step.look), doc_md=WhenDue.__doc__)
+            return ShortCircuitOperator(
+                task_id=name, python_callable=_looks(table, step.look, steps), doc_md=WhenDue.__doc__
+            )
         case WhenOn():
             asks = _asks(_variable(step.switch, table), step.otherwise)
             return ShortCircuitOperator(task_id=name, python_callable=asks, doc_md=WhenOn.__doc__)
@@ -80,7 +83,9 @@ def _variable(switch: str, table: Table) -> str:
     return f"{switch}__{table.name}"
 
 
-def _looks(look: Callable[[RunRequest], Outlook]) -> Callable[[], bool]:
+def _looks(table: Table, look: Callable[[RunRequest], Outlook], steps: tuple[Step, ...]) -> Callable[[], bool]:
+    runs = [step for step in steps if isinstance(step, Run)]
+
     def due() -> bool:
         """Ends the run when there is nothing to do. The facts go to XComs of their names."""
         context = get_current_context()
@@ -92,6 +97,8 @@ def _looks(look: Callable[[RunRequest], Outlook]) -> Callable[[], bool]:
             context["ti"].xcom_push(name, fact)
         context["ti"].xcom_push(OUTLOOK, outlook.reason)
         _log.info("%s", outlook.reason)
+        if not outlook.due:
+            end_failures(table, runs, outlook.reason, context)
         return outlook.due
 
     return due

@@ -19,6 +19,10 @@ DONE, NOTHING, FAILED, KILLED, RUNNING = "done", "nothing to do", "failed", "kil
 ASKS = "asks"  # it would delete more than it may without approval, and did nothing
 """How a run ended. `killed`: its process is gone and has not said so; `instants` are those of its instants that are complete.
 `running` is shown, and in no row of the table."""
+IDLE = "idle/"
+"""The first letters of the id of runs that ended before their service started. Their records may wait for days."""
+AT_A_SHELL = ("savepoint", "doctor", "undelete", "rollback", "purge")
+"""Services that a user runs at a shell: the user sees that they failed, and may never run them again."""
 
 _MESSAGE = 2000  # characters
 COUNTS = ("rows_read", "rows_written", "files_read", "bytes_read", "files_written", "bytes_written", "files_deleted")

@@ -21,7 +21,7 @@ from hudi_services.entry.size_estimate import LOCAL, SPARK
 from hudi_services.entry.table import History
 from hudi_services.operations.history.log_filter import warnings_only
 from hudi_services.operations.history.measure import Executors, Measured
-from hudi_services.operations.history.record import Started, failed, finished
+from hudi_services.operations.history.record import IDLE, NOTHING, Record, Started, failed, finished
 from hudi_services.operations.history.recorder import Recorded
 from hudi_services.operations.history.spool import Spool
 from hudi_services.operations.history.store import deliver
@@ -141,6 +141,19 @@ def recording(
         run.end(None)
     finally:
         owner.release()
+
+
+def record_idle(recorded: Recorded, service: str, base_path: str, reason: str) -> None:
+    """Leave the record of a run that ended before its service started, as there was nothing to do.
+
+    It costs one small file: the next run of a service writes it into the table. A later one of the day takes its place, as most
+    runs of a schedule of minutes are such.
+    """
+    clock = SystemClock()
+    started = _started(recorded, service, base_path, LOCAL, None, clock.now())
+    started = replace(started, run_id=f"{IDLE}{recorded.table}/{service}/{started.began[:10]}")
+    record = Record(started, NOTHING, clock.now().isoformat(timespec="microseconds"), message=reason)
+    _try(recorded.history, f"a run of {service} without work", lambda: Spool.of(recorded.history).finish(record, ()))
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from hoodie.model.time import Time
 from hoodie.timeline import parse_time
 from hoodie.view import TableState
 from hudi_services.entry.table import History
-from hudi_services.operations.history.record import COLUMNS, KILLED, Record, as_rows
+from hudi_services.operations.history.record import COLUMNS, IDLE, KILLED, Record, as_rows
 from hudi_services.operations.history.spool import Spool, Waiting
 
 _APART = timedelta(seconds=20)
@@ -63,7 +63,8 @@ def deliver(history: History, clock: Clock) -> int:
     try:
         table.write(as_rows(records, clock.now()), "upsert", {**_WRITE, **lock})
     except LockHeldError:
-        if clock.now() - min(map(_ended, records)) > _PATIENCE:
+        waited = [_ended(record) for record in records if not record.started.run_id.startswith(IDLE)]
+        if waited and clock.now() - min(waited) > _PATIENCE:
             raise
         return 0
     for entry in spooled_runs:

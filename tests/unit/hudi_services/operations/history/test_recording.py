@@ -26,7 +26,7 @@ from hudi_services.operations.history import store
 from hudi_services.operations.history.queries import runs
 from hudi_services.operations.history.record import Record, Started
 from hudi_services.operations.history.recorder import Asker, Recorded
-from hudi_services.operations.history.recording import carried_out_recorded, delivered
+from hudi_services.operations.history.recording import carried_out_recorded, delivered, record_idle
 from hudi_services.operations.history.spool import Spool, spool_of
 from hudi_services.operations.history.store import deliver
 from hudi_services.runtime.failures import Failure
@@ -357,3 +357,17 @@ def test_a_run_is_told_before_its_record_is_delivered(tmp_path, history, monkeyp
     done, failed = left
     assert isinstance(done, ServiceResult)
     assert isinstance(failed, Failure)
+
+
+def test_records_without_work_wait_for_another_run(tmp_path, history) -> None:
+    recorded = Recorded(history, "orders")
+    record_idle(recorded, "clean", str(tmp_path), "nothing to clean")
+    record_idle(recorded, "clean", str(tmp_path), "still nothing")
+    assert len(spooled(history)) == 1
+    with recording(recorded, "compact", str(tmp_path), "local") as run:
+        run.done(ServiceResult("compact", "", acted=True))
+    assert [(row["service"], row["outcome"], row["message"]) for row in records(history)] == [
+        ("clean", "nothing to do", "still nothing"),
+        ("compact", "done", ""),
+    ]
+    assert spooled(history) == []
