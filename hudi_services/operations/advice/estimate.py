@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC
 from statistics import median
 
 import pyarrow as pa
@@ -16,20 +18,33 @@ _AMOUNTS = {"clean": "bytes_freed", "compact": "bytes_read", "cluster": "bytes_r
 """The column of the history that has what the plan's bytes are; runs of other services are all comparable."""
 
 
-def estimate(service: str, size: int, runs: pa.Table) -> float | None:
-    """The median of the seconds of the service's runs that moved about as many bytes as `size`; None with fewer than three.
+@dataclass(frozen=True)
+class Sample:
+    """A run that did its work: when it began (ISO 8601), the bytes that it moved (None: its service does not compare by them),
+    and its seconds."""
 
-    `runs` are those of one table, in the columns of the history.
-    """
+    began: str
+    bytes: int | None
+    seconds: float
+
+
+def samples_of(runs: pa.Table, service: str) -> tuple[Sample, ...]:
+    """The runs of a service that did its work, as they are ordered in `runs`, which has the columns of the history."""
     wanted = pc.and_(pc.equal(runs["service"], service), pc.equal(runs["outcome"], DONE))
     done = runs.filter(pc.and_(wanted, pc.is_valid(runs["seconds"])))
     amount = _AMOUNTS.get(service)
-    if amount is not None:
-        done = done.filter(
-            pc.and_(
-                pc.greater_equal(done[amount], size // _TIMES),
-                pc.less_equal(done[amount], size * _TIMES),
-            )
-        )
-    seconds: Sequence[float] = done["seconds"].to_pylist()
+    sizes = done[amount].to_pylist() if amount is not None else [None] * done.num_rows
+    rows = zip(done["began"].to_pylist(), sizes, done["seconds"].to_pylist(), strict=True)
+    return tuple(
+        Sample(began.astimezone(UTC).isoformat(timespec="microseconds"), size, seconds)
+        for began, size, seconds in rows
+        if amount is None or size is not None
+    )
+
+
+def estimate(size: int, samples: Iterable[Sample]) -> float | None:
+    """The median of the seconds of runs of a service that moved about as many bytes as `size`; None with fewer than three."""
+    seconds = [
+        sample.seconds for sample in samples if sample.bytes is None or size // _TIMES <= sample.bytes <= size * _TIMES
+    ]
     return median(seconds) if len(seconds) >= _FEWEST else None

@@ -18,7 +18,7 @@ from hoodie.errors import HoodieError, TableNotFoundError
 from hoodie.services.ttl.service import TTL
 from hudi_services.entry.table import Table
 from hudi_services.entry.table_choice import ChosenTable
-from hudi_services.operations.advice.estimate import estimate
+from hudi_services.operations.advice.estimate import estimate, samples_of
 from hudi_services.operations.advice.facts import (
     BadRows,
     Damage,
@@ -34,13 +34,11 @@ from hudi_services.operations.advice.schedule import starts_of
 from hudi_services.operations.doctor.registry_tables import patient
 from hudi_services.operations.doctor.rounds import look as diagnose
 from hudi_services.operations.history.queries import ENDED, last_ended
-from hudi_services.operations.history.record import ASKS, FAILED, KILLED
+from hudi_services.operations.history.record import ASKS, AT_A_SHELL, FAILED, KILLED
 from hudi_services.operations.inspect.overview import overview, planned
 from hudi_services.operations.inspect.table_look import Look, look_at
 from hudi_services.services.entries import ENTRIES, Entries
 
-_AT_A_SHELL = ("savepoint", "doctor", "undelete", "rollback")
-"""Services that a user runs at a shell: the user sees that they failed, and may never run them again."""
 T = TypeVar("T")
 
 
@@ -121,12 +119,14 @@ def _tried(ask: Callable[[], T], problems: list[str]) -> T | None:
 
 
 def _timed(work: Work, runs: pa.Table | None) -> Work:
-    return replace(work, seconds=estimate(work.service, work.bytes, runs)) if work.due and runs is not None else work
+    if not work.due or runs is None:
+        return work
+    return replace(work, seconds=estimate(work.bytes, samples_of(runs, work.service)))
 
 
 def _last_runs(runs: pa.Table) -> Iterable[LastRun]:
     for row in last_ended(runs, (*ENDED, ASKS)).to_pylist():  # one for each service
-        if row["outcome"] in (FAILED, KILLED, ASKS) and row["service"] not in _AT_A_SHELL:
+        if row["outcome"] in (FAILED, KILLED, ASKS) and row["service"] not in AT_A_SHELL:
             yield LastRun(
                 row["service"],
                 row["outcome"],

@@ -8,7 +8,8 @@ from datetime import datetime
 from typing import Any
 
 from hudi_services.entry.table import Table
-from hudi_services.operations.advice.facts import LastRun, TableFacts, Target, Unreadable
+from hudi_services.operations.advice.estimate import Sample, estimate
+from hudi_services.operations.advice.facts import LastRun, TableFacts, Target, Unreadable, Work
 from hudi_services.operations.advice.overview_facts import overview_facts
 from hudi_services.operations.advice.schedule import starts_of
 from hudi_services.services.entries import ENTRIES, Entries
@@ -20,16 +21,23 @@ def snapshot_facts(
     looked_at: datetime,
     now: datetime,
     runs: Iterable[LastRun] = (),
+    samples: Mapping[str, Iterable[Sample]] | None = None,
     entries: Entries = ENTRIES,
 ) -> TableFacts:
-    """The facts in `shown`, the values of `show table` at the time of the look. `runs` are the last ones of its services."""
+    """The facts in `shown`, the values of `show table` at the time of the look. `runs` are the last ones of its services,
+    `samples` those that did their work, by service."""
     starts = starts_of(table, now, entries)
     target = Target.of(table.base_path, table.name)
     facts = overview_facts(table.name, target, shown, now, looked_at=looked_at, starts=starts)
     last = tuple(runs)
     looked = (*facts.looked, *(("last runs",) if last else ()))
     warnings = tuple(warning for entry in entries for warning in entry.section.warnings(table))
-    return replace(facts, runs=last, looked=looked, warnings=warnings)
+    work = {service: _timed(each, (samples or {}).get(service, ())) for service, each in facts.work.items()}
+    return replace(facts, runs=last, looked=looked, warnings=warnings, work=work)
+
+
+def _timed(work: Work, samples: Iterable[Sample]) -> Work:
+    return replace(work, seconds=estimate(work.bytes, samples)) if work.due else work
 
 
 def unseen_facts(

@@ -15,14 +15,12 @@ from hudi_services.entry.alerts import Alerts
 from hudi_services.entry.table import History
 from hudi_services.operations.alerts.conditions import Observation, Trouble, has_more, joined, of_table
 from hudi_services.operations.history.queries import last_ended, runs
-from hudi_services.operations.history.record import FAILED, KILLED
+from hudi_services.operations.history.record import AT_A_SHELL, FAILED, KILLED
 from hudi_services.operations.watch.store import SnapshotStore
 from hudi_services.registry.load import Registry
 
 WINDOW = timedelta(days=7)
 """A service whose last run failed longer ago, and that has not run since, is not reported any more."""
-_AT_A_SHELL = ("savepoint", "doctor", "undelete", "rollback", "purge")
-"""Services that a person runs at a shell: the person sees that they failed, and may never run them again."""
 _BLIND_RUNS = Observation((), frozenset({("run", None)}))
 
 _log = logging.getLogger(__name__)
@@ -72,7 +70,7 @@ def _runs_of(history: History, now: datetime) -> Observation:
 def failed_runs(rows: pa.Table) -> Iterator[Trouble]:
     """Each service of a table whose last run failed or was killed; `found` as `runs` gives it, the newest first."""
     last = last_ended(rows)
-    at_a_shell = pc.and_(pc.equal(last["outcome"], FAILED), pc.is_in(last["service"], pa.array(_AT_A_SHELL)))
+    at_a_shell = pc.and_(pc.equal(last["outcome"], FAILED), pc.is_in(last["service"], pa.array(AT_A_SHELL)))
     bad = last.filter(pc.and_not(pc.is_in(last["outcome"], pa.array([FAILED, KILLED])), at_a_shell))
     for row in bad.to_pylist():  # one for each service that fails
         why = f": {row['error']}" if row["error"] else ""

@@ -60,10 +60,10 @@ def runs(
 
 
 def last_ended(rows: pa.Table, outcomes: Sequence[str] = ENDED) -> pa.Table:
-    """The last run with one of these outcomes, of each service of each table: `outcome`, `began`, `error` and `message`.
-    `found` as `runs` gives it, the newest first."""
+    """The last run with one of these outcomes, of each service of each table: outcome, times, error, message, and run of a DAG.
+    `rows` as `runs` gives it, the newest first."""
     ended = rows.filter(pc.is_in(rows["outcome"], pa.array(outcomes)))
-    names = ("outcome", "began", "error", "message")
+    names = ("outcome", "began", "ended", "error", "message", "dag_run_id")
     last = ended.group_by(["table_name", "service"], use_threads=False).aggregate([(name, "first") for name in names])
     return last.rename_columns([name.removesuffix("_first") for name in last.column_names])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -13,9 +13,11 @@ from hudi_services.operations.advice.evaluation import advise
 from hudi_services.operations.advice.facts import LastRun, TableFacts, Unreadable
 from hudi_services.operations.advice.model import Advice
 from hudi_services.operations.advice.snapshot_facts import snapshot_facts, unseen_facts
+from hudi_services.operations.history.record import ASKS, AT_A_SHELL, FAILED
 from hudi_services.operations.pages import snapshots
 from hudi_services.operations.pages.snapshots import FleetState
 from hudi_services.operations.watch.model import Snapshot, Summary
+from hudi_services.operations.watch.run_history import EndedRun
 from hudi_services.services.entries import ENTRIES, Entries
 
 
@@ -43,7 +45,8 @@ class AdvicePage:
 def advice_page(
     table: Table, known: FleetState, snapshot: Snapshot | None, now: datetime, startable: Collection[str]
 ) -> AdvicePage:
-    """The advice on a table by the watcher's last look and Airflow's last runs. `startable` are DAGs that the user may start."""
+    """The advice on a table by the watcher's last look, and by the last runs of Airflow and of the history. `startable` are DAGs
+    that the user may start."""
     facts = _facts(table, known, snapshot, now)
     at = snapshot.summary.looked_at.isoformat() if snapshot is not None else None
     rows = tuple({**each.as_dict(now), "buttons": _buttons(table, each, startable)} for each in advise(facts))
@@ -51,17 +54,34 @@ def advice_page(
 
 
 def _facts(table: Table, known: FleetState, snapshot: Snapshot | None, now: datetime) -> TableFacts:
-    successes = snapshot.summary.successes if snapshot is not None else None
-    runs = [
-        LastRun(each.service, "failed" if each.is_failed else "asks", datetime.fromisoformat(each.at).astimezone(UTC))
-        for each in snapshots.last_runs(table, known.ran, successes)
-        if each.is_failed or each.state == "asks"
-    ]
+    runs, recent = list(_runs(table, known)), known.recent.get(table.name, {})
     if snapshot is None:
         return unseen_facts(table, None, now, runs)
     if snapshot.summary.health in ("unreadable", "absent"):
         return unseen_facts(table, _unreadable(table, snapshot.summary), now, runs)
-    return snapshot_facts(table, snapshot.body["table"], snapshot.summary.looked_at, now, runs)
+    samples = {service: of_service.samples for service, of_service in recent.items()}
+    return snapshot_facts(table, snapshot.body["table"], snapshot.summary.looked_at, now, runs, samples)
+
+
+def _runs(table: Table, known: FleetState) -> Iterator[LastRun]:
+    """The last run of each service that failed, was killed or asks: by Airflow, or by the history if that has a later one."""
+    recent = known.recent.get(table.name, {})
+    by_airflow = {run.service: run for run in snapshots.last_runs(table, known)}
+    for service in dict.fromkeys((*by_airflow, *recent)):
+        run, last = by_airflow.get(service), recent[service].last if service in recent else None
+        same = last is not None and run is not None and last.dag_run == run.run
+        if run is not None and run.state == "asks":
+            yield LastRun(service, ASKS, _moment(run.at))
+        elif last is not None and not same and (run is None or _moment(last.ended) > _moment(run.at)):
+            if not last.is_success and service not in AT_A_SHELL:
+                yield LastRun(service, last.outcome, _moment(last.ended), last.error, last.message)
+        elif run is not None and run.is_failed:
+            why = last if same and last is not None and not last.is_success else EndedRun(FAILED, "", "")
+            yield LastRun(service, FAILED, _moment(run.at), why.error, why.message)
+
+
+def _moment(iso: str) -> datetime:
+    return datetime.fromisoformat(iso).astimezone(UTC)
 
 
 def _unreadable(table: Table, summary: Summary) -> Unreadable:

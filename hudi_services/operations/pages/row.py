@@ -72,7 +72,7 @@ def row(table: Table, known: FleetState, today: date) -> FleetRow:
         service.service for service in services if service.never is None and not service.runs.startswith("by hand")
     )
     seen = known.seen.get(table.name)
-    runs = last_runs(table, known.ran, seen.successes if seen is not None else None)
+    runs = last_runs(table, known)
     failed = [run.service for run in runs if run.is_failed]
     asking = [run.service for run in runs if run.state == "asks"]
     standings: list[Standing] = ["unknown" if seen is None else "gone" if _is_gone(seen) else seen.health]

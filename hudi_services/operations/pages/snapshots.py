@@ -11,6 +11,7 @@ from hudi_services.entry.table import Table
 from hudi_services.operations.pages.state import State
 from hudi_services.operations.watch.gains import Gain
 from hudi_services.operations.watch.model import Summary
+from hudi_services.operations.watch.run_history import Recent, RecentRuns
 from hudi_services.services.entries import ENTRIES
 
 
@@ -18,7 +19,7 @@ from hudi_services.services.entries import ENTRIES
 class DagOutcome:
     """The last run of a DAG: its `state` as Airflow knows it, or `asks` where it waits for a person. `at` is when it
     ended, or when it began if it has not ended, or when it was due; it has a time zone. `before` is how the one
-    before it ended, of a run that goes on."""
+    before it ended, of a run that goes on or was skipped in a pause."""
 
     run: str
     state: str
@@ -29,12 +30,13 @@ class DagOutcome:
 @dataclass(frozen=True)
 class FleetState:
     """`ran` by DAG, `seen` by table; `trouble` is why there is nothing, or nothing new, of what was seen. `gains` are of
-    the days that a page shows."""
+    the days that a page shows, `recent` are runs that histories have."""
 
     ran: Mapping[str, DagOutcome] = field(default_factory=dict)
     seen: Mapping[str, Summary] = field(default_factory=dict)
     trouble: State | None = None
     gains: Sequence[Gain] = ()
+    recent: Recent = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -56,15 +58,22 @@ class LastRun:
         return not self.later and "failed" in (self.state, self.before)
 
 
-def last_runs(
-    table: Table, ran: Mapping[str, DagOutcome], successes: Mapping[str, str] | None = None
-) -> tuple[LastRun, ...]:
-    """The last run of each service of the table that ever ran, the newest first. `successes` are those of the watcher."""
+def last_runs(table: Table, known: FleetState) -> tuple[LastRun, ...]:
+    """The last run of each service of the table that ever ran in Airflow, the newest first."""
     result = []
+    seen, recent = known.seen.get(table.name), known.recent.get(table.name, {})
+    successes = seen.successes if seen is not None else {}
     for entry in ENTRIES:
         dag = dag_id(entry.name, table.name)
-        if entry.has_dag(table) and (last := ran.get(dag)) is not None:
-            at, success = last.at.astimezone(UTC), (successes or {}).get(entry.name, "")
-            later = success if success and datetime.fromisoformat(success) > at else ""
+        if entry.has_dag(table) and (last := known.ran.get(dag)) is not None:
+            at = last.at.astimezone(UTC)
+            success = _last_success(successes.get(entry.name, ""), recent.get(entry.name))
+            later = success.isoformat() if success is not None and success > at else ""
             result.append(LastRun(entry.name, dag, last.run, last.state, at.isoformat(), last.before, later))
     return tuple(sorted(result, key=lambda run: run.at, reverse=True))
+
+
+def _last_success(by_timeline: str, recent: RecentRuns | None) -> datetime | None:
+    """The last success of a service by any means. One that had nothing to do is in the history alone."""
+    by_history = recent.last.ended if recent is not None and recent.last is not None and recent.last.is_success else ""
+    return max((datetime.fromisoformat(text) for text in (by_timeline, by_history) if text), default=None)

@@ -1,5 +1,5 @@
 """Costs and gains of services, by day, from the histories of a registry, in tables of their own beside the snapshots: a
-page of months of it reads no lake. They can be made again from the histories."""
+page of months of it reads no lake. They can be made again from the histories. The last runs of each service are kept, too."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ from hoodie import HoodieTable
 from hoodie.errors import HoodieError, StoreError, TableNotFoundError
 from hudi_services.entry.table import History
 from hudi_services.operations.history.queries import stored, sums
+from hudi_services.operations.history.record import COLUMNS
+from hudi_services.operations.watch import run_history
 from hudi_services.operations.watch.store import SnapshotStore
 
-VERSION = 1
+VERSION = 2
 """The version of these tables."""
 KEPT = timedelta(days=90)
 
@@ -70,6 +72,7 @@ def follow_gains(store: SnapshotStore, history: History, now: datetime) -> int:
     where it has not changed. Raises HoodieError, OSError."""
     with store.writing() as connection:
         _metadata.create_all(connection)
+        run_history.make(connection)
     return _follow(store, history, now)
 
 
@@ -101,14 +104,13 @@ def _follow(store: SnapshotStore, history: History, now: datetime) -> int:
         return 0
     first = (now - KEPT).astimezone(UTC).date()
     since = _changed(table, before, first) if before else first
-    if since is None:
-        days: Sequence[Gain] = ()
-        since = date.max
-    else:
-        rows = sums(stored(history, datetime.combine(since, time(), UTC)), ("day", "table_name", "service"))
-        days = [_gain(row) for row in rows.to_pylist()]  # a row for a day of a service, not for a run
+    rows = stored(history, datetime.combine(since, time(), UTC)) if since is not None else COLUMNS.empty_table()
+    by_day = sums(rows, ("day", "table_name", "service"))
+    days = [_gain(row) for row in by_day.to_pylist()]  # a row for a day of a service, not for a run
     with store.writing() as connection:
-        _replace(connection, history, since, first, days)
+        _replace(connection, history, since or date.max, first, days)
+        if since is not None:
+            run_history.keep(connection, history, since, rows, now)
         connection.execute(_followed.delete().where(_followed.c.history == history.path))
         connection.execute(_followed.insert().values(history=history.path, version=VERSION, until=until))
     return len({day.day for day in days})

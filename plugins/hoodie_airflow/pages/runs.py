@@ -100,22 +100,25 @@ def last_failure(dag_id: str) -> StreamError | None:
 
 def last_runs(dags: Collection[str]) -> dict[str, DagOutcome]:
     """The last run of each DAG: the one that began last, also for days of the past, and when it ended, or began. Runs
-    that only explain a plan are passed over. `dags` that never ran are left out."""
+    that only explain a plan are passed over, and one that was skipped in a pause ends no failure. `dags` that never ran are left
+    out."""
     result: dict[str, DagOutcome] = {}
     with create_session() as session:
         waits = select(TaskInstance.dag_id, TaskInstance.run_id).where(TaskInstance.state == _ASKS)
         asking = {(dag, run) for dag, run in session.execute(waits)}
-        for dag, run, state, at, conf in session.execute(_newest()):
-            if dag not in dags or (isinstance(conf, dict) and conf.get(OPERATION.name) == EXPLAIN):
-                continue
-            ran = DagOutcome(run, "asks" if (dag, run) in asking else str(state), at)
-            newer = result.get(dag)
-            if newer is None:
-                result[dag] = ran
-            elif str(state) in _ENDED and newer.state not in _ENDED and not newer.before:
-                result[dag] = replace(newer, before=str(state))
-        paused = _paused(session, {ran.run for ran in result.values() if ran.state == "success"})
-    return {dag: replace(ran, state="paused") if (dag, ran.run) in paused else ran for dag, ran in result.items()}
+        rows = [
+            (dag, DagOutcome(run, "asks" if (dag, run) in asking else str(state), at))
+            for dag, run, state, at, conf in session.execute(_newest())
+            if dag in dags and not (isinstance(conf, dict) and conf.get(OPERATION.name) == EXPLAIN)
+        ]
+        paused = _paused(session, {ran.run for _, ran in rows if ran.state == "success"})
+    for dag, ran in rows:
+        newer, state = result.get(dag), "paused" if (dag, ran.run) in paused else ran.state
+        if newer is None:
+            result[dag] = replace(ran, state=state)
+        elif state in _ENDED and newer.state not in _ENDED and not newer.before:
+            result[dag] = replace(newer, before=state)
+    return result
 
 
 def _paused(session: Any, runs: Collection[str]) -> set[tuple[str, str]]:

@@ -18,6 +18,7 @@ from hudi_services.operations.pages.table import Trends
 from hudi_services.operations.watch.gains import KEPT, gains_since
 from hudi_services.operations.watch.location import store_of
 from hudi_services.operations.watch.model import Event, Snapshot, Summary
+from hudi_services.operations.watch.run_history import recent_runs
 from hudi_services.operations.watch.store import SnapshotStore
 from hudi_services.operations.watch.trends import points
 from hudi_services.registry.load import Registry
@@ -41,9 +42,9 @@ def fleet_known(registry: Registry, dags: Collection[str]) -> FleetState:
     try:
         store = opened_store(registry)
         gains = gains_since(store, registry.histories, datetime.now(UTC).date() - timedelta(days=DAYS))
-        return FleetState(
-            ran, {summary.table: summary for summary in store.fleet() if _of(registry, summary)}, gains=gains
-        )
+        recent = recent_runs(store, registry.histories, datetime.now(UTC))
+        seen = {summary.table: summary for summary in store.fleet() if _of(registry, summary)}
+        return FleetState(ran, seen, gains=gains, recent=recent)
     except StoreError as error:
         return FleetState(ran, trouble=away(error))
 
@@ -56,9 +57,13 @@ def table_known(registry: Registry, name: str, dags: Collection[str]) -> Looked:
         snapshot = table if table is not None and _of(registry, table.summary) else None
         seen = {name: snapshot.summary} if snapshot is not None else {}
         gains = gains_since(store, registry.histories, datetime.now(UTC).date() - KEPT, name)
+        recent = recent_runs(store, registry.histories, datetime.now(UTC), name)
         unit, taken = points(store, name, snapshot.summary.base_path) if snapshot is not None else ("hour", ())
         return Looked(
-            FleetState(ran, seen, gains=gains), snapshot, store.newest(name, _EVENTS), Trends(unit, tuple(taken))
+            FleetState(ran, seen, gains=gains, recent=recent),
+            snapshot,
+            store.newest(name, _EVENTS),
+            Trends(unit, tuple(taken)),
         )
     except StoreError as error:
         return Looked(FleetState(ran, trouble=away(error)))

@@ -266,9 +266,10 @@ def test_the_last_run_is_the_one_that_began_last_and_did_something(server: FastA
 def test_a_run_says_who_approved_and_one_of_a_paused_table_is_no_success(server: FastAPI, registry: Path) -> None:
     client, dag, now = signed_in(server, "viewer"), "hudi_clean__visits", datetime(2026, 11, 25, tzinfo=UTC)
     with settings.Session() as session:
-        found = DagRun(dag_id=dag, run_id="held", run_type=DagRunType.MANUAL, run_after=now, state="success")
-        found.start_date = now
-        session.add(found)
+        for hours, name, state in ((1, "broken", "failed"), (0, "held", "success")):
+            found = DagRun(dag_id=dag, run_id=name, run_type=DagRunType.MANUAL, run_after=now, state=state)
+            found.start_date = now - timedelta(hours=hours)
+            session.add(found)
         session.flush()
         for name in ("approve", "clean"):
             task = TaskInstance(
@@ -289,7 +290,8 @@ def test_a_run_says_who_approved_and_one_of_a_paused_table_is_no_success(server:
     assert tasks["approve"]["answer"] == "Approved by ann, 2026-11-25 00:00:00 UTC"
     assert (tasks["clean"]["outcome"], tasks["clean"]["answer"]) == ("paused", "")
     row = next(each for each in client.get("/hudi/api/fleet").json()["tables"] if each["name"] == "visits")
-    assert [(each["run"], each["state"]) for each in row["runs"]] == [("held", "paused")]
+    assert [(each["run"], each["state"], each["before"]) for each in row["runs"]] == [("held", "paused", "failed")]
+    assert "the last run of clean failed" in row["reasons"], "a pause ends no failure"
 
 
 def test_the_store_of_the_watcher_is_read_and_its_states_are_told(server: FastAPI, registry: Path) -> None:

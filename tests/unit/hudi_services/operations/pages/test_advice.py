@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+from hudi_services.operations.advice.estimate import Sample
 from hudi_services.operations.pages.advice import Buttons, advice_page
 from hudi_services.operations.pages.snapshots import DagOutcome, FleetState
 from hudi_services.operations.watch.model import Snapshot, Summary
+from hudi_services.operations.watch.run_history import EndedRun, RecentRuns
 from hudi_services.registry.sections import table_model
 from hudi_services.services.entries import ENTRIES
 
@@ -30,11 +32,13 @@ SHOWN = {
 DAG = "hudi_compact__orders"
 
 
-def page(shown=SHOWN, health="ok", startable=(DAG,), ran=None, **summary):
+def page(shown=SHOWN, health="ok", startable=(DAG,), ran=None, recent=None, **summary):
     snapshot = (
         Snapshot(Summary("orders", "/lake/orders", health, LOOKED, **summary), {"table": shown}) if shown else None
     )
-    return advice_page(TABLE, FleetState(ran=ran or {}), snapshot, NOW, startable)
+    seen = {"orders": snapshot.summary} if snapshot is not None else {}
+    known = FleetState(ran or {}, seen, recent={"orders": recent or {}})
+    return advice_page(TABLE, known, snapshot, NOW, startable)
 
 
 def test_work_that_is_due_has_buttons_for_those_who_may_start_it():
@@ -74,6 +78,47 @@ def test_runs_that_airflow_saw_fail_or_wait():
     assert page(None, ran={DAG: DagOutcome("r", "success", LOOKED)}).advice == ()
     later = {"compact": NOW.isoformat()}  # by the command line
     assert page({**SHOWN, "next": {}}, ran={DAG: DagOutcome("r", "failed", LOOKED)}, successes=later).advice == ()
+
+
+def ended(outcome, at, dag_run="", **more):
+    moment = at.isoformat()
+    return {"compact": RecentRuns(EndedRun(outcome, moment, moment, dag_run=dag_run, **more))}
+
+
+def test_a_success_that_had_nothing_to_do_ends_a_failure():
+    failed = {DAG: DagOutcome("r", "failed", LOOKED)}
+    shown, before = {**SHOWN, "next": {}}, LOOKED - timedelta(minutes=1)
+    assert page(shown, ran=failed, recent=ended("nothing to do", NOW)).advice == ()
+    assert page(shown, ran=failed, recent=ended("done", NOW)).advice == ()
+    assert [each["kind"] for each in page(shown, ran=failed, recent=ended("nothing to do", before)).advice] == ["run"]
+    assert [each["kind"] for each in page(shown, ran=failed, recent=ended("failed", NOW)).advice] == ["run"]
+
+
+def test_the_history_says_why_a_run_failed():
+    failed, shown = {DAG: DagOutcome("r", "failed", NOW)}, {**SHOWN, "next": {}}
+    torn = {"error": "TornFileError", "message": "A file is torn"}
+    [advice] = page(shown, ran=failed, recent=ended("failed", LOOKED, "r", **torn)).advice
+    assert advice["text"] == "The last run of compact failed, since 12:00 UTC. TornFileError: A file is torn."
+    [advice] = page(shown, ran=failed, recent=ended("failed", LOOKED, "earlier", **torn)).advice
+    assert advice["text"] == "The last run of compact failed, since 12:00 UTC."
+
+
+def test_a_run_at_a_shell_that_failed_after_those_of_airflow():
+    well, shown = {DAG: DagOutcome("r", "success", LOOKED)}, {**SHOWN, "next": {}}
+    [advice] = page(shown, ran=well, recent=ended("killed", NOW)).advice
+    assert advice["text"] == "The last run of compact was killed, since 12:00 UTC."
+    goes_on = {DAG: DagOutcome("r", "running", LOOKED)}
+    assert page(shown, ran=goes_on, recent=ended("failed", NOW, "r")).advice == (), "its next try is not done"
+    at_a_shell = {"rollback": ended("failed", NOW)["compact"]}
+    assert page(shown, recent=at_a_shell).advice == ()
+
+
+def test_the_seconds_of_comparable_runs():
+    samples = tuple(Sample(NOW.isoformat(), 2000, seconds) for seconds in (1.0, 2.0, 9.0))
+    [advice] = page(recent={"compact": RecentRuns(samples=samples)}).advice
+    assert advice["effect"] == "Compacting 8 file groups, 2.0 KiB, takes about 2 s."
+    [advice] = page(recent={"compact": RecentRuns(samples=samples[:2])}).advice
+    assert advice["effect"] == "Compacting 8 file groups, 2.0 KiB."
 
 
 def test_a_table_that_cannot_be_read_or_is_gone():

@@ -11,6 +11,7 @@ import pytest
 from hudi_services.operations.pages.row import GRAVEST, FleetRow, Standing, row
 from hudi_services.operations.pages.snapshots import DagOutcome, FleetState
 from hudi_services.operations.watch.model import Health, Summary
+from hudi_services.operations.watch.run_history import EndedRun, RecentRuns
 from hudi_services.registry.sections import table_model
 from hudi_services.services.entries import ENTRIES
 
@@ -74,12 +75,21 @@ def test_a_pause_is_told_whatever_is_graver() -> None:
         (DagOutcome("r", "running", NOW, "success"), "ok"),
         (DagOutcome("r", "asks", NOW, "success"), "asks"),
         (DagOutcome("r", "success", NOW), "ok"),
+        (DagOutcome("r", "paused", NOW, "failed"), "failed"),
     ],
 )
 def test_a_run_that_goes_on_hides_no_failure(ran: DagOutcome, shown: str) -> None:
     found = row(TABLE, FleetState({"hudi_clean__t": ran}, {"t": SEEN}), NOW.date())
     assert found.state == shown
     assert ("clean waits for approval" in found.reasons) is (shown == "asks")
+
+
+@pytest.mark.parametrize(("outcome", "shown"), [("nothing to do", "ok"), ("done", "ok"), ("failed", "failed")])
+def test_a_later_success_of_any_kind_ends_a_failure(outcome: str, shown: str) -> None:
+    ran = {"hudi_clean__t": DagOutcome("r", "failed", NOW - timedelta(hours=1))}
+    later = RecentRuns(EndedRun(outcome, NOW.isoformat(), NOW.isoformat()))
+    found = row(TABLE, FleetState(ran, {"t": SEEN}, recent={"t": {"clean": later}}), NOW.date())
+    assert found.state == shown
 
 
 def test_numbers_are_those_of_the_summary() -> None:
