@@ -24,7 +24,7 @@ PAINTED = """() => new Promise(done => {
 })"""
 """Evaluates to the milliseconds from the request of a page until its data is painted."""
 _FIRST = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
-_ASKED = "performance.getEntriesByType('resource').find(each => each.name.endsWith('api/fleet')).duration"
+_FLEET_REQUEST = "performance.getEntriesByType('resource').find(each => each.name.endsWith('api/fleet')).duration"
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -57,7 +57,7 @@ def _visit(page: Page, address: str) -> tuple[float, float, float]:
     page.goto(address)
     painted = float(page.evaluate(PAINTED))
     assert page.locator("tbody tr").count(), "no tables are shown"
-    return float(page.evaluate(_FIRST)), painted, float(page.evaluate(_ASKED))
+    return float(page.evaluate(_FIRST)), painted, float(page.evaluate(_FLEET_REQUEST))
 
 
 def _search(page: Page) -> float:

@@ -42,7 +42,7 @@ from hudi_services.cli.flags import CONTEXT
 from hudi_services.cli.json_logs import logs_as_json
 from hudi_services.cli.process_context import ALONE, Surroundings
 from hudi_services.cli.service_command import service_command
-from hudi_services.runtime.failures import TOLD, Failure, tell
+from hudi_services.runtime.failures import REPORTED_ERRORS, Failure, tell
 from hudi_services.runtime.result import DONE
 from hudi_services.services.entries import ENTRIES, Entries
 
@@ -102,7 +102,7 @@ def main(arguments: Sequence[str] | None = None, group: click.Group = cli, surro
     try:
         with logs_as_json(os.environ) as logged, _failure_logged(logged):
             code = group.main(args=argv, prog_name=PROGRAM, standalone_mode=False, obj=surroundings)
-    except TOLD as error:
+    except REPORTED_ERRORS as error:
         if {"--verbose", "-v"} & set(argv):
             traceback.print_exception(error)
         return tell(error, as_json="--json" in argv)
@@ -113,7 +113,7 @@ def main(arguments: Sequence[str] | None = None, group: click.Group = cli, surro
 def _failure_logged(logged: bool) -> Iterator[None]:
     try:
         yield
-    except TOLD as error:
+    except REPORTED_ERRORS as error:
         if logged:
             failure = Failure.of(error)
             _log.error("%s: %s", failure.error, failure.what)

@@ -13,7 +13,7 @@ import click
 from hoodie.errors import ConfigError, DeleteCapError, HoodieError, UnclearCommitError
 from hudi_services.runtime.terminal import echo
 
-TOLD = (HoodieError, OSError, MemoryError, click.ClickException, click.exceptions.Abort)
+REPORTED_ERRORS = (HoodieError, OSError, MemoryError, click.ClickException, click.exceptions.Abort)
 """The errors that `tell` handles; any other is a bug and keeps its traceback."""
 
 _LOOK = "Look with `hudi-services show commits` whether it is in before you run it again"

@@ -17,7 +17,7 @@ from hudi_services.entry.call import Call, Task
 from hudi_services.entry.service import ServiceEntry
 from hudi_services.entry.table import Table
 from hudi_services.operations.history.flag import recorded_table
-from hudi_services.runtime.failures import TOLD, Failure
+from hudi_services.runtime.failures import REPORTED_ERRORS, Failure
 from hudi_services.runtime.result import Explained, Report, ServiceResult
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class HudiWorkerOperator(BaseOperator):
                 base_path, service = self.table.base_path, self.entry.name
                 with delivered(recorded):
                     report = carried_out_recorded(recorded, service, base_path, task, LocalEngine())
-        except TOLD as error:
+        except REPORTED_ERRORS as error:
             report = Failure.of(error)
         self._result = report if isinstance(report, ServiceResult) else None
         return task_output(report, self.table, self.entry, context, None, self.asks)

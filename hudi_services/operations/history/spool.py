@@ -26,7 +26,7 @@ from hudi_services.operations.history.record import Record, Started, parse_start
 
 _log = logging.getLogger(__name__)
 
-_BEGUN, _AT, _DONE = "begun", "at", "done"
+_STARTED, _AT, _DONE = "begun", "at", "done"
 _GIVEN_UP = timedelta(days=1)
 """The time for which a run on another machine, of whose processes nothing is known, counts as one that goes on."""
 
@@ -67,7 +67,9 @@ class Spool:
             _put(self.places[1], name, content)
 
     def begin(self, started: Started, owner: LockOwner) -> None:
-        self.put(f"{_id(started)}.{_BEGUN}", json.dumps({"started": asdict(started), "owner": asdict(owner)}).encode())
+        self.put(
+            f"{_id(started)}.{_STARTED}", json.dumps({"started": asdict(started), "owner": asdict(owner)}).encode()
+        )
 
     def at(self, started: Started, instant: str) -> None:
         self.put(f"{_id(started)}.{_AT}.{instant}", b"")
@@ -81,7 +83,7 @@ class Spool:
         """Forget that the run began."""
         names = [f"{_id(started)}.{_AT}.{instant}" for instant in instants]
         for place in self.places:
-            for name in (*names, f"{_id(started)}.{_BEGUN}"):
+            for name in (*names, f"{_id(started)}.{_STARTED}"):
                 place.delete(name)
 
     def waiting(self, now: datetime) -> Iterator[Waiting]:
@@ -119,7 +121,7 @@ def _waiting(files: Sequence[tuple[Storage, FileInfo]], now: datetime) -> Waitin
                 instants.append(suffix)
             elif kind == _DONE:
                 record = Record.parse(place.read(file.path))
-            elif kind == _BEGUN:
+            elif kind == _STARTED:
                 values = json.loads(place.read(file.path))
                 started, dead = parse_started(values["started"]), _dead(values["owner"], file, now)
         except FileNotFoundError:  # delivered since the listing

@@ -27,7 +27,7 @@ from hudi_services.entry.table_choice import ChosenTable
 from hudi_services.operations.objectives.facts import Facts
 from hudi_services.operations.objectives.gather import gather
 
-_TOLD = 5  # partitions in an error
+_MOST_NAMED = 5  # partitions in an error
 
 
 @dataclass(frozen=True)
@@ -59,10 +59,10 @@ class Look:
         if not partition_files.base_files and not partition_files.log_files:
             partitions = self.state.files.partitions()
             if path not in partitions:
-                more = " …" if len(partitions) > _TOLD else ""
+                more = " …" if len(partitions) > _MOST_NAMED else ""
                 raise ConfigError(
                     f"Table {self.storage.base_path} has no partition {path!r:.200}",
-                    found=f"{counted(len(partitions), 'partition')}: {', '.join(partitions[:_TOLD])}{more}",
+                    found=f"{counted(len(partitions), 'partition')}: {', '.join(partitions[:_MOST_NAMED])}{more}",
                     fix="give a path as `hudi-services show partitions` lists it",
                 )
         return path

@@ -15,7 +15,7 @@ from hudi_services.operations.inspect.history import read_once
 from hudi_services.operations.inspect.table_look import Look
 
 _KEPT = 100  # changes, the newest
-_TOLD = 50  # columns of one change
+_MOST_LINES = 50  # columns of one change
 _TYPE = 200  # characters of a type, which may be a struct of many columns
 
 Columns = Sequence[Mapping[str, str]]
@@ -46,7 +46,7 @@ def _follow(
     if columns is None or columns == before:
         return before
     lines = list(_changes(before, columns))
-    change_lines = lines[:_TOLD] + ([f"and {len(lines) - _TOLD} more"] if len(lines) > _TOLD else [])
+    change_lines = lines[:_MOST_LINES] + ([f"and {len(lines) - _MOST_LINES} more"] if len(lines) > _MOST_LINES else [])
     completed = look.completed(instant) or look.began(instant)
     changes.append({"instant": str(instant.time), "completed": completed.isoformat(), "changes": change_lines})
     return columns

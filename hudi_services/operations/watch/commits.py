@@ -11,7 +11,7 @@ from hoodie.timeline import WRITE_ACTIONS, Action
 from hudi_services.operations.watch.model import Event
 from hudi_services.operations.watch.store import SnapshotStore
 
-_TOLD = frozenset(map(str, WRITE_ACTIONS | {Action.RESTORE, Action.ROLLBACK}))
+_REPORTED = frozenset(map(str, WRITE_ACTIONS | {Action.RESTORE, Action.ROLLBACK}))
 """Actions after which a table may hold other rows."""
 _PAGE = 500  # events a statement
 
@@ -87,7 +87,7 @@ def facts_of(event: Event) -> dict[str, Any]:
 
 def _tells(event: Event) -> bool:
     # An instant from before the first look at its table has no operation here: it is reported, as it may be any.
-    return event.action in _TOLD and not event.facts.get("moves_rows")
+    return event.action in _REPORTED and not event.facts.get("moves_rows")
 
 
 def _all(store: SnapshotStore, table: str, after: int) -> Iterator[Event]:

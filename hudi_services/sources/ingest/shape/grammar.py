@@ -13,11 +13,11 @@ from hudi_services.sources.ingest.shape.duck import RELATION, Duck, opened
 
 Node = dict[str, Any]
 
-WANTED = f"write one SELECT … FROM {RELATION} [WHERE …] that looks at one row at a time"
+SELECT_FIX = f"write one SELECT … FROM {RELATION} [WHERE …] that looks at one row at a time"
 
 
 def unusable(problem: str) -> ConfigError:
-    return ConfigError("The SQL of the source cannot be used", found=problem, fix=WANTED)
+    return ConfigError("The SQL of the source cannot be used", found=problem, fix=SELECT_FIX)
 
 
 @dataclass(frozen=True)
