@@ -20,8 +20,8 @@ def contradictions(table: Table, pools: Mapping[str, int], entries: Entries) -> 
     for service in services_by_objectives(table, entries):
         restored = [name for name, mends in RESTORED_BY.items() if mends == service]
         if not any(getattr(table.objectives, name) is not None for name in restored):
-            said = f"needs an objective that it restores: {' or '.join(f'objectives.{name}' for name in restored)}"
-            yield (service, "schedule"), said
+            message = f"needs an objective that it restores: {' or '.join(f'objectives.{name}' for name in restored)}"
+            yield (service, "schedule"), message
     if wrong := undeclared_pool(table.pool, pools):
         yield ("pool",), wrong
 

@@ -341,8 +341,8 @@ class _Checker:
             self._around.setdefault(folder, position)
         for other, lies in ((outer, "lies inside"), (inner, "has inside it")):
             if other is not None and other != position:
-                there = f"{self._name(other)!r} on line {self._marked.line(('tables', other, 'base_path'))}"
-                self._add(("tables", position, "base_path"), f"{value!r} {lies} the base_path of {there}")
+                other_table = f"{self._name(other)!r} on line {self._marked.line(('tables', other, 'base_path'))}"
+                self._add(("tables", position, "base_path"), f"{value!r} {lies} the base_path of {other_table}")
 
     def _name(self, position: int) -> str:
         entry = self._marked.data["tables"][position]

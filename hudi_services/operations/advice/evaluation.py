@@ -32,4 +32,4 @@ RULES: tuple[Rule, ...] = (
 
 def advise(facts: TableFacts) -> tuple[Advice, ...]:
     """The advice on a table, the gravest first. It is empty only if nothing is damaged, missed, blocked, due or waits."""
-    return by_severity(found for rule in RULES for found in rule(facts))
+    return by_severity(advice for rule in RULES for advice in rule(facts))

@@ -47,9 +47,9 @@ class Unreadable:
     """The error that keeps a table from being read. `absent`: there is no table at its path; `awaited`: a load of ours
     will make it; `was_there`: an earlier look has found one."""
 
-    what: str
+    title: str
     fix: str = ""
-    found: str = ""
+    cause: str = ""
     absent: bool = False
     awaited: bool = False
     was_there: bool = False
@@ -62,7 +62,7 @@ class Damage:
     `grave` leaves rows right."""
 
     check: str
-    what: str
+    title: str
     remedy: str
     fixable: bool
     grave: bool = True

@@ -53,13 +53,13 @@ class Effect:
         amount = [size(self.bytes)] if self.bytes and not self.frees else []
         ends = [f"frees {size(self.bytes)}"] if self.bytes and self.frees else []
         ends += [f"takes about {length(self.seconds)}"] if self.seconds is not None else []
-        what = ", ".join([f"{self.doing} {counted(self.items, self.noun)}", *amount])
-        return f"{what}{',' if amount and ends else ''} {' and '.join(ends)}".rstrip() + "."
+        action_text = ", ".join([f"{self.doing} {counted(self.items, self.noun)}", *amount])
+        return f"{action_text}{',' if amount and ends else ''} {' and '.join(ends)}".rstrip() + "."
 
 
 @dataclass(frozen=True)
 class Advice:
-    """One thing that is wrong with `table` or waits there. `kind` and `what` stay the same as long as it does.
+    """One thing that is wrong with `table` or waits there. `kind` and `subject` stay the same as long as it does.
 
     `text` is a sentence without its end, `detail` are sentences after it. `fix` is a command that can be pasted, `remedy` says
     what no command does. `waits` is a sentence that says why nothing starts the fix. `service` and `parameters` are a DAG's
@@ -70,7 +70,7 @@ class Advice:
     table: str
     severity: Severity
     kind: str
-    what: str
+    subject: str
     text: str
     since: datetime | None = None
     _: KW_ONLY
@@ -95,7 +95,7 @@ class Advice:
             "table": self.table,
             "severity": str(self.severity),
             "kind": self.kind,
-            "what": self.what,
+            "what": self.subject,
             "text": self.sentence(now),
             "since": self.since.isoformat() if self.since is not None else None,
             "fix": self.fix or None,
@@ -114,24 +114,30 @@ def ended(text: str) -> str:
     """The text as a sentence: with a capital letter, unless it begins with a name or a path, and with one full stop. Its commands
     go without backticks."""
     first = text.split(" ", 1)[0]
-    begun = text[:1].upper() + text[1:] if first.isalpha() else text
-    return f"{begun.rstrip('.')}.".replace("`", "") if text else ""
+    capitalised = text[:1].upper() + text[1:] if first.isalpha() else text
+    return f"{capitalised.rstrip('.')}.".replace("`", "") if text else ""
 
 
-def by_severity(found: Iterable[Advice]) -> tuple[Advice, ...]:
+def by_severity(advice: Iterable[Advice]) -> tuple[Advice, ...]:
     """The gravest first, then the most urgent, then the oldest."""
     oldest = datetime.max.replace(tzinfo=UTC)
     return tuple(
         sorted(
-            found,
-            key=lambda each: (_ORDER.index(each.severity), -each.urgency, each.since or oldest, each.table, each.what),
+            advice,
+            key=lambda item: (
+                _ORDER.index(item.severity),
+                -item.urgency,
+                item.since or oldest,
+                item.table,
+                item.subject,
+            ),
         )
     )
 
 
-def exit_code(found: Iterable[Advice]) -> int:
+def exit_code(advice: Iterable[Advice]) -> int:
     """0 without advice, 2 for damage and loss, 1 for any other."""
-    return max((EXIT_CODES.get(each.severity, 1) for each in found), default=0)
+    return max((EXIT_CODES.get(item.severity, 1) for item in advice), default=0)
 
 
 def clock(moment: datetime, now: datetime) -> str:

@@ -25,6 +25,6 @@ def advised_overview(look: Look, width: int, registry: str | None = None) -> Pag
     lines = list(block(advice, look.now, width)) if advice else nothing(facts.looked, width)
     return replace(
         page,
-        values={**page.values, "advice": [each.as_dict(look.now) for each in advice]},
+        values={**page.values, "advice": [item.as_dict(look.now) for item in advice]},
         parts=[Lines(lines, "advice", whole=True), *page.parts],
     )

@@ -46,10 +46,10 @@ def rounds(reading: Reading, at_once: int, clock: Clock, registry: str | None) -
     have to name it."""
     histories = Histories(clock.now())
     tables = reading.registry.tables
-    requests = [Request(ChosenTable(each.base_path, each), registry, histories.runs_of(each)) for each in tables]
+    requests = [Request(ChosenTable(table.base_path, table), registry, histories.runs_of(table)) for table in tables]
     with ThreadPoolExecutor(at_once, thread_name_prefix="advice") as threads:
         advised = list(threads.map(lambda request: of_table(request, clock), requests))
-    wrong = [mistake(each, reading.registry.file) for each in reading.mistakes]
+    wrong = [mistake(registry_mistake, reading.registry.file) for registry_mistake in reading.mistakes]
     return _merged([*advised, *_by_name(wrong), *of_servers(reading, clock.now())])
 
 
@@ -63,8 +63,8 @@ def of_servers(reading: Reading, now: datetime, table: str | None = None) -> lis
     """The advice on the database servers whose state is kept, and on what they leave behind; with `table` on that alone."""
     registry = reading.registry
     kept = [name for name, one in registry.servers.items() if isinstance(one, DatabaseServer) and one.state is not None]
-    found = [advice for name in kept for advice in _of_server(name, reading, now)]
-    return _by_name(each for each in found if table is None or each.table == table)
+    server_advice = [advice for name in kept for advice in _of_server(name, reading, now)]
+    return _by_name(item for item in server_advice if table is None or item.table == table)
 
 
 def _of_server(name: str, reading: Reading, now: datetime) -> list[Advice]:
@@ -75,23 +75,26 @@ def _of_server(name: str, reading: Reading, now: datetime) -> list[Advice]:
         return [Advice(name, Severity.DAMAGE, "server state", name, text, fix=f"hudi-services cdc status {name}")]
 
 
-def _by_name(found: Iterable[Advice]) -> list[Advised]:
+def _by_name(advice: Iterable[Advice]) -> list[Advised]:
     names: dict[str, list[Advice]] = {}
-    for each in found:
-        names.setdefault(each.table, []).append(each)
+    for item in advice:
+        names.setdefault(item.table, []).append(item)
     return [Advised(name, "", tuple(advice)) for name, advice in names.items()]
 
 
 def _merged(advised: Sequence[Advised]) -> list[Advised]:
     """One entry for each name; those with the gravest advice first, then by name."""
     names: dict[str, Advised] = {}
-    for each in advised:
-        known = names.get(each.name)
-        names[each.name] = each if known is None else _joined(known, each)
+    for advised_table in advised:
+        known = names.get(advised_table.name)
+        names[advised_table.name] = advised_table if known is None else _joined(known, advised_table)
     order = list(Severity)
     return sorted(
         names.values(),
-        key=lambda each: (order.index(each.advice[0].severity) if each.advice else len(order), each.name),
+        key=lambda advised_table: (
+            order.index(advised_table.advice[0].severity) if advised_table.advice else len(order),
+            advised_table.name,
+        ),
     )
 
 
@@ -113,8 +116,12 @@ class Histories:
         place = identity(table.history.path)
         if place not in self._read:
             self._read[place] = self._runs(table.history)
-        found = self._read[place]
-        return found.filter(pc.equal(found["table_name"], table.name)) if found is not None else None
+        recorded_runs = self._read[place]
+        return (
+            recorded_runs.filter(pc.equal(recorded_runs["table_name"], table.name))
+            if recorded_runs is not None
+            else None
+        )
 
     def _runs(self, history: History) -> pa.Table | None:
         try:

@@ -42,8 +42,8 @@ def _sentences(trigger: Trigger, now: datetime) -> Iterator[str]:
     if trigger.continuous:
         yield "Airflow runs it continuously."
     if trigger.after:
-        what = "stream" if "stream" in trigger.after else "ingestion"
-        yield "It waits for a commit by any program." if trigger.watched else f"It waits for an {what} in Airflow."
+        noun = "stream" if "stream" in trigger.after else "ingestion"
+        yield "It waits for a commit by any program." if trigger.watched else f"It waits for an {noun} in Airflow."
     if trigger.tables:
         yield f"It waits for commits of {' and '.join(trigger.tables)}."
     if trigger.by_objectives:

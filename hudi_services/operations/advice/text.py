@@ -12,18 +12,22 @@ from hudi_services.operations.advice.rounds import Advised
 from hudi_services.runtime.text_table import wrapped
 
 _INDENT = "  "
-_KIND = max(len(each) for each in Severity)  # characters of the longest severity
+_KIND = max(len(severity) for severity in Severity)  # characters of the longest severity
 
 
 def as_text(advised: Sequence[Advised], now: datetime, width: int) -> str:
     """A block for each table that has advice, the others in one line, then the sum. `width` is in characters."""
     lines: list[str] = []
-    for each in advised:
-        if each.advice:
-            lines += [*_wrapped(f"{each.name}: {summary(each.advice)}", width, ""), *block(each.advice, now, width), ""]
-    idle = [each for each in advised if not each.advice]
+    for table_advice in advised:
+        if table_advice.advice:
+            lines += [
+                *_wrapped(f"{table_advice.name}: {summary(table_advice.advice)}", width, ""),
+                *block(table_advice.advice, now, width),
+                "",
+            ]
+    idle = [table_advice for table_advice in advised if not table_advice.advice]
     if idle:
-        names = ", ".join(each.name for each in idle)
+        names = ", ".join(table_advice.name for table_advice in idle)
         lines += _wrapped(f"Nothing to do: {names}.", width, "")
         lines += _wrapped(f"Looked at: {looked(idle)}.", width, "")
     return "\n".join(lines).rstrip()
@@ -31,15 +35,15 @@ def as_text(advised: Sequence[Advised], now: datetime, width: int) -> str:
 
 def block(advice: Sequence[Advice], now: datetime, width: int) -> Iterator[str]:
     """The lines of some advice."""
-    for each in advice:
+    for item in advice:
         indent = " " * (len(_INDENT) + _KIND + 2)
-        first, *rest = wrapped(_line(each.sentence(now)), width - len(indent))
-        yield f"{_INDENT}{each.severity.upper():<{_KIND}}  {first}"
+        first, *rest = wrapped(_line(item.sentence(now)), width - len(indent))
+        yield f"{_INDENT}{item.severity.upper():<{_KIND}}  {first}"
         yield from (f"{indent}{line}" for line in rest)
-        more = " ".join(filter(None, [str(each.effect) if each.effect is not None else "", each.remedy, each.waits]))
+        more = " ".join(filter(None, [str(item.effect) if item.effect is not None else "", item.remedy, item.waits]))
         yield from _wrapped(_line(more), width, indent)
-        if each.fix:
-            yield f"{indent}$ {each.fix}"
+        if item.fix:
+            yield f"{indent}$ {item.fix}"
 
 
 def nothing(looked_at: Sequence[str], width: int) -> list[str]:
@@ -49,13 +53,13 @@ def nothing(looked_at: Sequence[str], width: int) -> list[str]:
 
 def summary(advice: Sequence[Advice]) -> str:
     """`1 damage, 2 due`."""
-    counts = Counter(each.severity for each in advice)
+    counts = Counter(item.severity for item in advice)
     return ", ".join(f"{counts[severity]} {severity}" for severity in Severity if counts[severity])
 
 
 def looked(advised: Sequence[Advised]) -> str:
     """The parts that were looked at of all tables, in words."""
-    common = [part for part in advised[0].looked if all(part in each.looked for each in advised)]
+    common = [part for part in advised[0].looked if all(part in table_advice.looked for table_advice in advised)]
     return ", ".join(common) or counted(len(advised), "table")
 
 

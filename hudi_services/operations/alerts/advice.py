@@ -65,4 +65,4 @@ def _covered(alerts: Alerts, advice: Advice) -> bool:
 def _trouble(advice: Advice) -> Trouble:
     fix = f"Fix: {advice.fix}" if advice.fix else advice.remedy
     text = " ".join(filter(None, (f"{advice.text}.", advice.detail, advice.waits, fix)))
-    return Trouble("advice", advice.table, f"{advice.kind} {advice.what}", text, advice.since)
+    return Trouble("advice", advice.table, f"{advice.kind} {advice.subject}", text, advice.since)

@@ -288,11 +288,11 @@ def _states(name: str, status: ServerStatus, *, no_cut: bool) -> Iterator[State]
         yield from _log_states(status.log, name)
     parked = [table for table in status.tables if table.state == "parked"]
     if parked:
-        what = (
+        title = (
             f"{counted(len(parked), 'table')} parked" if len(parked) > 1 else f"The table {parked[0].table} is parked"
         )
         resume = " ".join(f"--resume {table.table}" for table in parked[:3])
-        yield State("warning", what, "Runs leave parked tables out until a user resumes them.", f"{sync} {resume}")
+        yield State("warning", title, "Runs leave parked tables out until a user resumes them.", f"{sync} {resume}")
 
 
 def _log_states(log: LogLeft, name: str) -> Iterator[State]:

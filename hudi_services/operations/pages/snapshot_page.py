@@ -230,9 +230,9 @@ def _waiting(name: str, shown: Mapping[str, Any], looked_at: datetime) -> Iterat
             text += f", {counted(markers, 'data file')} begun by its markers"
         yield Waiting("pending", text, instant["began"], command)
     for lock in shown["locks"]:
-        gone = lock["alive"] is False
-        text = f"{lock['path']}, {lock['holder']}{', which is gone' if gone else ''}"
-        yield Waiting("lock", text, since(lock["age"]), f"hudi-services unlock --table {name}" if gone else None)
+        is_dead = lock["alive"] is False
+        text = f"{lock['path']}, {lock['holder']}{', which is gone' if is_dead else ''}"
+        yield Waiting("lock", text, since(lock["age"]), f"hudi-services unlock --table {name}" if is_dead else None)
 
 
 def _command(text: str) -> str | None:

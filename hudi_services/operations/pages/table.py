@@ -94,8 +94,8 @@ def table_page(
     if snapshot is not None and looked is not None and snapshot.summary.health in ("absent", "unreadable"):
         since = snapshot.summary.since
         when = f" since {since:%Y-%m-%d %H:%M:%S} UTC" if since is not None else ""
-        what = "The table is gone" if snapshot.summary.health == "absent" else "The table cannot be read"
-        states.append(State("error", f"{what}{when}", "The values below were seen before that."))
+        title = "The table is gone" if snapshot.summary.health == "absent" else "The table cannot be read"
+        states.append(State("error", f"{title}{when}", "The values below were seen before that."))
     declared = _declared(table, now)
     if snapshot is not None and looked is not None:  # the registry need not say it of a table that is there
         declared = replace(declared, type=snapshot.body["table"]["type"])

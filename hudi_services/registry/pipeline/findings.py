@@ -56,8 +56,8 @@ class Section:
 
     def only(self, key: str, value: str, otherwise: str) -> None:
         """Refuse an option with another value than the one that is true here."""
-        said = self.text(key)
-        if said is not None and said.lower() != value:
+        text = self.text(key)
+        if text is not None and text.lower() != value:
             self.refuse(key, otherwise)
 
     def refuse(self, key: str, message: str) -> None:

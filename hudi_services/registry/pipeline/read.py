@@ -106,8 +106,8 @@ def _items(data: dict[str, Any], name: str, findings: Findings) -> Iterator[Sect
             findings.refusals.append(((name, position), "must be a mapping"))
 
 
-def _placed(file: str, marked: Marked, found: list[tuple[Path, str]]) -> Iterator[Mistake]:
-    for path, message in sorted(found, key=lambda one: marked.line(one[0])):
+def _placed(file: str, marked: Marked, findings: list[tuple[Path, str]]) -> Iterator[Mistake]:
+    for path, message in sorted(findings, key=lambda one: marked.line(one[0])):
         yield Mistake(file, marked.line(path), _key(path), message)
 
 

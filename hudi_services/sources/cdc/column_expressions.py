@@ -88,8 +88,8 @@ class AddedColumns:
         """Images with the added columns. Those that are null are not computed."""
         schema = pa.schema(list(images.type))
         own, has = self._own(schema), pc.is_valid(images)
-        there = images.filter(has)
-        columns = dict(zip(schema.names, there.flatten(), strict=True))
+        present = images.filter(has)
+        columns = dict(zip(schema.names, present.flatten(), strict=True))
         rows = self._added(pa.table([columns[name] for name in own.names], schema=own), stored)
         places = pc.if_else(has, pc.subtract(pc.cumulative_sum(has.cast(pa.int64())), 1), None)
         fields = list(rows.schema)

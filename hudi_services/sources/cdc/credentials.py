@@ -86,9 +86,9 @@ def _of_json(text: str) -> Credentials:
     )
 
 
-def _unusable(variable: str, found: str) -> ConfigError:
+def _unusable(variable: str, cause: str) -> ConfigError:
     return ConfigError(
         f"The environment variable {variable} names no server",
-        found=found,
+        found=cause,
         fix=f"set {variable} to mysql://USER:PASSWORD@HOST:PORT. In a password, write `@`, `:` and `/` as %40, %3A and %2F",
     )

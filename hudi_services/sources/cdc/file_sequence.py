@@ -16,13 +16,13 @@ _FILE = re.compile(r"(?P<number>[0-9]{10})\.json")
 
 @dataclass(frozen=True)
 class FileSequence:
-    """The documents of the server `server` in `folder`. `kept` of them stay. `what` names one in messages."""
+    """The documents of the server `server` in `folder`. `kept` of them stay. `noun` names one in messages."""
 
     storage: Storage
     server: str
     folder: str
     kept: int
-    what: str
+    noun: str
 
     def latest(self) -> tuple[int, dict[str, Any]] | None:
         """Return the newest document and its number, None where there is none.
@@ -57,7 +57,7 @@ class FileSequence:
         """Return the error for a document with other contents."""
         path = self._path(number)
         return CorruptTableError(
-            f"The {self.what} {path} of the server {self.server} cannot be read",
+            f"The {self.noun} {path} of the server {self.server} cannot be read",
             found=f"{type(error).__name__}: {error}",
             fix=f"delete the file {join(self.storage.base_path, path)}: each table knows its own position",
         )

@@ -60,11 +60,11 @@ class LakeColumns:
                 "expressions",
             ),
         )
-        for key, what, noun, remedy in ways:
+        for key, aspect, noun, remedy in ways:
             stored, given = load.get(key, ""), self.texts.get(key, "")
             if stored != given:
                 raise ConfigError(
-                    f"The {what} in another way than this load would",
+                    f"The {aspect} in another way than this load would",
                     found=f"{stored or f'no {noun}'} in the table, {given or f'no {noun}'} here",
                     fix=f"use the {remedy} of the table, or load into another path",
                 )

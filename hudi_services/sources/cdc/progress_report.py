@@ -99,20 +99,20 @@ class ProgressReport:
         if tables:
             rows = sum(self._estimates.get(table, 0) for table in tables)
             self._note(
-                lambda found: replace(
-                    found, to_load=found.to_load + len(tables), rows_to_load=found.rows_to_load + rows
+                lambda progress: replace(
+                    progress, to_load=progress.to_load + len(tables), rows_to_load=progress.rows_to_load + rows
                 )
             )
 
     def read(self, table: str, rows: int) -> None:
         estimate = self._estimates.get(table, 0)
-        self._note(lambda found: replace(found, loading={**found.loading, table: Loading(rows, estimate)}))
+        self._note(lambda progress: replace(progress, loading={**progress.loading, table: Loading(rows, estimate)}))
 
     def loaded(self, table: str) -> None:
-        self._note(lambda found: without_table(found, table))
+        self._note(lambda progress: without_table(progress, table))
 
     def log_kept(self, kept: LogRetention) -> None:
-        self._note(lambda found: replace(found, kept=kept))
+        self._note(lambda progress: replace(progress, kept=kept))
 
     def ended(self) -> None:
         self._progress = replace(self._progress, ended=self.clock.now().isoformat())

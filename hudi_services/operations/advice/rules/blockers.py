@@ -39,7 +39,7 @@ def plans(facts: TableFacts) -> Iterator[Advice]:
         if service is None:
             continue
         held = _holds(facts, pending.instant)
-        owner = next((each.owner for each in held if each.owner), None)
+        owner = next((hold.owner for hold in held if hold.owner), None)
         yield Advice(
             facts.table,
             Severity.WAITING,
@@ -64,7 +64,7 @@ def writes(facts: TableFacts) -> Iterator[Advice]:
 
 def _write(facts: TableFacts, pending: PendingInstant, held: list[Held]) -> Advice:
     files = f", {counted(pending.files, 'data file')} begun" if pending.files is not None else ""
-    owner = next((each.owner for each in held if each.owner), None)
+    owner = next((hold.owner for hold in held if hold.owner), None)
     fix = facts.target.first_command(held[0].fix) if held else ""
     return Advice(
         facts.table,
@@ -84,24 +84,24 @@ def _owned(owner: str | None) -> str:
 
 
 def _keeps(held: list[Held]) -> str:
-    return "".join(f" It holds back {each.service}: {each.held}." for each in held[:1])
+    return "".join(f" It holds back {hold.service}: {hold.held}." for hold in held[:1])
 
 
 def savepoints(facts: TableFacts) -> Iterator[Advice]:
     """Complete instants that hold a service back: savepoints, and commits that a consumer has not read."""
-    pending = {each.instant for each in facts.pending}
-    instants = dict.fromkeys(each.instant for each in facts.held if each.instant not in pending)
+    pending = {pending_plan.instant for pending_plan in facts.pending}
+    instants = dict.fromkeys(hold.instant for hold in facts.held if hold.instant not in pending)
     for instant in instants:
         held = _holds(facts, instant)
-        first, services = held[0], " and ".join(dict.fromkeys(each.service for each in held))
+        first, services = held[0], " and ".join(dict.fromkeys(hold.service for hold in held))
         whose = f" {ended(first.owner)}" if first.owner else ""
-        which = f", {first.reason}," if first.action != "savepoint" else ""
+        reason_text = f", {first.reason}," if first.action != "savepoint" else ""
         yield Advice(
             facts.table,
             Severity.WAITING,
             "held",
             instant,
-            f"{first.action.capitalize()} {instant}{which} holds back {services}",
+            f"{first.action.capitalize()} {instant}{reason_text} holds back {services}",
             first.since,
             detail=f"Held back: {first.held}.{whose}",
             fix=_safe(facts, first.fix),
@@ -118,10 +118,10 @@ def _safe(facts: TableFacts, fix: str) -> str:
 def locks(facts: TableFacts) -> Iterator[Advice]:
     """Locks whose holder is gone, and locks that are held for long."""
     for lock in facts.locks:
-        gone = lock.alive is False
-        if not gone and (lock.since is None or facts.now - lock.since <= _LONG):
+        is_dead = lock.alive is False
+        if not is_dead and (lock.since is None or facts.now - lock.since <= _LONG):
             continue
-        state = "Its holder is gone" if gone else "It is held for longer than writes take"
+        state = "Its holder is gone" if is_dead else "It is held for longer than writes take"
         yield Advice(
             facts.table,
             Severity.WAITING,
@@ -130,9 +130,9 @@ def locks(facts: TableFacts) -> Iterator[Advice]:
             ended(f"{lock.holder} holds the lock {lock.path}")[:-1],
             lock.since,
             detail=f"{state}.",
-            fix=facts.target.command("unlock" if gone else "show locks"),
+            fix=facts.target.command("unlock" if is_dead else "show locks"),
         )
 
 
 def _holds(facts: TableFacts, instant: str) -> list[Held]:
-    return [each for each in facts.held if each.instant == instant]
+    return [hold for hold in facts.held if hold.instant == instant]

@@ -30,7 +30,7 @@ def unreadable(facts: TableFacts) -> Iterator[Advice]:
     if error.absent:
         yield _awaited(facts) if error.awaited else _absent(facts, error)
         return
-    text = f"The table cannot be read: {error.what.rstrip('.')}"
+    text = f"The table cannot be read: {error.title.rstrip('.')}"
     fix = _run(facts, error.fix) or facts.target.command("doctor")
     yield Advice(
         facts.table,
@@ -39,7 +39,7 @@ def unreadable(facts: TableFacts) -> Iterator[Advice]:
         "",
         text,
         error.since,
-        detail=ended(error.found),
+        detail=ended(error.cause),
         fix=fix,
         remedy=ended(error.fix),
     )
@@ -69,16 +69,16 @@ def _absent(facts: TableFacts, error: Unreadable) -> Advice:
 
 def damages(facts: TableFacts) -> Iterator[Advice]:
     """Findings of the doctor that leave rows lost or wrong; without the doctor, problems that a look at the table met."""
-    grave = [each for each in facts.damages if each.grave]
-    yield from (_finding(facts, each, Severity.DAMAGE) for each in grave)
+    grave = [damage for damage in facts.damages if damage.grave]
+    yield from (_finding(facts, damage, Severity.DAMAGE) for damage in grave)
     for problem in facts.problems if not grave else ():
-        what, _, remedy = problem.partition(" To do: ")
+        title, _, remedy = problem.partition(" To do: ")
         yield Advice(
             facts.table,
             Severity.DAMAGE,
             "problem",
-            what,
-            what.rstrip("."),
+            title,
+            title.rstrip("."),
             fix=_run(facts, remedy) or facts.target.command("doctor"),
             remedy=ended(remedy),
         )
@@ -86,26 +86,26 @@ def damages(facts: TableFacts) -> Iterator[Advice]:
 
 def leftovers(facts: TableFacts) -> Iterator[Advice]:
     """Findings of the doctor that leave rows right: something is left behind, or grows."""
-    missed = {each.objective for each in facts.objectives if not each.is_met}
+    missed = {verdict.objective for verdict in facts.objectives if not verdict.is_met}
     due = {service for service, work in facts.work.items() if work.due}
-    said = {check for check, (objective, service) in _OF_SERVICES.items() if objective in missed or service in due}
-    for each in facts.damages:
-        if not each.grave and each.check not in said.union(_ELSEWHERE):
-            yield _finding(facts, each, Severity.DUE)
+    reported = {check for check, (objective, service) in _OF_SERVICES.items() if objective in missed or service in due}
+    for damage in facts.damages:
+        if not damage.grave and damage.check not in reported.union(_ELSEWHERE):
+            yield _finding(facts, damage, Severity.DUE)
 
 
-def _finding(facts: TableFacts, found: Damage, severity: Severity) -> Advice:
-    amount = f" ({size(found.bytes)})" if found.bytes and found.count == 1 else ""
-    run = facts.target.command("doctor --fix") if found.fixable else _run(facts, found.remedy)
+def _finding(facts: TableFacts, damage: Damage, severity: Severity) -> Advice:
+    amount = f" ({size(damage.bytes)})" if damage.bytes and damage.count == 1 else ""
+    run = facts.target.command("doctor --fix") if damage.fixable else _run(facts, damage.remedy)
     return Advice(
         facts.table,
         severity,
         "doctor",
-        found.check,
-        f"{ended(found.what)[:-1]}{amount}",
-        detail=f"It is the first of {counted(found.count, 'finding')}." if found.count > 1 else "",
+        damage.check,
+        f"{ended(damage.title)[:-1]}{amount}",
+        detail=f"It is the first of {counted(damage.count, 'finding')}." if damage.count > 1 else "",
         fix=run or facts.target.command("doctor"),
-        remedy="" if run else ended(found.remedy),
+        remedy="" if run else ended(damage.remedy),
     )
 
 

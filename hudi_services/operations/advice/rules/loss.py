@@ -66,17 +66,17 @@ def quarantine(facts: TableFacts) -> Iterator[Advice]:
 
 def checks(facts: TableFacts) -> Iterator[Advice]:
     """Data that was loaded though it failed checks."""
-    found = facts.failed_checks
-    if found is None:
+    failed_checks = facts.failed_checks
+    if failed_checks is None:
         return
     yield Advice(
         facts.table,
         Severity.WAITING,
         "checks",
-        found.instant,
+        failed_checks.instant,
         "The newest load broke expectations of its data",
-        found.since,
-        detail=f"{found.text}.",
+        failed_checks.since,
+        detail=f"{failed_checks.text}.",
         remedy="Deliver corrected files, or correct `expect` of the source.",
         waits="It waits for a user.",
     )

@@ -42,7 +42,7 @@ def parameters(facts: TableFacts, service: str) -> Mapping[str, Any]:
 
 def _needs_force(facts: TableFacts, service: str) -> bool:
     work = facts.work.get(service)
-    waits = any(service_of_plan(each.action) == service for each in facts.pending)
+    waits = any(service_of_plan(pending_plan.action) == service for pending_plan in facts.pending)
     return service in _FORCED and not waits and work is not None and not work.due
 
 
@@ -62,7 +62,7 @@ def why_not_started(facts: TableFacts, service: str) -> str:
     if work is not None and work.over:
         since = f" since {clock(work.asked_since, facts.now)}" if work.asked_since is not None else ""
         return f"It needs an approval{since}: it would delete {'; '.join(work.over)}."
-    held = next((each for each in facts.held if each.service == service and not each.completed), None)
+    held = next((hold for hold in facts.held if hold.service == service and not hold.completed), None)
     if held is not None:
         return f"It is held back by {held.action} {held.instant}, {held.reason}, since {clock(held.since, facts.now)}."
     if service in facts.starts:

@@ -15,7 +15,7 @@ _MESSAGE = 160  # characters of an error
 
 def due(facts: TableFacts) -> Iterator[Advice]:
     """Each service that would do something now. One whose plan needs an approval waits for a user."""
-    covered = {each.service for each in facts.objectives if not each.is_met}
+    covered = {verdict.service for verdict in facts.objectives if not verdict.is_met}
     for service, work in facts.work.items():
         if not work.due or service in covered:
             continue

@@ -105,14 +105,16 @@ class _Decoding:
         else:
             self._others(envelope, shape)
 
-    def _changes(self, found: envelopes.Envelope, written: ConnectType) -> None:
+    def _changes(self, parsed_envelope: envelopes.Envelope, written: ConnectType) -> None:
         try:
             envelope = envelope_of(written, self.known, json=True)
         except FaultError as error:
-            self.outcome.reject(found.places, str(error))
+            self.outcome.reject(parsed_envelope.places, str(error))
             return
         kind = envelope.raw(source=self.settings.table is not None)
-        for numbers, payloads in JsonObjects(kind, self.outcome.errors).read(found.texts, found.places):
+        for numbers, payloads in JsonObjects(kind, self.outcome.errors).read(
+            parsed_envelope.texts, parsed_envelope.places
+        ):
             self._assembly.add(numbers, payloads, envelope)
 
     def _bare(self, envelope: envelopes.Envelope) -> None:

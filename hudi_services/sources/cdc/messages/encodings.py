@@ -62,8 +62,8 @@ def validity(like: pa.Array) -> pa.Buffer | None:
     """Return a bitmap of the values that are not null, None without nulls."""
     if not like.null_count:
         return None
-    there = like.is_valid().to_numpy(zero_copy_only=False)
-    return pa.py_buffer(np.packbits(there, bitorder="little"))
+    valid = like.is_valid().to_numpy(zero_copy_only=False)
+    return pa.py_buffer(np.packbits(valid, bitorder="little"))
 
 
 def decimals(numbers: pa.Array, precision: int, scale: int) -> pa.Array:
@@ -91,8 +91,8 @@ def _little_endian(numbers: pa.Array, width: int) -> np.ndarray:
     if numbers.null_count < len(numbers) and int(lengths[numbers.is_valid().to_numpy(zero_copy_only=False)].min()) < 1:
         raise ValueError("a number without a byte")
     values = np.zeros((len(numbers), width), np.uint8)
-    there = np.flatnonzero(lengths)
-    values[there[content[offsets[there]] >= 0x80]] = 0xFF
+    non_empty = np.flatnonzero(lengths)
+    values[non_empty[content[offsets[non_empty]] >= 0x80]] = 0xFF
     rows = np.repeat(np.arange(len(numbers)), lengths)
     columns = np.repeat(offsets[1:], lengths) - 1 - np.arange(len(content))
     values[rows, columns] = content
@@ -113,18 +113,18 @@ def digits(whole: pa.Array, scale: int) -> pa.Array:
 def bit_bytes(values: pa.Array, width: int) -> pa.Array:
     """Return values of `width` bytes, the highest first, of bytes with the lowest first. Raises ValueError for longer ones."""
     little = _padded(values, width)
-    return binary_of(np.where(_there(values), width, 0), little[_there(values), ::-1].reshape(-1), values)
+    return binary_of(np.where(_is_valid(values), width, 0), little[_is_valid(values), ::-1].reshape(-1), values)
 
 
 def padded_bytes(values: pa.Array, width: int) -> pa.Array:
     """Return values of `width` bytes, with zeros at the end. Raises ValueError for longer ones."""
     filled = _padded(values, width)
-    return binary_of(np.where(_there(values), width, 0), filled[_there(values)].reshape(-1), values)
+    return binary_of(np.where(_is_valid(values), width, 0), filled[_is_valid(values)].reshape(-1), values)
 
 
-def _there(values: pa.Array) -> np.ndarray:
-    there: np.ndarray = values.is_valid().to_numpy(zero_copy_only=False)
-    return there
+def _is_valid(values: pa.Array) -> np.ndarray:
+    valid: np.ndarray = values.is_valid().to_numpy(zero_copy_only=False)
+    return valid
 
 
 def _padded(values: pa.Array, width: int) -> np.ndarray:

@@ -75,14 +75,14 @@ def _payload(message: bytes) -> tuple[int, int, bytes | None]:
         text = message.decode()
     except UnicodeDecodeError as error:
         raise FaultError(f"bytes that are no UTF-8: {error.reason} at {error.start}") from None
-    found: dict[str, tuple[int, int]] = {}
+    spans: dict[str, tuple[int, int]] = {}
     at = 0
-    while (name := _NAME.match(text, at)) is not None and (name[1] == "{") == (not found) and name[2] not in found:
+    while (name := _NAME.match(text, at)) is not None and (name[1] == "{") == (not spans) and name[2] not in spans:
         _, at = _DECODER.raw_decode(text, name.end())
-        found[name[2]] = (name.end(), at)
-    if _END.fullmatch(text, at) is None or set(found) != {"schema", "payload"}:
+        spans[name[2]] = (name.end(), at)
+    if _END.fullmatch(text, at) is None or set(spans) != {"schema", "payload"}:
         parsed(message)  # raises for no JSON
         return 0, len(message), None  # an object that has another meaning of these names
-    begin, end = (len(text[:place].encode()) for place in found["payload"])
-    schema = text[slice(*found["schema"])]
+    begin, end = (len(text[:place].encode()) for place in spans["payload"])
+    schema = text[slice(*spans["schema"])]
     return begin, end, None if schema == "null" else schema.encode()

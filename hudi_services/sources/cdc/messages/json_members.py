@@ -11,17 +11,17 @@ class UnknownColumnError(Exception):
     """Objects have a member that their type lacks."""
 
 
-def check_type(found: pa.DataType, kind: pa.DataType) -> None:
-    """Raise UnknownColumnError if `found`, the type that a reader inferred, has members with values that `kind` lacks."""
-    if pa.types.is_struct(found) and pa.types.is_struct(kind):
-        for part in found.fields:
+def check_type(parsed_type: pa.DataType, kind: pa.DataType) -> None:
+    """Raise UnknownColumnError if `parsed_type`, the type that a reader inferred, has members with values that `kind` lacks."""
+    if pa.types.is_struct(parsed_type) and pa.types.is_struct(kind):
+        for part in parsed_type.fields:
             place = kind.get_field_index(part.name)
             if place >= 0:
                 check_type(part.type, kind.field(place).type)
             elif not _is_empty(part.type):
                 raise UnknownColumnError(part.name)
-    elif pa.types.is_list(found) and pa.types.is_list(kind):
-        check_type(found.value_type, kind.value_type)
+    elif pa.types.is_list(parsed_type) and pa.types.is_list(kind):
+        check_type(parsed_type.value_type, kind.value_type)
 
 
 def check_value(value: Any, kind: pa.DataType) -> None:

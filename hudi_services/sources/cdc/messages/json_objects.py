@@ -85,8 +85,8 @@ class JsonObjects:
             raise ValueError("several objects in one text")
         structs = table[_MEMBER].combine_chunks()
         if self._rows is not None:
-            for found, known in _rows_of(structs.type, self._kind, self._rows):
-                check_type(found, known)
+            for parsed_type, known in _rows_of(structs.type, self._kind, self._rows):
+                check_type(parsed_type, known)
             structs = narrowed(structs, self._kind)
         if self._decimals:
             structs.validate(full=True)  # the reader does not check the precision of a number that it rescales

@@ -45,17 +45,17 @@ class KeyRows:
             if key is None:
                 continue
             for read, structs in JsonObjects(key.raw, errors).read(envelope.texts, envelope.places):
-                there = structs.is_valid().to_numpy(zero_copy_only=False)
-                yield from key.good_values(read[there], structs.filter(pa.array(there)), errors)
+                valid = structs.is_valid().to_numpy(zero_copy_only=False)
+                yield from key.good_values(read[valid], structs.filter(pa.array(valid)), errors)
         for number, reason in errors.items():
             self.outcome.reject(np.array([number]), f"in the key, {reason}")
 
-    def _row(self, found: envelopes.Envelope, row: Row, errors: dict[int, str]) -> Row | None:
-        if found.schema is None:
+    def _row(self, envelope: envelopes.Envelope, row: Row, errors: dict[int, str]) -> Row | None:
+        if envelope.schema is None:
             return row
         try:
-            written = written_type(found.schema)
+            written = written_type(envelope.schema)
             return connect_row(written, Origin(json=True), self.known) if written.kind == "struct" else None
         except ValueError as error:
-            errors.update((int(number), str(error)) for number in found.places)
+            errors.update((int(number), str(error)) for number in envelope.places)
             return None

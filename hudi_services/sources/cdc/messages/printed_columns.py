@@ -59,11 +59,11 @@ def _values(column: LoggedColumn, kind: pa.DataType, declared: str, zone: str | 
     code = column.code
     if code is Code.BIT:
         width = (column.metadata >> 8) + (column.metadata & 0xFF > 0)
-        return lambda raw: _each(raw, kind, lambda text: _bits(text, width, kind))
+        return lambda raw: _mapped(raw, kind, lambda text: _bits(text, width, kind))
     if code in (Code.ENUM, Code.SET):
         labels = [label.replace("''", "'") for label in _LABEL.findall(declared)]
         chosen = _label if code is Code.ENUM else _members
-        return lambda raw: _each(raw, kind, lambda text: chosen(text, labels))
+        return lambda raw: _mapped(raw, kind, lambda text: chosen(text, labels))
     if pa.types.is_binary(kind):
         length = column.metadata if code is Code.STRING else 0
         return lambda raw: _binary(raw, length)
@@ -86,7 +86,7 @@ def _instants(local: pa.Array, zone: str | None) -> pa.Array:
     return pc.assume_timezone(local, zone or "UTC").cast(pa.timestamp("us", "UTC"))
 
 
-def _each(raw: pa.Array, kind: pa.DataType, value: Callable[[str], object]) -> pa.Array:
+def _mapped(raw: pa.Array, kind: pa.DataType, value: Callable[[str], object]) -> pa.Array:
     """Different values one by one: there are few."""
     encoded = raw.dictionary_encode()
     values = pa.array([value(text) for text in encoded.dictionary.to_pylist()], kind)
@@ -123,7 +123,7 @@ def _members(text: str, labels: list[str]) -> str:
 
 def _binary(raw: pa.Array, length: int) -> pa.Array:
     """Bytes of texts that have a character for each byte."""
-    values = _each(raw, pa.binary(), lambda text: text.encode("latin-1"))
+    values = _mapped(raw, pa.binary(), lambda text: text.encode("latin-1"))
     return padded_bytes(values, length) if length else values
 
 

@@ -59,8 +59,8 @@ class SchemaRegistry:
         Raises SourceUnavailableError where the registry does not answer, SourceError for a refusal or another type of schema.
         """
         if number not in self._schemas:
-            found = self._get(f"/schemas/ids/{number}")
-            self._schemas[number] = None if found is None else self._whole(found, f"the schema {number}")
+            answer = self._get(f"/schemas/ids/{number}")
+            self._schemas[number] = None if answer is None else self._whole(answer, f"the schema {number}")
         return self._schemas[number]
 
     def _whole(self, answer: dict[str, Any], name: str) -> str:

@@ -36,13 +36,13 @@ class Heads:
         return pc.struct_field(self.values, name)
 
 
-def wanted_heads(messages: pa.Table, kind: pa.StructType, wanted: str | None, outcome: Outcome) -> Heads | None:
-    """Return the heads of the messages with a value that are of the `wanted` table, None where no message has a value."""
+def wanted_heads(messages: pa.Table, kind: pa.StructType, pattern: str | None, outcome: Outcome) -> Heads | None:
+    """Return the heads of the messages of a table that `pattern` names. None where no message has a value."""
     values, places = with_value(messages, outcome)
     if not len(places):
         return None
     texts = pc.binary_join_element_wise(values.cast(pa.binary()), b"}", b"")
-    return of_wanted_table(heads_of(texts, places, kind, outcome), wanted, outcome)
+    return of_wanted_table(heads_of(texts, places, kind, outcome), pattern, outcome)
 
 
 def heads_of(texts: pa.Array, places: np.ndarray, kind: pa.StructType, outcome: Outcome) -> Heads:
@@ -52,12 +52,12 @@ def heads_of(texts: pa.Array, places: np.ndarray, kind: pa.StructType, outcome: 
     values = pa.concat_arrays([part for _, part in parts]) if parts else pa.array([], kind)
     rows = np.searchsorted(places, numbers)
     heads = Heads(numbers, texts if len(rows) == len(texts) else texts.take(pa.array(rows)), values)
-    there = values.is_valid().to_numpy(zero_copy_only=False)
-    outcome.reject(numbers[~there], "null in place of an object")
-    return heads.filter(there)
+    valid = values.is_valid().to_numpy(zero_copy_only=False)
+    outcome.reject(numbers[~valid], "null in place of an object")
+    return heads.filter(valid)
 
 
-def of_wanted_table(heads: Heads, wanted: str | None, outcome: Outcome) -> Heads:
+def of_wanted_table(heads: Heads, pattern: str | None, outcome: Outcome) -> Heads:
     """Return those of the tables that a pattern such as `shop.orders` or `shop_*.orders` names, and count the others.
 
     Without a pattern all messages have to be of the first one's table: those of others are rejected. Events of a database alone,
@@ -68,22 +68,22 @@ def of_wanted_table(heads: Heads, wanted: str | None, outcome: Outcome) -> Heads
     )
     names = names.dictionary_encode()
     tables = names.dictionary.to_pylist()
-    if wanted is None:
-        wanted = next((glob.escape(name) for name in tables if not name.endswith(".")), "*")
-        ours = np.isin(names.indices.to_numpy(), _of(tables, wanted))
-        reason = f"a change of another table than {wanted}: name the table that is wanted, which may have * in it"
+    if pattern is None:
+        pattern = next((glob.escape(name) for name in tables if not name.endswith(".")), "*")
+        ours = np.isin(names.indices.to_numpy(), _of(tables, pattern))
+        reason = f"a change of another table than {pattern}: name the table that is wanted, which may have * in it"
         outcome.reject(heads.numbers[~ours], reason)
     else:
-        ours = np.isin(names.indices.to_numpy(), _of(tables, wanted))
+        ours = np.isin(names.indices.to_numpy(), _of(tables, pattern))
         outcome.ignored[OTHER_TABLE] += int((~ours).sum())
     return heads.filter(ours)
 
 
-def _of(tables: Sequence[str], wanted: str) -> list[int]:
+def _of(tables: Sequence[str], pattern: str) -> list[int]:
     """The numbers of the tables that the pattern names, and of databases that may have one."""
-    database = wanted.partition(".")[0]
+    database = pattern.partition(".")[0]
     return [
         number
         for number, name in enumerate(tables)
-        if fnmatchcase(name, wanted) or (name.endswith(".") and (name == "." or fnmatchcase(name[:-1], database)))
+        if fnmatchcase(name, pattern) or (name.endswith(".") and (name == "." or fnmatchcase(name[:-1], database)))
     ]

@@ -76,10 +76,10 @@ class NamedTables:
 
         No other statement has an effect on a table.
         """
-        found = {value.lower() for _, value in tokens(statement.text, statement.mode)}
-        named = {table for word in found for table in self._by_name.get(word, ())}
-        if not _DATABASES.isdisjoint(found):
-            named.update(table for word in found for table in self._by_database.get(word, ()))
+        statement_words = {value.lower() for _, value in tokens(statement.text, statement.mode)}
+        named = {table for word in statement_words for table in self._by_name.get(word, ())}
+        if not _DATABASES.isdisjoint(statement_words):
+            named.update(table for word in statement_words for table in self._by_database.get(word, ()))
         if _UNDECODED.search(statement.text):
             named.update(table for table in self._places if _may_be_ours(statement, *table))
         return sorted(named, key=self._places.__getitem__)

@@ -205,7 +205,7 @@ class MergedLoad:
             self.loaded(read.source, count)
 
 
-def _read(connection: Connection[Any], plan: _Planned, schema: pa.Schema, wanted: RowFilter) -> _Read | HoodieError:
+def _read(connection: Connection[Any], plan: _Planned, schema: pa.Schema, row_filter: RowFilter) -> _Read | HoodieError:
     """Read the rows of a table that pass a filter, in a transaction of one moment, or return why they cannot be read."""
     import pymysql
 
@@ -213,9 +213,9 @@ def _read(connection: Connection[Any], plan: _Planned, schema: pa.Schema, wanted
     try:
         place = begin_placed_snapshot(connection)
         high = place.position if place.is_exact else end_of_log(connection)
-        condition = server_condition(wanted, table)
+        condition = server_condition(row_filter, table)
         query = f"{table.query} WHERE {condition}" if condition else table.query
-        rows = wanted.table(pa.Table.from_batches(record_batches(connection, table, query), table.schema))
+        rows = row_filter.table(pa.Table.from_batches(record_batches(connection, table, query), table.schema))
         # No client can change the definition between the first row that a transaction reads and its end.
         if declared_table(connection, source.database, source.name, source.choices) != table:
             raise gone_meanwhile(source.full_name)

@@ -32,7 +32,7 @@ class LogPositions:
     _files: dict[str, int] = field(default_factory=dict)
     _asking: Lock = field(default_factory=Lock)
     _transactions: LogTransactions = field(default_factory=LogTransactions)
-    _found: dict[str, LogPosition] = field(default_factory=dict)
+    _positions: dict[str, LogPosition] = field(default_factory=dict)
 
     def noted(self, log: Iterator[tuple[LogPosition, Event]]) -> Iterator[tuple[LogPosition, Event]]:
         """Yield the events, and note when their files began: a second connection that asks would end the one of the events."""
@@ -73,16 +73,16 @@ class LogPositions:
 
         Raises SourceError where the server does not have all of them, or no longer those that follow.
         """
-        if transactions not in self._found:
+        if transactions not in self._positions:
             server_id = self.server.server_id
             if is_mariadb(control):
                 with connected(self.name, self.server, self.environ) as connection:
-                    self._found[transactions] = position_after(connection, server_id, transactions)
+                    self._positions[transactions] = position_after(connection, server_id, transactions)
             else:
                 opened = partial(connected, self.name, self.server, self.environ)
-                self._found[transactions] = place_after(control, opened, server_id, transactions)
-        self._transactions.know(self._found[transactions], transactions)
-        return self._found[transactions]
+                self._positions[transactions] = place_after(control, opened, server_id, transactions)
+        self._transactions.know(self._positions[transactions], transactions)
+        return self._positions[transactions]
 
     def know(self, stored: StoredPosition) -> None:
         """Keep the transactions before a stored position, from which the log is read."""

@@ -52,12 +52,12 @@ def _logs(facts: ServerFacts) -> Iterator[Requirement]:
         facts.variables.get("log_bin", "no such variable"),
         "write `log_bin=mysql-bin` below [mysqld] in the server's configuration, and restart it",
     )
-    for variable, wanted, name in settings:
+    for variable, expected, name in settings:
         value = facts.variables.get(variable, "")
-        fix = f"SET GLOBAL {variable} = '{wanted}'"
+        fix = f"SET GLOBAL {variable} = '{expected}'"
         yield _requirement(
             f"{name} ({variable})",
-            value.upper() == wanted,
+            value.upper() == expected,
             value or "empty",
             f"{fix}; and in the configuration. Clients that are connected have to connect again",
         )
@@ -91,12 +91,12 @@ def _retention(facts: ServerFacts) -> Requirement:
         f"{span(seconds) if seconds else 'for ever'}. "
         f"A snapshot of {counted(len(facts.tables), 'table')} takes about {span(snapshot)}"
     )
-    wanted = max(_RETENTION, 4 * snapshot)
-    fix = f"SET GLOBAL binlog_expire_logs_seconds = {int(wanted)}"
+    least = max(_RETENTION, 4 * snapshot)
+    fix = f"SET GLOBAL binlog_expire_logs_seconds = {int(least)}"
     name = "logs are kept for a day and for four snapshots (binlog_expire_logs_seconds)"
     if seconds and seconds < snapshot:
         return Requirement(name, "missing", result, fix)
-    return _requirement(name, not seconds or seconds >= wanted, result, fix, otherwise="warning")
+    return _requirement(name, not seconds or seconds >= least, result, fix, otherwise="warning")
 
 
 def _identity(server: DatabaseServer, facts: ServerFacts) -> Iterator[Requirement]:
@@ -229,10 +229,10 @@ def _of_tables(
     )
 
 
-def _requirement(name: str, fulfilled: bool, found: str, fix: str, *, otherwise: State = "missing") -> Requirement:
+def _requirement(name: str, fulfilled: bool, value: str, fix: str, *, otherwise: State = "missing") -> Requirement:
     if fulfilled:
-        return Requirement(name, "ok", found)
-    return Requirement(name, otherwise, found, fix)
+        return Requirement(name, "ok", value)
+    return Requirement(name, otherwise, value, fix)
 
 
 def _account(user: str) -> str:

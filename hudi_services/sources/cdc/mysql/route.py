@@ -130,11 +130,11 @@ class Route:
     def _apply(self, effect: Effect, statement: Statement) -> None:
         source = self.source
         policy = getattr(source.statements, effect)
-        found = f"{statement.text[:200]!r} before {statement.position}. Changes before it are in the table"
+        cause = f"{statement.text[:200]!r} before {statement.position}. Changes before it are in the table"
         if policy == "stop":
             raise SourceError(
                 f"A statement may have changed rows of {source.source} without logging them",
-                found=found,
+                found=cause,
                 fix=f"load the table as it is now with --start-fresh, or choose what a load does there by {_FLAGS[effect]} "
                 f"(in the registry, the table's source.statements.{effect})",
             )
@@ -149,7 +149,7 @@ class Route:
         else:
             raise SourceUnavailableError(
                 f"The rows of {source.source} cannot be read again: the server has no such table now",
-                found=found,
+                found=cause,
                 fix="run again when the table is there. Its rows are then read again",
             )
 

@@ -36,8 +36,8 @@ class SnapshotEstimate:
 
 def snapshot_estimate(connection: Connection[Any], table: DeclaredTable) -> SnapshotEstimate:
     """Ask the server."""
-    found = rows_of(connection, _TABLE, (table.database, table.name))
-    rows, size = (int(found[0][0]), int(found[0][1])) if found else (0, 0)
+    estimates = rows_of(connection, _TABLE, (table.database, table.name))
+    rows, size = (int(estimates[0][0]), int(estimates[0][1])) if estimates else (0, 0)
     return SnapshotEstimate(rows, size, log_retention(connection))
 
 

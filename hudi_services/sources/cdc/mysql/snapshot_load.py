@@ -85,8 +85,8 @@ class SnapshotLoad:
                 else None
             )
             if chunked is None or last is None:
-                found = rows.rows_where(server_condition(self.target.filter, rows.table))
-                batches = pa.RecordBatchReader.from_batches(found.schema, self._noted(found))
+                selected = rows.rows_where(server_condition(self.target.filter, rows.table))
+                batches = pa.RecordBatchReader.from_batches(selected.schema, self._noted(selected))
                 count = self.target.write_rows(batches, key, stored, lambda: position, replace=stored is not None)
                 self.result.committed(position, rows=count)
                 return position
@@ -109,13 +109,13 @@ class SnapshotLoad:
     def _resume(self, stored: StoredPosition) -> StoredPosition:
         source = self.target.table
 
-        def asked(connection: Connection[Any]) -> tuple[UniqueKey | None, DeclaredTable, ChunkedTable | None]:
+        def read_definition(connection: Connection[Any]) -> tuple[UniqueKey | None, DeclaredTable, ChunkedTable | None]:
             located(connection, stored, self.positions)
             key = self._key(connection)
             table = declared_table(connection, source.database, source.name, source.choices)
             return key, table, self._chunked(connection, table, key)
 
-        key, table, chunked = self.sessions.run(source.full_name, asked)
+        key, table, chunked = self.sessions.run(source.full_name, read_definition)
         progress = stored.snapshot
         if chunked is None or progress is None or progress.last is None or chunked.digest != progress.digest:
             if source.statements.alter == "apply":

@@ -48,9 +48,9 @@ def check_table(facts: ServerFacts, table: TableSource) -> None:
         raise _not_followed(f"The table {table.source}", missing, table.server)
 
 
-def _not_followed(what: str, missing: list[str], server: str) -> ConfigError:
+def _not_followed(subject: str, missing: list[str], server: str) -> ConfigError:
     return ConfigError(
-        f"{what} cannot be followed",
+        f"{subject} cannot be followed",
         found="; ".join(missing),
         fix=f"`hudi-services cdc check {server}` lists the statements that fix it",
     )

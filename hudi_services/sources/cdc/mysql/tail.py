@@ -32,15 +32,15 @@ def tailed(
 
     `tables` are DATABASE.TABLE. Empty means all of the registry's databases, or all. Raises HoodieError.
     """
-    wanted = _tables(tables)
+    followed = _tables(tables)
     with connected(name, server, environ) as connection:
         start = log_position(since) if since is not None else end_of_log(connection)
         charsets = collation_charsets(connection)
         mariadb = is_mariadb(connection)
-        decoding = Decoding(declared=declared_types(connection, sorted(wanted)))
+        decoding = Decoding(declared=declared_types(connection, sorted(followed)))
 
     def is_wanted(database: str, table: str) -> bool:
-        return (database, table) in wanted if wanted else not server.databases or database in server.databases
+        return (database, table) in followed if followed else not server.databases or database in server.databases
 
     with connected(name, server, environ) as connection:
         log = events(connection, server.server_id, start, wait=follow)

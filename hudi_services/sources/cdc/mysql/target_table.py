@@ -125,8 +125,8 @@ class TargetTable:
     def opened(self, columns: pa.Schema, key_columns: Sequence[str], name: str) -> HoodieTable:
         """Return the table, as `opened_for` does, for rows of `name` with these columns and this key."""
         key = ",".join(key_columns)
-        said = str(self.options.get(RECORD_KEY_FIELDS.name, key))
-        fields = [field for field in dict.fromkeys([*self._first_key, *said.split(",")]) if field]
+        key_fields = str(self.options.get(RECORD_KEY_FIELDS.name, key))
+        fields = [field for field in dict.fromkeys([*self._first_key, *key_fields.split(",")]) if field]
         self.masks.check(columns.names, fields, name)
         self.added.check(columns.names, name)
         self.filter.check(self.masks.kept(columns), name)

@@ -17,7 +17,7 @@ from hudi_services.sources.cdc.mysql.binlog.values import Charsets
 from hudi_services.sources.cdc.mysql.charsets import UTF8, decoded
 from hudi_services.sources.cdc.mysql.position import LogPosition
 
-Wanted = Callable[[str, str], bool]
+TableFilter = Callable[[str, str], bool]
 """Says of a table, by its database and name, that it is read."""
 _DEFINES = ("CREATE", "ALTER", "DROP", "RENAME")
 _MODIFIERS = ("OR", "REPLACE", "ONLINE", "OFFLINE", "IGNORE", "UNIQUE", "FULLTEXT", "SPATIAL")
@@ -93,7 +93,7 @@ class _Open:
 def transactions(
     events: Iterable[tuple[LogPosition, Event]],
     charsets: Charsets,
-    wanted: Wanted,
+    is_followed: TableFilter,
     *,
     mariadb: bool,
     decoding: Decoding = AS_LOGGED,
@@ -109,7 +109,7 @@ def transactions(
     collector = ChangeCollector(charsets, mariadb=mariadb, decoding=decoding)
     batch = TransactionBatch(collector, frozenset(cuts) if cuts is not None else None)
     try:
-        yield from _parts(_unpacked(events), batch, charsets, wanted)
+        yield from _parts(_unpacked(events), batch, charsets, is_followed)
     except ValueError:
         yield from batch.flush()
         raise
@@ -117,7 +117,7 @@ def transactions(
 
 
 def _parts(
-    events: Iterator[tuple[LogPosition, Event]], batch: TransactionBatch, charsets: Charsets, wanted: Wanted
+    events: Iterator[tuple[LogPosition, Event]], batch: TransactionBatch, charsets: Charsets, is_followed: TableFilter
 ) -> Iterator[Part]:
     open_ = _Open()
     skipped: set[int] = set()
@@ -129,7 +129,7 @@ def _parts(
             open_.clear()  # the server died before it committed what is left
         elif kind is Kind.TABLE_MAP:
             number, database, table = table_name(event.body)
-            if wanted(database, table):
+            if is_followed(database, table):
                 skipped.discard(number)
                 open_.parts.append(event)
             else:
@@ -160,9 +160,9 @@ def _unpacked(events: Iterable[tuple[LogPosition, Event]]) -> Iterator[tuple[Log
 def _statement(
     batch: TransactionBatch, open_: _Open, position: LogPosition, event: Event, charsets: Charsets
 ) -> Iterator[Part]:
-    found = query(event)
-    text = _text(found, charsets)
-    parts = tokens(text, found.mode)
+    query_event = query(event)
+    text = _text(query_event, charsets)
+    parts = tokens(text, query_event.mode)
     begin = words(parts)
     word = begin[0] if begin else ""
     if word == "COMMIT":
@@ -179,7 +179,7 @@ def _statement(
     elif word == "TRUNCATE" or (word in _DEFINES and _object(begin) in _OBJECTS):
         if not (_alters_table(begin) and text.isascii() and not batch.holds({value.lower() for _, value in parts})):
             yield from batch.flush()
-        yield Statement(position, event.seconds, found.database, text, found.mode)
+        yield Statement(position, event.seconds, query_event.database, text, query_event.mode)
 
 
 def _committed(batch: TransactionBatch, open_: _Open, position: LogPosition, event: Event) -> Iterator[Part]:

@@ -54,9 +54,9 @@ def row_difference(server: pa.Table, lake: pa.Table, key: Sequence[str]) -> RowD
     copied = pc.is_in(lake_keys, value_set=lake_keys.filter(again))
     once, once_keys = lake.filter(pc.invert(copied)), lake_keys.filter(pc.invert(copied))
     in_copies = pc.is_in(server_keys, value_set=lake_keys.filter(copied))
-    found = pc.index_in(server_keys, value_set=once_keys)
-    paired = found.is_valid()
-    both, other = server.filter(paired), once.take(found.drop_null())
+    positions = pc.index_in(server_keys, value_set=once_keys)
+    paired = positions.is_valid()
+    both, other = server.filter(paired), once.take(positions.drop_null())
     columns = {name: _differing(both[name], other[name]) for name in server.schema.names}
     changed = np.logical_or.reduce(list(columns.values())) if both.num_rows else np.zeros(0, bool)
     return RowDifference(

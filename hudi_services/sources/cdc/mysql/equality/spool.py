@@ -38,13 +38,13 @@ def spooled(digests: Digests, batches: Iterable[pa.RecordBatch], chunks: np.ndar
     """Write the rows of these chunks (None: of all) to files in `folder`. Raises OSError where they do not fit there."""
     folder.mkdir(parents=True)
     schema = digests.table.schema
-    wanted = np.ones(CHUNKS, bool) if chunks is None else np.isin(np.arange(CHUNKS), chunks)
+    selected = np.ones(CHUNKS, bool) if chunks is None else np.isin(np.arange(CHUNKS), chunks)
     count = 0
     with ExitStack() as stack:
         writers: dict[int, pa.ipc.RecordBatchStreamWriter] = {}
         for rows in _gathered(batches):
             numbers = digests.chunks(rows)
-            places = np.flatnonzero(wanted[numbers])
+            places = np.flatnonzero(selected[numbers])
             parts = numbers[places] * PARTS // CHUNKS
             order = np.argsort(parts, kind="stable")
             kept = rows.take(pa.array(places[order]))

@@ -184,9 +184,9 @@ class EqualityCheck:
     def _comparison(self, rows: Snapshot, state: TableState) -> Iterator[tuple[Comparison, Path]]:
         """The comparison, and a folder for its rows that goes with the block."""
         key = state.properties.record_key_fields
-        if gone := [name for name in key if name not in rows.table.schema.names]:
+        if missing := [name for name in key if name not in rows.table.schema.names]:
             raise SourceError(
-                f"The table {self._source.source} has no column {', '.join(gone)} any more, the record key of its Hudi table",
+                f"The table {self._source.source} has no column {', '.join(missing)} any more, the record key of its Hudi table",
                 fix="load it into a new path: `hudi-services cdc load`",
             )
         spill = InlineServices.of(self._target.options).options[SPILL_FOLDER] or None

@@ -17,7 +17,7 @@ def test_a_table_that_cannot_be_read_is_gone_or_is_not_there_yet():
         "The table cannot be read: hoodie.properties is empty, since 09:00 UTC. Run hudi-services rollback --instant 7. "
         "$ hudi-services rollback --instant 7 --table orders"
     ]
-    found = Unreadable("It is torn", found="byte 7", since=AT_NINE)
+    found = Unreadable("It is torn", cause="byte 7", since=AT_NINE)
     assert said(unreadable, unreadable=found)[0].startswith(
         "The table cannot be read: It is torn, since 09:00 UTC. Byte 7."
     )
