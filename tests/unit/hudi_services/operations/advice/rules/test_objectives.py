@@ -63,5 +63,5 @@ def test_a_table_that_no_source_fills_wants_its_writer():
 
 
 def test_objectives_that_are_met_are_silent():
-    assert said(objectives, objectives=missed("log_ratio", 0.1, 0.5, "bytes per byte", is_met=True)) == []
+    assert said(objectives, objectives=missed("log_ratio", 0.1, 0.5, "bytes per byte", met=True)) == []
     assert said(objectives) == []
