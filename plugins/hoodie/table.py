@@ -115,8 +115,8 @@ class HoodieTable(TableReader):
         names = named_partitions(chosen, after.options)
         if names is not None:
             return self._dropped(names, after, extra)
-        with write_input(self.access, rows, schema, chosen, after.options, deletions) as given:
-            result = execute_write(self.access, given, chosen, after.options, extra, hooks)
+        with write_input(self.access, rows, schema, chosen, after.options, deletions) as write_rows:
+            result = execute_write(self.access, write_rows, chosen, after.options, extra, hooks)
         return replace(result, services=after.run(self.access))
 
     @call("dropping partitions", changes=True)
@@ -166,8 +166,8 @@ class HoodieTable(TableReader):
         *,
         must_exist: bool = False,
     ) -> WriteResult:
-        given = {} if extra is None else extra
-        result = drop_partitions(self.access, partitions, after.options, given, must_exist=must_exist)
+        extra_metadata = {} if extra is None else extra
+        result = drop_partitions(self.access, partitions, after.options, extra_metadata, must_exist=must_exist)
         return replace(result, services=after.run(self.access))
 
     @call("making a savepoint", changes=True)

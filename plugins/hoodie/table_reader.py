@@ -221,7 +221,7 @@ class TableReader(Shows):
         `options` are those of clean, compaction and archive, with which these decide whether they are due. Raises
         TableNotFoundError, CorruptTableError or UnsupportedTableError for a table that cannot be opened at all.
         """
-        given = given_options(options)
+        resolved = given_options(options)
         return diagnose(
-            self.storage, self.clock, dict.fromkeys(("clean", "compact", "archive"), given), data_files=deep
+            self.storage, self.clock, dict.fromkeys(("clean", "compact", "archive"), resolved), data_files=deep
         )

@@ -87,9 +87,9 @@ def _other_iso_time(text: str) -> pendulum.DateTime | None:
     if day is None or not _is_iso(text):
         return None
     clock = _CLOCK.fullmatch(text, day.end())
-    rest = f"T{clock['clock']}{(clock['zone'] or '').upper()}" if clock is not None else ""
+    clock_text = f"T{clock['clock']}{(clock['zone'] or '').upper()}" if clock is not None else ""
     try:
-        return pendulum.instance(datetime.fromisoformat(day[0] + rest))
+        return pendulum.instance(datetime.fromisoformat(day[0] + clock_text))
     except ValueError:
         return None
 

@@ -86,8 +86,8 @@ class SliceCheck:
     def _at_work(self) -> bool:
         """True if a clean may have removed some files of a slice before the listing, and others not."""
         clean_times = {instant.time for instant in self.state.timeline.completed(Action.CLEAN)}
-        done = self._now.timeline.completed(Action.CLEAN)
-        return bool(self._pending) or any(result.time not in clean_times for result in done)
+        completed = self._now.timeline.completed(Action.CLEAN)
+        return bool(self._pending) or any(result.time not in clean_times for result in completed)
 
     @cached_property
     def _cleaned(self) -> Mapping[GroupId, Mapping[str, Time]]:

@@ -120,8 +120,8 @@ class Lag:
 
 def lag(state: TableState, position: Position, hours: int) -> Lag:
     """`hours` is `hoodie.consumer.retention.hours`."""
-    left = unread(state, position.position)
-    return Lag(position, left, left.since + timedelta(hours=hours) if left is not None and hours else None)
+    backlog = unread(state, position.position)
+    return Lag(position, backlog, backlog.since + timedelta(hours=hours) if backlog is not None and hours else None)
 
 
 def claims(state: TableState, now: datetime, hours: int) -> Claims:
@@ -129,10 +129,12 @@ def claims(state: TableState, now: datetime, hours: int) -> Claims:
 
     A position that cannot be read keeps everything: what its consumer has read is not known.
     """
-    kept, passed = list[Claim](), list[tuple[Claim, str]]()
+    claim_list, passed = list[Claim](), list[tuple[Claim, str]]()
     for position in positions(state.storage) if hours else ():
         if isinstance(position, CorruptTableError):
-            kept.append(Claim("", None, f"because {position.what[0].lower()}{position.what[1:]}", position.fix or ""))
+            claim_list.append(
+                Claim("", None, f"because {position.what[0].lower()}{position.what[1:]}", position.fix or "")
+            )
             continue
         behind = lag(state, position, hours)
         if behind.unread is None:
@@ -141,14 +143,14 @@ def claims(state: TableState, now: datetime, hours: int) -> Claims:
         if behind.is_passed(now):
             passed.append((claim, _passed(state, position, now - behind.unread.since, hours)))
         else:
-            kept.append(claim)
-    return Claims(tuple(kept), tuple(passed))
+            claim_list.append(claim)
+    return Claims(tuple(claim_list), tuple(passed))
 
 
-def _claim(position: Position, left: Unread) -> Claim:
+def _claim(position: Position, backlog: Unread) -> Claim:
     name = position.consumer
     fix = f"let it read and commit, or move it with {reset_command(name)}"
-    return Claim(name, left.first, f"which consumer {name!r} has not read", fix)
+    return Claim(name, backlog.first, f"which consumer {name!r} has not read", fix)
 
 
 def _passed(state: TableState, position: Position, age: timedelta, hours: int) -> str:

@@ -80,12 +80,12 @@ class PositionFile:
 
     def made(self, position: Time | None, clock: Clock, began: Time | None = None) -> StoredPosition:
         """A position with the content that it would have in the file."""
-        by = f"{user_name()}@{socket.gethostname()}"
-        made = Position(self.consumer, position, clock.now(), by, str(clock.uuid()), began)
-        body = asdict(made) | {"committed_at": made.committed_at.isoformat()}
-        return StoredPosition(json.dumps(body, indent=2).encode(), made)
+        committer = f"{user_name()}@{socket.gethostname()}"
+        position_now = Position(self.consumer, position, clock.now(), committer, str(clock.uuid()), began)
+        body = asdict(position_now) | {"committed_at": position_now.committed_at.isoformat()}
+        return StoredPosition(json.dumps(body, indent=2).encode(), position_now)
 
-    def store(self, made: StoredPosition, old: StoredPosition | None) -> None:
+    def store(self, new: StoredPosition, old: StoredPosition | None) -> None:
         """Put a position in place of the old one; None: there was no file. To store the same one twice does no harm.
 
         After an error of the storage one of both is there. Raises StaleConsumerError when the file has another content,
@@ -94,18 +94,18 @@ class PositionFile:
         storage = _replacing(self.storage)
         if old is None:
             try:
-                create_own(storage, self.path, made.content)
+                create_own(storage, self.path, new.content)
             except FileExistsError as error:
                 raise self._stale() from error
-        elif not replace_own(storage, self.path, old.content, made.content) and self.content() != made.content:
+        elif not replace_own(storage, self.path, old.content, new.content) and self.content() != new.content:
             raise self._stale()
 
-    def overwrite(self, made: StoredPosition) -> None:
+    def overwrite(self, new: StoredPosition) -> None:
         """Put a position in place of the one that is there, also of a damaged file. Raises what `store` raises."""
         storage, content = _replacing(self.storage), self.content()
         if content is None:
-            self.store(made, None)
-        elif not replace_own(storage, self.path, content, made.content):
+            self.store(new, None)
+        elif not replace_own(storage, self.path, content, new.content):
             raise self._stale()
 
     def delete(self) -> bool:
@@ -193,11 +193,11 @@ def _decoded(storage: Storage, path: str, content: bytes) -> Position:
         texts = [body[name] for name in ("consumer", "committed_by", "token")]
         if not all(isinstance(text, str) for text in texts) or position_path(texts[0]) != path:
             raise ValueError(f"it belongs to consumer {texts[0]!r:.100}")
-        made = datetime.fromisoformat(body["committed_at"])
-        if made.tzinfo is None:
+        committed_at = datetime.fromisoformat(body["committed_at"])
+        if committed_at.tzinfo is None:
             raise ValueError(f"committed_at {body['committed_at']!r:.50} has no time zone")
-        consumer, by, token = texts
-        return Position(consumer, position, made, by, token, began)
+        consumer, committer, token = texts
+        return Position(consumer, position, committed_at, committer, token, began)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, ConfigError) as error:
         raise CorruptTableError(
             f"The file {path} of table {storage.base_path} has no position of a consumer",

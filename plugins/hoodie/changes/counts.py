@@ -62,7 +62,7 @@ def newest_counts(state: TableState, number: int, most_bytes: int | None, engine
     cleaned. Raises what `open_changes` raises, and MissingFileError for files that are lost.
     """
     stream = open_changes(state, ChangeQuery(_before_newest(state, number)), engine)
-    counts, left = list[CommitCounts](), most_bytes
+    counts, remaining_bytes = list[CommitCounts](), most_bytes
     for commit in reversed(stream.plan.range.commits[-number:]):
         completion = stream.plan.range.completion(commit)
         try:
@@ -71,10 +71,10 @@ def newest_counts(state: TableState, number: int, most_bytes: int | None, engine
             counts.append(CommitCounts(commit.time, completion, None, None, error.found or error.what))
             continue
         size = sum(change.size for change in changes)
-        if left is not None and size > left:
+        if remaining_bytes is not None and size > remaining_bytes:
             counts.append(CommitCounts(commit.time, completion, size, None, "it has too many bytes to count here"))
             continue
-        left = left - size if left is not None else None
+        remaining_bytes = remaining_bytes - size if remaining_bytes is not None else None
         counts.append(CommitCounts(commit.time, completion, size, _counted(stream.task, changes, engine)))
     return counts
 

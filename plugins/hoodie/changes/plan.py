@@ -100,9 +100,9 @@ class ChangePlan:
 
     def _is_there(self, group: GroupId, commit: Instant) -> bool:
         """Return whether no commit that completed before this one replaced the group."""
-        by = self._replaced.get(group)
+        replacing = self._replaced.get(group)
         own = self.range.completion(commit), commit.time
-        return by is None or (self.range.completion(by), by.time) >= own
+        return replacing is None or (self.range.completion(replacing), replacing.time) >= own
 
     @cached_property
     def _replaced(self) -> Mapping[GroupId, Instant]:

@@ -80,23 +80,23 @@ class ChangeStream:
     def _of_commit(self, changes: Sequence[GroupChange]) -> Iterator[pa.Table]:
         """The changes of one commit; what waits until its deletes are out is put aside where it does not fit into memory."""
         schema, memory = keyed_schema(self.task.images), self.task.memory
-        held: list[pa.Table] = []
+        buffered: list[pa.Table] = []
         size = 0
         with ExitStack() as stack:
             aside: Spill | None = None
             for number in range(0, len(changes), self.engine.parallelism):
                 for tables in self.engine.map(self.task, changes[number : number + self.engine.parallelism]):
                     yield tables.deletes
-                    held.append(tables.others)
+                    buffered.append(tables.others)
                     size += tables.others.nbytes
                 if size > memory.bytes:
                     aside = aside or stack.enter_context(Spill(schema, memory.folder))
-                    for table in held:
+                    for table in buffered:
                         aside.write(0, table)
-                    held, size = [], 0
+                    buffered, size = [], 0
             if aside is not None:
                 yield from aside.batches(0)
-            yield from held
+            yield from buffered
 
 
 def open_changes(state: TableState, query: ChangeQuery, engine: Engine) -> ChangeStream:
@@ -120,8 +120,8 @@ def open_changes(state: TableState, query: ChangeQuery, engine: Engine) -> Chang
     check = log_check(state.layout, needed=options[CHECK_FILES])
     logs = LogReader(state.storage, state.timeline, rules, rows, compared.keys, columns=columns, check=check)
     net = NetChanges(chosen.result, filter) if query.net else None
-    seen = (chosen.result, filter) if net is None else (schema, None)
-    task = ReadGroupChanges(logs, MergeMemory.of(options), schema, *seen)
+    row_filter = (chosen.result, filter) if net is None else (schema, None)
+    task = ReadGroupChanges(logs, MergeMemory.of(options), schema, *row_filter)
     _log.info("%d commits of table %s: changes from file slices", len(commits.commits), state.storage.base_path)
     return ChangeStream(change_schema(chosen.result), plan, task, engine, net)
 

@@ -31,8 +31,8 @@ class NetChanges:
         """Raises what `net_changes` raises."""
         net = net_changes(changes)
         if self.filter is not None and net.num_rows:
-            kept = [_image_passes(net[name].combine_chunks(), self.filter) for name in (BEFORE, AFTER)]
-            net = net.filter(pa.array(kept[0] | kept[1]))
+            passing_images = [_image_passes(net[name].combine_chunks(), self.filter) for name in (BEFORE, AFTER)]
+            net = net.filter(pa.array(passing_images[0] | passing_images[1]))
         schema = keyed_schema(self.images)
         return pa.table(
             [column.cast(field.type) for column, field in zip(net.columns, schema, strict=True)], schema=schema
@@ -76,11 +76,11 @@ def _numbers(changes: pa.Table) -> npt.NDArray[np.int64]:
 
 def _check_one_row_a_key(changes: pa.Table, order: npt.NDArray[np.int64], begins: npt.NDArray[np.bool_]) -> None:
     """Raise DataError unless each change begins with what the change before it left. Otherwise several rows have the key."""
-    left, counts = (
+    counts_after, counts = (
         changes[name].combine_chunks().take(pa.array(places))
         for name, places in ((AFTER, order[:-1]), (BEFORE, order[1:]))
     )
-    wrong = np.flatnonzero(~begins[1:] & ~same_values(left, counts))
+    wrong = np.flatnonzero(~begins[1:] & ~same_values(counts_after, counts))
     if len(wrong):
         change = changes.slice(int(order[wrong[0]]), 1)
         key, partition = (change[name][0].as_py() for name in (RECORD_KEY, PARTITION_PATH))

@@ -44,12 +44,12 @@ def check_keygen(options: Options) -> str:
     _check_slash_dates(options, chosen)
     stamped = _check_types(chosen, partitions)
     _check_single_complex(chosen, options, declared is not None)
-    given = [key.name for key in TIMEBASED_KEYS if options.given(key)]
+    timebased = [key.name for key in TIMEBASED_KEYS if options.given(key)]
     if stamped:
         check_timebased(options)
-    elif given:
+    elif timebased:
         raise ConfigError(
-            f"Option {given[0]} has no effect with the {chosen} key generator",
+            f"Option {timebased[0]} has no effect with the {chosen} key generator",
             fix="use TIMESTAMP, or CUSTOM with a column of the type TIMESTAMP",
         )
     return chosen

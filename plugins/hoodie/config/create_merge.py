@@ -95,8 +95,8 @@ def _version_6(rules: Merging, payload: str | None, ordering: tuple[str, ...], *
             found=",".join(ordering),
             fix="keep one, or create version 9",
         )
-    known = _PAYLOADS_6.get((rules.mode, rules.partial))
-    if custom or (payload is None and known is None):
+    known_payload = _PAYLOADS_6.get((rules.mode, rules.partial))
+    if custom or (payload is None and known_payload is None):
         raise ConfigError(
             "A table of version 6 cannot keep these merge rules: Hudi 0.x takes them from each writer and reader",
             found=f"a delete marker, {keys.DELETE_FIELD.name}"
@@ -106,7 +106,7 @@ def _version_6(rules: Merging, payload: str | None, ordering: tuple[str, ...], *
         )
     values = {
         # Without both of these 0.15 merges differently from 1.2 (format notes, trap 9).
-        merging.PAYLOAD_KEY: payload or str(known),
+        merging.PAYLOAD_KEY: payload or str(known_payload),
         merging.STRATEGY_KEY_6: merging.EVENT_STRATEGY,
     }
     if ordering:

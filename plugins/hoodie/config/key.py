@@ -102,9 +102,9 @@ class PlacedText(str):
     place: str
 
     def __new__(cls, text: str, place: str) -> PlacedText:
-        made = super().__new__(cls, text)
-        made.place = place
-        return made
+        result = super().__new__(cls, text)
+        result.place = place
+        return result
 
     def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
         return str(self), self.place

@@ -24,9 +24,9 @@ def with_keygen_options(properties: TableProperties, options: Options) -> TableP
     _same(options, keys.SLASH_SEPARATED_DATES, properties.slash_dates)
     _same(options, keys.KEYGEN_TYPE, properties.keygen_type)
     if options.given(keys.KEYGEN_CLASS):
-        given = options[keys.KEYGEN_CLASS]
-        if keygen_type_of_class(given) != properties.keygen_type:
-            _differ(keys.KEYGEN_CLASS, given, properties.keygen_type)
+        class_name = options[keys.KEYGEN_CLASS]
+        if keygen_type_of_class(class_name) != properties.keygen_type:
+            _differ(keys.KEYGEN_CLASS, class_name, properties.keygen_type)
     properties = _with_virtual_keys(properties, options)
     properties = _with_partition_types(properties, options)
     return _with_timebased(properties, options)
@@ -54,27 +54,27 @@ def _with_virtual_keys(properties: TableProperties, options: Options) -> TablePr
 def _with_partition_types(properties: TableProperties, options: Options) -> TableProperties:
     if not options.given(keys.PARTITION_FIELDS):
         return properties
-    given = options[keys.PARTITION_FIELDS]
-    names = tuple(field.partition(":")[0] for field in given)
+    fields = options[keys.PARTITION_FIELDS]
+    names = tuple(field.partition(":")[0] for field in fields)
     if names != properties.partition_fields:
-        _differ(keys.PARTITION_FIELDS, given, properties.partition_fields)
-    if not any(":" in field for field in given):
+        _differ(keys.PARTITION_FIELDS, fields, properties.partition_fields)
+    if not any(":" in field for field in fields):
         return properties
     stored = properties.typed_partition_fields
     if ":" not in stored and properties.keygen_type == "CUSTOM":
-        return properties.with_values({TYPED_PARTITION_FIELDS: ",".join(given)})
-    if _typed(",".join(given)) != _typed(stored):
-        _differ(keys.PARTITION_FIELDS, given, stored)
+        return properties.with_values({TYPED_PARTITION_FIELDS: ",".join(fields)})
+    if _typed(",".join(fields)) != _typed(stored):
+        _differ(keys.PARTITION_FIELDS, fields, stored)
     return properties
 
 
 def _with_timebased(properties: TableProperties, options: Options) -> TableProperties:
-    given = {key.name: options[key] for key in TIMEBASED_KEYS if options.given(key)}
-    if not given:
+    timebased = {key.name: options[key] for key in TIMEBASED_KEYS if options.given(key)}
+    if not timebased:
         return properties
     if not properties.timestamp_partition_fields:
         raise ConfigError(
-            f"Option {next(iter(given))} has no effect: no partition column of table {properties.name!r} is a timestamp",
+            f"Option {next(iter(timebased))} has no effect: no partition column of table {properties.name!r} is a timestamp",
             fix="remove it",
         )
     names = {name for key in TIMEBASED_KEYS for name in key.names}
@@ -83,7 +83,7 @@ def _with_timebased(properties: TableProperties, options: Options) -> TablePrope
         # Hudi 0.15 keeps all but the type, other releases keep nothing for the Custom key generator: the rest is given.
         if stored.given(key) or stored.given(TYPE):
             _same(options, key, stored.get(key))
-    return properties if stored.given(TYPE) else properties.with_values(given)
+    return properties if stored.given(TYPE) else properties.with_values(timebased)
 
 
 def _typed(text: str) -> str:
@@ -95,9 +95,9 @@ def _same(options: Options, key: ConfigKey[Any], stored: object) -> None:
         _differ(key, options[key], stored)
 
 
-def _differ(key: ConfigKey[Any], given: object, stored: object) -> None:
+def _differ(key: ConfigKey[Any], requested: object, stored: object) -> None:
     raise ConfigError(
         f"Option {key.name} contradicts the table, whose key generator never changes",
-        found=f"{shown(given)!r} is asked for, the table has {shown(stored)!r}",
+        found=f"{shown(requested)!r} is asked for, the table has {shown(stored)!r}",
         fix="correct the option, or load into a new table",
     )

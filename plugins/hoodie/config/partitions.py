@@ -40,10 +40,10 @@ def check_uncut(names: Sequence[str], partitions: Iterable[str]) -> None:
 
     `city=Berlin, Germany` would name `city=Berlin`, which may be another partition.
     """
-    given = [name.strip() for name in names]
+    stripped = [name.strip() for name in names]
     for partition in partitions:
         parts = [part.strip() for part in partition.split(",")]
-        if len(parts) > 1 and any(given[i : i + len(parts)] == parts for i in range(len(given))):
+        if len(parts) > 1 and any(stripped[i : i + len(parts)] == parts for i in range(len(stripped))):
             raise ConfigError(
                 f"{', '.join(map(repr, parts))} may be several partitions, or one whose name has a comma",
                 found=f"there is a partition {partition!r}",

@@ -67,7 +67,7 @@ def diagnose(
     return Diagnosis(storage.base_path, worst_first(list(_still(result, storage))), _report(facts))
 
 
-def _settled(facts: Facts, again: Callable[[], Facts]) -> list[Finding]:
+def _settled(facts: Facts, gather_again: Callable[[], Facts]) -> list[Finding]:
     """Faults of the metadata table, by two looks that agree: a writer updates it, the storage and the timeline one after the
     other, so that each may be of another moment. For a table that changes all the time, the findings common to the last two
     looks."""
@@ -76,9 +76,9 @@ def _settled(facts: Facts, again: Callable[[], Facts]) -> list[Finding]:
         if not result:
             break
         before = {(finding.check, finding.path) for finding in result}
-        seen = list(_checked(metadata_table.metadata_table, again()))
-        result = [finding for finding in seen if (finding.check, finding.path) in before]
-        if len(result) == len(seen) == len(before):
+        current = list(_checked(metadata_table.metadata_table, gather_again()))
+        result = [finding for finding in current if (finding.check, finding.path) in before]
+        if len(result) == len(current) == len(before):
             break
     return result
 
@@ -97,7 +97,7 @@ def _checked(check: Callable[[Facts], Iterator[Finding]], facts: Facts) -> Itera
 def _still(findings: Collection[Finding], storage: Storage) -> Iterator[Finding]:
     """Without files that are there by now, or are gone: their folders are listed once more."""
     named = [finding for finding in findings if finding.check in _OF_FILES | _TOO_MANY | _SIZES]
-    present = _listed(storage, {(finding.path or "").rpartition("/")[0] for finding in named})
+    present = _file_sizes(storage, {(finding.path or "").rpartition("/")[0] for finding in named})
     for fault in findings:
         if (fault.check in _OF_FILES and fault.path in present) or (
             fault.check in _TOO_MANY and fault.path not in present
@@ -108,7 +108,7 @@ def _still(findings: Collection[Finding], storage: Storage) -> Iterator[Finding]
         yield fault
 
 
-def _listed(storage: Storage, folders: Collection[str]) -> Mapping[str, int]:
+def _file_sizes(storage: Storage, folders: Collection[str]) -> Mapping[str, int]:
     """The files of the folders, with their sizes in bytes."""
     if not folders:
         return {}

@@ -63,9 +63,9 @@ def gather(storage: ListingCache, clock: Clock, options: Mapping[str, Mapping[st
     sharing = _sharing(options)
     beats = Heartbeats.of(storage, clock, sharing.expiry_ms)
     layout = layout_of(properties)
-    listed = [i for file in storage.list(layout.folder).files if (i := layout.parse(file)) is not None]
-    empty = [i for i in listed if i.is_completed and i.stamp[0] == 0]
-    timeline = Timeline.of((i for i in listed if i not in empty), Gaps(storage, layout))
+    instants = [i for file in storage.list(layout.folder).files if (i := layout.parse(file)) is not None]
+    empty = [i for i in instants if i.is_completed and i.stamp[0] == 0]
+    timeline = Timeline.of((i for i in instants if i not in empty), Gaps(storage, layout))
     state = TableState(storage, properties, layout, timeline)
     unreadable = [Unreadable(instant, layout.path(instant), None) for instant in empty]
     commits: dict[Time, CommitMetadata] = {}
@@ -170,8 +170,8 @@ def _plan(state: TableState, instant: Instant) -> Sequence[str] | HoodieError | 
             case Action.CLUSTERING | Action.REPLACE_COMMIT:
                 _ = PendingGroups(state).clustering
     except FileNotFoundError as error:
-        lost = "its plan is not there" if instant.action not in WRITE_ACTIONS else None
-        return CorruptTableError(lost, found=str(error)) if lost else None
+        title = "its plan is not there" if instant.action not in WRITE_ACTIONS else None
+        return CorruptTableError(title, found=str(error)) if title else None
     except HoodieError as error:
         return error
     return None
@@ -179,8 +179,8 @@ def _plan(state: TableState, instant: Instant) -> Sequence[str] | HoodieError | 
 
 def _sharing(options: Mapping[str, Mapping[str, object]]) -> ConcurrencyOptions:
     """The options by which writers show that they are alive."""
-    given = {name: value for option in options.values() for name, value in option.items()}
-    return ConcurrencyOptions.of(resolve(select_keys(given, SHARING_KEYS), SHARING_KEYS))
+    merged = {name: value for option in options.values() for name, value in option.items()}
+    return ConcurrencyOptions.of(resolve(select_keys(merged, SHARING_KEYS), SHARING_KEYS))
 
 
 def _bare_key(state: TableState) -> str | None:

@@ -21,7 +21,7 @@ from hoodie.read.execute import ReadSlice
 from hoodie.read.plan import plan_read
 from hoodie.read.query import Query
 
-_HELD = 256 * 1024 * 1024  # bytes of keys in memory; of more a pile at a time
+_MEMORY = 256 * 1024 * 1024  # bytes of keys in memory; of more a pile at a time
 _PILES = 64
 _MOST_REPORTED = 3  # keys of a finding, and file groups of a key
 _KEYS = pa.schema([("partition", pa.int32()), ("slice", pa.int32()), ("key", pa.string())])
@@ -71,8 +71,10 @@ class _Doubled:
         named = ", ".join(repr(key) for key in self.first)
         groups = ", ".join(file_slice.file_id for file_slice in self.slices[:_MOST_REPORTED])
         more = " …" if len(self.slices) > _MOST_REPORTED else ""
-        of = f"file group{'s' if len(self.slices) > 1 else ''} {groups}{more}"
-        return f"{self.count:,} keys: {named}{' …' if self.count > len(self.first) else ''}; {self.first[0]!r} in {of}"
+        place = f"file group{'s' if len(self.slices) > 1 else ''} {groups}{more}"
+        return (
+            f"{self.count:,} keys: {named}{' …' if self.count > len(self.first) else ''}; {self.first[0]!r} in {place}"
+        )
 
 
 def _findings(doubled: Iterable[_Doubled]) -> Iterator[Finding]:
@@ -104,22 +106,22 @@ def _doubled(facts: Facts, partitions: Sequence[str]) -> list[_Doubled]:
     rows = (
         pa.table(
             [
-                pa.repeat(pa.scalar(number[of.partition], pa.int32()), batch.num_rows),
+                pa.repeat(pa.scalar(number[file_slice.partition], pa.int32()), batch.num_rows),
                 pa.repeat(pa.scalar(place, pa.int32()), batch.num_rows),
                 batch[RECORD_KEY].cast(pa.string()),
             ],
             schema=_KEYS,
         )
-        for place, of in enumerate(plan.slices)
-        for batch in read.batches(of)
+        for place, file_slice in enumerate(plan.slices)
+        for batch in read.batches(file_slice)
     )
     for pile in _piles(rows):
         counts = pile.group_by(["partition", "key"]).aggregate([([], "count_all")])
         twice = counts.filter(pc.greater(counts["count_all"], 1))
         for partition in twice["partition"].unique().to_pylist():
-            here = pile.filter(pc.equal(pile["partition"], partition))
+            own_keys = pile.filter(pc.equal(pile["partition"], partition))
             in_partitions[partition].add(
-                here, twice.filter(pc.equal(twice["partition"], partition))["key"], plan.slices
+                own_keys, twice.filter(pc.equal(twice["partition"], partition))["key"], plan.slices
             )
         if len(partitions) > 1:
             places = counts.group_by("key").aggregate([([], "count_all")])
@@ -129,29 +131,29 @@ def _doubled(facts: Facts, partitions: Sequence[str]) -> list[_Doubled]:
     return [doubled for doubled in (*in_partitions, across) if doubled.count]
 
 
-def _piles(rows: Iterable[pa.Table], limit: int = _HELD) -> Iterator[pa.Table]:
+def _piles(rows: Iterable[pa.Table], limit: int = _MEMORY) -> Iterator[pa.Table]:
     """The rows so that those of one key come together: all at once, or, where they are more than `limit` bytes, in piles by the
     hash of the key."""
-    held: list[pa.Table] = []
+    buffered: list[pa.Table] = []
     size = 0
     with Spill(_KEYS, "") as spill:
         spilled = False
         for batch in rows:
-            held.append(batch)
+            buffered.append(batch)
             size += batch.nbytes
             if size > limit:
-                _spill(spill, held)
-                held, size, spilled = [], 0, True
+                _spill(spill, buffered)
+                buffered, size, spilled = [], 0, True
         if not spilled:
-            yield pa.concat_tables([_KEYS.empty_table(), *held])
+            yield pa.concat_tables([_KEYS.empty_table(), *buffered])
             return
-        _spill(spill, held)
+        _spill(spill, buffered)
         for pile in range(_PILES):
             yield spill.read(pile)
 
 
-def _spill(spill: Spill, held: Collection[pa.Table]) -> None:
-    rows = pa.concat_tables([_KEYS.empty_table(), *held]).combine_chunks()
+def _spill(spill: Spill, tables: Collection[pa.Table]) -> None:
+    rows = pa.concat_tables([_KEYS.empty_table(), *tables]).combine_chunks()
     piles = murmur2(rows["key"], 0) % np.uint32(_PILES)
     order = np.argsort(piles, kind="stable")
     bounds = np.searchsorted(piles[order], np.arange(_PILES + 1))

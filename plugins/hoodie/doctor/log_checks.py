@@ -48,9 +48,11 @@ def _looked_at(facts: Facts, wrote: Mapping[str, Collection[Time]], log: LogFile
     try:
         blocks = list(scan_blocks(facts.storage, log.path))
         present = {block.instant for block in blocks if block.kind not in _WITHOUT_ROWS}
-        lost = sorted(set(wrote.get(log.path, ())) - present)
-        wrong = [f"nothing of commit {time} is in it" for time in lost]
-        wrong += [f"from byte {b.offset} on no block" for b in blocks if lost and b.kind is BlockType.CORRUPT]
+        missing_commits = sorted(set(wrote.get(log.path, ())) - present)
+        wrong = [f"nothing of commit {time} is in it" for time in missing_commits]
+        wrong += [
+            f"from byte {b.offset} on no block" for b in blocks if missing_commits and b.kind is BlockType.CORRUPT
+        ]
         committed = (block for block in blocks if block.kind in _OF_ROWS and block.instant in facts.commits)
         wrong += [flaw for block in committed if (flaw := _flaw(facts.storage, block)) is not None]
     except CorruptFileError as error:

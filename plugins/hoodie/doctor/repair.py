@@ -52,7 +52,7 @@ _STALE = frozenset(
         catalogue.METADATA_SIZE,
     )
 )
-_DONE = {
+_REPAIRS = {
     catalogue.PROPERTIES.name: "restored from its backup; the damaged file is kept",
     catalogue.PROPERTIES_BACKUP.name: "removed",
     catalogue.TORN_SERVICE_INSTANT.name: "moved aside, and done once more where its plan is left",
@@ -89,13 +89,15 @@ def decide_mending(diagnosis: Diagnosis) -> Decision[Mending]:
     reason = f"{diagnosis.base_path}: {summary(diagnosis.findings)}"
     off = bool(fixed and diagnosis.facts.get("metadata_table"))
     missing = len(diagnosis.of(catalogue.MISSING_FILE.name)) if off else 0
-    rest = Repairs(len(diagnosis.findings) - len(fixed), off, missing)
+    remaining = Repairs(len(diagnosis.findings) - len(fixed), off, missing)
     items = Items("mend", fixed, sum(finding.bytes for finding in fixed), "finding", _item)
-    return Decision(Mending(fixed), reason, (items, rest)) if fixed else Decision(None, reason, (rest,))
+    return Decision(Mending(fixed), reason, (items, remaining)) if fixed else Decision(None, reason, (remaining,))
 
 
 def _item(finding: Finding) -> Item:
-    return Item(finding.path or "", finding.bytes, f"{finding.check}: {_DONE[finding.check]}", {"check": finding.check})
+    return Item(
+        finding.path or "", finding.bytes, f"{finding.check}: {_REPAIRS[finding.check]}", {"check": finding.check}
+    )
 
 
 def mend(access: TableAccess, mending: Mending, options: Mapping[str, Mapping[str, object]]) -> list[str]:
@@ -123,8 +125,8 @@ def mend(access: TableAccess, mending: Mending, options: Mapping[str, Mapping[st
 
 
 def _resolved(options: Mapping[str, Mapping[str, object]]) -> Options:
-    given = {name: value for option in options.values() for name, value in option.items()}
-    return resolve(select_keys(given, COMMON_KEYS), COMMON_KEYS)
+    merged = {name: value for option in options.values() for name, value in option.items()}
+    return resolve(select_keys(merged, COMMON_KEYS), COMMON_KEYS)
 
 
 def _make_readable(access: TableAccess, mending: Mending, options: Mapping[str, Mapping[str, object]]) -> None:

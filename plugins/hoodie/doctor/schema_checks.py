@@ -39,17 +39,17 @@ def schemas(facts: Facts) -> Iterator[Finding]:
     unread: dict[str, int] = {}
     with ThreadPoolExecutor(_READERS) as pool:
         look = partial(_looked_at, facts.storage, pa.schema(columns), needed)
-        for file, seen in zip(bases, pool.map(look, bases), strict=True):
-            if seen.flaws:
+        for file, footer_schema in zip(bases, pool.map(look, bases), strict=True):
+            if footer_schema.flaws:
                 yield catalogue.SCHEMA.finding(
                     "a base file cannot be converted to the table's schema: reads of these columns fail, or return nulls",
                     "see which writer made it, and write its rows again in the table's types; or restore the file from a copy",
-                    found="; ".join(seen.flaws),
+                    found="; ".join(footer_schema.flaws),
                     path=file.path,
                     instant=file.instant,
                     bytes=file.size,
                 )
-            for name in set(seen.columns).difference(schema.names, META_COLUMNS):
+            for name in set(footer_schema.columns).difference(schema.names, META_COLUMNS):
                 unread[name] = unread.get(name, 0) + 1
     if unread:
         yield catalogue.UNREAD_COLUMNS.finding(
@@ -60,12 +60,12 @@ def schemas(facts: Facts) -> Iterator[Finding]:
 
 
 @dataclass(frozen=True)
-class _Seen:
+class _FooterSchema:
     columns: tuple[str, ...] = ()
     flaws: tuple[str, ...] = ()
 
 
-def _looked_at(storage: Storage, schema: pa.Schema, needed: tuple[str, ...], file: BaseFile) -> _Seen:
+def _looked_at(storage: Storage, schema: pa.Schema, needed: tuple[str, ...], file: BaseFile) -> _FooterSchema:
     try:
         with open_file(storage, file.path) as reader:
             names = reader.schema.names
@@ -79,8 +79,8 @@ def _looked_at(storage: Storage, schema: pa.Schema, needed: tuple[str, ...], fil
         FileNotFoundError,
         pa.ArrowException,
     ):  # reported by other checks, or cleaned since the listing
-        return _Seen()
-    return _Seen(tuple(names), tuple(flaws))
+        return _FooterSchema()
+    return _FooterSchema(tuple(names), tuple(flaws))
 
 
 def _flaw(stored: pa.Schema, footer: pq.FileMetaData, field: pa.Field) -> str | None:

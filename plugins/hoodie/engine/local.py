@@ -30,11 +30,11 @@ DEFAULT_MEMORY = 1 << 30
 
 def machine_memory() -> int:
     """Bytes of memory of this machine, or of this process where it may take less."""
-    whole, (allowed, _) = (
+    total, (allowed, _) = (
         os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         resource.getrlimit(resource.RLIMIT_DATA),
     )
-    return whole if allowed == resource.RLIM_INFINITY else min(whole, allowed)
+    return total if allowed == resource.RLIM_INFINITY else min(total, allowed)
 
 
 class LocalEngine:
@@ -131,12 +131,12 @@ class _LocalBuckets:
     def map_rows(self, function: BucketFn[tuple[R, Callable[[], pa.Table]]]) -> tuple[list[R], Buckets]:
         store = _Store(self.count, self._engine._memory)
 
-        def made(bucket: int, tables: Iterator[pa.Table]) -> R:
+        def map_and_store(bucket: int, tables: Iterator[pa.Table]) -> R:
             result, rows = function(bucket, tables)
             store.add([(bucket, rows())])
             return result
 
-        return self.map(made), _LocalBuckets(self._engine, [store])
+        return self.map(map_and_store), _LocalBuckets(self._engine, [store])
 
     def exchange(self, function: BucketFn[Iterable[Block]], count: int, sizes: Sequence[int] = ()) -> Buckets:
         store = _Store(count, self._engine._memory)
@@ -175,10 +175,10 @@ class _Store:
 
     def _spill(self) -> None:
         with self._lock:
-            held, self._held, self._bytes = self._held, [[] for _ in range(self.count)], 0
+            buffers, self._held, self._bytes = self._held, [[] for _ in range(self.count)], 0
             if self._folder is None:
                 self._folder = tempfile.TemporaryDirectory(prefix="hoodie-")
-            for bucket, tables in enumerate(held):
+            for bucket, tables in enumerate(buffers):
                 for table in tables:
                     path = Path(self._folder.name) / f"{bucket}-{len(self._spilled[bucket])}.arrow"
                     with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:

@@ -17,9 +17,9 @@ def packed(items: Sequence[T], count: int, size: Callable[[T], int]) -> tuple[tu
     groups: list[list[T]] = [[] for _ in range(min(count, len(items)))]
     smallest = [(0, 0, number) for number in range(len(groups))]  # bytes, items: items without bytes are dealt out too
     for item in sorted(items, key=size, reverse=True):
-        total, held, number = smallest[0]
+        total, items_in_pack, number = smallest[0]
         groups[number].append(item)
-        heapq.heapreplace(smallest, (total + size(item), held + 1, number))
+        heapq.heapreplace(smallest, (total + size(item), items_in_pack + 1, number))
     return tuple(tuple(group) for group in groups)
 
 

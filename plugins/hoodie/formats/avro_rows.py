@@ -113,12 +113,12 @@ def _of_number(array: pa.Array, kind: pa.DataType) -> _Ragged:
 def _longs(values: npt.NDArray[np.signedinteger]) -> _Ragged:
     """Zigzag varints."""
     wide = values.astype(np.int64)
-    left = ((wide << 1) ^ (wide >> 63)).view(np.uint64)
-    sizes = np.ones(len(left), np.int64)
+    zigzag = ((wide << 1) ^ (wide >> 63)).view(np.uint64)
+    sizes = np.ones(len(zigzag), np.int64)
     for place in range(1, _VARINT_BYTES):
-        sizes += left >= np.uint64(1 << (7 * place))
+        sizes += zigzag >= np.uint64(1 << (7 * place))
     columns = np.arange(int(sizes.max()) if len(sizes) else 0)
-    matrix = ((left[:, None] >> (7 * columns).astype(np.uint64)) & np.uint64(0x7F)).astype(np.uint8)
+    matrix = ((zigzag[:, None] >> (7 * columns).astype(np.uint64)) & np.uint64(0x7F)).astype(np.uint8)
     if len(sizes) and sizes.min() == len(columns):
         matrix[:, :-1] |= 0x80
         return _fixed(matrix.reshape(-1), len(columns))
@@ -155,8 +155,8 @@ def _fixed(data: _Bytes, width: int) -> _Ragged:
 def _buffer(array: pa.Array, width: int) -> _Bytes:
     """The values as rows of bytes."""
     data = array.buffers()[1]
-    whole = np.frombuffer(data, np.uint8) if data is not None else np.zeros(0, np.uint8)
-    return whole[array.offset * width : (array.offset + len(array)) * width].reshape(len(array), width)
+    buffer = np.frombuffer(data, np.uint8) if data is not None else np.zeros(0, np.uint8)
+    return buffer[array.offset * width : (array.offset + len(array)) * width].reshape(len(array), width)
 
 
 def _total(parts: _Parts) -> _Numbers:
@@ -187,8 +187,8 @@ def _fewer(parts: _Parts) -> Iterator[_Ragged]:
     """Neighbours of fixed widths become one part, which is faster to make than to join two."""
     for is_fixed, some in groupby(parts, key=lambda part: part.width > 0):
         if is_fixed:
-            whole = np.hstack([part.data.reshape(-1, part.width) for part in some])
-            yield _fixed(whole.reshape(-1), whole.shape[1])
+            joined = np.hstack([part.data.reshape(-1, part.width) for part in some])
+            yield _fixed(joined.reshape(-1), joined.shape[1])
         else:
             yield from some
 

@@ -262,17 +262,17 @@ class BaseFileReader:
         )
         groups = list(range(self._file.num_row_groups)) if row_groups is None else list(row_groups)
         fitting = min(batch_rows, self._fitting_rows(names_in_file, groups))
-        left = sum(self._file.metadata.row_group(number).num_rows for number in groups)
+        missing_rows = sum(self._file.metadata.row_group(number).num_rows for number in groups)
         try:
             for batch in self._file.iter_batches(fitting, row_groups=groups, columns=names_in_file, use_threads=False):
                 rows = pa.Table.from_batches([batch])
-                left -= rows.num_rows
+                missing_rows -= rows.num_rows
                 yield self._renaming.apply(rows) if self._renaming.changes else rows
         except (pa.ArrowInvalid, OSError) as error:
             raise self._corrupt(error) from error
-        if left:
-            than = "less" if left > 0 else "more"
-            raise self._corrupt(ValueError(f"its pages have {abs(left):,} rows {than} than its footer says"))
+        if missing_rows:
+            than = "less" if missing_rows > 0 else "more"
+            raise self._corrupt(ValueError(f"its pages have {abs(missing_rows):,} rows {than} than its footer says"))
 
     def _fitting_rows(self, columns: Sequence[str] | None, groups: Sequence[int]) -> int:
         """How many rows of the columns `BATCH_BYTES` hold, by their encoded size: values of a dictionary may be larger."""

@@ -55,20 +55,20 @@ class BloomFilter:
     def add(self, keys: pa.ChunkedArray | pa.Array) -> BloomFilter:
         """The filter after more keys, in their order."""
         rows = [row.copy() for row in self.rows]
-        current, done = self.current, 0
+        current, added = self.current, 0
         if self.type_code == DYNAMIC:
-            while done < len(keys):
+            while added < len(keys):
                 if current >= self.entries:
                     if len(rows) * self.entries >= self.max_entries:
                         break
                     rows.append(np.zeros(self.bits, dtype=bool))
                     current = 0
-                count = min(self.entries - current, len(keys) - done)
-                self._set(rows[-1], keys.slice(done, count))
-                current, done = current + count, done + count
-        if done < len(keys):
-            self._overflow(rows, keys.slice(done), current - self.entries)
-        return replace(self, rows=tuple(rows), current=current + len(keys) - done)
+                count = min(self.entries - current, len(keys) - added)
+                self._set(rows[-1], keys.slice(added, count))
+                current, added = current + count, added + count
+        if added < len(keys):
+            self._overflow(rows, keys.slice(added), current - self.entries)
+        return replace(self, rows=tuple(rows), current=current + len(keys) - added)
 
     def _overflow(self, rows: list[np.ndarray], keys: pa.ChunkedArray | pa.Array, before: int) -> None:
         """Keys past the maximum go to the rows in turn, as in Hudi, which sends the very first of them to the first row."""

@@ -80,8 +80,8 @@ class BootstrapFileReader:
     @cached_property
     def _stored_schema(self) -> pa.Schema:
         inside = set(self._source.schema.names)
-        given = [pa.field(name, pa.string()) for name, _ in self._rows.values if name not in inside]
-        return pa.schema([*META_FIELDS, *self._source.schema, *given])
+        partition_columns = [pa.field(name, pa.string()) for name, _ in self._rows.values if name not in inside]
+        return pa.schema([*META_FIELDS, *self._source.schema, *partition_columns])
 
     @property
     def rows(self) -> int:
@@ -106,9 +106,9 @@ class BootstrapFileReader:
             return every
         groups = matching_row_groups(self._source.source, self._source.schema, expression, schema)
         if any(name in META_COLUMNS for name in schema.names):
-            kept = self._skeleton.matching(expression, schema)
-            if kept is not None:
-                rows = [self._skeleton.row_interval(number) for number in kept]
+            row_groups = self._skeleton.matching(expression, schema)
+            if row_groups is not None:
+                rows = [self._skeleton.row_interval(number) for number in row_groups]
                 spans = self._source.intervals(None)
                 near = [g for g, (low, high) in enumerate(spans) if any(a < high and b > low for a, b in rows)]
                 every = [number for number in every if number in near]
@@ -124,10 +124,12 @@ class BootstrapFileReader:
             yield from self._skeleton.batches(meta, None, batch_rows)
             return
         data = [name for name in names_in_file if name in self._source.schema.names]
-        given = [(name, value) for name, value in self._rows.values if name in names_in_file and name not in data]
+        partition_values = [
+            (name, value) for name, value in self._rows.values if name in names_in_file and name not in data
+        ]
         meta = meta if data else meta or [RECORD_KEY]  # something has to count the rows
         for rows in self._stored(meta, data, self._source.intervals(row_groups), batch_rows):
-            for name, value in given:
+            for name, value in partition_values:
                 rows = rows.append_column(name, pa.repeat(pa.scalar(value, pa.string()), rows.num_rows))
             yield self._renaming.apply(rows) if self._renaming.changes else rows
 

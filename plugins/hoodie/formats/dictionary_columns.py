@@ -91,8 +91,10 @@ def _without_unused(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if used.all():
         return column
     numbers = pa.array((np.cumsum(used) - 1).astype(np.int32))
-    left = values.filter(pa.array(used))
-    return pa.chunked_array([pa.DictionaryArray.from_arrays(pc.take(numbers, chunk.indices), left) for chunk in chunks])
+    used_values = values.filter(pa.array(used))
+    return pa.chunked_array(
+        [pa.DictionaryArray.from_arrays(pc.take(numbers, chunk.indices), used_values) for chunk in chunks]
+    )
 
 
 def _repeats(values: pa.Array) -> bool:

@@ -95,16 +95,18 @@ def _alike(lengths: np.ndarray) -> list[np.ndarray]:
 
 
 def _mix_group(rows: np.ndarray, begins: np.ndarray, lengths: np.ndarray, data: np.ndarray) -> MixedKeys:
-    whole = lengths // 4
-    text = _gather(data, begins, 4 * int(whole[0]))  # words are little-endian
+    word_counts = lengths // 4
+    text = _gather(data, begins, 4 * int(word_counts[0]))  # words are little-endian
     words = np.ascontiguousarray(text.view("<u4").T).astype(np.uint32, copy=False)
     words = words * _M
     words ^= words >> _R
     words *= _M
-    counts = np.searchsorted(-whole, -np.arange(len(words)), side="left")
-    left = lengths - 4 * whole
-    tails = _tails(data, begins + 4 * whole, left) if left.any() else None
-    return MixedKeys(rows, lengths.astype(np.uint32), words, counts, tails, np.where(left > 0, _M, np.uint32(1)))
+    counts = np.searchsorted(-word_counts, -np.arange(len(words)), side="left")
+    tail_lengths = lengths - 4 * word_counts
+    tails = _tails(data, begins + 4 * word_counts, tail_lengths) if tail_lengths.any() else None
+    return MixedKeys(
+        rows, lengths.astype(np.uint32), words, counts, tails, np.where(tail_lengths > 0, _M, np.uint32(1))
+    )
 
 
 def _tails(data: np.ndarray, begins: np.ndarray, lengths: np.ndarray) -> np.ndarray:

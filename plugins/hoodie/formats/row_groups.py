@@ -41,7 +41,7 @@ def matching_row_groups(
     floats = [field for field in present if pa.types.is_floating(field.type)]
     if len(floats) > _MOST_FLOATS:
         return None
-    kept: set[int] = set()
+    matching: set[int] = set()
     kind = ds.ParquetFileFormat()
     for condition in _with_nan(floats):
         try:
@@ -52,11 +52,11 @@ def matching_row_groups(
             pa.ArrowInvalid
         ):  # the filter cannot be computed of such a value: the reader of the rows raises the error
             return None
-        kept.update(group.id for group in fragment.row_groups)
+        matching.update(group.id for group in fragment.row_groups)
     if floats:
         groups = kind.make_fragment(source).row_groups
-        kept.update(group.id for group in groups if any(_zeros(group, field.name) for field in floats))
-    return sorted(kept)
+        matching.update(group.id for group in groups if any(_zeros(group, field.name) for field in floats))
+    return sorted(matching)
 
 
 def _by_renamed(
@@ -78,10 +78,10 @@ def _by_renamed(
     # The pieces have numbers for names, and are not opened: Arrow leaves out those of which the filter cannot be true.
     pieces = [kind.make_fragment(str(number), files, guarantee) for number, guarantee in enumerate(guarantees)]
     try:
-        left = list(ds.FileSystemDataset(pieces, schema, kind, files).get_fragments(filter=expression))
+        fragments = list(ds.FileSystemDataset(pieces, schema, kind, files).get_fragments(filter=expression))
     except pa.ArrowInvalid:  # the filter cannot be computed of such a value: the reader of the rows raises the error
         return [group.id for group in groups]
-    return sorted(groups[int(piece.path)].id for piece in left)
+    return sorted(groups[int(piece.path)].id for piece in fragments)
 
 
 def _guaranteed(statistics: dict[str, Any], columns: Sequence[tuple[pa.Field, str]]) -> pc.Expression:

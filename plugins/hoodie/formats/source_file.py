@@ -141,14 +141,14 @@ def read_intervals(
         start += rows
 
 
-def _same_time(time: int, known: int) -> bool:
+def _same_time(time: int, recorded: int) -> bool:
     """Compare two times in ms since 1970, as exactly as both are: some stores and JVMs keep seconds only, some no times at all
     (0)."""
-    if not time or not known:
+    if not time or not recorded:
         return True
-    if time % 1000 and known % 1000:
-        return abs(time - known) <= 1  # ms, by which conversions from floating point differ
-    return time // 1000 == known // 1000
+    if time % 1000 and recorded % 1000:
+        return abs(time - recorded) <= 1  # ms, by which conversions from floating point differ
+    return time // 1000 == recorded // 1000
 
 
 def _moment(modified_ms: int) -> str:

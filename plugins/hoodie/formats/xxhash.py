@@ -60,7 +60,7 @@ def _of_one_length(texts: np.ndarray) -> np.ndarray:
     return result
 
 
-def _turned(values: np.ndarray, by: int) -> np.ndarray:
+def _turned(values: np.ndarray, bits: int) -> np.ndarray:
     """To the left."""
-    result: np.ndarray = (values << np.uint32(by)) | (values >> np.uint32(32 - by))
+    result: np.ndarray = (values << np.uint32(bits)) | (values >> np.uint32(32 - bits))
     return result

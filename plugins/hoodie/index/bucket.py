@@ -38,8 +38,8 @@ class BucketIndex:
         if len(stored_numbers):
             order = np.argsort(stored_numbers)
             positions = np.minimum(np.searchsorted(stored_numbers[order], numbers), len(stored_numbers) - 1)
-            known = stored_numbers[order][positions] == numbers
-            groups[known] = order[positions[known]]
+            is_stored = stored_numbers[order][positions] == numbers
+            groups[is_stored] = order[positions[is_stored]]
         rows = np.arange(incoming.num_rows, dtype=np.int64)
         return RecordLocations(rows, groups, np.full(len(rows), NOWHERE), np.zeros(0, dtype=np.int64))
 

@@ -83,7 +83,7 @@ def homes_of_rings(
 def check_buckets(state: TableState, slices: Sequence[FileSlice], buckets: Buckets, stored: StoredKeys) -> None:
     """Before a write to these slices. Raises ConfigError for another number of buckets than theirs, UnsupportedTableError for a
     file group that is not a bucket, or a bucket that has two."""
-    seen: dict[tuple[str, int], FileSlice] = {}
+    slice_of_bucket: dict[tuple[str, int], FileSlice] = {}
     for file_slice in slices:
         bucket = bucket_of(file_slice.file_id)
         if bucket is None:
@@ -99,7 +99,7 @@ def check_buckets(state: TableState, slices: Sequence[FileSlice], buckets: Bucke
                 buckets,
                 f"file group {file_slice.file_id}, bucket {bucket}, of partition {file_slice.partition!r}",
             )
-        other = seen.setdefault((file_slice.partition, bucket), file_slice)
+        other = slice_of_bucket.setdefault((file_slice.partition, bucket), file_slice)
         if other is not file_slice:
             raise UnsupportedTableError(
                 f"Bucket {bucket} of partition {file_slice.partition!r} of table {state.storage.base_path} has two file groups",

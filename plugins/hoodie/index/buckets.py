@@ -122,20 +122,23 @@ def hashed_values(
     if not pc.any(several).as_py():
         yield np.arange(len(keys)), [keys]
         return
-    plain, made = (np.flatnonzero(mask.to_numpy()) for mask in (pc.invert(several), several))
+    plain, several_rows = (np.flatnonzero(mask.to_numpy()) for mask in (pc.invert(several), several))
     yield plain, [keys.take(pa.array(plain))]
-    keys = keys.take(pa.array(made))
+    keys = keys.take(pa.array(several_rows))
     # Keys like `a:1,b:2`. In most no value has one of these two signs.
     groups = ",".join(f"{re.escape(name)}:(?P<v{place}>[^:,]*)" for place, name in enumerate(key_fields))
     matches = pc.extract_regex(keys.combine_chunks(), f"^(?s:{groups})$")
     usual = pc.is_valid(matches).to_numpy(zero_copy_only=False)
     values = matches.filter(pa.array(usual))
     chosen = [f"v{place}" for place, name in enumerate(key_fields) if name in fields]
-    yield made[usual], [pa.chunked_array([_without_names_of_nothing(pc.struct_field(values, name))]) for name in chosen]
+    yield (
+        several_rows[usual],
+        [pa.chunked_array([_without_names_of_nothing(pc.struct_field(values, name))]) for name in chosen],
+    )
     others = np.flatnonzero(~usual)
     for place, key in zip(others.tolist(), keys.take(pa.array(others)).to_pylist(), strict=True):  # few
         texts = [pa.chunked_array([pa.array([text], pa.string())]) for text in values_in(key, fields)]
-        yield made[place : place + 1], texts
+        yield several_rows[place : place + 1], texts
 
 
 def values_in(key: str, fields: Sequence[str]) -> list[str | None]:

@@ -57,8 +57,10 @@ class Across:
         rows, groups, positions = rows[starts], groups[starts], hits[POSITION].to_numpy()[starts]
         fresh = np.ones(incoming.num_rows, dtype=bool)
         fresh[rows[~leaves]] = False
-        kept = None if self.moves else hits.select(self.partition_columns).take(pa.array(starts))
-        return RecordLocations(rows, groups, np.where(once, positions, -1), np.flatnonzero(fresh), leaves, kept)
+        partition_values = None if self.moves else hits.select(self.partition_columns).take(pa.array(starts))
+        return RecordLocations(
+            rows, groups, np.where(once, positions, -1), np.flatnonzero(fresh), leaves, partition_values
+        )
 
     def _leaves(self, incoming: pa.Table, stored: pa.Table, stored_partitions: pa.Array) -> np.ndarray:
         """bool per pair: the stored row is deleted, as its key moves."""

@@ -89,20 +89,20 @@ def load_hashing(state: TableState, partition: str, base_files: Collection[str])
     names = {file.name for file in state.storage.list(join(HASHING, partition)).files}
     versions = sorted(name.removesuffix(_METADATA) for name in names if name.endswith(_METADATA))
     marked = sorted(name.removesuffix(_COMMITTED) for name in names if name.endswith(_COMMITTED))
-    lost = sorted({*marked} - {*versions})
-    if lost:
+    lost_versions = sorted({*marked} - {*versions})
+    if lost_versions:
         raise CorruptTableError(
             f"The consistent hashing of partition {partition!r} of table {state.storage.base_path} has lost a version",
-            found=f"{lost[0]}{_COMMITTED} without {lost[0]}{_METADATA}",
+            found=f"{lost_versions[0]}{_COMMITTED} without {lost_versions[0]}{_METADATA}",
             fix=f"nothing was written; restore the file in {join(HASHING, partition)} from a backup",
         )
-    done = {instant.time for instant in state.timeline.completed(Action.COMMIT, Action.REPLACE_COMMIT)}
+    completed = {instant.time for instant in state.timeline.completed(Action.COMMIT, Action.REPLACE_COMMIT)}
     pending = {instant.time for instant in state.timeline.pending}
     latest = state.timeline.latest_time
     metadata: HashingMetadata | None = None
     for version in versions[versions.index(marked[0]) if marked else 0 :]:
         time = named_instant(version, f"{state.storage.base_path}/{join(HASHING, partition)}")
-        if version == FIRST_VERSION or version in marked[:1] or time in done:
+        if version == FIRST_VERSION or version in marked[:1] or time in completed:
             metadata = _read(state, partition, version)
         elif (
             time not in pending and latest is not None and time <= latest

@@ -73,10 +73,12 @@ class KeyFilter:
                 gathered.setdefault(partition, []).append(keys)
         result: dict[str, pa.Array | None] = {}
         for partition, pieces in gathered.items():
-            held = [piece for piece in pieces if piece is not None]
-            result[partition] = pc.unique(pa.concat_arrays(held)) if len(held) == len(pieces) else None
-        kept = [keys for keys in result.values() if keys is not None]
-        fits = sum(map(len, kept)) <= most and sum(keys.nbytes for keys in kept) <= _MOST_BYTES
+            key_arrays = [piece for piece in pieces if piece is not None]
+            result[partition] = pc.unique(pa.concat_arrays(key_arrays)) if len(key_arrays) == len(pieces) else None
+        key_arrays_of_all = [keys for keys in result.values() if keys is not None]
+        fits = (
+            sum(map(len, key_arrays_of_all)) <= most and sum(keys.nbytes for keys in key_arrays_of_all) <= _MOST_BYTES
+        )
         return KeyFilter(result if fits else dict.fromkeys(result))
 
     def sieve(self, *, anywhere: bool) -> Mapping[str, KeysInOrder | None]:
@@ -85,5 +87,7 @@ class KeyFilter:
             return {
                 name: KeysInOrder.of(keys) if keys is not None else None for name, keys in self.of_partition.items()
             }
-        held = [keys for keys in self.of_partition.values() if keys is not None]
-        return {"": KeysInOrder.of(pa.concat_arrays(held)) if held and len(held) == len(self.of_partition) else None}
+        arrays = [keys for keys in self.of_partition.values() if keys is not None]
+        return {
+            "": KeysInOrder.of(pa.concat_arrays(arrays)) if arrays and len(arrays) == len(self.of_partition) else None
+        }

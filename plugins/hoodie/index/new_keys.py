@@ -109,9 +109,9 @@ class NewKeys:
                 gathered.setdefault(partition, []).append(keys)
         result: dict[str, KeySet | None] = {}
         for partition, pieces in gathered.items():
-            held = [piece for piece in pieces if piece is not None]
-            whole = len(held) == len(pieces) and sum(len(piece.hashes) for piece in held) <= most
-            result[partition] = KeySet.union(held) if whole else None
+            key_sets = [piece for piece in pieces if piece is not None]
+            complete = len(key_sets) == len(pieces) and sum(len(piece.hashes) for piece in key_sets) <= most
+            result[partition] = KeySet.union(key_sets) if complete else None
         return NewKeys(result)
 
     @staticmethod
@@ -150,14 +150,14 @@ class NewKeys:
         own_keys = self.of_partition
         added: dict[GroupId, Instant] = {}
         for commit in window.commits:
-            done = window.now.commit_metadata(commit)
-            if not done.moves_rows:
-                added.update({stat.group: commit for stat in done.stats if _adds(stat)})
+            metadata = window.now.commit_metadata(commit)
+            if not metadata.moves_rows:
+                added.update({stat.group: commit for stat in metadata.stats if _adds(stat)})
         groups = {group for group in added if (anywhere or group.partition in own_keys) and group not in own}
         if not groups or not own_keys:
             return None
-        held = [keys for keys in own_keys.values() if keys is not None]
-        every = KeySet.union(held) if anywhere and len(held) == len(own_keys) else None
+        key_sets = [keys for keys in own_keys.values() if keys is not None]
+        every = KeySet.union(key_sets) if anywhere and len(key_sets) == len(own_keys) else None
         partitions = sorted({group.partition for group in groups})
         slices = [file_slice for file_slice in TableView(window.now, partitions).latest() if file_slice.group in groups]
 

@@ -28,7 +28,7 @@ from hoodie.schema import find_field
 Guarantees = list[pc.Expression]
 
 _NULLS = frozenset({DEFAULT_PARTITION, "default"})  # the second one: releases before 0.12
-_WHOLE = re.compile(r"-?[0-9]+")
+_INTEGER = re.compile(r"-?[0-9]+")
 _YEAR_OR_MONTH = re.compile(r"[0-9]{4}(-[0-9]{2})?")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _DEEPEST = 8  # folders; the ways to read a path grow with them
@@ -265,9 +265,11 @@ def _readings(columns: Sequence[_Column], steps: Sequence[str], *, below: bool) 
         return []
     guarantees = columns[0].starting_with(steps) if below else []
     for used in range(1, len(steps) + 1):
-        rest = _readings(columns[1:], steps[used:], below=below)
-        if rest:
-            guarantees += [_both(value, others) for value in columns[0].values(steps[:used]) for others in rest]
+        guarantees_below = _readings(columns[1:], steps[used:], below=below)
+        if guarantees_below:
+            guarantees += [
+                _both(value, others) for value in columns[0].values(steps[:used]) for others in guarantees_below
+            ]
     return guarantees
 
 
@@ -279,7 +281,7 @@ def _parsed(text: str, kind: pa.DataType) -> list[pa.Scalar] | None:
     """The values of the type with this text; None when it is not sure which these are."""
     if pa.types.is_boolean(kind):
         return [pa.scalar(text == "true")] if text in ("true", "false") else None
-    if pa.types.is_integer(kind) and not _WHOLE.fullmatch(text):
+    if pa.types.is_integer(kind) and not _INTEGER.fullmatch(text):
         return None
     widths = [kind]
     if pa.types.is_float64(kind):
@@ -289,7 +291,7 @@ def _parsed(text: str, kind: pa.DataType) -> list[pa.Scalar] | None:
     ):
         return None
     try:
-        if pa.types.is_date32(kind) and _WHOLE.fullmatch(text):
+        if pa.types.is_date32(kind) and _INTEGER.fullmatch(text):
             return [pa.scalar(text).cast(pa.int32()).cast(kind)]  # days since 1970
         values = [pa.scalar(text).cast(width).cast(kind) for width in widths]
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):

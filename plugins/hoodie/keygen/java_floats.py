@@ -43,8 +43,8 @@ def float_text(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     scientific = pc.and_(finite, pc.invert(plain))
     if pc.any(scientific).as_py():
         result = pc.if_else(scientific, _scientific(text), result)
-    for ours, javas in (("nan", "NaN"), ("inf", "Infinity"), ("-inf", "-Infinity")):
-        result = pc.if_else(pc.equal(text, ours), javas, result)
+    for arrow_text, javas in (("nan", "NaN"), ("inf", "Infinity"), ("-inf", "-Infinity")):
+        result = pc.if_else(pc.equal(text, arrow_text), javas, result)
     return result
 
 
@@ -72,16 +72,16 @@ def _with_fraction(text: pa.ChunkedArray) -> pa.ChunkedArray:
 def _scientific(text: pa.ChunkedArray) -> pa.ChunkedArray:
     """`-12345678.5` and `1.25e-7` as `-1.23456785E7` and `1.25E-7`; null for what is not a number."""
     parts = pc.extract_regex(text, _PARTS)
-    sign, whole, fraction, exponent = (
+    sign, integer, fraction, exponent = (
         pc.struct_field(parts, part) for part in ("sign", "whole", "fraction", "exponent")
     )
-    digits = pc.binary_join_element_wise(whole, fraction, "")
+    digits = pc.binary_join_element_wise(integer, fraction, "")
     significant = pc.utf8_ltrim(digits, "0")
     leading = pc.subtract(pc.utf8_length(digits), pc.utf8_length(significant))
     shift = pc.cast(pc.if_else(pc.equal(exponent, ""), "0", exponent), pa.int32())
-    power = pc.add(shift, pc.subtract(pc.subtract(pc.utf8_length(whole), 1), leading))
+    power = pc.add(shift, pc.subtract(pc.subtract(pc.utf8_length(integer), 1), leading))
     significant = pc.utf8_rtrim(significant, "0")
-    rest = pc.utf8_slice_codeunits(significant, 1)
-    rest = pc.if_else(pc.equal(rest, ""), "0", rest)
+    decimals = pc.utf8_slice_codeunits(significant, 1)
+    decimals = pc.if_else(pc.equal(decimals, ""), "0", decimals)
     first = pc.utf8_slice_codeunits(significant, 0, 1)
-    return pc.binary_join_element_wise(sign, first, ".", rest, "E", pc.cast(power, pa.string()), "")
+    return pc.binary_join_element_wise(sign, first, ".", decimals, "E", pc.cast(power, pa.string()), "")

@@ -40,8 +40,8 @@ class StoredKeys:
         others = [name for name in names if name != RECORD_KEY]
         for rows in read(list(dict.fromkeys([*others, *self.columns.names]))):
             keys = self.made_of.of(conform(rows.select(self._present(rows)), self.columns))
-            kept = [name for name in others if name in rows.schema.names]
-            yield rows.select(kept).append_column(RECORD_KEY, keys)
+            present = [name for name in others if name in rows.schema.names]
+            yield rows.select(present).append_column(RECORD_KEY, keys)
 
     def _present(self, rows: pa.Table) -> list[str]:
         return [name for name in self.columns.names if name in rows.schema.names]

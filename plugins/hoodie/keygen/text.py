@@ -84,8 +84,8 @@ def readable_text(column: pa.ChunkedArray, name: str) -> tuple[pa.ChunkedArray, 
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     bad = _without_text(column)
-    kept = pc.if_else(bad, pa.scalar(None, column.type), column) if pc.any(bad).as_py() else column
-    return key_text(kept, name), bad
+    readable = pc.if_else(bad, pa.scalar(None, column.type), column) if pc.any(bad).as_py() else column
+    return key_text(readable, name), bad
 
 
 def _far_days(column: pa.ChunkedArray) -> pa.ChunkedArray:

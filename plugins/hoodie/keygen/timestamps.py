@@ -41,7 +41,7 @@ class TimestampFolders:
     def check(self) -> str:
         """The text of one time. Raises ConfigError for zones or patterns that cannot be."""
         _ = self._inputs
-        return _one(self._output, self._zones[1] or UTC_ZONE)
+        return _print_one(self._output, self._zones[1] or UTC_ZONE)
 
     def texts(self, column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
         """The text of each value, null included (utf8, never null).
@@ -82,15 +82,15 @@ class TimestampFolders:
             encoded = pa.concat_arrays(encoded.chunks) if encoded.num_chunks else encoded.type.wrap_array([])
         texts = encoded.dictionary
         result = np.full(len(texts), None, object)
-        left = np.arange(len(texts))
+        unparsed = np.arange(len(texts))
         for pattern in self._inputs:
-            if not len(left):
+            if not len(unparsed):
                 break
-            folders, fits = self._parsed(texts.take(pa.array(left)), pattern)
-            result[left[fits]] = folders
-            left = left[~fits]
-        made = pa.array(result, pa.string()).take(encoded.indices)
-        return pa.chunked_array([made]), pa.chunked_array([pc.is_null(made)])
+            folders, fits = self._parsed(texts.take(pa.array(unparsed)), pattern)
+            result[unparsed[fits]] = folders
+            unparsed = unparsed[~fits]
+        folder_column = pa.array(result, pa.string()).take(encoded.indices)
+        return pa.chunked_array([folder_column]), pa.chunked_array([pc.is_null(folder_column)])
 
     def _parsed(self, texts: pa.StringArray, pattern: Pattern) -> tuple[np.ndarray, Flags]:
         """The folders of the texts that have the pattern (None where they are not a time), and which texts these are."""
@@ -106,9 +106,9 @@ class TimestampFolders:
             folders = print_times(self._output, good + offsets, offsets)
         else:
             folders = self._print(good, zone_out or zone)
-        made: np.ndarray = folders.to_numpy(zero_copy_only=False)
-        made[bad[fits]] = None
-        return made, fits
+        folder_texts: np.ndarray = folders.to_numpy(zero_copy_only=False)
+        folder_texts[bad[fits]] = None
+        return folder_texts, fits
 
     def _print(self, instants: Longs, zone: Zone) -> pa.Array:
         offsets = zone.offsets(instants)
@@ -136,8 +136,8 @@ class TimestampFolders:
             column = column.cast(pa.int32()).cast(pa.int64())
         elif pa.types.is_decimal(kind):
             far = pc.fill_null(pc.greater_equal(pc.abs(column), pa.scalar(Decimal(2**63))), False)
-            kept = pc.if_else(far, pa.scalar(None, kind), column)
-            column = pc.cast(kept, pa.int64(), safe=False) if kind.scale == 0 else _cut(kept)
+            in_range = pc.if_else(far, pa.scalar(None, kind), column)
+            column = pc.cast(in_range, pa.int64(), safe=False) if kind.scale == 0 else _cut(in_range)
             too_far = np.asarray(far)
         elif pa.types.is_floating(kind):
             numbers = pc.fill_null(column.cast(pa.float64()), float(NULL_VALUE))
@@ -153,7 +153,7 @@ class TimestampFolders:
     def _null_text(self) -> str:
         """A null in text columns is one millisecond after 1970, written by the first input pattern and read again."""
         zone = self._zones[0] or self._zones[1] or UTC_ZONE
-        text: str = _one(_pattern(self.options.null_format, INPUT_FORMAT.name), zone)
+        text: str = _print_one(_pattern(self.options.null_format, INPUT_FORMAT.name), zone)
         return text
 
     @cached_property
@@ -183,7 +183,7 @@ class TimestampFolders:
         )
 
 
-def _one(pattern: Pattern, zone: Zone) -> str:
+def _print_one(pattern: Pattern, zone: Zone) -> str:
     """One millisecond after 1970 as text."""
     instant = np.array([NULL_VALUE], np.int64)
     offset = zone.offsets(instant)
@@ -192,8 +192,8 @@ def _one(pattern: Pattern, zone: Zone) -> str:
 
 
 def _cut(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    whole = pc.round(column, 0, round_mode="towards_zero")
-    return pc.cast(whole, pa.int64(), safe=False) if pa.types.is_decimal256(column.type) else whole.cast(pa.int64())
+    rounded = pc.round(column, 0, round_mode="towards_zero")
+    return pc.cast(rounded, pa.int64(), safe=False) if pa.types.is_decimal256(column.type) else rounded.cast(pa.int64())
 
 
 def _java_long(numbers: np.ndarray) -> Longs:

@@ -117,9 +117,9 @@ class MarkerBatches:
                 self._changed.wait_for(lambda: self._waiting or (self._closed and not self._busy))
                 if not self._waiting:
                     return
-                rest = last + self._batching.interval_ms / 1000 - time.monotonic()
-                if rest > 0:  # others may come in this time
-                    self._changed.wait_for(lambda: self._closed, rest)
+                seconds_left = last + self._batching.interval_ms / 1000 - time.monotonic()
+                if seconds_left > 0:  # others may come in this time
+                    self._changed.wait_for(lambda: self._closed, seconds_left)
             last = time.monotonic()
             self._send()
 

@@ -56,11 +56,11 @@ def note_alone(storage: Storage, instant: Time, marker: str) -> None:
     Hudi's rollback reads no direct markers in a folder with `MARKERS.type`.
     """
     create_own(storage, f"{marker_folder(instant)}/{BATCH_TYPE}", BATCHED)
-    for left in reversed(range(_TRIES)):
+    for tries_left in reversed(range(_TRIES)):
         try:
             create_own(storage, batch_path(instant, random.randint(*_OWN_NUMBERS)), f"{marker}\n".encode())
         except FileExistsError:
-            if not left:
+            if not tries_left:
                 raise
         else:
             return

@@ -96,8 +96,8 @@ def ask(server: ServerAddress, method: str, path: str, body: object = None) -> b
     from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
 
     wait = wait_random_exponential(multiplier=_FIRST_WAIT, max=_LONGEST_WAIT)
-    again = retry_if_exception_type(BusyServerError)
-    tries = Retrying(stop=stop_after_attempt(_TRIES), wait=wait, retry=again, reraise=True)
+    is_busy = retry_if_exception_type(BusyServerError)
+    tries = Retrying(stop=stop_after_attempt(_TRIES), wait=wait, retry=is_busy, reraise=True)
     return tries(_ask_once, server, method, path, json.dumps(body).encode())
 
 

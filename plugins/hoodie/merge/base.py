@@ -103,24 +103,24 @@ class BaseMerger:
         incoming = batch.num_rows + meeting.incoming
         order[places[replaces]] = incoming[replaces]
         changed, removed = places[replaces | late], places[removes]
-        kept = np.delete(order, removed)
+        row_numbers = np.delete(order, removed)
         if not updated and not late.any():
-            return MergedBatch(batch.take(pa.array(kept)), 0, deleted, removed=removed)
+            return MergedBatch(batch.take(pa.array(row_numbers)), 0, deleted, removed=removed)
         stored = batch
         for name in self._lacks:
             stored = stored.append_column(name, pa.repeat(False, batch.num_rows))
         both = pa.concat_tables(self._alike(stored)).unify_dictionaries()
-        rows = both.take(pa.array(kept))
+        rows = both.take(pa.array(row_numbers))
         if self._partial is not None:
             other = order.copy()
             other[places[replaces]] = places[replaces]
             other[places[late]] = incoming[late]
             other = np.delete(other, places[removes])
-            rows, filled = self._partial.filled(rows, both, kept, other)
-            filled &= np.isin(kept, places[late])
+            rows, filled = self._partial.filled(rows, both, row_numbers, other)
+            filled &= np.isin(row_numbers, places[late])
             updated += int(filled.sum())
             if self._stamps_filled and filled.any():
-                rows = replaced(rows, both, (COMMIT_TIME, COMMIT_SEQNO), np.where(filled, other, kept))
+                rows = replaced(rows, both, (COMMIT_TIME, COMMIT_SEQNO), np.where(filled, other, row_numbers))
         rows = rows.drop_columns(self._lacks).cast(batch.schema)
         return MergedBatch(rows, updated, deleted, changed=changed, removed=removed)
 

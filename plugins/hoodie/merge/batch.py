@@ -35,9 +35,9 @@ def latest_per_key(rows: pa.Table, ordering: Sequence[str], identity: Sequence[s
     ranked = places[pc.sort_indices(compared, sort_keys).to_numpy()]
     last = np.empty(len(rows), dtype=np.int64)
     last[keys[ranked]] = ranked  # the last of several values for one place stays
-    kept = ~several
-    kept[last[keys[places]]] = True
-    result = rows.filter(pa.array(kept))
+    keep = ~several
+    keep[last[keys[places]]] = True
+    result = rows.filter(pa.array(keep))
     sequence = result[SEQUENCE].to_numpy()
     return result if (np.diff(sequence) > 0).all() else result.take(pa.array(np.argsort(sequence)))
 

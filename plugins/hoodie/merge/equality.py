@@ -17,8 +17,8 @@ _BITS = {16: pa.int16(), 32: pa.int32(), 64: pa.int64()}
 def same_rows(rows: pa.Table, others: pa.Table) -> Mask:
     """For each row whether it has the values of the row of `others` in its place. Both have the same schema."""
     same = np.ones(rows.num_rows, dtype=bool)
-    for one, other in zip(rows.columns, others.columns, strict=True):
-        same &= same_values(one_chunk(one), one_chunk(other))
+    for column, other in zip(rows.columns, others.columns, strict=True):
+        same &= same_values(one_chunk(column), one_chunk(other))
     return same
 
 
@@ -58,15 +58,17 @@ def _equal_lists(values: pa.Array, others: pa.Array, both: Mask) -> Mask:
     begins, other_begins = (np.asarray(list_offsets(part)).astype(np.int64) for part in (parts, other_parts))
     lengths = np.diff(begins)
     alike = lengths == np.diff(other_begins)
-    kept = lengths[alike]
+    alike_lengths = lengths[alike]
     # The elements of lists of the same length, side by side.
-    steps = np.arange(kept.sum()) - np.repeat(np.cumsum(kept) - kept, kept)
-    places, other_places = (pa.array(np.repeat(begin[:-1][alike], kept) + steps) for begin in (begins, other_begins))
+    steps = np.arange(alike_lengths.sum()) - np.repeat(np.cumsum(alike_lengths) - alike_lengths, alike_lengths)
+    places, other_places = (
+        pa.array(np.repeat(begin[:-1][alike], alike_lengths) + steps) for begin in (begins, other_begins)
+    )
     same = same_values(_elements(parts).take(places), _elements(other_parts).take(other_places))
     different = np.concatenate([[0], np.cumsum(~same)])
-    ends = np.cumsum(kept)
+    ends = np.cumsum(alike_lengths)
     result = np.zeros(len(values), dtype=bool)
-    result[where[alike]] = different[ends] == different[ends - kept]
+    result[where[alike]] = different[ends] == different[ends - alike_lengths]
     return result
 
 

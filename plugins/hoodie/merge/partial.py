@@ -110,8 +110,8 @@ def folded_per_key(rows: pa.Table, ordering: Sequence[str], partial: PartialUpda
         missing = partial.missing(rows, name)
         if missing is None or not missing[order[winner]].any():
             continue
-        given = gives & ~missing[order]
-        leading, late = _last(given & leads, group), _first(given & ~leads, group, len(order))
+        has_value = gives & ~missing[order]
+        leading, late = _last(has_value & leads, group), _first(has_value & ~leads, group, len(order))
         chosen = np.where(leading >= 0, leading, np.where(late < len(order), late, winner))
         chosen = np.where(deletes[winner], winner, chosen)
         result = replaced(result, rows, (name, LACKS + name), order[chosen])

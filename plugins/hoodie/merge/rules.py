@@ -30,11 +30,11 @@ class MergeRules:
     deletion: Deletion | None = None
     partial: PartialUpdate | None = None
 
-    def columns(self, known: pa.Schema) -> list[str]:
-        """The columns among `known` that merging has to see."""
+    def columns(self, schema: pa.Schema) -> list[str]:
+        """The columns of `schema` that merging has to see."""
         field = self.deletion.field if self.deletion is not None else None
         required = (*top_level((*self.ordering, *self.base_ordering)), IS_DELETED, OPERATION, field)
-        return [name for name in dict.fromkeys(required) if name is not None and name in known.names]
+        return [name for name in dict.fromkeys(required) if name is not None and name in schema.names]
 
     def check_ordering(self, columns: pa.Schema) -> None:
         """Raises SchemaConflictError when a field that decides against stored rows is not in the `columns`: Hudi fails there."""

@@ -22,10 +22,10 @@ def identity(path: str) -> str:
         path = path.replace("local", "file", 1)
     local = path.removeprefix("file:")
     if local == path and "://" in path:
-        scheme, _, rest = path.partition("://")
+        scheme, _, location = path.partition("://")
         scheme = _SCHEMES.get(scheme, scheme)
-        rest = rest.lstrip("/") if scheme in _HOSTLESS else rest
-        return f"{scheme}://{posixpath.normpath(rest)}"
+        location = location.lstrip("/") if scheme in _HOSTLESS else location
+        return f"{scheme}://{posixpath.normpath(location)}"
     if local != path:
         local = local.removeprefix("//localhost")
     try:
@@ -34,9 +34,9 @@ def identity(path: str) -> str:
         return local
 
 
-def same_table(one: str, other: str) -> bool:
+def same_table(path: str, other: str) -> bool:
     """True when two base paths are those of one table."""
-    return one == other or identity(one) == identity(other)
+    return path == other or identity(path) == identity(other)
 
 
 def lies_in(path: str, folder: str) -> bool:

@@ -36,8 +36,8 @@ class ReadSlice:
         plan = self.plan
         rows = self._merged(file_slice) if file_slice.log_files else self._stored(file_slice)
         for batch in rows:
-            kept = batch if plan.filter is None else batch.filter(plan.filter)
-            yield _projected(kept.select(plan.scanned.names), plan.schema)
+            passing = batch if plan.filter is None else batch.filter(plan.filter)
+            yield _projected(passing.select(plan.scanned.names), plan.schema)
 
     def _stored(self, file_slice: FileSlice) -> Iterator[pa.Table]:
         if file_slice.base_file is None:

@@ -68,8 +68,8 @@ def incremental_range(state: TableState, request: Incremental) -> IncrementalRan
         if request.full_scan:
             return IncrementalRange(None, after, until, None, None if until is None else resolve_as_of(state, until))
         active = state.timeline.commit_times
-        known = state.archive.instants(after=began_after, until=until)
-        archived = tuple(i for i in known if i.action in WRITE_ACTIONS and i.time not in active)
+        archived_instants = state.archive.instants(after=began_after, until=until)
+        archived = tuple(i for i in archived_instants if i.action in WRITE_ACTIONS and i.time not in active)
     elif not after and until is None:
         return IncrementalRange(None, after, until, None, None)  # every row there is
     commits = (*archived, *state.timeline.commits)

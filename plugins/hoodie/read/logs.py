@@ -123,18 +123,18 @@ class SliceLogs:
         Memory holds the rows of distinct keys and those that were read since they were last reduced to these. None when the
         former alone are more than `memory.bytes`: then they must be merged in parts.
         """
-        held = [self.empty]
+        tables = [self.empty]
         size, limit = 0, min(_FOLD_BYTES, memory.bytes)
         for rows in self.batches():
-            held.append(rows)
+            tables.append(rows)
             size += rows.nbytes
             if size > limit:
-                held = [self.reduced(held).combine_chunks()]
-                size = held[0].nbytes
+                tables = [self.reduced(tables).combine_chunks()]
+                size = tables[0].nbytes
                 if size > memory.bytes:
                     return None
                 limit = max(limit, min(2 * size, memory.bytes))  # else keys past it would be reduced at every block
-        return self.reduced(held)
+        return self.reduced(tables)
 
     def batches(self) -> Iterator[pa.Table]:
         """All rows of the logs with those columns, in their order, some at a time."""

@@ -132,8 +132,8 @@ def _plan(
 ) -> ReadPlan:
     """`rows` is a filter in addition to the query's. The commits `later` are not read."""
     now, state = state, state.before(later)
-    of, at = (now, None) if query.current_columns else (state, as_of)
-    schema = _schema(of, at)
+    schema_state, at = (now, None) if query.current_columns else (state, as_of)
+    schema = _schema(schema_state, at)
     condition = as_expression(query.filter, with_meta_columns(schema))
     filter = rows if condition is None else condition if rows is None else rows & condition
     columns = read_columns(state.properties, schema, query, filter)
@@ -157,7 +157,7 @@ def _plan(
         use_positions=options[USE_POSITIONS],
         as_of=as_of,
         left_out=len(view.left_out),
-        columns=StoredColumns.of(schema, of.schemas, at),
+        columns=StoredColumns.of(schema, schema_state.schemas, at),
         written=None,
         log_check=log_check(state.layout, needed=options[CHECK_FILES]),
     )

@@ -99,22 +99,22 @@ def _possible(
     ways = [way for guarantee in guarantees for way in guarantee]
     possible = [False] * len(guarantees)
     try:
-        left = _left(expression, schema, ways)
+        matching = _not_ruled_out(expression, schema, ways)
     except pa.ArrowException:  # the filter cannot be computed of one of these: the reader of its rows raises the error
-        left = [number for number, way in enumerate(ways) if _maybe(expression, schema, way)]
-    for number in left:
+        matching = [number for number, way in enumerate(ways) if _maybe(expression, schema, way)]
+    for number in matching:
         possible[places[number]] = True
     return possible
 
 
 def _maybe(expression: pc.Expression, schema: pa.Schema, way: pc.Expression) -> bool:
     try:
-        return bool(_left(expression, schema, [way]))
+        return bool(_not_ruled_out(expression, schema, [way]))
     except pa.ArrowException:
         return True
 
 
-def _left(expression: pc.Expression, schema: pa.Schema, ways: Sequence[pc.Expression]) -> list[int]:
+def _not_ruled_out(expression: pc.Expression, schema: pa.Schema, ways: Sequence[pc.Expression]) -> list[int]:
     """The numbers of those with which the expression can be true, as Arrow leaves out files of a data set by their folders."""
     import pyarrow.dataset as ds  # imports pandas where it is installed (decision 9)
     import pyarrow.fs

@@ -193,8 +193,8 @@ class SliceMerger:
         self, logs: SliceLogs, reader: BaseFileReader | BootstrapFileReader | None, step: int, by_place: Spill
     ) -> Iterator[MergedBatch]:
         start, number, merger = 0, -1, None
-        for whole in self._base(logs, reader, min(step, _NARROW_ROWS)):
-            for batch in _cut(whole, start, step):
+        for read_batch in self._base(logs, reader, min(step, _NARROW_ROWS)):
+            for batch in _cut(read_batch, start, step):
                 if start // step != number:
                     number = start // step
                     matches = by_place.read(number)

@@ -100,8 +100,8 @@ def check_not_cleaned(view: TableView) -> None:
     if as_of is None:
         return
     gaps = sorted(_gaps(view, as_of), key=lambda gap: gap.begin)
-    lost = next((gap for gap in gaps if gap.begin <= as_of < gap.end), None)
-    if lost is None:
+    gap_at = next((gap for gap in gaps if gap.begin <= as_of < gap.end), None)
+    if gap_at is None:
         return
     readable = as_of
     for gap in gaps:
@@ -109,7 +109,7 @@ def check_not_cleaned(view: TableView) -> None:
             readable = gap.end
     raise TimeTravelError(
         f"Table {view.state.storage.base_path} cannot be read as of {as_of}",
-        found=f"clean {lost.clean} removed {lost.name} of partition {lost.partition!r}, which was current then",
+        found=f"clean {gap_at.clean} removed {gap_at.name} of partition {gap_at.partition!r}, which was current then",
         fix=f"ask for {readable}, the first instant after it that can be read, or a later one; "
         "or retain more commits (hoodie.clean.commits.retained)",
     )

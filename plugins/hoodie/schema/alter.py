@@ -91,8 +91,8 @@ class _Altering:
 
         def moved(columns: tuple[Column, ...]) -> tuple[Column, ...]:
             column = next(other for other in columns if other.name == name)
-            rest = tuple(other for other in columns if other is not column)
-            return _placed(rest, column, change.place, path)
+            others = tuple(other for other in columns if other is not column)
+            return _placed(others, column, change.place, path)
 
         self._beside(parent, moved)
 
@@ -144,9 +144,9 @@ class _Altering:
                 if new is not None:
                     result.append(new)
             if all(column.name in META_COLUMNS for column in result):
-                whole = f"struct {parent!r}" if parent else "table"
+                container = f"struct {parent!r}" if parent else "table"
                 raise SchemaConflictError(
-                    f"Column {path!r} is the last of its {whole}",
+                    f"Column {path!r} is the last of its {container}",
                     fix="drop the struct itself" if parent else "keep it: a table has a column",
                 )
             return tuple(result)

@@ -61,7 +61,7 @@ class Renaming:
 
     def _named(self, columns: list[pa.ChunkedArray], fields: list[pa.Field]) -> tuple[list[pa.Array], list[pa.Field]]:
         names = {old: name for name, old in self.stored.items() if old is not None}
-        kept, named = [], []
+        mapped, named = [], []
         for column, stored_field in zip(columns, fields, strict=True):
             name = names.get(stored_field.name)
             if name is None:
@@ -70,9 +70,9 @@ class Renaming:
                 name = stored_field.name
             if name in self.below or name in self.kinds:
                 column = self._changed(name, column)
-            kept.append(column)
+            mapped.append(column)
             named.append(pa.field(name, column.type, stored_field.nullable))
-        return kept, named
+        return mapped, named
 
     def _changed(self, name: str, column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
         if isinstance(column, pa.ChunkedArray):
@@ -102,12 +102,12 @@ class Renaming:
         plain = without_offset(array)
         if pa.types.is_map(kind):
             items = self._changed("value", plain.items)
-            made = pa.map_(kind.key_type, kind.item_field.with_type(items.type))
-            return pa.MapArray.from_arrays(plain.offsets, plain.keys, items, type=made, mask=null_mask(plain))
+            new_type = pa.map_(kind.key_type, kind.item_field.with_type(items.type))
+            return pa.MapArray.from_arrays(plain.offsets, plain.keys, items, type=new_type, mask=null_mask(plain))
         if pa.types.is_list(kind) or pa.types.is_large_list(kind):
             values = self._changed("element", plain.values)
-            made = pa.list_(kind.value_field.with_type(values.type))
-            return pa.ListArray.from_arrays(list_offsets(plain), values, type=made, mask=null_mask(plain))
+            new_type = pa.list_(kind.value_field.with_type(values.type))
+            return pa.ListArray.from_arrays(list_offsets(plain), values, type=new_type, mask=null_mask(plain))
         return array  # the file has another type than its schema says: the conversion of the rows raises the error
 
 

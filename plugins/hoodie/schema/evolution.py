@@ -22,10 +22,10 @@ def reconcile(table: pa.Schema, incoming: pa.Schema, *, fills: bool = True) -> p
     that is absent from the rows must be nullable: it is written as null; so is one without a type, for its values are all null.
     Unless it `fills` no column may be absent. Raises SchemaConflictError naming the column, dotted.
     """
-    given = normalise(incoming, nulls=True)
+    incoming_schema = normalise(incoming, nulls=True)
     if not fills:
-        _refuse_absent(list(table), list(given), "")
-    return pa.schema(_merge(list(table), list(given), ""))
+        _refuse_absent(list(table), list(incoming_schema), "")
+    return pa.schema(_merge(list(table), list(incoming_schema), ""))
 
 
 def _refuse_absent(table: list[pa.Field], incoming: list[pa.Field], prefix: str) -> None:
@@ -38,15 +38,15 @@ def _refuse_absent(table: list[pa.Field], incoming: list[pa.Field], prefix: str)
                 found="hoodie.write.set.null.for.missing.columns=false",
                 fix="add the column, or remove that option",
             )
-        given = new[field.name]
-        if pa.types.is_null(given):
+        new_type = new[field.name]
+        if pa.types.is_null(new_type):
             continue
-        if pa.types.is_struct(field.type) and pa.types.is_struct(given):
-            _refuse_absent(list(field.type.fields), list(given.fields), f"{path}.")
-        elif pa.types.is_list(field.type) and pa.types.is_list(given):
-            _refuse_absent([field.type.value_field], [given.value_field.with_name("element")], f"{path}.")
-        elif pa.types.is_map(field.type) and pa.types.is_map(given):
-            _refuse_absent([field.type.item_field], [given.item_field.with_name("value")], f"{path}.")
+        if pa.types.is_struct(field.type) and pa.types.is_struct(new_type):
+            _refuse_absent(list(field.type.fields), list(new_type.fields), f"{path}.")
+        elif pa.types.is_list(field.type) and pa.types.is_list(new_type):
+            _refuse_absent([field.type.value_field], [new_type.value_field.with_name("element")], f"{path}.")
+        elif pa.types.is_map(field.type) and pa.types.is_map(new_type):
+            _refuse_absent([field.type.item_field], [new_type.item_field.with_name("value")], f"{path}.")
 
 
 def _merge(table: list[pa.Field], incoming: list[pa.Field], prefix: str) -> list[pa.Field]:
@@ -55,8 +55,8 @@ def _merge(table: list[pa.Field], incoming: list[pa.Field], prefix: str) -> list
     result = []
     for field in table:
         path = prefix + field.name
-        given = new.pop(field.name, None)
-        if given is None:
+        new_field = new.pop(field.name, None)
+        if new_field is None:
             other = lowered.get(field.name.lower())
             if other is not None:
                 raise SchemaConflictError(
@@ -71,7 +71,7 @@ def _merge(table: list[pa.Field], incoming: list[pa.Field], prefix: str) -> list
                 )
             result.append(field)
         else:  # the table says what may be null; nulls in a required column are refused with the data
-            result.append(field.with_type(_widen(field.type, given.type, path)))
+            result.append(field.with_type(_widen(field.type, new_field.type, path)))
     # New columns: rows written before have no value for them.
     added = [field.with_type(column_type(field.type, prefix + name)) for name, field in new.items()]
     return result + [field.with_nullable(True) for field in added]

@@ -13,12 +13,12 @@ import pyarrow.compute as pc
 
 def find_field(schema: pa.Schema, name: str) -> pa.Field | None:
     """The field with this name, None when there is none."""
-    top, *rest = name.split(".")
+    top, *steps = name.split(".")
     place = schema.get_field_index(top)
     if place < 0:
         return None
     field = schema.field(place)
-    for step in rest:
+    for step in steps:
         place = field.type.get_field_index(step) if pa.types.is_struct(field.type) else -1
         if place < 0:
             return None
@@ -28,9 +28,9 @@ def find_field(schema: pa.Schema, name: str) -> pa.Field | None:
 
 def values_of(rows: pa.Table, name: str) -> pa.ChunkedArray:
     """Its values, null where a struct around it is. Raises KeyError when `find_field` finds none."""
-    top, *rest = name.split(".")
+    top, *steps = name.split(".")
     column = rows[top]
-    return pc.struct_field(column, rest) if rest else column
+    return pc.struct_field(column, steps) if steps else column
 
 
 def top_level(names: Iterable[str]) -> list[str]:

@@ -156,12 +156,12 @@ class _Ids:
             below = ()
         return Column(number, name, called, optional, doc, below)
 
-    def _parts(self, given: Sequence[tuple[str, pa.DataType, bool]], earlier: Sequence[Column]) -> tuple[Column, ...]:
-        olds: Sequence[Column | None] = earlier or [None] * len(given)
+    def _parts(self, fields: Sequence[tuple[str, pa.DataType, bool]], earlier: Sequence[Column]) -> tuple[Column, ...]:
+        olds: Sequence[Column | None] = earlier or [None] * len(fields)
         numbers = [old.id if old is not None else self.next() for old in olds]
         return tuple(
             self._column(number, name, kind, optional, old)
-            for (name, kind, optional), old, number in zip(given, olds, numbers, strict=True)
+            for (name, kind, optional), old, number in zip(fields, olds, numbers, strict=True)
         )
 
 
@@ -170,9 +170,9 @@ def _commented(column: Column, field: pa.Field) -> Column:
     return column if column.doc is not None else replace(column, doc=comment_of(field))
 
 
-def _alike(one: str, other: str) -> bool:
+def _alike(kind: str, other: str) -> bool:
     """Return whether both name one type: a decimal is named with and without its bytes."""
-    return _SAME.get(one, one) == _SAME.get(other, other) or decimal_digits(one) == decimal_digits(other) is not None
+    return _SAME.get(kind, kind) == _SAME.get(other, other) or decimal_digits(kind) == decimal_digits(other) is not None
 
 
 def decimal_digits(kind: str) -> tuple[int, int] | None:

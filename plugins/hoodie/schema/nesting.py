@@ -23,12 +23,12 @@ def refuse_deep(schema: pa.Schema) -> None:
 
 def levels(kind: pa.DataType) -> int:
     """The levels of a type. The count ends past the limit, and is a loop: a type can be deeper than Python's stack."""
-    deepest, waiting = 0, [(kind, 1)]
-    while waiting and deepest <= MAX_LEVELS:
-        nested_type, level = waiting.pop()
+    deepest, pending = 0, [(kind, 1)]
+    while pending and deepest <= MAX_LEVELS:
+        nested_type, level = pending.pop()
         deepest = max(deepest, level)
         step = 1 if pa.types.is_struct(nested_type) else 2
-        waiting += [(child, level + step) for child in _children(nested_type)]
+        pending += [(child, level + step) for child in _children(nested_type)]
     return deepest
 
 

@@ -21,10 +21,10 @@ def with_millis(rows: pa.Table, table: pa.Schema, *, local: bool) -> pa.Table:
     `table` are the columns of `millis_columns`. `local` includes timestamps without a zone, which Hudi does in log blocks only.
     """
     for place, field in enumerate(rows.schema):
-        known = table.get_field_index(field.name)
-        if known < 0:
+        index = table.get_field_index(field.name)
+        if index < 0:
             continue
-        kind = _relabelled(field.type, table.field(known).type, local)
+        kind = _relabelled(field.type, table.field(index).type, local)
         if kind != field.type:
             chunks = [chunk.view(kind) for chunk in rows.column(place).chunks]
             rows = rows.set_column(place, field.with_type(kind), pa.chunked_array(chunks, kind))

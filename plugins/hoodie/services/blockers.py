@@ -28,7 +28,7 @@ from hoodie.view import PendingGroups, TableState
 from hoodie.view.savepoints import savepoint_of
 
 _MOST = 200  # characters of words that anybody may have written
-_SHOWN = 3  # blockers in one line of text
+_MOST_SHOWN = 3  # blockers in one line of text
 _AFTERWARDS = {
     Action.REPLACE_COMMIT: "`hudi-services clean` removes what it has replaced, once that is older than what is retained",
     Action.ROLLBACK: "delete that file, which is of no commit",
@@ -61,11 +61,11 @@ class Blocker:
     fix: str
 
     def __str__(self) -> str:
-        done = self.state == State.COMPLETED.name
-        whose = self.owner or ("complete" if done else "no process is known to be at work on it")
-        state = "" if done else f" {self.state}"
-        held = f"{self.held}: held back by {self.action} {self.instant}{state} ({aged(self.age)}; {whose})"
-        return f"{held}, {self.reason}. To do: {self.fix}"
+        completed = self.state == State.COMPLETED.name
+        whose = self.owner or ("complete" if completed else "no process is known to be at work on it")
+        state = "" if completed else f" {self.state}"
+        text = f"{self.held}: held back by {self.action} {self.instant}{state} ({aged(self.age)}; {whose})"
+        return f"{text}, {self.reason}. To do: {self.fix}"
 
     def as_dict(self) -> dict[str, Any]:
         """For programs."""
@@ -74,8 +74,8 @@ class Blocker:
 
 def with_blockers(reason: str, blockers: Sequence[Blocker]) -> str:
     """A reason, and what holds the service back, in one line."""
-    more = [f"and {len(blockers) - _SHOWN} more that --explain shows"] if len(blockers) > _SHOWN else []
-    return "; ".join([reason, *map(str, blockers[:_SHOWN]), *more])
+    more = [f"and {len(blockers) - _MOST_SHOWN} more that --explain shows"] if len(blockers) > _MOST_SHOWN else []
+    return "; ".join([reason, *map(str, blockers[:_MOST_SHOWN]), *more])
 
 
 def blockers_of(
@@ -117,9 +117,9 @@ class _Owners:
     def table_lock(self) -> FoundLock | None:
         """The lock of another process; None while this change holds it. If a server does not answer, the process that takes
         the lock gets the error."""
-        held = next((lock for lock in self.locks.values() if lock.kind != PLAN), None)
-        if held is not None or self.locking is None or holds_lock():
-            return held
+        result = next((lock for lock in self.locks.values() if lock.kind != PLAN), None)
+        if result is not None or self.locking is None or holds_lock():
+            return result
         with suppress(ConfigError, StorageError):
             server = server_lock(self.state.storage.base_path, self.locking)
             return server.find(self.clock) if server is not None else None
@@ -142,10 +142,12 @@ class _Owners:
         """In words, and since when."""
         since = parse_time(instant.time, self.state.zone)
         if instant.action is Action.SAVEPOINT:
-            made = savepoint_of(self.state, instant)
-            if made is None:
+            savepoint = savepoint_of(self.state, instant)
+            if savepoint is None:
                 return None, since
-            return _short(f"made by {made.by}: {made.comments}"), datetime.fromtimestamp(made.at_ms / 1000, UTC)
+            return _short(f"made by {savepoint.by}: {savepoint.comments}"), datetime.fromtimestamp(
+                savepoint.at_ms / 1000, UTC
+            )
         if instant.time in self.beats.ages:
             age = span(self.beats.ages[instant.time] / 1000)
             alive = self.beats.alive(instant.time)
@@ -154,8 +156,8 @@ class _Owners:
         if path in self.locks:
             return _holder(self.locks[path]), since
         writes = not instant.is_completed and instant.action in WRITE_ACTIONS and instant not in self.clusterings
-        held = self.table_lock if writes else None
-        return (f"{_holder(held)} holds the table's lock" if held is not None else None), since
+        lock = self.table_lock if writes else None
+        return (f"{_holder(lock)} holds the table's lock" if lock is not None else None), since
 
     def _fix(self, instant: Instant, owner: str | None) -> str:
         time = instant.time

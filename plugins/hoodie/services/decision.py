@@ -78,9 +78,9 @@ class Decision(Shows, Generic[P]):
 
     def _partitions(self) -> int:
         """The number of partitions that the items are, or are in."""
-        whole = self.items is not None and self.items.noun == "partition"
+        by_partition = self.items is not None and self.items.noun == "partition"
         paths = (item.path for item in self.items or ())
-        return len({path if whole else path.rpartition("/")[0] for path in paths} - {""})
+        return len({path if by_partition else path.rpartition("/")[0] for path in paths} - {""})
 
     def only(self, service: str, table: str, digest: str | None) -> None:
         """Check that the plan has the digest that a user asked for; None accepts any plan.

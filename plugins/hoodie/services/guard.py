@@ -72,14 +72,14 @@ class Deletion:
         )
 
 
-def weighed(files: int, size: int, seen: int, caps: Caps, whole: Callable[[], int]) -> Deletion:
-    """A plan that deletes `files` files of `size` bytes, out of `seen` bytes that were listed.
+def weighed(files: int, size: int, listed_bytes: int, caps: Caps, table_bytes: Callable[[], int]) -> Deletion:
+    """A plan that deletes `files` files of `size` bytes, out of `listed_bytes`.
 
-    `whole` counts the bytes of the whole table; it is only asked when the share of what was seen is past its cap.
+    `table_bytes` counts the bytes of the whole table. It is called only if the share of the listed bytes is past its cap.
     """
-    of_bytes = seen
-    if files >= caps.share_from and _share(size, seen) > caps.share:
-        of_bytes = whole()
+    of_bytes = listed_bytes
+    if files >= caps.share_from and _share(size, listed_bytes) > caps.share:
+        of_bytes = table_bytes()
     return Deletion(files, size, of_bytes, tuple(_over(files, size, of_bytes, caps)))
 
 

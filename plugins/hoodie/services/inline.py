@@ -97,10 +97,10 @@ def scheduled_and_executed(service: Scheduled[Any, Any], *, counts: bool) -> Ste
 
     def act(access: TableAccess, options: Options) -> StepReport:
         _, decision = schedule(access, service, options)
-        done = list(execute_waiting(access, waiting(access.state(), service), [service], options))
-        if not done:
+        executed = list(execute_waiting(access, waiting(access.state(), service), [service], options))
+        if not executed:
             return decision.summary, None
-        return f"executed {', '.join(done)}; {decision.reason}", done[-1]
+        return f"executed {', '.join(executed)}; {decision.reason}", executed[-1]
 
     return Step(service, act, service.options.keys, counts)
 
@@ -149,8 +149,8 @@ class InlineServices:
 
     def run(self, access: TableAccess) -> tuple[ServiceOutcome, ...]:
         """Run the services one after the other. Raises nothing: a failure is reported in the log and in its outcome."""
-        done = ((step, _outcome(step, access, select_keys(self.options, step.keys))) for step in self.steps)
-        return tuple(outcome for step, outcome in done if outcome is not None)
+        outcomes = ((step, _outcome(step, access, select_keys(self.options, step.keys))) for step in self.steps)
+        return tuple(outcome for step, outcome in outcomes if outcome is not None)
 
 
 def _steps(options: Options) -> list[Step]:

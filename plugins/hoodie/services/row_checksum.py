@@ -44,8 +44,8 @@ def _hashes(array: pa.Array) -> np.ndarray:
         numbers = pc.fill_null(array.cast(pa.float64()), 0.0).to_numpy(zero_copy_only=False)
         result = np.ascontiguousarray(numbers).view(np.uint64)
     else:
-        whole = array.cast(pa.int32()) if pa.types.is_date32(kind) else array
-        filled = pc.fill_null(whole.cast(pa.int64()), 0).to_numpy(zero_copy_only=False)
+        integers = array.cast(pa.int32()) if pa.types.is_date32(kind) else array
+        filled = pc.fill_null(integers.cast(pa.int64()), 0).to_numpy(zero_copy_only=False)
         result = np.ascontiguousarray(filled).view(np.uint64)
     if array.null_count:
         result = np.where(pc.is_null(array).to_numpy(zero_copy_only=False), _NULL, result)

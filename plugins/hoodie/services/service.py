@@ -62,7 +62,7 @@ class Service(Decides[P_co], Protocol[P_co, R]):
         """Decide, and execute. Safe to kill at any point: the next run goes on, or starts again. Raises HoodieError."""
         ...
 
-    def report(self, done: R) -> tuple[str, str | None]:
+    def report(self, result: R) -> tuple[str, str | None]:
         """The message about a run, and its instant; None when there was nothing to do."""
         ...
 
@@ -135,9 +135,9 @@ def schedule(
             return None, decision
         died = _died_meanwhile(tx.state, access.clock, sharing)
         if died is not None:
-            held = replace(decision, plan=None, why=f"what {died}, whose writer has died, left goes first")
-            held.only(service.name, access.storage.base_path, only)
-            return None, held
+            blocked = replace(decision, plan=None, why=f"what {died}, whose writer has died, left goes first")
+            blocked.only(service.name, access.storage.base_path, only)
+            return None, blocked
         return tx.request(tx.state.layout.requested_as(service.action), service.encode(decision.plan)), decision
 
 
@@ -159,10 +159,10 @@ def waiting(state: TableState, *services: Scheduled[Any, Any]) -> list[Instant]:
 def carried_out(state: TableState, time: str) -> bool:
     """Return whether the plan of this instant, a compaction or a clustering, is complete: another process was faster, or this
     one was killed before it could report it."""
-    done = next((instant for instant in state.timeline.commits if instant.time == time), None)
-    if done is None:
+    completed = next((instant for instant in state.timeline.commits if instant.time == time), None)
+    if completed is None:
         return False
-    return state.commit_metadata(done).moves_rows
+    return state.commit_metadata(completed).moves_rows
 
 
 def execute_waiting(
@@ -174,12 +174,12 @@ def execute_waiting(
     """
     layout = access.state().layout
     of_action = {layout.requested_as(service.action): service for service in services}
-    done: dict[str, R] = {}
+    results: dict[str, R] = {}
     for instant in plans:
         try:
-            done[instant.time] = of_action[instant.action].execute(access, instant.time, options)
+            results[instant.time] = of_action[instant.action].execute(access, instant.time, options)
         except PendingInstantError:
-            if any(left.time == instant.time for left in waiting(access.state(), *services)):
+            if any(pending.time == instant.time for pending in waiting(access.state(), *services)):
                 raise
             _log.info("%s of table %s: another process was faster", instant.time, access.storage.base_path)
-    return done
+    return results

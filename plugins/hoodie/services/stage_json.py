@@ -71,8 +71,8 @@ def _fields(stage: Stage) -> Mapping[str, Any]:
             return {"instant": instant, "extractor": extractor, "actions": changes}
         case KeptPartitions(undated, absent, later):
             return {"undated": undated, "absent": absent, "later": later}
-        case Repairs(left, off, missing):
-            return {"not_repaired": left, "metadata_table_off": off, "missing_files": missing}
+        case Repairs(remaining, off, missing):
+            return {"not_repaired": remaining, "metadata_table_off": off, "missing_files": missing}
         case _:
             return asdict(stage)
 

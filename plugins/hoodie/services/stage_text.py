@@ -176,11 +176,11 @@ def _items(items: Items) -> Iterator[str]:
         yield f"  … and {len(items) - MOST_ITEMS} more (--json shows all)"
 
 
-def _kept_partitions(kept: KeptPartitions) -> Iterator[str]:
-    yield from (f"partition {name!r} has no creation time: it is kept" for name in kept.undated)
-    yield from (f"there is no partition {name!r}" for name in kept.absent)
-    if kept.later:
-        yield f"{kept.later:,} more wait for later runs ({kept.option})"
+def _kept_partitions(partitions: KeptPartitions) -> Iterator[str]:
+    yield from (f"partition {name!r} has no creation time: it is kept" for name in partitions.undated)
+    yield from (f"there is no partition {name!r}" for name in partitions.absent)
+    if partitions.later:
+        yield f"{partitions.later:,} more wait for later runs ({partitions.option})"
 
 
 def _repairs(repairs: Repairs) -> Iterator[str]:

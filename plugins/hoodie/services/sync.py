@@ -34,9 +34,9 @@ class Sync:
         """See `run_sync`. Returns what was changed."""
         return run_sync(access.state(), options, self.connect)
 
-    def report(self, done: SyncPlan) -> tuple[str, str | None]:
+    def report(self, plan: SyncPlan) -> tuple[str, str | None]:
         """The instant is the last commit that the catalog knows now."""
-        return f"{len(done.actions)} changes to the catalog; {done.reason}", done.instant if done.actions else None
+        return f"{len(plan.actions)} changes to the catalog; {plan.reason}", plan.instant if plan.actions else None
 
 
 SYNC = Sync()

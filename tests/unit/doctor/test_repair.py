@@ -10,7 +10,7 @@ import pytest
 
 from hoodie import CLEAN, COMPACTION, HoodieTable
 from hoodie.doctor.catalogue import CHECKS
-from hoodie.doctor.repair import _DONE, decide_mending
+from hoodie.doctor.repair import _REPAIRS, decide_mending
 from hoodie.errors import LockHeldError, LockLostError, PendingInstantError
 from hoodie.timeline import Action
 from hoodie.transaction import instants
@@ -45,7 +45,7 @@ def mended(table):
 
 
 def test_every_check_that_is_mended_says_what_is_done():
-    assert set(_DONE) == {name for name, check in CHECKS.items() if check.fixed}
+    assert set(_REPAIRS) == {name for name, check in CHECKS.items() if check.fixed}
 
 
 @pytest.mark.parametrize("version", VERSIONS)

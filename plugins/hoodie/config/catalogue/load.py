@@ -63,7 +63,7 @@ class Entry:
 @cache
 def catalogue() -> Mapping[str, Entry]:
     """Every name of every option, older names included -> the option."""
-    kinds = {name: _kind(*rest) for name, *rest in _rows("kinds.tsv")}
+    kinds = {name: _kind(*columns) for name, *columns in _rows("kinds.tsv")}
     names: dict[str, Entry] = {}
     for key, aliases, default, kind, as_here, meaning in _rows("options.tsv"):
         entry = Entry(

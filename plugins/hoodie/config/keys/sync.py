@@ -19,10 +19,10 @@ def pairs(value: str) -> Pairs:
     """`key=value`, one a line, as in Hudi."""
     result = []
     for line in filter(None, (part.strip() for part in value.splitlines())):
-        key, equals, given = line.partition("=")
+        key, equals, value_text = line.partition("=")
         if not equals or not key.strip():
             raise ValueError("key=value, one a line")
-        result.append((key.strip(), given.strip()))
+        result.append((key.strip(), value_text.strip()))
     return tuple(result)
 
 

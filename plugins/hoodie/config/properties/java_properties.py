@@ -49,10 +49,10 @@ def _split(line: str) -> tuple[str, str]:
         elif char == "\\":
             escaped = True
         elif char in "=: \t\f":
-            rest = line[position:].lstrip(" \t\f")
-            if rest and rest[0] in "=:":
-                rest = rest[1:].lstrip(" \t\f")
-            return line[:position], rest
+            value = line[position:].lstrip(" \t\f")
+            if value and value[0] in "=:":
+                value = value[1:].lstrip(" \t\f")
+            return line[:position], value
     return line, ""
 
 

@@ -100,7 +100,7 @@ _IN_9 = _BY_1_X | {
 def merging_of_payload(payload: str, *, by_0_x: bool) -> Merging | None:
     """The merge rules of a table that Hudi creates with this class, in version 6 by 0.x or in version 9; None for another
     class."""
-    return _known(payload, _BY_0_X if by_0_x else _IN_9)
+    return _rules_of_payload(payload, _BY_0_X if by_0_x else _IN_9)
 
 
 def merging_of(raw: Mapping[str, str], version: int, table: str) -> Merging:
@@ -141,7 +141,7 @@ def _older(raw: Mapping[str, str], version: int, table: str) -> Merging:
         raise _refused(raw, table)
     payload, mode = raw.get(PAYLOAD_KEY, ""), raw.get(MODE_KEY, "").upper()
     if payload:
-        rules = _known(payload, _BY_0_X if by_0_x else _BY_1_X)
+        rules = _rules_of_payload(payload, _BY_0_X if by_0_x else _BY_1_X)
         if rules is None:
             raise _refused(raw, table)
         return rules
@@ -152,7 +152,7 @@ def _older(raw: Mapping[str, str], version: int, table: str) -> Merging:
     return Merging(mode or _STRATEGIES.get(strategy) or _default(raw))
 
 
-def _known(payload: str, by_name: Mapping[str, Merging]) -> Merging | None:
+def _rules_of_payload(payload: str, by_name: Mapping[str, Merging]) -> Merging | None:
     package, _, name = payload.rpartition(".")
     return by_name.get(name) if package in _PACKAGES else None
 
@@ -175,9 +175,9 @@ def _deletion(raw: Mapping[str, str], table: str) -> Deletion | None:
 
 
 def _refused(raw: Mapping[str, str], table: str) -> UnsupportedTableError:
-    shown = [f"{key}={raw[key]}" for key in (MODE_KEY, PAYLOAD_KEY, STRATEGY_KEY, STRATEGY_KEY_6) if raw.get(key)]
+    settings = [f"{key}={raw[key]}" for key in (MODE_KEY, PAYLOAD_KEY, STRATEGY_KEY, STRATEGY_KEY_6) if raw.get(key)]
     return UnsupportedTableError(
         f"Table {table!r} merges records in a way that is not supported",
-        found=", ".join(shown),
+        found=", ".join(settings),
         fix=_WAY_OUT,
     )

@@ -32,14 +32,17 @@ def load_properties(storage: Storage, clock: Clock) -> TableProperties:
             return main
         if isinstance(backup, TableProperties):
             return backup
-        listed = storage.list(".hoodie")
-        rest = [*(folder for folder in listed.folders if folder != STAGED), *(file.path for file in listed.files)]
-        if main is None and backup is None and not rest:
+        listing = storage.list(".hoodie")
+        other_paths = [
+            *(folder for folder in listing.folders if folder != STAGED),
+            *(file.path for file in listing.files),
+        ]
+        if main is None and backup is None and not other_paths:
             break
     for content in (main, backup):
         if isinstance(content, HoodieError):
             raise content
-    if mark := next((path for path in (DROPPED, MOVING, COPYING) if path in rest), None):
+    if mark := next((path for path in (DROPPED, MOVING, COPYING) if path in other_paths), None):
         word = {DROPPED: "drop", MOVING: "move", COPYING: "copy"}[mark]
         raise TableNotFoundError(
             f"{storage.base_path} is not readable: a {word} of the table has begun and not ended",
@@ -47,10 +50,10 @@ def load_properties(storage: Storage, clock: Clock) -> TableProperties:
             fix=f"run the same {word} again"
             + ("" if mark == MOVING else ", or `hudi-services table drop` to delete what is left"),
         )
-    if rest:
+    if other_paths:
         raise CorruptTableError(
             f"{PROPERTIES} of {storage.base_path} is missing",
-            found=f"a table's other files: {', '.join(rest[:5])}",
+            found=f"a table's other files: {', '.join(other_paths[:5])}",
             fix="restore it from a copy of the table; nothing is created over a table that has lost its properties",
         )
     raise TableNotFoundError(

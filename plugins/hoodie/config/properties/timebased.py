@@ -20,7 +20,7 @@ _UNIT_OF_TYPE = {
     "EPOCHMICROSECONDS": "MICROSECONDS",
 }
 _OF_STRINGS = ("DATE_STRING", "MIXED")
-_HELD = {"timestamp": "MICROSECONDS", "date": "DAYS"}  # what tables keep of such columns, since 1970
+_STORED_UNITS = {"timestamp": "MICROSECONDS", "date": "DAYS"}  # what tables keep of such columns, since 1970
 _COMMA = ","
 _PARSER = "org.apache.hudi.keygen.parser.HoodieDateTimeParser"
 
@@ -95,12 +95,12 @@ class TimestampOptions:
             raise ConfigError(f"Option {OUTPUT_FORMAT.name} is missing", fix=f"set it: {OUTPUT_FORMAT.doc}")
         parts: list[str] = []
         if kind in _OF_STRINGS:
-            given = options.get(INPUT_FORMAT)
-            if not given:
+            formats = options.get(INPUT_FORMAT)
+            if not formats:
                 raise ConfigError(
                     f"Option {INPUT_FORMAT.name} is missing: {kind} needs it", fix="name the texts' pattern"
                 )
-            parts = re.split(options[DELIMITER], given)
+            parts = re.split(options[DELIMITER], formats)
             while parts and not parts[-1]:  # Java's split drops empty parts at the end
                 parts.pop()
         unit = None if kind in _OF_STRINGS else _UNIT_OF_TYPE.get(kind) or options[UNIT]
@@ -116,7 +116,7 @@ class TimestampOptions:
 
     def misreads(self, holds: str) -> str | None:
         """The mistake, in words, with which Hudi reads a column that `holds` a `timestamp` or a `date`; None without one."""
-        unit = _HELD[holds]
+        unit = _STORED_UNITS[holds]
         if self.unit in (None, unit):
             return None
         return f"a {holds} is kept as {unit.lower()}, which are taken for {(self.unit or '').lower()}"
@@ -132,7 +132,7 @@ def options_for(holds: str) -> str:
     """The options for a column that `holds` a `timestamp` or a `date`."""
     if holds == "timestamp":
         return f"{TYPE.name}=EPOCHMICROSECONDS"
-    return f"{TYPE.name}=SCALAR and {UNIT.name}={_HELD[holds]}"
+    return f"{TYPE.name}=SCALAR and {UNIT.name}={_STORED_UNITS[holds]}"
 
 
 def check_timebased(options: Options) -> None:

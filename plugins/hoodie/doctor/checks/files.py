@@ -122,8 +122,8 @@ def orphans(facts: Facts) -> Iterator[Finding]:
                 and not (isinstance(file, LogFile) and holds_others(facts, file))
             ):
                 yield uncommitted(file, time)
-            elif isinstance(file, LogFile) and (lost := lost_by(facts.storage, file)):
-                yield uncommitted(file, max(lost))
+            elif isinstance(file, LogFile) and (lost_instants := lost_by(facts.storage, file)):
+                yield uncommitted(file, max(lost_instants))
 
 
 def replaced(facts: Facts) -> Iterator[Finding]:
@@ -142,14 +142,15 @@ def replaced(facts: Facts) -> Iterator[Finding]:
         if body is None or body.moves_rows:
             continue
         for stat in body.stats:
-            by = first.get(GroupId(stat.partition, stat.file_id))
-            if by is not None and time_in_range(state, commit) >= time_in_range(state, by):
-                yield from (_replaced(path, facts, commit, by) for path in stat.paths if path in facts.sizes)
+            replacer = first.get(GroupId(stat.partition, stat.file_id))
+            if replacer is not None and time_in_range(state, commit) >= time_in_range(state, replacer):
+                yield from (_replaced(path, facts, commit, replacer) for path in stat.paths if path in facts.sizes)
 
 
-def _replaced(path: str, facts: Facts, commit: Instant, by: Instant) -> Finding:
+def _replaced(path: str, facts: Facts, commit: Instant, replacer: Instant) -> Finding:
     return catalogue.REPLACED_GROUP.finding(
-        f"rows that {commit.action} {commit.time} wrote are not read: {by.action} {by.time} had replaced their file group",
+        f"rows that {commit.action} {commit.time} wrote are not read: "
+        f"{replacer.action} {replacer.time} had replaced their file group",
         "write these rows again from their source, by another writer than the one that made this file",
         path=path,
         instant=commit.time,

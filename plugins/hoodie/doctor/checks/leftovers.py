@@ -76,9 +76,9 @@ def markers(facts: Facts) -> Iterator[Finding]:
 
 def heartbeats(facts: Facts) -> Iterator[Finding]:
     """Heartbeats that have expired and have no pending instant: with one, the check of failed writes reports it."""
-    waiting = {instant.time for instant in facts.state.timeline.pending}
+    pending_times = {instant.time for instant in facts.state.timeline.pending}
     for time, age in facts.beats.ages.items():
-        if time not in waiting and not facts.beats.alive(time):
+        if time not in pending_times and not facts.beats.alive(time):
             yield catalogue.HEARTBEAT.finding(
                 f"the heartbeat of instant {time} is left, which is not pending",
                 "run `hudi-services doctor --fix`; it does not block any writer",

@@ -105,8 +105,8 @@ class _Sides:
     def current(self) -> frozenset[str]:
         """Paths of the slices that readers take for the newest, by either side. Hudi's take what the metadata table names."""
         state = self.facts.state
-        theirs = latest_slices(groups_without((), self.named, state), replaced_groups(state))
-        return frozenset(path for file_slice in (*self.facts.slices, *theirs) for path in file_slice.paths)
+        named_slices = latest_slices(groups_without((), self.named, state), replaced_groups(state))
+        return frozenset(path for file_slice in (*self.facts.slices, *named_slices) for path in file_slice.paths)
 
     @cached_property
     def elsewhere(self) -> frozenset[str | None]:
@@ -203,12 +203,12 @@ def _not_there(sides: _Sides) -> Iterator[Finding]:
         return
     partitions = {group.partition for group in sides.facts.files if group.files}
     for group in sides.named:
-        lost = [
+        missing = [
             file
             for file in group.files
             if file.path not in sides.facts.sizes and file.path not in sides.elsewhere and sides.committed(file)
         ]
-        current = [file for file in lost if file.path in sides.current]
+        current = [file for file in missing if file.path in sides.current]
         unexplained = [file for file in current if file.path not in sides.cleaned] if current else []
         if unexplained and group.partition not in partitions:
             yield _missing(
@@ -217,7 +217,7 @@ def _not_there(sides: _Sides) -> Iterator[Finding]:
             )
         else:
             yield from (_missing(file.path, "a current file", file) for file in unexplained)
-        for file in lost:
+        for file in missing:
             if file.path in sides.current and file.path in sides.cleaned:
                 title = "the metadata table names a file that a clean has removed: Hudi's readers fail"
                 yield _of_file(catalogue.METADATA_EXTRA, file, title)

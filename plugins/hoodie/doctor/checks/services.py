@@ -15,7 +15,7 @@ from hoodie.services.decision import Decision
 from hoodie.timeline import Action
 
 _OVERDUE = 20  # commits that a service which is due has let pass
-_DONE = {"clean": Action.CLEAN, "compact": Action.COMMIT}
+_COMPLETED_AS = {"clean": Action.CLEAN, "compact": Action.COMMIT}
 """Action that a run of the service leaves on the timeline: on a merge-on-read table a commit is a compaction."""
 
 
@@ -43,8 +43,8 @@ def _passed(facts: Facts, service: str, decided: Decision[Any]) -> int:
     timeline = facts.state.timeline
     if isinstance(decided.plan, ArchivePlan):
         return len(decided.plan.instants)
-    done = timeline.completed(_DONE[service])
-    last = done[-1].time if done else ""
+    completed = timeline.completed(_COMPLETED_AS[service])
+    last = completed[-1].time if completed else ""
     return sum(instant.time > last for instant in timeline.commits)
 
 

@@ -103,8 +103,8 @@ class HFileReader:
         bounds = np.searchsorted(first, np.arange(len(self._blocks) + 1))
         needed = np.flatnonzero(np.diff(bounds))
         for block, entries in self._decode(needed.tolist()):
-            here = sorted_keys.slice(bounds[block], bounds[block + 1] - bounds[block])
-            matches = entries.filter(pc.is_in(entries["key"], here))
+            keys_of_block = sorted_keys.slice(bounds[block], bounds[block + 1] - bounds[block])
+            matches = entries.filter(pc.is_in(entries["key"], keys_of_block))
             if matches.num_rows:
                 yield matches
 

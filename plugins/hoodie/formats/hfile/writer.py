@@ -101,9 +101,9 @@ class HFileWriter:
 
     def _out_of_order(self, key: bytes, after: bytes) -> RecordKeyError:
         if key == after:
-            return self._refusal(f"the key {_shown(key)} twice", "keep one entry of each key")
+            return self._refusal(f"the key {_key_text(key)} twice", "keep one entry of each key")
         return self._refusal(
-            f"the key {_shown(after)} after {_shown(key)}", "sort the entries by the bytes of their keys"
+            f"the key {_key_text(after)} after {_key_text(key)}", "sort the entries by the bytes of their keys"
         )
 
     def _refusal(self, detail: str, fix: str) -> RecordKeyError:
@@ -176,5 +176,5 @@ def _pieces(keys: pa.Array, values: pa.Array) -> Iterator[tuple[int, int]]:
         first = last
 
 
-def _shown(key: bytes) -> str:
+def _key_text(key: bytes) -> str:
     return repr(key[:100].decode(errors="replace"))

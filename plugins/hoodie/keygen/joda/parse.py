@@ -156,17 +156,17 @@ def _fraction(reader: _Reader, digits: int) -> Longs:
 def _name(reader: _Reader, field: str) -> Longs:
     """The number of the longest name at the position: short or long, as it is written, in capitals or in small letters."""
     first, names = NAMES[field]
-    known = {
+    value_of_name = {
         variant: first + index
         for index, name in enumerate(names)
         for form in (name, name[:SHORT])
         for variant in (form, form.lower(), form.upper())
     }
     value, length = np.zeros_like(reader.position), np.zeros_like(reader.position)
-    for name in sorted(known, key=len, reverse=True):
-        here = (length == 0) & reader.starts_with(name.encode(), any_case=False)
-        value = np.where(here, known[name], value)
-        length = np.where(here, len(name), length)
+    for name in sorted(value_of_name, key=len, reverse=True):
+        matches = (length == 0) & reader.starts_with(name.encode(), any_case=False)
+        value = np.where(matches, value_of_name[name], value)
+        length = np.where(matches, len(name), length)
     reader.good &= length > 0
     reader.position = reader.position + length
     return value

@@ -20,8 +20,8 @@ def print_times(pattern: Pattern, local: Longs, offsets: Longs) -> pa.Array:
     """
     step = _step(pattern)
     looks = np.floor_divide(local, step) * step
-    shown = offsets if pattern.shows_offset else np.zeros_like(offsets)
-    pairs, index = _distinct(looks, shown)
+    shown_offsets = offsets if pattern.shows_offset else np.zeros_like(offsets)
+    pairs, index = _distinct(looks, shown_offsets)
     texts = pa.array(_texts(pattern, *pairs), pa.string())
     return texts.take(pa.array(index))
 

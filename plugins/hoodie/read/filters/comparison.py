@@ -76,18 +76,18 @@ def compared(column: Column, operator: str, literal: Literal) -> pc.Expression:
     steps = _steps(column, literal)
     if steps is None:
         return _apply(column, operator, _plain(column, literal))
-    whole = (
+    exact = (
         steps.value.to_integral_value(ROUND_FLOOR, _ALL_DIGITS)
         if steps.value.copy_abs() < steps.beyond
         else steps.value
     )
-    if whole != steps.value:  # between two values of the column
+    if exact != steps.value:  # between two values of the column
         if operator in ("=", "<>"):
             return NEVER if operator == "=" else column.is_valid
         operator = operator[0] + ("=" if operator[0] == "<" else "")
-    if steps.low <= whole <= steps.high:
-        return _apply(column, operator, steps.scalar(int(whole)))
-    under = whole < steps.low
+    if steps.low <= exact <= steps.high:
+        return _apply(column, operator, steps.scalar(int(exact)))
+    under = exact < steps.low
     true = operator == "<>" or operator[0] == (">" if under else "<")
     return column.is_valid if true else NEVER
 

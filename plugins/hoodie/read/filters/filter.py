@@ -11,17 +11,17 @@ Filter = pc.Expression | str
 """An expression of `pyarrow.compute`, or a condition as text (see `hoodie.read.filters.text`)."""
 
 
-def as_expression(given: object, columns: pa.Schema) -> pc.Expression | None:
+def as_expression(condition: object, columns: pa.Schema) -> pc.Expression | None:
     """The filter as an expression on these columns; None stays None. Raises ArgumentError for what is neither form."""
-    if given is None or isinstance(given, pc.Expression):
-        return given
-    if isinstance(given, str):
+    if condition is None or isinstance(condition, pc.Expression):
+        return condition
+    if isinstance(condition, str):
         # The parser takes a third of a second to load.
         from hoodie.read.filters.text import parse_filter
 
-        return parse_filter(given, columns)
+        return parse_filter(condition, columns)
     raise ArgumentError(
         "A filter is neither an expression nor text",
-        found=f"{given!r:.200} ({type(given).__name__})",
+        found=f"{condition!r:.200} ({type(condition).__name__})",
         fix="give an expression, such as pyarrow.compute.field('city') == 'berlin', or text, such as \"city = 'berlin'\"",
     )

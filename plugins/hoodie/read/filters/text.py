@@ -213,12 +213,12 @@ class _Conditions:
 def _flat(node: Any, kind: type[Any]) -> list[Any]:
     """The parts of a chain of `and` or of `or`, however long."""
     parts: list[Any] = []
-    left = [node]
-    while left:
-        part: Any = left.pop()
+    pending = [node]
+    while pending:
+        part: Any = pending.pop()
         if type(part) is kind:
             _only(part, "this", "expression")
-            left += [part.expression, part.this]
+            pending += [part.expression, part.this]
         else:
             parts.append(part)
     return parts
@@ -292,11 +292,11 @@ def _pattern(text: str, escape: str) -> tuple[str, str]:
     """The pattern with Arrow's escape, a backslash, and what it begins with. Raises ArgumentError for an escape of nothing."""
     parts: list[str] = []
     prefix, fixed = "", True
-    rest = iter(text)
-    for char in rest:
+    characters = iter(text)
+    for char in characters:
         literal = char not in "%_"
         if char == escape:
-            char = next(rest, "")
+            char = next(characters, "")
             if char not in ("%", "_", escape):
                 raise ArgumentError(f"A pattern of a filter escapes nothing: {text!r}", fix=f"write {escape}{escape}")
             literal = True
@@ -308,11 +308,11 @@ def _pattern(text: str, escape: str) -> tuple[str, str]:
 
 def _after(prefix: str) -> str:
     """The least text that is greater than all that begin with `prefix`; empty when there is none."""
-    kept = prefix.rstrip(_LAST)
-    if not kept:
+    incrementable = prefix.rstrip(_LAST)
+    if not incrementable:
         return ""
-    following = ord(kept[-1]) + 1
-    return kept[:-1] + chr(0xE000 if 0xD800 <= following <= 0xDFFF else following)
+    following = ord(incrementable[-1]) + 1
+    return incrementable[:-1] + chr(0xE000 if 0xD800 <= following <= 0xDFFF else following)
 
 
 def _only(node: Any, *supported: str) -> None:

@@ -38,13 +38,13 @@ class Partitions:
     def of(self, partitions: Iterable[str]) -> list[PartitionFiles]:
         names = sorted(set(partitions))
         missing = [partition for partition in names if partition not in self._known]
-        self._known.update((listed.partition, listed) for listed in self._files.of(missing))
+        self._known.update((files.partition, files) for files in self._files.of(missing))
         return [self._known[partition] for partition in names]
 
     def all(self) -> Sequence[PartitionFiles]:
         if self._all is None:
             self._all = self._files.all()
-            self._known.update((listed.partition, listed) for listed in self._all)
+            self._known.update((files.partition, files) for files in self._all)
         return self._all
 
 
@@ -75,9 +75,9 @@ def uncommitted(state: TableState, instants: Sequence[Instant], partitions: Part
     ]
     if result:
         time, path = min(result)
-        by, how = _taken_back(state, time)
+        blocking, how = _taken_back(state, time)
         before = max(commit.time for commit in commits if commit.time < time)
-        yield Hold(before, f"{path} is left of {time}, which {how}; {_REMEDY}", by)
+        yield Hold(before, f"{path} is left of {time}, which {how}; {_REMEDY}", blocking)
 
 
 def unnamed(state: TableState, instants: Sequence[Instant], partitions: Partitions) -> Iterator[Hold]:
@@ -97,7 +97,7 @@ def unnamed(state: TableState, instants: Sequence[Instant], partitions: Partitio
         for file in _data_files(partitions)
         if file.info.path in strays
         and (time := _time(file)) in writes
-        and earliest.get(file.group, BEGINNING) < (time if isinstance(file, BaseFile) else _done(writes[time]))
+        and earliest.get(file.group, BEGINNING) < (time if isinstance(file, BaseFile) else _completion(writes[time]))
     ]
     if alone:
         time, path = min(alone)
@@ -120,10 +120,10 @@ def lost_blocks(state: TableState, instants: Sequence[Instant], partitions: Part
         if (
             log.time <= last
             and slice_begins.get(log.group, BEGINNING) <= log.time
-            and (lost := lost_by(state.storage, log))
+            and (block_times := lost_by(state.storage, log))
         ):
-            by = next(commit for commit in state.timeline.commits if commit.time in lost)
-            yield Hold(log.time, f"{log.path} has blocks of {by}, which does not name it; {_REMEDY}", by)
+            writer = next(commit for commit in state.timeline.commits if commit.time in block_times)
+            yield Hold(log.time, f"{log.path} has blocks of {writer}, which does not name it; {_REMEDY}", writer)
 
 
 def damaged(state: TableState, instants: Sequence[Instant], partitions: Partitions) -> Iterator[Hold]:
@@ -136,16 +136,16 @@ def damaged(state: TableState, instants: Sequence[Instant], partitions: Partitio
     if not write_times:
         return
     slices = latest_slices(file_groups(partitions.all(), state), replaced_groups(state))
-    lost = [(file, "is missing") for file in absent_files(state, slices) if not file.name.endswith(EXTERNAL)]
-    lost += [(file, f"has {size:,} of {file.size:,} bytes") for file, size in short_files(state, slices)]
+    damaged_files = [(file, "is missing") for file in absent_files(state, slices) if not file.name.endswith(EXTERNAL)]
+    damaged_files += [(file, f"has {size:,} of {file.size:,} bytes") for file, size in short_files(state, slices)]
     result = [
         (file.instant.time, file.path, damage, file.instant)
-        for file, damage in lost
+        for file, damage in damaged_files
         if file.instant.time in write_times
     ]
     if result:
-        time, path, damage, by = min(result, key=lambda pair: pair[:2])
-        yield Hold(time, f"{path}, which {by} wrote, {damage}", by, fix=_RESTORE)
+        time, path, damage, writer = min(result, key=lambda pair: pair[:2])
+        yield Hold(time, f"{path}, which {writer} wrote, {damage}", writer, fix=_RESTORE)
 
 
 def _data_files(partitions: Partitions) -> Iterator[BaseFile | LogFile]:
@@ -175,7 +175,7 @@ def _time(file: BaseFile | LogFile) -> Time:
     return file.instant if isinstance(file, BaseFile) else file.time
 
 
-def _done(instant: Instant) -> Time:
+def _completion(instant: Instant) -> Time:
     return instant.completion_time or instant.time
 
 

@@ -58,11 +58,11 @@ def decide_archive(
     timeline = state.timeline
     undone = next((i for i in timeline.pending if i.action in _TAKING_BACK), None)
     if undone is not None:
-        held = Hold(undone.time, f"{undone} is not complete", undone)
-        decision = _nothing(state, f"{undone} is not complete; the next write ends it", held)
-        return replace(decision, blockers=_blockers([held], state, clock))
-    kept = kept_at_least(timeline, options, clock.now(), state.zone)
-    allowed = kept if continued else options[keys.MAX_COMMITS] - options[keys.MIN_COMMITS] + kept
+        pending_hold = Hold(undone.time, f"{undone} is not complete", undone)
+        decision = _nothing(state, f"{undone} is not complete; the next write ends it", pending_hold)
+        return replace(decision, blockers=_blockers([pending_hold], state, clock))
+    retained = kept_at_least(timeline, options, clock.now(), state.zone)
+    allowed = retained if continued else options[keys.MAX_COMMITS] - options[keys.MIN_COMMITS] + retained
     apart = state.layout.cleans_archived_apart
     others = [len(timeline.completed(action)) for action in (Action.CLEAN, Action.ROLLBACK)] if apart else []
     if max([len(timeline.commits), *others]) <= allowed:
@@ -73,22 +73,22 @@ def decide_archive(
         *_metadata_table(state),
     ]
     hold_list += _consumers(consumers, timeline)
-    instants = archivable(timeline, hold_list, kept, allowed, cleans_apart=apart)[:most]
+    instants = archivable(timeline, hold_list, retained, allowed, cleans_apart=apart)[:most]
     partitions = partitions or Partitions(state.files)
     planned: tuple[Instant, ...] | None = None
     while instants != planned:  # fewer that go may leave a commit as of which more files would be seen
         planned = instants
         for leftovers in LEFTOVERS:
             hold_list += [hold for hold in leftovers(state, instants, partitions) if hold not in hold_list]
-            instants = archivable(timeline, hold_list, kept, allowed, cleans_apart=apart)[:most]
+            instants = archivable(timeline, hold_list, retained, allowed, cleans_apart=apart)[:most]
     first = min(hold_list, key=lambda hold: hold.since, default=None)
-    why: list[Cause] = [TimelineLength(_commits(state, kept, keys.MIN_COMMITS.name), "stay")]
-    if first is not None and first.since < _since(state, kept):
+    why: list[Cause] = [TimelineLength(_commits(state, retained, keys.MIN_COMMITS.name), "stay")]
+    if first is not None and first.since < _since(state, retained):
         why.append(f"held back: {first.why}")
     if instants:
         stays = next((commit.time for commit in timeline.commits if commit not in instants), None)
         why += consumers.passed_before(stays)
-    blockers = _blockers((hold for hold in hold_list if hold.since < _since(state, kept)), state, clock)
+    blockers = _blockers((hold for hold in hold_list if hold.since < _since(state, retained)), state, clock)
     plan = ArchivePlan(instants) if instants else None
     return replace(_decision(state, plan, tuple(why), first), blockers=blockers)
 
@@ -115,10 +115,10 @@ def checked(given: Given) -> Options:
     return options
 
 
-def _since(state: TableState, kept: int) -> Time:
+def _since(state: TableState, retained: int) -> Time:
     """The first of the commits that would stay if nothing held archival back."""
     commits = state.timeline.commits
-    return commits[-kept].time if len(commits) > kept else BEGINNING
+    return commits[-retained].time if len(commits) > retained else BEGINNING
 
 
 def _last_clean(state: TableState) -> Time | None:
@@ -166,9 +166,9 @@ def _nothing(state: TableState, why: Reason, hold: Hold | None = None) -> Decisi
 
 
 def _decision(state: TableState, plan: ArchivePlan | None, why: Reason, hold: Hold | None) -> Decision[ArchivePlan]:
-    held = str(hold.instant) if hold and hold.instant else None
+    blocking_instant = str(hold.instant) if hold and hold.instant else None
     items = Items("archive", plan.instants if plan else (), plan.bytes if plan else 0, "instant", _item)
-    return Decision(plan, why, stages=(ArchiveScope(len(state.timeline.commits), held), items))
+    return Decision(plan, why, stages=(ArchiveScope(len(state.timeline.commits), blocking_instant), items))
 
 
 def _item(instant: Instant) -> Item:

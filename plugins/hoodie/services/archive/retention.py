@@ -89,23 +89,23 @@ def _for_compaction(timeline: Timeline, deltas: int) -> Instant | None:
 
 
 def archivable(
-    timeline: Timeline, held: Sequence[Hold], kept: int, allowed: int, *, cleans_apart: bool
+    timeline: Timeline, blocking: Sequence[Hold], retained: int, allowed: int, *, cleans_apart: bool
 ) -> tuple[Instant, ...]:
-    """The completed instants that go, ascending, when `kept` commits stay of more than `allowed`.
+    """The completed instants that go, ascending, when `retained` commits stay of more than `allowed`.
 
     Cleans and rollbacks go with the commits that they lie between; with `cleans_apart` by counts of their own.
     """
-    until = min((hold.since for hold in held), default=None)
+    until = min((hold.since for hold in blocking), default=None)
     saved = {i.time for i in timeline.completed(Action.SAVEPOINT)}
     free = [i for i in timeline.commits if i.time not in saved and (until is None or i.time < until)]
     enough = len(timeline.commits) > allowed
-    commits = free[: len(timeline.commits) - kept] if enough else []
+    commits = free[: len(timeline.commits) - retained] if enough else []
     others: list[Instant] = []
     for action in (Action.CLEAN, Action.ROLLBACK):
-        done = timeline.completed(action)
+        completed = timeline.completed(action)
         if not cleans_apart:
-            others += [i for i in done if commits and i.time < commits[-1].time]
-        elif len(done) > allowed:
-            limit = min((hold.since for hold in held if hold.every), default=None)
-            others += [i for i in done[: len(done) - kept] if limit is None or i.time < limit]
+            others += [i for i in completed if commits and i.time < commits[-1].time]
+        elif len(completed) > allowed:
+            limit = min((hold.since for hold in blocking if hold.every), default=None)
+            others += [i for i in completed[: len(completed) - retained] if limit is None or i.time < limit]
     return tuple(sorted((*commits, *others), key=lambda i: (i.time, i.action)))

@@ -32,11 +32,11 @@ class Archive:
         """See `run_archive`."""
         return run_archive(access, options, only=self.only)
 
-    def report(self, done: ArchiveRun) -> tuple[str, str | None]:
-        if not done.instants:
-            return f"nothing to do: {done.decision.summary}", None
-        merged = f"; {done.merged} files of the history merged" if done.merged else ""
-        return f"{counted(done.instants, 'instant')} archived{merged}; {done.decision.summary}", done.last
+    def report(self, run: ArchiveRun) -> tuple[str, str | None]:
+        if not run.instants:
+            return f"nothing to do: {run.decision.summary}", None
+        merged = f"; {run.merged} files of the history merged" if run.merged else ""
+        return f"{counted(run.instants, 'instant')} archived{merged}; {run.decision.summary}", run.last
 
 
 ARCHIVE = Archive()

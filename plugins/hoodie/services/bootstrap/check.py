@@ -125,9 +125,9 @@ def repeated_in_bucket(bucket: int, tables: Iterator[pa.Table]) -> tuple[int, np
     return repeated_hashes([table[_HASH].to_numpy() for table in tables])
 
 
-def repeated_hashes(held: Sequence[np.ndarray]) -> tuple[int, np.ndarray]:
+def repeated_hashes(hash_arrays: Sequence[np.ndarray]) -> tuple[int, np.ndarray]:
     """The number of hashes that occur more than once, and the first of these hashes."""
-    hashes = np.sort(np.concatenate([np.zeros(0, np.uint64), *held]))
+    hashes = np.sort(np.concatenate([np.zeros(0, np.uint64), *hash_arrays]))
     twice = np.unique(hashes[1:][hashes[1:] == hashes[:-1]])
     return len(twice), twice[:_SUSPECTS]
 

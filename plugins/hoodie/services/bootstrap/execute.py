@@ -77,7 +77,7 @@ def run_bootstrap(request: BootstrapRequest, clock: Clock, engine: Engine) -> Bo
     the same bootstrap has made already is left as it is. Raises SourceError for problems of the preflight and for a source that
     changes during the run, TableExistsError for another table at the base path.
     """
-    done = already_done(request, clock)
+    commits_before = already_done(request, clock)
     plan = preflight(request, engine)
     if plan.problems:
         more = f" and {len(plan.problems) - 1} more problems (see --explain)" if len(plan.problems) > 1 else ""
@@ -87,17 +87,17 @@ def run_bootstrap(request: BootstrapRequest, clock: Clock, engine: Engine) -> Bo
             fix="correct it and run again; nothing was written",
         )
     modes = [mode for mode in TIMES if plan.of_mode(mode)]
-    check_same(request, plan, done or {})
-    if done is not None and set(done) == {TIMES[mode] for mode in modes}:
+    check_same(request, plan, commits_before or {})
+    if commits_before is not None and set(commits_before) == {TIMES[mode] for mode in modes}:
         delete_all_markers(request.storage)
-        return BootstrapResult(plan, tuple(done.values()), max(done), repeated=True)
+        return BootstrapResult(plan, tuple(commits_before.values()), max(commits_before), repeated=True)
     storage, options = request.storage, request.chosen
-    if done is None:
+    if commits_before is None:
         create_table(storage, request.table, None, request.of_source)
     with transaction(storage, clock, "bootstrap", Locking.of(options), marking=MarkerOptions.of(options)) as tx:
-        left = [mode for mode in modes if TIMES[mode] not in tx.state.timeline.commit_times]
+        modes_left = [mode for mode in modes if TIMES[mode] not in tx.state.timeline.commit_times]
         check_untouched(tx.state)
-        return _Run(request, plan, tx, clock, engine).execute(left)
+        return _Run(request, plan, tx, clock, engine).execute(modes_left)
 
 
 class _Run:
@@ -127,9 +127,9 @@ class _Run:
             changes.append(Change(instant, CommitMetadata("BOOTSTRAP", tuple(stats), extra)))
         _delete_strays(state, changes)
         check_unchanged(self._request.source, [file.info for file in self._plan.files])
-        done = self._tx.commit(*changes)
-        commits = tuple(change.metadata for change in done)
-        return BootstrapResult(self._plan, commits, done[-1].instant.time if done else None)
+        changes_committed = self._tx.commit(*changes)
+        commits = tuple(change.metadata for change in changes_committed)
+        return BootstrapResult(self._plan, commits, changes_committed[-1].instant.time if changes_committed else None)
 
     def _skeletons(self, writing: WriteContext) -> list[WriteStat]:
         """One skeleton for each file, then the index."""
@@ -160,9 +160,9 @@ class _Run:
 def _delete_strays(state: TableState, changes: Sequence[Change]) -> None:
     """Files of an earlier attempt whose tasks went on after its rollback: it had the same instants, before all others."""
     times = {change.instant.time for change in changes}
-    kept = {path for change in changes for path in change.files}
-    listed = StorageFiles(state.storage).all()
-    strays = {base.path for group in listed for base in group.base_files if base.instant in times} - kept
+    written_paths = {path for change in changes for path in change.files}
+    partitions = StorageFiles(state.storage).all()
+    strays = {base.path for group in partitions for base in group.base_files if base.instant in times} - written_paths
     delete_data_files(state.storage, strays)
 
 

@@ -158,8 +158,8 @@ def _schema(
         for name, value in file.values:
             texts.setdefault(name, []).append(value)
     from_folders = [name for name in fields if name in texts and find_field(schema, name) is None and "." not in name]
-    given = [pa.field(name, _path_type(texts[name]) if typed else pa.string()) for name in from_folders]
-    return pa.schema([*schema, *given]), clashes
+    path_fields = [pa.field(name, _path_type(texts[name]) if typed else pa.string()) for name in from_folders]
+    return pa.schema([*schema, *path_fields]), clashes
 
 
 def _as_text(schema: pa.Schema) -> pa.Schema:
@@ -227,13 +227,13 @@ def _folder_problems(
         if any(_has(stored[file.info.path], name) for name in paths.fields) or not values.keys() >= set(paths.fields):
             continue  # the rows show it: they are checked with the keys
         try:
-            one = {name: pa.array([values[name]], pa.string()).cast(schema.field(name).type) for name in paths.fields}
-            made = paths.of(pa.table(one))[0].as_py() if one else ""
+            row = {name: pa.array([values[name]], pa.string()).cast(schema.field(name).type) for name in paths.fields}
+            folder = paths.of(pa.table(row))[0].as_py() if row else ""
         except (HoodieError, pa.ArrowInvalid) as error:
-            made = str(error)
-        if made != file.folder:
-            wrong[file.folder] = f"{file.folder!r}, where the table's key generator says {made!r}"
-            if made == "/".join(part.partition("=")[2] for part in file.folder.split("/")):
+            folder = str(error)
+        if folder != file.folder:
+            wrong[file.folder] = f"{file.folder!r}, where the table's key generator says {folder!r}"
+            if folder == "/".join(part.partition("=")[2] for part in file.folder.split("/")):
                 hive.add(file.folder)
     if wrong and len(hive) == len(wrong):
         yield (
@@ -250,13 +250,13 @@ def _folder_problems(
 
 def _lost_columns(files: Sequence[PlannedFile], footers: Sequence[Footer], fields: Sequence[str]) -> Iterator[str]:
     """Copied rows would lose a column that only their folder names. Rows that stay are in folders of partition columns."""
-    lost: dict[str, list[str]] = {}
+    folders_of_column: dict[str, list[str]] = {}
     for file, footer in zip(files, footers, strict=True):
         named = [step.partition("=")[0] for step in file.folder.split("/") if "=" in step]
         for name in named if file.mode == keys.FULL_RECORD else ():
             if name not in fields and not _has(footer, name):
-                lost.setdefault(name, []).append(file.folder)
-    for name, folders in lost.items():
+                folders_of_column.setdefault(name, []).append(file.folder)
+    for name, folders in folders_of_column.items():
         yield (
             f"the column {name!r} is in names of folders alone, and no partition column of the table: {some(folders)}; "
             "name it in hoodie.datasource.write.partitionpath.field, or store it in the files"
@@ -283,7 +283,7 @@ def _rounded_columns(files: Sequence[PlannedFile], footers: Sequence[Footer], sc
 def _rounds(stored: pa.DataType, kind: pa.DataType) -> bool:
     if pa.types.is_struct(stored) and pa.types.is_struct(kind):
         both = [(stored.field(name), kind.field(name)) for name in stored.names if kind.get_field_index(name) >= 0]
-        return any(_rounds(one.type, other.type) for one, other in both)
+        return any(_rounds(field.type, other.type) for field, other in both)
     if pa.types.is_map(stored) and pa.types.is_map(kind):
         return _rounds(stored.item_type, kind.item_type)
     if pa.types.is_list(stored) and pa.types.is_list(kind):

@@ -49,8 +49,8 @@ def preflight(request: BootstrapRequest, engine: Engine) -> BootstrapPlan:
 
 
 def _check_places(source: str, table: str) -> None:
-    one, other = f"{source.rstrip('/')}/", f"{table.rstrip('/')}/"
-    if one.startswith(other) or other.startswith(one):
+    source_folder, other = f"{source.rstrip('/')}/", f"{table.rstrip('/')}/"
+    if source_folder.startswith(other) or other.startswith(source_folder):
         raise ConfigError(
             "The new table and its source may not lie in each other",
             found=f"{table} and {source}",

@@ -41,18 +41,18 @@ def already_done(request: BootstrapRequest, clock: Clock) -> dict[Time, CommitMe
             found=f"{other[0]}={state.properties.raw.get(other[0])}, asked for was {expected[other[0]]}",
             fix="choose another base path, or the options of that table",
         )
-    done = {
+    commits = {
         instant.time: state.commit_metadata(instant)
         for instant in state.timeline.commits
         if instant.time in TIMES.values()
     }
-    if state.timeline.commits and not done:
+    if state.timeline.commits and not commits:
         raise TableExistsError(
             f"The table {storage.base_path} has commits that are not a bootstrap's",
             found=f"the first is {state.timeline.commits[0]}",
             fix="choose another base path",
         )
-    return done
+    return commits
 
 
 def check_untouched(state: TableState) -> None:
@@ -67,14 +67,14 @@ def check_untouched(state: TableState) -> None:
         )
 
 
-def check_same(request: BootstrapRequest, plan: BootstrapPlan, done: Mapping[Time, CommitMetadata]) -> None:
+def check_same(request: BootstrapRequest, plan: BootstrapPlan, commits: Mapping[Time, CommitMetadata]) -> None:
     """Check that the commits match the plan of their mode. Otherwise rows would be there twice, or not at all."""
     for mode, time in TIMES.items():
         rows = sum(file.rows for file in plan.of_mode(mode))
-        if time in done and done[time].rows_written != rows:
+        if time in commits and commits[time].rows_written != rows:
             raise TableExistsError(
                 f"The table {request.storage.base_path} was bootstrapped from other files, or with another selector",
-                found=f"{done[time].rows_written} rows were taken over as {mode}, the plan has {rows}",
+                found=f"{commits[time].rows_written} rows were taken over as {mode}, the plan has {rows}",
                 fix="choose another base path, or the options of that bootstrap",
             )
 

@@ -68,8 +68,8 @@ def validate_bootstrap(request: BootstrapRequest, clock: Clock, engine: Engine) 
     Raises SourceError when the table was not bootstrapped, or the source cannot be read any more.
     """
     options, source, state = request.chosen, request.source, load_state(request.storage, clock)
-    done = [i.time for i in state.timeline.commits if i.time in (METADATA_BOOTSTRAP, FULL_BOOTSTRAP)]
-    if not done:
+    commit_times = [i.time for i in state.timeline.commits if i.time in (METADATA_BOOTSTRAP, FULL_BOOTSTRAP)]
+    if not commit_times:
         raise SourceError(f"Table {request.storage.base_path} was not bootstrapped", fix="run the bootstrap first")
     orc = options[keys.SOURCE_FORMAT] == "ORC"
     _, paths = key_generator(state.properties)
@@ -78,7 +78,7 @@ def validate_bootstrap(request: BootstrapRequest, clock: Clock, engine: Engine) 
     if plan.schema is None or plan.problems:
         raise SourceError(f"The source {source.base_path} cannot be compared", found="; ".join(plan.problems))
     of_source = engine.map(SourceSums(paths), plan.splits(source, plan.files, orc=orc))
-    read = plan_read(state, Query([*plan.schema.names, PARTITION_PATH], kind=Snapshot(done[-1])))
+    read = plan_read(state, Query([*plan.schema.names, PARTITION_PATH], kind=Snapshot(commit_times[-1])))
     task = TableSums(ReadSlice(request.storage, read.of_slice))
     of_table = engine.map(task, read.slices)
     return Validation(_total(of_source), _total(of_table))

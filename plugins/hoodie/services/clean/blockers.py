@@ -38,20 +38,22 @@ def kept_paths(view: TableView, saved: Sequence[Savepoint]) -> dict[str, Instant
     Raises CorruptTableError for a torn plan.
     """
     result = {instant.time: instant for instant in view.state.timeline.completed(Action.SAVEPOINT)}
-    kept = {path: result[savepoint.instant] for savepoint in saved for path in savepoint.paths}
+    instant_of_path = {path: result[savepoint.instant] for savepoint in saved for path in savepoint.paths}
     busy = view.busy.holders
-    kept |= {path: busy[g.group] for g in view.groups if g.group in busy for s in g.slices for path in s.paths}
-    return kept
+    instant_of_path |= {
+        path: busy[g.group] for g in view.groups if g.group in busy for s in g.slices for path in s.paths
+    }
+    return instant_of_path
 
 
-def holds_of_files(removable: Iterable[FileSlice], kept: Mapping[str, Instant]) -> Iterator[Hold]:
+def holds_of_files(removable: Iterable[FileSlice], instant_of_path: Mapping[str, Instant]) -> Iterator[Hold]:
     """Yield the holds of slices that nothing else needs. With its base file a slice keeps its logs."""
     result: dict[Instant, list[int]] = {}  # sizes in bytes
-    for file_slice in removable if kept else ():
+    for file_slice in removable if instant_of_path else ():
         base = file_slice.base_file
-        whole = kept.get(base.path) if base is not None else None
+        holder_of_base = instant_of_path.get(base.path) if base is not None else None
         for file in file_slice.files:
-            holder = whole or kept.get(file.path)
+            holder = holder_of_base or instant_of_path.get(file.path)
             if holder is not None:
                 result.setdefault(holder, []).append(file.info.size)
     for holder, sizes in result.items():

@@ -58,7 +58,11 @@ class CleanRun(Shows):
     def shown(self) -> Shown:
         """How many files went, from which partitions."""
         line = f"CleanRun({counted(self.files_deleted, 'file')} deleted; {self.decision.reason})"
-        rows = [(done.start, path, len(names)) for done in self.results for path, names in sorted(done.deleted.items())]
+        rows = [
+            (result.start, path, len(names))
+            for result in self.results
+            for path, names in sorted(result.deleted.items())
+        ]
         return Shown(line, columns=("clean", "partition", "files deleted"), rows=rows)
 
     @property

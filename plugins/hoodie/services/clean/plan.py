@@ -83,12 +83,12 @@ def decide_clean(state: TableState, given: Given, clock: Clock) -> Decision[Clea
         return _nothing(Trigger((since,), "clean"))
     policy = options[keys.POLICY]
     retention = _with_consumers(_retention(state, options, clock), state, options, clock)
-    decision, held = _nothing(retention.why), list[Hold]()
+    decision, file_holds = _nothing(retention.why), list[Hold]()
     if not retention.everything and (policy == KEEP_VERSIONS or retention.earliest is not None):
         saved = savepoints(state)
         partitions, why = _partitions(state, options, retention, last_clean(state), saved)
         view = TableView(state, partitions)
-        decision, held = (
+        decision, file_holds = (
             _plan(view, options, retention, (*why, *retention.why), last_commit, saved, _until(options, clock))
             if view.files
             else (_nothing(why), [])
@@ -96,7 +96,7 @@ def decide_clean(state: TableState, given: Given, clock: Clock) -> Decision[Clea
     over = [aside for aside in asides(state.storage) if aside.over(clock.now())]
     if over:
         decision = decision.with_stage(OverdueTrash(tuple(over)))
-    holds = [*holds_of_history(state.timeline, retention), *held]
+    holds = [*holds_of_history(state.timeline, retention), *file_holds]
     if policy != KEEP_VERSIONS or retention.everything:
         holds += holds_of_consumer(state.timeline, retention)
     return replace(
@@ -197,7 +197,7 @@ def _plan(
     """Decide what to remove, or to set aside `until` then, and list the files that other instants hold."""
     state = view.state
     view.check([group.partition for group in view.files])  # what is to be removed may be all that is left
-    kept = kept_paths(view, saved)
+    kept_files = kept_paths(view, saved)
     earliest = retention.earliest
     policy = options[keys.POLICY]
     time, versions = earliest.time if earliest else None, options[keys.FILE_VERSIONS_RETAINED]
@@ -206,18 +206,18 @@ def _plan(
     unread = retention.unread
     needed = _earlier(unseen, unread.time if unread is not None else None)
     removable = list(superseded(view.groups, view.replaced, policy, time, versions, time, needed))
-    held = list(holds_of_files((file_slice for file_slice, _ in removable), kept))
+    file_holds = list(holds_of_files((file_slice for file_slice, _ in removable), kept_files))
     if policy == KEEP_VERSIONS and needed is not None:
         going = {s for s, _ in superseded(view.groups, view.replaced, policy, time, versions, time)}
-        left = {s for s, _ in superseded(view.groups, view.replaced, policy, time, versions, time, unseen)}
+        superseded_slices = {s for s, _ in superseded(view.groups, view.replaced, policy, time, versions, time, unseen)}
         if writer is not None:
-            held += holds_of_slices(writer, going - left, "which may read them")
+            file_holds += holds_of_slices(writer, going - superseded_slices, "which may read them")
         if retention.claim is not None and unread is not None:
-            stay = left - {s for s, _ in removable}
-            held += holds_of_slices(unread, stay, retention.claim.reason, retention.claim.fix)
-    files = planned_files(removable, (log for p in view.files for log in p.log_files), kept)
+            stay = superseded_slices - {s for s, _ in removable}
+            file_holds += holds_of_slices(unread, stay, retention.claim.reason, retention.claim.fix)
+    files = planned_files(removable, (log for p in view.files for log in p.log_files), kept_files)
     with_sources = options[keys.DELETE_SOURCES]
-    sources = planned_sources(removable, kept) if with_sources else []
+    sources = planned_sources(removable, kept_files) if with_sources else []
     if files:  # what takes their place must be whole: a torn commit may yet be undone, and then they are needed
         for instant in state.timeline.commits:
             if earliest is None or instant.time >= earliest.time:
@@ -238,15 +238,17 @@ def _plan(
         tuple(sources),
     )
     sizes = list(_sizes(view))
-    seen, caps = _weight(view, with_sources), Caps.of(options)
+    listed_bytes, caps = _weight(view, with_sources), Caps.of(options)
     count = len(plan.files) + len(plan.sources)
-    deletion = weighed(count, plan.bytes, seen, caps, lambda: max(seen, _weight(TableView(state), with_sources)))
+    deletion = weighed(
+        count, plan.bytes, listed_bytes, caps, lambda: max(listed_bytes, _weight(TableView(state), with_sources))
+    )
     scope = CleanScope(len(view.files), len(sizes), sum(sizes), policy, plan.earliest_to_retain)
-    return _decision(plan, why, scope, deletion), held
+    return _decision(plan, why, scope, deletion), file_holds
 
 
-def _earlier(one: Time | None, other: Time | None) -> Time | None:
-    return min((time for time in (one, other) if time is not None), default=None)
+def _earlier(time_or_none: Time | None, other: Time | None) -> Time | None:
+    return min((time for time in (time_or_none, other) if time is not None), default=None)
 
 
 def _until(options: Options, clock: Clock) -> str | None:

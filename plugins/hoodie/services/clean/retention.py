@@ -119,8 +119,10 @@ def unseen_by(writer: Instant | None, timeline: Timeline) -> Time | None:
 def _done_before(commit: Instant, pending: Instant) -> bool:
     """Return whether the writer of the pending instant has seen the commit: of two writers the one that began first may
     complete later. Completion times that come from a file's modification time do not count: they are of another clock."""
-    done = commit.completion_time
-    return commit.time <= pending.time and (not done or done not in commit.file_name or done <= pending.time)
+    completion = commit.completion_time
+    return commit.time <= pending.time and (
+        not completion or completion not in commit.file_name or completion <= pending.time
+    )
 
 
 def superseded(
@@ -150,16 +152,16 @@ def superseded(
             if newer is None:
                 continue
             by_time = earliest is not None and newer.base_instant < earliest
-            seen = unseen is None or newer.base_instant < unseen
-            is_superseded = place >= versions and seen if policy == KEEP_VERSIONS else by_time
+            is_read = unseen is None or newer.base_instant < unseen
+            is_superseded = place >= versions and is_read if policy == KEEP_VERSIONS else by_time
             if is_superseded:
                 yield file_slice, f"superseded by {newer.base_instant}"
 
 
 def planned_files(
-    slices: Iterable[tuple[FileSlice, str]], logs: Iterable[LogFile], kept: Collection[str]
+    slices: Iterable[tuple[FileSlice, str]], logs: Iterable[LogFile], kept_files: Collection[str]
 ) -> list[CleanFile]:
-    """The files to remove: base files and logs of the slices, and their change-data logs, but for those in `kept` (paths).
+    """The files to remove: base files and logs of the slices, and their change-data logs, but for those in `kept_files` (paths).
 
     `logs` are all log files; the change-data logs among them belong to the base file that their instant wrote.
     """
@@ -173,22 +175,22 @@ def planned_files(
         files = [base.info] if base is not None else []
         files += [log.info for log in file_slice.log_files]
         files += [log.info for log in changes.get((file_slice.group, file_slice.base_instant), ())]
-        if base is not None and base.path in kept:  # a savepoint holds it: then its logs stay too
+        if base is not None and base.path in kept_files:  # a savepoint holds it: then its logs stay too
             continue
         result.extend(
             CleanFile(info.path, file_slice.partition, file_slice.file_id, info.size, reason)
             for info in files
-            if info.path not in kept
+            if info.path not in kept_files
         )
     return result
 
 
-def planned_sources(slices: Iterable[tuple[FileSlice, str]], kept: Collection[str]) -> list[CleanFile]:
-    """The source files of the skeletons among the slices, but for those of skeletons in `kept` (paths)."""
+def planned_sources(slices: Iterable[tuple[FileSlice, str]], kept_files: Collection[str]) -> list[CleanFile]:
+    """The source files of the skeletons among the slices, but for those of skeletons in `kept_files` (paths)."""
     result = []
     for file_slice, reason in slices:
         base = file_slice.base_file
-        if base is not None and base.source is not None and base.path not in kept:
+        if base is not None and base.source is not None and base.path not in kept_files:
             source = base.source
             result.append(CleanFile(source.uri, file_slice.partition, file_slice.file_id, source.size, reason))
     return result

@@ -38,14 +38,14 @@ class Clean:
         """See `run_clean`."""
         return run_clean(access, options, agreed=self.agreed, only=self.only)
 
-    def report(self, done: CleanRun) -> tuple[str, str | None]:
-        if not done.results:
-            return f"nothing to do: {done.decision.summary}", None
-        return f"{counted(done.files_deleted, 'file')} {_fate(done)}; {done.decision.summary}", done.results[-1].start
+    def report(self, run: CleanRun) -> tuple[str, str | None]:
+        if not run.results:
+            return f"nothing to do: {run.decision.summary}", None
+        return f"{counted(run.files_deleted, 'file')} {_fate(run)}; {run.decision.summary}", run.results[-1].start
 
 
-def _fate(done: CleanRun) -> str:
-    plan = done.decision.plan
+def _fate(run: CleanRun) -> str:
+    plan = run.decision.plan
     until = until_of(plan.extra.get(GRACE_UNTIL, "")) if plan is not None else None
     return f"set aside until {until:%Y-%m-%d %H:%M} UTC" if until is not None else "removed"
 

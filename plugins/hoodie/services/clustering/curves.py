@@ -22,8 +22,8 @@ _SIGN = np.uint64(1 << 63)
 def z_order(points: Numbers, bits: int) -> Numbers:
     """Points (row, column) -> their places (row, word): the bits of the columns by turns, the highest first."""
     rows, columns = points.shape
-    whole = np.ascontiguousarray(points.astype(">u8")).view(np.uint8).reshape(rows, columns, _WORD)
-    planes = np.unpackbits(whole[:, :, _WORD - bits // 8 :], axis=2)
+    point_bytes = np.ascontiguousarray(points.astype(">u8")).view(np.uint8).reshape(rows, columns, _WORD)
+    planes = np.unpackbits(point_bytes[:, :, _WORD - bits // 8 :], axis=2)
     packed = np.packbits(planes.transpose(0, 2, 1).reshape(rows, columns * bits), axis=1)
     padded = np.zeros((rows, -(-packed.shape[1] // _WORD) * _WORD), dtype=np.uint8)
     padded[:, : packed.shape[1]] = packed
@@ -90,7 +90,9 @@ def _of_floats(values: npt.NDArray[np.float64], nulls: npt.NDArray[np.bool_]) ->
 def _of_texts(values: pa.Array) -> Numbers:
     offsets = np.frombuffer(values.buffers()[1], dtype=np.int64)[values.offset : values.offset + len(values) + 1]
     data = values.buffers()[2]
-    held = np.frombuffer(data, dtype=np.uint8) if data is not None and data.size else np.zeros(1, dtype=np.uint8)
+    text_bytes = np.frombuffer(data, dtype=np.uint8) if data is not None and data.size else np.zeros(1, dtype=np.uint8)
     places = offsets[:-1, None] + np.arange(_WORD)
-    texts = np.where(places < offsets[1:, None], held[np.minimum(places, len(held) - 1)], 0).astype(np.uint8)
+    texts = np.where(places < offsets[1:, None], text_bytes[np.minimum(places, len(text_bytes) - 1)], 0).astype(
+        np.uint8
+    )
     return np.where(np.asarray(pc.is_null(values)), np.uint64(0), texts.view(">u8")[:, 0].astype(np.uint64))

@@ -86,19 +86,19 @@ def skipping(chunks: Sequence[Chunk], column: str, order: SortOrder) -> FilterRe
 
 
 def _skipping(chunks: Sequence[Chunk], column: str, order: SortOrder) -> FilterRead:
-    whole = sum(chunk.bytes for chunk in chunks) or 1
+    total = sum(chunk.bytes for chunk in chunks) or 1
     same = _same_begin([end for chunk in chunks for end in chunk.ranges.get(column, ())])
     columns = [
         replace(chunk, ranges={column: _between(chunk, column, same)}) for chunk in chunks if column in chunk.ranges
     ]
-    always = whole - sum(chunk.bytes for chunk in columns)
+    always = total - sum(chunk.bytes for chunk in columns)
     weights = list(_points(columns, column))
     rows = sum(weight for _, weight in weights) or 1.0
     reads = _Reads([(*chunk.ranges[column], float(chunk.bytes)) for chunk in columns])
     then = _Reads(list(_clustered(columns, column, order)))
     before = sum(weight * reads.at(value) for value, weight in weights) / rows
     after = sum(weight * then.at(value) for value, weight in weights) / rows
-    return FilterRead(column, (before + always) / whole, (after + always) / whole)
+    return FilterRead(column, (before + always) / total, (after + always) / total)
 
 
 def _between(chunk: Chunk, column: str, same: int) -> tuple[float, float]:

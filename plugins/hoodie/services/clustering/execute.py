@@ -100,9 +100,12 @@ def execute_clustering(access: TableAccess, time: Time, given: Given) -> Cluster
         extra = {SCHEMA_KEY: arrow_to_avro(schema, tx.state.properties.name)}
         metadata = CommitMetadata("CLUSTER", tuple(stats), extra, _by_partition(work))
         change = Change(instant, metadata, touched=frozenset(metadata.replaced_groups))
-        (done,) = tx.commit(replace(change, meets=partial(_refuse_changes, change)))
+        (completed,) = tx.commit(replace(change, meets=partial(_refuse_changes, change)))
         return ClusteringResult(
-            done.instant, done.metadata, passed_over, tuple(file_slice for part in work for file_slice in part.slices)
+            completed.instant,
+            completed.metadata,
+            passed_over,
+            tuple(file_slice for part in work for file_slice in part.slices),
         )
 
 
@@ -117,14 +120,14 @@ def _current(state: TableState, plan: ClusteringPlan) -> tuple[list[Together], t
     view.check(plan.partitions)
     work: list[Together] = []
     changed: list[GroupId] = []
-    seen: set[GroupId] = set()
+    planned_groups: set[GroupId] = set()
     for group in plan.inputs:
         same: list[FileSlice] = []
         for planned in group.slices:
             current = latest.get(planned.group)
-            if current is not None and planned.group not in seen and _is_as_planned(current, planned):
+            if current is not None and planned.group not in planned_groups and _is_as_planned(current, planned):
                 same.append(current)
-                seen.add(planned.group)
+                planned_groups.add(planned.group)
             else:
                 changed.append(planned.group)
         if same:
@@ -158,9 +161,9 @@ def _refuse_changes(change: Change, window: Window) -> None:
     """Check under the lock that no writer has changed the groups since they were read: its rows would be lost."""
     conflict = find_conflict(change, window)
     if conflict is not None:
-        by = f" by {conflict.winner}" if conflict.winner is not None else ""
+        winner = f" by {conflict.winner}" if conflict.winner is not None else ""
         raise WriteConflictError(
-            f"Clustering {change.instant.time} of table {window.now.storage.base_path} was overtaken{by}",
+            f"Clustering {change.instant.time} of table {window.now.storage.base_path} was overtaken{winner}",
             found=conflict.reason,
             fix="the table reads as before; run it again: file groups that were changed are then left as they are",
         )

@@ -30,9 +30,9 @@ def _filtered(names: list[str], options: Options, now: datetime) -> list[str]:
     mode = options[keys.PARTITION_FILTER]
     begin, end = options.get(keys.BEGIN_PARTITION), options.get(keys.END_PARTITION)
     if mode != keys.SELECTED_PARTITIONS and (begin, end) != (None, None):
-        given = keys.BEGIN_PARTITION if begin is not None else keys.END_PARTITION
+        option = keys.BEGIN_PARTITION if begin is not None else keys.END_PARTITION
         raise ConfigError(
-            f"{given.name} has no effect with {keys.PARTITION_FILTER.name}={mode}",
+            f"{option.name} has no effect with {keys.PARTITION_FILTER.name}={mode}",
             fix=f"set {keys.PARTITION_FILTER.name}={keys.SELECTED_PARTITIONS}, or leave it out",
         )
     if mode == keys.RECENT_DAYS:

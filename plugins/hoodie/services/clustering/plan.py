@@ -54,30 +54,30 @@ def decide_clustering(
     cause: Cause = "asked for" if force else Trigger((commits,), "clustering")
     if not (force or commits.reached):
         return _decision(None, cause, 0, 0)
-    known = state.files.partitions()
-    partitions = chosen_partitions(known, options, clock.now().astimezone(state.zone))
+    all_partitions = state.files.partitions()
+    partitions = chosen_partitions(all_partitions, options, clock.now().astimezone(state.zone))
     sharing = ConcurrencyOptions.of(options)
     view = TableView(state, partitions)
     latest = [file_slice for file_slice in view.latest() if _is_small(file_slice, options)]
-    held = dict(view.busy.holders)
+    blocked = dict(view.busy.holders)
     if not state.layout.logs_tell_writer:  # after the listing: a marker comes before its log
-        held |= being_written(state, clock, sharing)
-    free = [file_slice for file_slice in latest if file_slice.group not in held]
+        blocked |= being_written(state, clock, sharing)
+    free = [file_slice for file_slice in latest if file_slice.group not in blocked]
     groups = _groups(free, options, order)
-    kept = [group for group in groups if order or _gains(group)][: options[keys.MAX_GROUPS]]
-    plan = ClusteringPlan(tuple(kept), params=order.params, base_path=state.storage.base_path) if kept else None
-    planned = sum(len(group.slices) for group in kept)
+    chosen = [group for group in groups if order or _gains(group)][: options[keys.MAX_GROUPS]]
+    plan = ClusteringPlan(tuple(chosen), params=order.params, base_path=state.storage.base_path) if chosen else None
+    planned = sum(len(group.slices) for group in chosen)
     summary = f"{counted(len(latest), 'file group')} below {keys.SMALL_FILE_LIMIT.name}"
     holds = [
         Hold(
-            held[file_slice.group],
+            blocked[file_slice.group],
             f"file group {file_slice.file_id} of partition {file_slice.partition!r}",
             "which has taken it",
         )
         for file_slice in latest
-        if file_slice.group in held
+        if file_slice.group in blocked
     ]
-    why = (cause, f"{summary} in {counted(len(partitions), 'partition')}", *_absent(known, options))
+    why = (cause, f"{summary} in {counted(len(partitions), 'partition')}", *_absent(all_partitions, options))
     decided = _decision(plan, why, len(free), planned)
     return replace(decided, blockers=blockers_of(holds, state, clock, sharing, Locking.of(options)))
 
@@ -85,10 +85,10 @@ def decide_clustering(
 def commits_since_clustering(state: TableState) -> Sequence[Instant]:
     """Completed writes that were requested after the last clustering, whether that is done or waits."""
     plans = [i.time for i in state.timeline.pending if i.action is state.layout.clustering]
-    waiting = [time for time in plans if is_plan(state, time, state.layout.clustering)]
+    pending = [time for time in plans if is_plan(state, time, state.layout.clustering)]
     result: list[Instant] = []
     for instant in reversed(state.timeline.commits):
-        if waiting and instant.time < max(waiting):
+        if pending and instant.time < max(pending):
             break
         if instant.action is Action.REPLACE_COMMIT and state.commit_metadata(instant).operation == "CLUSTER":
             break
@@ -119,8 +119,10 @@ def _groups(slices: Sequence[FileSlice], options: Options, order: SortOrder) -> 
     """Slices of one partition each, the largest first, of together not more than the bytes of a group."""
     groups: list[ClusteringGroup] = []
     for partition in sorted({file_slice.partition for file_slice in slices}):
-        here = sorted((s for s in slices if s.partition == partition), key=lambda s: (-s.size, s.file_id))
-        of_partition = [_group(pack, options) for pack in _packed(here, options[keys.MAX_GROUP_BYTES])]
+        slices_of_partition = sorted(
+            (s for s in slices if s.partition == partition), key=lambda s: (-s.size, s.file_id)
+        )
+        of_partition = [_group(pack, options) for pack in _packed(slices_of_partition, options[keys.MAX_GROUP_BYTES])]
         if not options[keys.SINGLE_GROUPS]:
             of_partition = [group for group in of_partition if len(group.slices) > 1]
         groups += of_partition
@@ -128,16 +130,16 @@ def _groups(slices: Sequence[FileSlice], options: Options, order: SortOrder) -> 
 
 
 def _packed(slices: Sequence[FileSlice], most: int) -> Iterator[list[FileSlice]]:
-    held: list[FileSlice] = []
+    pack: list[FileSlice] = []
     size = 0
     for file_slice in slices:
-        if held and size + file_slice.size > most:
-            yield held
-            held, size = [], 0
-        held.append(file_slice)
+        if pack and size + file_slice.size > most:
+            yield pack
+            pack, size = [], 0
+        pack.append(file_slice)
         size += file_slice.size
-    if held:
-        yield held
+    if pack:
+        yield pack
 
 
 def _group(slices: Sequence[FileSlice], options: Options) -> ClusteringGroup:

@@ -18,22 +18,22 @@ _SAMPLES = 4  # bounds that a run proposes for each range that it is cut into
 def sorted_rows(tables: Iterable[pa.Table], order: SortOrder, memory: MergeMemory) -> Iterator[pa.Table]:
     """All rows of tables with one schema, in order; equal rows as they came. Memory holds about `memory.bytes`."""
     budget = max(1, memory.bytes // _COPIES)
-    held: list[pa.Table] = []
+    buffered: list[pa.Table] = []
     size = 0
     with tempfile.TemporaryDirectory(prefix="hoodie-sort-", dir=memory.folder or None) as folder:
         runs: list[Path] = []
         for rows in tables:
-            held.append(rows)
+            buffered.append(rows)
             size += rows.nbytes
             if size >= budget:
-                runs.append(_spilled(_sorted(held, order), Path(folder) / f"{len(runs)}.arrow"))
-                held, size = [], 0
+                runs.append(_spilled(_sorted(buffered, order), Path(folder) / f"{len(runs)}.arrow"))
+                buffered, size = [], 0
         if not runs:
-            if held:
-                yield _sorted(held, order)
+            if buffered:
+                yield _sorted(buffered, order)
             return
-        if held:
-            runs.append(_spilled(_sorted(held, order), Path(folder) / f"{len(runs)}.arrow"))
+        if buffered:
+            runs.append(_spilled(_sorted(buffered, order), Path(folder) / f"{len(runs)}.arrow"))
         yield from _merged(runs, order)
 
 

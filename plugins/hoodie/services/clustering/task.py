@@ -94,20 +94,20 @@ class ClusterSlices(SliceTask):
 
     def _files(self, task: Together, tables: Iterable[pa.Table]) -> Iterator[WriteStat]:
         """New files with about equally many rows each: the last one takes what is left."""
-        quota, left = self._quota(task), task.outputs
+        quota, outputs_left = self._quota(task), task.outputs
         with ExitStack() as stack:
             file: _NewFile | None = None
             for table in tables:
                 start = 0
                 while start < table.num_rows:
                     if file is None:
-                        file, left = _NewFile(self, task, stack), left - 1
-                    most = _WRITTEN_ROWS if quota is None or not left else min(_WRITTEN_ROWS, quota - file.rows)
+                        file, outputs_left = _NewFile(self, task, stack), outputs_left - 1
+                    most = _WRITTEN_ROWS if quota is None or not outputs_left else min(_WRITTEN_ROWS, quota - file.rows)
                     if self.row_group is not None:
                         most = min(most, file.room(self.row_group))
                     file.write(table.slice(start, most))
                     start += most
-                    if quota is not None and left and file.rows >= quota:
+                    if quota is not None and outputs_left and file.rows >= quota:
                         yield file.finish()
                         file = None
             if file is not None:

@@ -49,20 +49,20 @@ class GiveUpClustering:
             access, time, resolve(options, self.options.keys), self.name, lambda state: _decide(state, time)
         )
 
-    def report(self, done: Decision[ClusteringPlan]) -> tuple[str, str | None]:
+    def report(self, decision: Decision[ClusteringPlan]) -> tuple[str, str | None]:
         """That it is given up, in words, and its instant."""
-        return f"the plan is given up: {done.reason}", self.instant
+        return f"the plan is given up: {decision.reason}", self.instant
 
 
 def _decide(state: TableState, time: Time) -> tuple[Instant, Decision[ClusteringPlan]]:
-    instant, plan = _waiting(state, time)
+    instant, plan = _pending_plan(state, time)
     refuse_resizing(state, plan, time)
     groups = counted(len(plan.groups), "file group")
     removal = PlanRemoval(time, str(instant.action))
     return instant, Decision(plan, f"clustering {time} of {groups} waits", stages=(removal,))
 
 
-def _waiting(state: TableState, time: Time) -> tuple[Instant, ClusteringPlan]:
+def _pending_plan(state: TableState, time: Time) -> tuple[Instant, ClusteringPlan]:
     instant = pending_plan(state, time, state.layout.clustering)
     plan = clustering_plan(state, instant)
     if plan is None:

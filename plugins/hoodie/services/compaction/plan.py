@@ -47,35 +47,39 @@ def decide_compaction(
     check_merge_on_read(state)
     since = delta_commits_since_compaction(state.timeline)
     view, sharing = TableView(state), ConcurrencyOptions.of(options)
-    waiting = waiting_slices(view)
+    log_slices = waiting_slices(view)
     holds = [*holds_of_plans(view)]
     if not state.layout.logs_tell_writer:  # after the listing: a marker comes before its log
         written = being_written(state, clock, sharing)
-        holds += holds_of_writers(waiting, written)
-        waiting = [file_slice for file_slice in waiting if file_slice.group not in written]
-    decided = _decided(state, waiting, since, options, clock.now(), force=force)
+        holds += holds_of_writers(log_slices, written)
+        log_slices = [file_slice for file_slice in log_slices if file_slice.group not in written]
+    decided = _decided(state, log_slices, since, options, clock.now(), force=force)
     return replace(decided, blockers=blockers_of(holds, state, clock, sharing, Locking.of(options)))
 
 
 def _decided(
     state: TableState,
-    waiting: Sequence[FileSlice],
+    log_slices: Sequence[FileSlice],
     since: Sequence[Instant],
     options: Options,
     now: datetime,
     *,
     force: bool,
 ) -> Decision[CompactionPlan]:
-    backlog = backlog_of(state, waiting)
+    backlog = backlog_of(state, log_slices)
     cause: Cause
     due, cause = (True, "asked for") if force else _due(since, options, now, state)
     if not due:
         return decision(None, cause, backlog)
-    operations = tuple(_chosen(waiting, options))
+    operations = tuple(_chosen(log_slices, options))
     if not operations:
         return decision(None, (cause, "no file group has logs past the thresholds"), backlog)
-    left = len(waiting) - len(operations)
-    more = (f"{counted(left, 'file group')} {'is' if left == 1 else 'are'} left for the next",) if left else ()
+    remaining = len(log_slices) - len(operations)
+    more = (
+        (f"{counted(remaining, 'file group')} {'is' if remaining == 1 else 'are'} left for the next",)
+        if remaining
+        else ()
+    )
     return decision(CompactionPlan(operations), (cause, *more), backlog)
 
 
@@ -95,11 +99,11 @@ def _due(since: Sequence[Instant], options: Options, now: datetime, state: Table
     return due, Trigger((commits, seconds), "compaction", f"{keys.TRIGGER.name}={rule}")
 
 
-def _chosen(waiting: Sequence[FileSlice], options: Options) -> Iterator[CompactionOperation]:
+def _chosen(log_slices: Sequence[FileSlice], options: Options) -> Iterator[CompactionOperation]:
     strategy = options[keys.STRATEGY]
     slices = [
         file_slice
-        for file_slice in waiting
+        for file_slice in log_slices
         if log_bytes(file_slice) >= options[keys.LOG_SIZE_THRESHOLD]
         and len(file_slice.log_files) >= options[keys.LOG_NUMBER_THRESHOLD]
     ]
@@ -110,10 +114,10 @@ def _chosen(waiting: Sequence[FileSlice], options: Options) -> Iterator[Compacti
     elif strategy == keys.BY_DAY:
         days = sorted({file_slice.partition for file_slice in slices}, reverse=True)[: options[keys.DAY_PARTITIONS]]
         slices = sorted((s for s in slices if s.partition in days), key=lambda s: s.partition, reverse=True)
-    left = float("inf") if strategy in (keys.UNBOUNDED, keys.BY_DAY) else options[keys.TARGET_IO]
+    io_left = float("inf") if strategy in (keys.UNBOUNDED, keys.BY_DAY) else options[keys.TARGET_IO]
     for number, file_slice in enumerate(slices):
         operation = planned_operation(file_slice)
-        left -= operation.metrics["TOTAL_IO_MB"]
-        if left < 0 and number:  # one is always taken: a group past the limit would otherwise never be compacted
+        io_left -= operation.metrics["TOTAL_IO_MB"]
+        if io_left < 0 and number:  # one is always taken: a group past the limit would otherwise never be compacted
             return
         yield operation

@@ -53,9 +53,9 @@ class UnscheduleCompaction:
             access, time, resolve(options, self.options.keys), self.name, lambda state: _alone(state, time)
         )
 
-    def report(self, done: Decision[CompactionPlan]) -> tuple[str, str | None]:
+    def report(self, decision: Decision[CompactionPlan]) -> tuple[str, str | None]:
         """Return that it is unscheduled, in words, and its instant."""
-        return f"the plan is unscheduled: {done.reason}", self.instant
+        return f"the plan is unscheduled: {decision.reason}", self.instant
 
 
 def _decide(state: TableState, time: Time) -> tuple[Instant, Decision[CompactionPlan]]:
