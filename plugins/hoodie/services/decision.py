@@ -133,8 +133,8 @@ class Decision(Shows, Generic[P]):
         """The reason, the sum, what was looked at, and the items."""
         line = f"Decision({self.reason}; {self._work()}nothing was changed)"
         facts = [(name.replace("_", " "), value) for name, value in self.facts.items()]
-        shown = list(islice(self.items or (), MOST_ITEMS))
-        rows: list[tuple[object, ...]] = [(item.path, item.bytes, item.reason) for item in shown]
+        listed_items = list(islice(self.items or (), MOST_ITEMS))
+        rows: list[tuple[object, ...]] = [(item.path, item.bytes, item.reason) for item in listed_items]
         if self.items is not None and len(self.items) > len(rows):
             rows.append((f"… and {len(self.items) - len(rows):,} more", None, None))
         return Shown(line, facts, ("path", "bytes", "why"), rows)

@@ -44,20 +44,20 @@ def translated(spark: SparkSession, filters: Any) -> tuple[Condition, ...]:
     return tuple(result)
 
 
-def _condition(given: Any) -> Condition | None:
-    kind = given.getClass().getSimpleName()
+def _condition(predicate: Any) -> Condition | None:
+    kind = predicate.getClass().getSimpleName()
     if kind in _COMPARED:
-        value = _value(given.value())
-        return None if value is None else Condition(given.attribute(), _COMPARED[kind](_field(given), value))
+        value = _value(predicate.value())
+        return None if value is None else Condition(predicate.attribute(), _COMPARED[kind](_field(predicate), value))
     if kind == "In":
-        values = [_value(value) for value in given.values()]
+        values = [_value(value) for value in predicate.values()]
         if values and all(value is not None for value in values):
-            return Condition(given.attribute(), _field(given).isin(values))
+            return Condition(predicate.attribute(), _field(predicate).isin(values))
     return None
 
 
-def _field(given: Any) -> pc.Expression:
-    return pc.field(given.attribute())
+def _field(predicate: Any) -> pc.Expression:
+    return pc.field(predicate.attribute())
 
 
 def _value(value: Any) -> int | str | datetime.date | None:

@@ -171,7 +171,7 @@ class _SparkBuckets:
         self._rdd = pairs.partitionBy(len(dealt), _ShareOfBucket.of(dealt))
 
     def map_rows(self, function: BucketFn[tuple[R, Callable[[], pa.Table]]]) -> tuple[list[R], Buckets]:
-        return self.map(_Result(function)), _Made(self, function)
+        return self.map(_Result(function)), _ComputedBuckets(self, function)
 
     def map(self, function: BucketFn[R]) -> list[R]:
         numbered: list[tuple[int, R]] = self._engine._run(
@@ -191,7 +191,7 @@ class _SparkBuckets:
 
 
 @dataclass(frozen=True)
-class _Made:
+class _ComputedBuckets:
     """Rows that a function makes of those of buckets, each time they are used: that costs less than to keep their bytes."""
 
     of: Buckets

@@ -28,7 +28,7 @@ def spark_call(doing: str, *, changes: bool = False) -> Iterator[None]:
             raise EngineError(
                 f"Spark failed while {doing}",
                 found=_message(str(error)) or type(error).__name__,
-                fix=f"look at Spark's own error, the cause of this one; {_left(changes)}",
+                fix=f"look at Spark's own error, the cause of this one; {_effect(changes)}",
             ) from error
 
 
@@ -40,7 +40,7 @@ def check_session(spark: object) -> None:
         raise ArgumentError("The Spark session was stopped", fix="make another one: SparkSession.builder.getOrCreate()")
 
 
-def _left(changes: bool) -> str:
+def _effect(changes: bool) -> str:
     return "nothing half done is visible" if changes else "nothing was changed"
 
 

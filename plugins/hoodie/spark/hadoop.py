@@ -10,12 +10,12 @@ _SAME = {"s3": "s3a", "s3a": "s3"}  # one store: hadoop-aws knows it by the one 
 
 def readable_url(spark: SparkSession, base_path: str) -> str | None:
     """The URL or path of a table as the session's Hadoop takes it; None when no file system of it does."""
-    scheme, separator, rest = base_path.partition("://")
+    scheme, separator, location = base_path.partition("://")
     if not separator:
         return base_path
     for name in filter(None, (scheme, _SAME.get(scheme))):
         if _has_file_system(spark, name):
-            return f"{name}://{rest}"
+            return f"{name}://{location}"
     return None
 
 

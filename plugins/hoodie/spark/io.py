@@ -97,14 +97,14 @@ def query(
     state = HoodieTable.open(base_path).state()
     kind = Snapshot(as_of, read_optimized)
     request = Query(None, filter, kind, partitions, given_options(options), meta_columns=True)
-    known = snapshot_columns(state, request, kind)
-    required, result = required_columns(spark, known, build)
+    columns_of_table = snapshot_columns(state, request, kind)
+    required, result = required_columns(spark, columns_of_table, build)
 
     def built(columns: Sequence[str]) -> DataFrame:
         return build(_planned(spark, state, replace(request, columns=columns)).frame(spark))
 
-    frame = built(required or known.names[:1])  # something has to count the rows
-    return frame if frame.columns == result else built(known.names)
+    frame = built(required or columns_of_table.names[:1])  # something has to count the rows
+    return frame if frame.columns == result else built(columns_of_table.names)
 
 
 @spark_call("explaining a read")

@@ -93,9 +93,9 @@ def plan_scan(spark: SparkSession, storage: Storage, plan: ReadPlan) -> Scan:
     by_spark: list[FileSlice] = []
     by_workers: list[FileSlice] = []
     for file_slice in plan.slices:
-        whole = not filtered or file_slice.partition in settled
+        all_rows_pass = not filtered or file_slice.partition in settled
         spark_does = (
-            spark_can and whole and not _needs_merging(file_slice) and not _PATTERN.search(file_slice.partition)
+            spark_can and all_rows_pass and not _needs_merging(file_slice) and not _PATTERN.search(file_slice.partition)
         )
         spark_does = spark_does and not _called_otherwise(plan, file_slice)
         (by_spark if spark_does else by_workers).append(file_slice)

@@ -36,19 +36,19 @@ class WriteRequest:
     """Those of `HoodieTable.write`, and of `HoodieTable.create` for a table that is not there."""
 
     @staticmethod
-    def of(given: Mapping[str, str], overwrite: bool) -> WriteRequest:
+    def of(spark_options: Mapping[str, str], overwrite: bool) -> WriteRequest:
         """The write that the options ask for, keys in lower case as Spark hands them over.
 
         To overwrite is to put the rows in place of all rows of the table, in one commit; if the operation is `insert_overwrite`,
         of those in their partitions. Raises ConfigError for no path, and for deletions that are to overwrite.
         """
-        path = given.get(PATH)
+        path = spark_options.get(PATH)
         if not path:
             raise ConfigError(
                 "A write of format hoodie has no path", fix=NO_PATH.format(verb="save", statement="INSERT INTO")
             )
         options: dict[str, object] = {
-            name: value for name, value in given.items() if name != PATH and name not in OF_CATALOG
+            name: value for name, value in spark_options.items() if name != PATH and name not in OF_CATALOG
         }
         operation = chosen_operation(None, resolve(select_keys(options, [OPERATION]), [OPERATION])).name
         if overwrite:

@@ -40,18 +40,18 @@ class ReadRequest:
     """Options for the library: the keys of `hoodie.config.keys.read`, and all others that were given."""
 
 
-def asked_of(given: Mapping[str, str]) -> ReadRequest:
-    """The read that `given` asks for, keys in lower case as Spark hands them over.
+def asked_of(options: Mapping[str, str]) -> ReadRequest:
+    """The read that `options` asks for, keys in lower case as Spark hands them over.
 
     Raises ConfigError for an unknown type of query or format of changes, for an incremental read without a begin, and for an
     option that the type of query would ignore: the query would read other rows than the user meant.
     """
-    left = {name: value for name, value in given.items() if name != PATH and name not in OF_CATALOG}
-    kinds = [left.pop(name) for name in _TYPE if name in left]
+    remaining = {name: value for name, value in options.items() if name != PATH and name not in OF_CATALOG}
+    kinds = [remaining.pop(name) for name in _TYPE if name in remaining]
     kind = kinds[0].strip().lower() if kinds else "snapshot"
     if kind not in _TAKEN_BY:
         raise ConfigError(f"Option {_TYPE[0]}", found=kind, fix=f"set one of {', '.join(_TAKEN_BY)}")
-    own = {name: left.pop(name) for name in (_AS_OF, _BEGIN, _END, _FORMAT) if name in left}
+    own = {name: remaining.pop(name) for name in (_AS_OF, _BEGIN, _END, _FORMAT) if name in remaining}
     for name in own:
         if name not in _TAKEN_BY[kind]:
             users = " or ".join(user for user, names in _TAKEN_BY.items() if name in names)
@@ -61,7 +61,7 @@ def asked_of(given: Mapping[str, str]) -> ReadRequest:
                 fix=f"remove it, or set {_TYPE[0]}={users}",
             )
     if kind != "incremental":
-        return ReadRequest(Snapshot(own.get(_AS_OF), read_optimized=kind == "read_optimized"), left)
+        return ReadRequest(Snapshot(own.get(_AS_OF), read_optimized=kind == "read_optimized"), remaining)
     format = own.get(_FORMAT, "latest_state").strip().lower()
     if format not in ("latest_state", "cdc"):
         raise ConfigError(
@@ -77,5 +77,5 @@ def asked_of(given: Mapping[str, str]) -> ReadRequest:
         )
     start = None if begin.strip().lower() == "earliest" else begin
     if format == "cdc":
-        return ReadRequest(ChangeQuery(start, own.get(_END), options=left), left)
-    return ReadRequest(Incremental(start, own.get(_END)), left)
+        return ReadRequest(ChangeQuery(start, own.get(_END), options=remaining), remaining)
+    return ReadRequest(Incremental(start, own.get(_END)), remaining)

@@ -32,20 +32,20 @@ def watched(tracker: StatusTracker, progress: Progress, stage: Stage) -> Iterato
 def _watch(tracker: StatusTracker, progress: Progress, stage: Stage, ended: Event) -> None:
     while not ended.wait(_SECONDS):
         try:
-            tasks, done = _count(tracker)
+            tasks, completed = _count(tracker)
         except (Py4JError, OSError):  # a session that ends: the caller that runs the job gets the error
             return
         if tasks:
-            progress(replace(stage, tasks=tasks, tasks_done=done, bytes_done=stage.bytes * done // tasks))
+            progress(replace(stage, tasks=tasks, tasks_done=completed, bytes_done=stage.bytes * completed // tasks))
 
 
 def _count(tracker: StatusTracker) -> tuple[int, int]:
     """The tasks of the active jobs, and how many of them are done."""
-    tasks = done = 0
+    tasks = completed = 0
     for job in tracker.getActiveJobsIds():
         info = tracker.getJobInfo(job)
         for stage in info.stageIds if info is not None else ():
             if (stage_info := tracker.getStageInfo(stage)) is not None:
                 tasks += stage_info.numTasks
-                done += stage_info.numCompletedTasks
-    return tasks, done
+                completed += stage_info.numCompletedTasks
+    return tasks, completed

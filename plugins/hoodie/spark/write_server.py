@@ -27,7 +27,7 @@ from hoodie.spark.staging import StagedSplit
 
 _log = logging.getLogger(__name__)
 
-_DONE = ""
+_NO_ERROR = ""
 _turn = threading.Lock()
 _running: list[WriteServer] = []
 
@@ -85,7 +85,7 @@ class WriteServer:
             try:
                 write: SessionWrite = pickle.loads(connection.recv_bytes())
                 write.run(self.spark)
-                answer = _DONE
+                answer = _NO_ERROR
             except HoodieError as error:
                 answer = as_line(error)
             except Exception:  # noqa: BLE001 - a mistake of this library, reported to the caller of the write
@@ -113,5 +113,5 @@ def ask(address: str, write: SessionWrite) -> None:
             found=f"{type(error).__name__}: {error}",
             fix="hoodie.spark.register(spark) in the process that runs the Spark session, then write again",
         ) from error
-    if answer != _DONE:
+    if answer != _NO_ERROR:
         raise of_line(answer) or RuntimeError(answer)

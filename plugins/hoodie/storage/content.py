@@ -26,9 +26,9 @@ def content_mark(storage: Storage, path: str) -> str:
     return digest.hexdigest()[:_MARK]
 
 
-def same_content(storage: Storage, one: str, other: str) -> bool:
+def same_content(storage: Storage, path: str, other_path: str) -> bool:
     """Return whether both hold the same bytes; only files of one size are read. False if one is not there."""
-    info, other_info = storage.info(one), storage.info(other)
+    info, other_info = storage.info(path), storage.info(other_path)
     if info is None or other_info is None or info.size != other_info.size:
         return False
-    return content_mark(storage, one) == content_mark(storage, other)
+    return content_mark(storage, path) == content_mark(storage, other_path)

@@ -158,13 +158,13 @@ class LocalStorage:
     def create(self, path: str, data: bytes) -> None:
         """Another process may delete the folder at the same time: a rollback deletes that of the markers."""
         target = self._new(path)
-        for left in reversed(range(_CREATIONS)):
+        for tries_left in reversed(range(_CREATIONS)):
             try:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 _create(target, data)
                 break
             except FileNotFoundError:
-                if not left:
+                if not tries_left:
                     raise
         with suppress(FileNotFoundError):  # the folder went after that, with the file
             _sync_folder(target.parent)
@@ -199,8 +199,8 @@ class LocalStorage:
         try:
             os.unlink(target)
         except (FileNotFoundError, NotADirectoryError):  # the latter: what should be its folder is a file
-            for left in target.parent.glob(f"{_unfinished(target.name)}*"):
-                left.unlink(missing_ok=True)
+            for unfinished in target.parent.glob(f"{_unfinished(target.name)}*"):
+                unfinished.unlink(missing_ok=True)
             return False
         return True
 
@@ -222,21 +222,21 @@ class LocalStorage:
 
     def sweep(self, folders: Sequence[str]) -> None:
         for folder in folders:
-            for left in self._own(folder, folder).glob(f"{_TEMPORARY}*"):
-                _delete_abandoned(left)
+            for temporary in self._own(folder, folder).glob(f"{_TEMPORARY}*"):
+                _delete_abandoned(temporary)
 
     def delete_folder(self, folder: str) -> None:
         target = self._own(folder, folder)
         if target == self._root:
             raise UnsafePathError(f"Refused to delete all of {self.base_path}", fix="nothing was deleted")
-        for left in reversed(range(_EMPTYINGS)):
+        for tries_left in reversed(range(_EMPTYINGS)):
             try:
                 shutil.rmtree(target, ignore_errors=False, onerror=_ignore_absent)
                 break
             except (
                 OSError
             ) as error:  # another process, such as a task that outlives its write, puts a file there at the same time
-                if error.errno not in (errno.ENOTEMPTY, errno.EEXIST) or not left:
+                if error.errno not in (errno.ENOTEMPTY, errno.EEXIST) or not tries_left:
                     raise
 
 
@@ -289,10 +289,10 @@ def _owned(folder: Path, name: str, buffering: int = -1) -> Iterator[tuple[Path,
 @contextmanager
 def _alone(guard: Path) -> Iterator[None]:
     """Hold the kernel's lock on `guard`, a file that stays. Raises TimeoutError when a process that has it does not go on."""
-    with open(guard, "ab") as held:
+    with open(guard, "ab") as guard_file:
         for _ in range(_GUARD_LOOKS):
             try:
-                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(guard_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 time.sleep(_GUARD_SECONDS)
             else:
@@ -303,8 +303,8 @@ def _alone(guard: Path) -> Iterator[None]:
 
 def _delete_abandoned(path: Path) -> None:
     """Delete the unfinished file if no process has it any more; a writer that is about to lock it finds it gone."""
-    with suppress(OSError), open(path, "rb") as left:  # finished since, held, or a file system without locks
-        fcntl.flock(left, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    with suppress(OSError), open(path, "rb") as file:  # finished since, held, or a file system without locks
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         path.unlink()
 
 

@@ -157,10 +157,10 @@ def _section(heading: str, current: str) -> str:
 
 def _create(table: CatalogTable) -> str:
     external = "" if table.managed else "EXTERNAL "
-    by = f" PARTITIONED BY ({_columns(table.partition_columns)})" if table.partition_columns else ""
+    partitioning = f" PARTITIONED BY ({_columns(table.partition_columns)})" if table.partition_columns else ""
     properties = f" TBLPROPERTIES ({_pairs(table.properties)})" if table.properties else ""
     return (
-        f"CREATE {external}TABLE IF NOT EXISTS {name(table)} ({_columns(table.columns)}){by} "
+        f"CREATE {external}TABLE IF NOT EXISTS {name(table)} ({_columns(table.columns)}){partitioning} "
         f"ROW FORMAT SERDE {literal(table.serde)} WITH SERDEPROPERTIES ({_pairs(table.serde_properties)}) "
         f"STORED AS INPUTFORMAT {literal(table.input_format)} OUTPUTFORMAT {literal(table.output_format)} "
         f"LOCATION {literal(table.location)}{properties}"

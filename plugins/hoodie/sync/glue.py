@@ -171,23 +171,23 @@ class GlueCatalog:
         self._update(table, current)
 
     def _update(self, table: CatalogTable, current: Mapping[str, Any]) -> None:
-        kept = {name: current[name] for name in _INPUT if name in current}
-        self._client.update_table(DatabaseName=table.database, TableInput=kept, SkipArchive=self._skip_archive)
+        table_input = {name: current[name] for name in _INPUT if name in current}
+        self._client.update_table(DatabaseName=table.database, TableInput=table_input, SkipArchive=self._skip_archive)
 
     def _add_partitions(self, table: CatalogTable, partitions: Sequence[CatalogPartition]) -> None:
         for some in batches(self._inputs(table, partitions), _WRITTEN):
-            answer = self._client.batch_create_partition(**_of(table), PartitionInputList=list(some))
+            answer = self._client.batch_create_partition(**_table_key(table), PartitionInputList=list(some))
             _check(table, answer, _EXISTS)
 
     def _update_partitions(self, table: CatalogTable, partitions: Sequence[CatalogPartition]) -> None:
         for some in batches(self._inputs(table, partitions), _WRITTEN):
             entries = [{"PartitionValueList": part["Values"], "PartitionInput": part} for part in some]
-            _check(table, self._client.batch_update_partition(**_of(table), Entries=entries))
+            _check(table, self._client.batch_update_partition(**_table_key(table), Entries=entries))
 
     def _drop_partitions(self, table: CatalogTable, partitions: Sequence[CatalogPartition]) -> None:
         for some in batches(partitions, _DELETED):
             values = [{"Values": list(partition.values)} for partition in some]
-            _check(table, self._client.batch_delete_partition(**_of(table), PartitionsToDelete=values), _MISSING)
+            _check(table, self._client.batch_delete_partition(**_table_key(table), PartitionsToDelete=values), _MISSING)
 
     def _inputs(self, table: CatalogTable, partitions: Iterable[CatalogPartition]) -> list[dict[str, Any]]:
         storage = self._get(table.database, table.name)["StorageDescriptor"]
@@ -197,17 +197,17 @@ class GlueCatalog:
         ]
 
     def _all(self, table: CatalogTable) -> list[Any]:
-        pages = self._client.get_paginator("get_partitions").paginate(**_of(table))
+        pages = self._client.get_paginator("get_partitions").paginate(**_table_key(table))
         return [part for page in pages for part in page["Partitions"]]
 
     def _named(self, table: CatalogTable, values: Sequence[tuple[str, ...]]) -> list[Any]:
         result: list[Any] = []
         for some in batches(values, _READ):
-            left = [{"Values": list(value)} for value in some]
-            while left:
-                answer = self._client.batch_get_partition(**_of(table), PartitionsToGet=left)
+            remaining = [{"Values": list(value)} for value in some]
+            while remaining:
+                answer = self._client.batch_get_partition(**_table_key(table), PartitionsToGet=remaining)
                 result += answer.get("Partitions", [])
-                left = answer.get("UnprocessedKeys", [])
+                remaining = answer.get("UnprocessedKeys", [])
         return result
 
     def _get(self, database: str, name: str) -> dict[str, Any]:
@@ -215,7 +215,7 @@ class GlueCatalog:
         return table
 
 
-def _of(table: CatalogTable) -> dict[str, str]:
+def _table_key(table: CatalogTable) -> dict[str, str]:
     return {"DatabaseName": table.database, "TableName": table.name}
 
 
@@ -258,8 +258,8 @@ def _failed(request: str, error: Exception) -> CatalogError:
 
 def _s3(location: str) -> str:
     """The location with the scheme that AWS knows."""
-    scheme, _, rest = location.partition("://")
-    return f"s3://{rest}" if scheme in ("s3a", "s3n") else location
+    scheme, _, location_path = location.partition("://")
+    return f"s3://{location_path}" if scheme in ("s3a", "s3n") else location
 
 
 def _field(column: Column) -> dict[str, str]:

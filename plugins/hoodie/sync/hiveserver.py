@@ -121,9 +121,9 @@ class HiveServer:
         with self._asking(f"for table {database}.{name}"):
             if not self.has_database(database):
                 return None
-            shown = self._rows(f"SHOW TABLES IN {ddl.identifier(database)}")
+            rows = self._rows(f"SHOW TABLES IN {ddl.identifier(database)}")
             # Spark: database, name, whether it is temporary; Hive: the name.
-            if name not in [str(row[1] if self._spark else row[0]).lower() for row in shown]:
+            if name not in [str(row[1] if self._spark else row[0]).lower() for row in rows]:
                 return None
             full = f"{ddl.identifier(database)}.{ddl.identifier(name)}"
             properties = {str(row[0]): str(row[1]) for row in self._rows(f"SHOW TBLPROPERTIES {full}") if len(row) > 1}
@@ -132,8 +132,8 @@ class HiveServer:
     def partitions(self, table: CatalogTable, values: Sequence[tuple[str, ...]] | None) -> list[CatalogPartition]:
         """Their names in one question, the folder of each in a question of its own."""
         with self._asking(f"for partitions of {table.full_name}"):
-            shown = self._rows(f"SHOW PARTITIONS {ddl.name(table)}")
-            all_partitions = [ddl.parse_partition_name(str(row[0])) for row in shown]
+            rows = self._rows(f"SHOW PARTITIONS {ddl.name(table)}")
+            all_partitions = [ddl.parse_partition_name(str(row[0])) for row in rows]
             requested = set(all_partitions if values is None else values)
             return [
                 CatalogPartition(row, ddl.parse_location(self._rows(ddl.describe_partition(table, row))))

@@ -64,9 +64,9 @@ class CreateTable:
     def __str__(self) -> str:
         keys = ", ".join(f"{column.name} {column.type}" for column in self.table.partition_columns)
         kind = "managed" if self.table.managed else "external"
-        by = f" partitioned by {keys}" if keys else ""
+        partitioning = f" partitioned by {keys}" if keys else ""
         columns = counted(len(self.table.columns), "column")
-        return f"create {kind} table {self.table.full_name}: {columns}{by} at {self.table.location}"
+        return f"create {kind} table {self.table.full_name}: {columns}{partitioning} at {self.table.location}"
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ Action = (
     | DropPartitions
 )
 
-_SHOWN = 20
+_MOST_SHOWN = 20
 
 
 @dataclass(frozen=True, repr=False)
@@ -183,6 +183,6 @@ def _pairs(properties: Mapping[str, str]) -> str:
 
 
 def _partitions(partitions: tuple[CatalogPartition, ...]) -> str:
-    names = ["/".join(partition.values) for partition in partitions[:_SHOWN]]
+    names = ["/".join(partition.values) for partition in partitions[:_MOST_SHOWN]]
     more = len(partitions) - len(names)
     return ", ".join(names) + (f" … and {more} more" if more else "")

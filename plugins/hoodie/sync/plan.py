@@ -118,7 +118,7 @@ def _column_actions(desired: CatalogTable, current: CatalogTable) -> Iterator[Ac
         return
     # Hive compares types position by position: columns stay where they are, new ones come behind.
     types = {column.name: column for column in desired.columns}
-    kept = tuple(types[column.name] for column in current.columns if column.name in types)
+    kept_columns = tuple(types[column.name] for column in current.columns if column.name in types)
     why = "; ".join(
         [f"{name} {have[name]} -> {want[name]}" for name in changed]
         + [f"drop {name}" for name in dropped]
@@ -128,8 +128,8 @@ def _column_actions(desired: CatalogTable, current: CatalogTable) -> Iterator[Ac
     if first_dropped:
         # Columns behind a dropped one move up, to a position at which Hive may not take their type: shortened first, the table
         # has no types there to compare with.
-        yield ReplaceColumns(desired, kept[:first_dropped], why)
-    yield ReplaceColumns(desired, (*kept, *added), why)
+        yield ReplaceColumns(desired, kept_columns[:first_dropped], why)
+    yield ReplaceColumns(desired, (*kept_columns, *added), why)
 
 
 def _check_types(

@@ -57,8 +57,8 @@ def entries(properties: TableProperties, options: Options) -> tuple[Entry, ...]:
 
 
 def partition_fields(properties: TableProperties, options: Options) -> tuple[str, ...]:
-    given = options.get(keys.PARTITION_FIELDS)
-    return properties.partition_fields if given is None else given
+    fields = options.get(keys.PARTITION_FIELDS)
+    return properties.partition_fields if fields is None else fields
 
 
 def desired_table(
@@ -75,8 +75,8 @@ def desired_table(
     Raises SchemaConflictError for columns that Hive cannot hold, and when no column is left beside the partition columns.
     """
     fields = partition_fields(properties, options)
-    whole = schema if options[keys.OMIT_META_FIELDS] else with_meta_columns(schema)
-    columns = hive_columns(whole, timestamps=options[keys.SUPPORT_TIMESTAMP])
+    all_columns = schema if options[keys.OMIT_META_FIELDS] else with_meta_columns(schema)
+    columns = hive_columns(all_columns, timestamps=options[keys.SUPPORT_TIMESTAMP])
     partitioned = partition_columns(columns, fields)
     partition_names = {column.name for column in partitioned}
     plain = tuple(column for column in columns if column.name not in partition_names)
@@ -90,7 +90,7 @@ def desired_table(
     own = dict(table_pairs)
     serde = dict(serde_pairs) | {"serialization.format": "1"}
     if as_datasource:
-        own |= _spark_properties(whole, fields, options)
+        own |= _spark_properties(all_columns, fields, options)
         serde |= {"path": base_path, "hoodie.query.as.ro.table": str(entry.read_optimized).lower()}
     return CatalogTable(
         database=database_of(properties, options),

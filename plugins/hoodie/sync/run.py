@@ -90,7 +90,7 @@ def plan_sync(state: TableState, options: Options, catalog: Catalog) -> SyncPlan
             check_same_table(desired, current)
         remembered = current.properties if current is not None else {}
         last, completion = (
-            Time.of(known) if known else None for known in map(remembered.get, (LAST_COMMIT, LAST_COMPLETION))
+            Time.of(text) if text else None for text in map(remembered.get, (LAST_COMMIT, LAST_COMPLETION))
         )
         changes = changes_since(last, completion)
         return _EntryState(desired, current, changes)
@@ -123,12 +123,12 @@ def _table_plan(
     paths = sorted({*changes.present, *changes.dropped}) if desired.partition_columns else []
     values = extract(extractor, paths, desired.partition_columns, decode=options[keys.DECODE_PARTITION])
     requested = None if changes.full else list(values.values())
-    known = (
+    catalog_partitions = (
         catalog.partitions(desired, requested)
         if table.current is not None and desired.partition_columns and requested != []
         else []
     )
-    actions = list(table_actions(TableDifference(desired, table.current, changes, values, known)))
+    actions = list(table_actions(TableDifference(desired, table.current, changes, values, catalog_partitions)))
     if table.current is not None and not actions and options[keys.CONDITIONAL]:
         return []
     remembered = table.current.properties if table.current is not None else {}
@@ -166,8 +166,8 @@ def _extractor(list_files: ListFiles, options: Options, tables: list[_EntryState
     """The extractor, and whether it was inferred now: then the catalog is to remember it, so that later syncs, which see only
     new paths, do not choose another."""
     columns = tables[0].desired.partition_columns
-    if given := options.get(keys.EXTRACTOR):
-        extractor = extractor_of(given)
+    if class_name := options.get(keys.EXTRACTOR):
+        extractor = extractor_of(class_name)
         if (extractor.name == NON_PARTITIONED) != (not columns):
             raise ConfigError(
                 f"The partition extractor {extractor.name} does not fit the table",

@@ -15,7 +15,7 @@ from hoodie.timeline.instant import WRITE_ACTIONS, Action, Instant, State
 from hoodie.timeline.layouts import Layout
 from hoodie.timeline.layouts.names import parse_name
 
-_SHOWN = 50  # instants that are shown, the newest
+_MOST_SHOWN = 50  # instants that are shown, the newest
 _AT_ONCE = 900  # files that a store lists in one request; S3 1,000, folders among them
 
 
@@ -38,7 +38,7 @@ class Timeline(Shows):
 
     def shown(self) -> Shown:
         """The newest instants as a table."""
-        rows = [(i.time, i.action, i.state.name, i.completion_time) for i in self.instants[-_SHOWN:]]
+        rows = [(i.time, i.action, i.state.name, i.completion_time) for i in self.instants[-_MOST_SHOWN:]]
         earlier = f", the last {len(rows)} of them" if len(rows) < len(self.instants) else ""
         line = f"Timeline of {counted(len(self.instants), 'instant')}{earlier}"
         return Shown(line, columns=("time", "action", "state", "completed"), rows=rows)
@@ -48,9 +48,9 @@ class Timeline(Shows):
 
     def without(self, hidden: Collection[Instant]) -> Timeline:
         """The timeline before these completed instants were complete: their files are not committed yet."""
-        left = {instant.key: replace(instant, state=State.INFLIGHT) for instant in hidden}
-        shown = tuple(left.pop(instant.key, instant) for instant in self.instants)
-        return Timeline.of([*shown, *left.values()], self.gaps) if left else Timeline(shown, self.gaps)
+        inflight = {instant.key: replace(instant, state=State.INFLIGHT) for instant in hidden}
+        instants = tuple(inflight.pop(instant.key, instant) for instant in self.instants)
+        return Timeline.of([*instants, *inflight.values()], self.gaps) if inflight else Timeline(instants, self.gaps)
 
     def __iter__(self) -> Iterator[Instant]:
         return iter(self.instants)
@@ -151,7 +151,7 @@ def list_instants(storage: Storage, layout: Layout) -> list[Instant]:
     Raises CorruptTableError for a completed instant without content: what it did is unknown, and that is not nothing.
     """
     result: list[Instant] = []
-    for file in _listed(storage, layout):
+    for file in _instant_files(storage, layout):
         instant = layout.parse(file)
         if instant is None:
             continue
@@ -165,7 +165,7 @@ def list_instants(storage: Storage, layout: Layout) -> list[Instant]:
     return result
 
 
-def _listed(storage: Storage, layout: Layout) -> Iterable[FileInfo]:
+def _instant_files(storage: Storage, layout: Layout) -> Iterable[FileInfo]:
     """The files of the timeline. A long listing is not of one moment: an archiver may have deleted in the middle of it.
 
     Completed files go in the order of their times, so nothing is missing as long as the oldest one is there. Raises

@@ -46,12 +46,12 @@ def decide_log_compaction(
     options = resolve(given, keys.COMPACTION_KEYS)
     check_supported(state)
     view = TableView(state)
-    waiting = waiting_slices(view)
-    several = [s for s in waiting if s.group not in view.busy.log_compacting]
+    log_slices = waiting_slices(view)
+    several = [s for s in log_slices if s.group not in view.busy.log_compacting]
     required = options[keys.LOG_BLOCKS_THRESHOLD]
     blocks = _valid_blocks(state, several, {} if seen is None else seen)
     chosen = [s for s, valid in zip(several, blocks, strict=True) if len(valid) >= required and mergeable(valid)]
-    backlog = backlog_of(state, waiting)
+    backlog = backlog_of(state, log_slices)
     reason = f"{len(chosen)} file groups have {required} log blocks or more"
     operations = tuple(planned_operation(file_slice, logs_only=True) for file_slice in chosen)
     decided = decision(CompactionPlan(operations, logs_only=True) if operations else None, reason, backlog, "logs only")

@@ -40,9 +40,9 @@ class LogCompactSlice(SliceTask):
         with log.open({Header.COMPACTED_BLOCK_TIMES: times}):
             for rows in self.merger.log_rows(file_slice, logs):
                 by_key = pc.and_(rows[DELETE], pc.is_null(rows[COMMIT_TIME]))
-                deleted, kept = rows.filter(by_key), rows.filter(pc.invert(by_key))
-                writes, deletes = writes + kept.num_rows, deletes + deleted.num_rows
-                log.write_rows(kept, conform)
+                deleted, changed = rows.filter(by_key), rows.filter(pc.invert(by_key))
+                writes, deletes = writes + changed.num_rows, deletes + deleted.num_rows
+                log.write_rows(changed, conform)
                 self._write_deletes(log, deleted)
         return log.stat(writes, deletes, file_slice.base_instant)
 

@@ -69,8 +69,8 @@ class PurgeRun(Shows):
     @property
     def is_erased(self) -> bool:
         """Return whether no file under the table holds the rows."""
-        left = self.left
-        return left.is_done and not (left.removal.held or left.left)
+        remaining = self.left
+        return remaining.is_done and not (remaining.removal.held or remaining.left)
 
     def shown(self) -> Shown:
         """The counts, and what is left."""
@@ -109,10 +109,10 @@ class Erasure:
         with record as outcome:
             self.elsewhere(plan.subject)
             rows = self._erase(plan, {trace.path for trace in in_table(traces)})
-            left, _ = self._planned((plan.subject, search(access.state(), plan.subject, access.engine)))
-            run = PurgeRun(decision, left, rows)
+            remaining, _ = self._planned((plan.subject, search(access.state(), plan.subject, access.engine)))
+            run = PurgeRun(decision, remaining, rows)
             outcome["rows_deleted"], outcome["erased"] = rows, run.is_erased
-            outcome["held"], outcome["left"] = len(left.removal.held), len(left.left)
+            outcome["held"], outcome["left"] = len(remaining.removal.held), len(remaining.left)
         return self._ended(run)
 
     def _ended(self, run: PurgeRun) -> PurgeRun:
@@ -166,11 +166,11 @@ class Erasure:
             delete_savepoint(self.access, savepoint.instant, self.options.among(SAVEPOINT_OPTIONS.keys))
 
     def _delete_rows(self, subject: Subject) -> int:
-        for left in reversed(range(_READINGS)):
+        for tries_left in reversed(range(_READINGS)):
             try:
                 return self._delete_rows_of(self.access.state(), subject)
             except StaleRowsError:
-                if not left:
+                if not tries_left:
                     raise
         raise AssertionError("the last reading returns or raises")
 
@@ -184,8 +184,8 @@ class Erasure:
         if options[MODE] == NON_BLOCKING:  # it would hide what others write at the same time
             options = options.with_value(MODE, OPTIMISTIC.lower())
         hooks = WriteHooks(on_begin=partial(refuse_stale, state))
-        with write_input(self.access, rows, None, delete, options) as given:
-            execute_write(self.access, given, delete, options, {}, hooks)
+        with write_input(self.access, rows, None, delete, options) as deletions:
+            execute_write(self.access, deletions, delete, options, {}, hooks)
         return int(rows.num_rows)
 
     def _rewrite(self, subject: Subject, groups: Collection[GroupId]) -> None:

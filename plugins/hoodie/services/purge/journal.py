@@ -32,9 +32,9 @@ def drop_keys(storage: Storage, subject: Subject) -> None:
         storage.delete(path)
     for path in _files(storage, ""):
         keys = _read(storage, path)
-        left = keys.join(subject.keys, KEYS.names, join_type="left anti").select(KEYS.names)
-        if left.num_rows < keys.num_rows:
-            _replace(storage, path.rpartition("/")[2].partition("-")[0], left, [path])
+        remaining = keys.join(subject.keys, KEYS.names, join_type="left anti").select(KEYS.names)
+        if remaining.num_rows < keys.num_rows:
+            _replace(storage, path.rpartition("/")[2].partition("-")[0], remaining, [path])
 
 
 def _read(storage: Storage, path: str) -> pa.Table:

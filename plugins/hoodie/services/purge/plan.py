@@ -70,8 +70,8 @@ def decision_of(state: TableState, plan: PurgePlan, traces: Sequence[Trace], opt
     """The decision for a plan and the traces that it was made of."""
     going, keys = _going(plan, traces), plan.subject.key_count
     size = sum(item.bytes for item in going)
-    whole = sum(sizes_by_path(TableView(state).files).values())
-    held, left = plan.removal.held, plan.left
+    table_bytes = sum(sizes_by_path(TableView(state).files).values())
+    held_files, remaining = plan.removal.held, plan.left
     in_files = f"{counted(len(traces), 'file')} with something of {counted(keys, 'key')}"
     return Decision(
         None if plan.is_done else plan,
@@ -83,15 +83,17 @@ def decision_of(state: TableState, plan: PurgePlan, traces: Sequence[Trace], opt
                     "rows": plan.rows,
                     "keys": keys,
                     "rewritten": len(plan.rewritten),
-                    "held": [{"path": file.path, "bytes": file.size, "by": file.by, "fix": file.fix} for file in held],
-                    "left": [{"path": trace.path, "what": trace.contents} for trace in left],
+                    "held": [
+                        {"path": file.path, "bytes": file.size, "by": file.by, "fix": file.fix} for file in held_files
+                    ],
+                    "left": [{"path": trace.path, "what": trace.contents} for trace in remaining],
                 }
             ),
             Notes(tuple(_before(plan))),
             Items("erase", going, size),
-            Notes((*_after(plan), *(f"{file.path} {file.item().reason}" for file in held))),
+            Notes((*_after(plan), *(f"{file.path} {file.item().reason}" for file in held_files))),
         ),
-        deletion=weighed(len(going), size, whole, Caps.of(options), lambda: whole),
+        deletion=weighed(len(going), size, table_bytes, Caps.of(options), lambda: table_bytes),
     )
 
 
@@ -107,9 +109,9 @@ def _before(plan: PurgePlan) -> Iterator[str]:
 def find(state: TableState, wish: Wish, engine: Engine) -> tuple[Subject, list[Trace]]:
     """The subject with the keys of its rows in any file, and every file with a trace of it."""
     first = subject_of(state, wish.condition)
-    kept = journal.read_keys(state.storage, first.digest)
+    recorded_keys = journal.read_keys(state.storage, first.digest)
     traces = search(state, first, engine)
-    keys = united(iter([kept, *(trace.keys for trace in traces), current_keys(state, first, engine)]))
+    keys = united(iter([recorded_keys, *(trace.keys for trace in traces), current_keys(state, first, engine)]))
     keys = _without_living(state, first, _in_all_partitions(state, keys), engine)
     subject = Subject(first.condition, first.schema, keys)
     return subject, search(state, subject, engine) if keys.num_rows else traces
@@ -165,8 +167,8 @@ def _living(state: TableState, subject: Subject, keys: pa.Table, engine: Engine)
         key_columns = rows[PARTITION_PATH], rows[RECORD_KEY]
     else:
         rows = read_rows(state, Query(list(dict.fromkeys([*_key_columns(properties), *columns]))), engine)
-        made, paths = key_generator(properties)
-        key_columns = paths.of(rows), made.of(rows)
+        record_keys, paths = key_generator(properties)
+        key_columns = paths.of(rows), record_keys.of(rows)
     return rows.append_column(PARTITION, key_columns[0]).append_column(KEY, key_columns[1])
 
 
@@ -189,10 +191,10 @@ def plan_of(
     index = tuple(trace for trace in traces if in_metadata_table(trace))
     handled = {file.path for file in removal.files} | {file.path for file in removal.held}
     handled |= {trace.path for trace in (*copies, *index)}
-    left = tuple(trace for trace in traces if trace.path not in handled)
+    remaining = tuple(trace for trace in traces if trace.path not in handled)
     rows = current_rows(state, subject, engine).num_rows
     return PurgePlan(
-        subject, rows, groups, rewritten, removal, copies, left, index, state.properties.raw.get(SOURCE.name)
+        subject, rows, groups, rewritten, removal, copies, remaining, index, state.properties.raw.get(SOURCE.name)
     )
 
 

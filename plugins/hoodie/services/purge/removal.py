@@ -67,20 +67,20 @@ def removal_of(
     old = [entry for group in view.groups if group.group in groups for entry in _old(view, group, superseded)]
     going = savepoints_of(view, paths) if wish.delete_savepoints else ()
     saved = [savepoint for savepoint in savepoints(view.state) if savepoint not in going]
-    kept = kept_paths(view, saved)
+    kept_by = kept_paths(view, saved)
     claim = None if wish.past_consumers else claims(view.state, clock.now(), options[RETENTION_HOURS]).slowest
     free = [(file_slice, reason) for file_slice, reason, since in old if not _is_claimed(claim, since)]
     claimed = [file_slice for file_slice, _, since in old if _is_claimed(claim, since)]
-    files = planned_files(free, (log for part in view.files for log in part.log_files), kept)
+    files = planned_files(free, (log for part in view.files for log in part.log_files), kept_by)
     slices = [file_slice for file_slice, _, _ in old]
-    files += _strays(view, paths, kept)
+    files += _strays(view, paths, kept_by)
     deleted = {file.path for file in files}
-    held = [
-        *_held_by_instants(slices, kept, deleted),
-        *_held_by_consumer(claimed, claim, _passed_at(view.state, claim, options), kept),
+    held_files = [
+        *_held_by_instants(slices, kept_by, deleted),
+        *_held_by_consumer(claimed, claim, _passed_at(view.state, claim, options), kept_by),
         *_pending(view, paths),
     ]
-    return Removal(tuple(files), tuple(held))
+    return Removal(tuple(files), tuple(held_files))
 
 
 def savepoints_of(view: TableView, paths: Collection[str]) -> list[Savepoint]:
@@ -92,8 +92,8 @@ def savepoints_of(view: TableView, paths: Collection[str]) -> list[Savepoint]:
         for file_slice in slices
         if file_slice.base_file is not None and any(path in paths for path in file_slice.paths)
     }
-    held = bases.union(paths)
-    return [savepoint for savepoint in savepoints(view.state) if not held.isdisjoint(savepoint.paths)]
+    slice_paths = bases.union(paths)
+    return [savepoint for savepoint in savepoints(view.state) if not slice_paths.isdisjoint(savepoint.paths)]
 
 
 def _old(
@@ -118,7 +118,7 @@ def _is_claimed(claim: Claim | None, since: Time | None) -> bool:
     return claim.first is None or since is None or since >= claim.first.time
 
 
-def _strays(view: TableView, paths: Collection[str], kept: Collection[str]) -> list[CleanFile]:
+def _strays(view: TableView, paths: Collection[str], kept_by: Collection[str]) -> list[CleanFile]:
     """Files with a trace that no slice has: killed attempts left them. Change-data logs go with their slices."""
     named = {path for group in view.groups for file_slice in group.slices for path in file_slice.paths}
     pending = {instant.time for instant in view.state.timeline.pending}
@@ -127,24 +127,24 @@ def _strays(view: TableView, paths: Collection[str], kept: Collection[str]) -> l
     return [
         CleanFile(base.path, base.partition, base.file_id, base.size, "purged; no commit names it")
         for base in strays
-        if base.path not in kept
+        if base.path not in kept_by
     ]
 
 
 def _held_by_instants(
-    slices: Iterable[FileSlice], kept: dict[str, Instant], deleted: Collection[str]
+    slices: Iterable[FileSlice], kept_by: dict[str, Instant], deleted: Collection[str]
 ) -> Iterator[Held]:
     for file_slice in slices:
         base = file_slice.base_file
         for file in file_slice.files:
-            holder = kept.get(file.path) or (kept.get(base.path) if base is not None else None)
+            holder = kept_by.get(file.path) or (kept_by.get(base.path) if base is not None else None)
             if holder is None or file.path in deleted:
                 continue
             if holder.action is Action.SAVEPOINT:
-                by, fix = f"savepoint {holder.time} keeps it until it is deleted", "run with --delete-savepoints"
+                reason, fix = f"savepoint {holder.time} keeps it until it is deleted", "run with --delete-savepoints"
             else:
-                by, fix = f"{holder.action} {holder.time} is to read it", "carry that plan out, then purge again"
-            yield Held(file.path, file.info.size, by, fix)
+                reason, fix = f"{holder.action} {holder.time} is to read it", "carry that plan out, then purge again"
+            yield Held(file.path, file.info.size, reason, fix)
 
 
 def _passed_at(state: TableState, claim: Claim | None, options: Options) -> str:
@@ -157,15 +157,15 @@ def _passed_at(state: TableState, claim: Claim | None, options: Options) -> str:
 
 
 def _held_by_consumer(
-    slices: Iterable[FileSlice], claim: Claim | None, until: str, kept: Collection[str]
+    slices: Iterable[FileSlice], claim: Claim | None, until: str, kept_by: Collection[str]
 ) -> Iterator[Held]:
     if claim is None:
         return
     for file_slice in slices:
         for file in file_slice.files:
-            if file.path not in kept:
-                by = f"consumer {claim.consumer!r} has not read the commit that superseded it{until}"
-                yield Held(file.path, file.info.size, by, f"{claim.fix}, or run with --past-consumers")
+            if file.path not in kept_by:
+                reason = f"consumer {claim.consumer!r} has not read the commit that superseded it{until}"
+                yield Held(file.path, file.info.size, reason, f"{claim.fix}, or run with --past-consumers")
 
 
 def _pending(view: TableView, paths: Collection[str]) -> Iterator[Held]:

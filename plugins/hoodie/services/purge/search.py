@@ -142,8 +142,8 @@ class FileSearch:
         matching = rows.filter(self.subject.expression)
         if matching.num_rows:
             keys.append(key_rows(matching, partition))
-        known = self.subject.keys_of(partition)
-        others = rows.filter(pc.is_in(rows[RECORD_KEY], known)) if len(known) else rows.slice(0, 0)
+        subject_keys = self.subject.keys_of(partition)
+        others = rows.filter(pc.is_in(rows[RECORD_KEY], subject_keys)) if len(subject_keys) else rows.slice(0, 0)
         if not others.num_rows:
             return int(matching.num_rows)
         return int(matching.num_rows + others.num_rows - others.filter(self.subject.expression).num_rows)
@@ -171,9 +171,9 @@ class FileSearch:
         if block.kind in (BlockType.COMMAND, BlockType.CORRUPT):
             return 0
         if block.kind is BlockType.DELETE:
-            known = self.subject.keys_of(partition)
+            subject_keys = self.subject.keys_of(partition)
             deleted = read_deletes(self.storage, block, ())[RECORD_KEY]
-            if len(known) and pc.any(pc.is_in(deleted, known)).as_py():
+            if len(subject_keys) and pc.any(pc.is_in(deleted, subject_keys)).as_py():
                 kinds.add(DELETED_KEYS)
             return 0
         batches = self._images(block) if block.kind is BlockType.CDC_DATA else self._log_rows(block)

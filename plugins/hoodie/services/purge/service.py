@@ -55,29 +55,34 @@ class Purge:
         """See `Erasure.run`. Safe to kill at any point: the next run goes on."""
         return Erasure(access, self._wish, resolve(options, self.options.keys), self.elsewhere).run(self.agreed_digest)
 
-    def report(self, done: PurgeRun) -> tuple[str, str | None]:
+    def report(self, run: PurgeRun) -> tuple[str, str | None]:
         """The message about a run, without a value of the rows, and None: a purge is several instants."""
-        outside = done.left.outside
-        message = self._summary(done) + (
+        outside = run.left.outside
+        message = self._summary(run) + (
             f"; {outside}, the source of the bootstrap, was not searched" if outside else ""
         )
         return message, None
 
-    def _summary(self, done: PurgeRun) -> str:
-        held, left = done.left.removal.held, done.left.left
-        if done.decision.plan is None and done.is_erased:
+    def _summary(self, run: PurgeRun) -> str:
+        held_files, traces = run.left.removal.held, run.left.left
+        if run.decision.plan is None and run.is_erased:
             return "nothing to erase: a search of every file found nothing"
-        erased = f"{counted(done.rows, 'row')} deleted"
-        if done.is_erased:
+        erased = f"{counted(run.rows, 'row')} deleted"
+        if run.is_erased:
             return f"{erased}; a search of every file found nothing more"
-        parts = [f"{counted(len(held), 'file')} held ({held[0].by}; {held[0].fix})"] if held else []
+        parts = (
+            [f"{counted(len(held_files), 'file')} held ({held_files[0].by}; {held_files[0].fix})"] if held_files else []
+        )
         parts += (
-            [f"{left[0].path} holds {left[0].contents}" + (f", and {len(left) - 1} more files" if left[1:] else "")]
-            if left
+            [
+                f"{traces[0].path} holds {traces[0].contents}"
+                + (f", and {len(traces) - 1} more files" if traces[1:] else "")
+            ]
+            if traces
             else []
         )
-        if not done.left.is_done:
+        if not run.left.is_done:
             parts.append("rows came back during the run; run it again")
-        if done.left.subject.key_count:
+        if run.left.subject.key_count:
             parts.append(f"{FOLDER} keeps the keys until a run erases everything")
         return f"{erased}; not everything is erased: {'; '.join(parts)}"

@@ -20,15 +20,15 @@ _TEXTS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.t
 
 def in_bytes(storage: Storage, path: str, needles: Sequence[bytes]) -> list[bytes]:
     """The needles that the file's bytes have, read some at a time."""
-    left, hits = list(needles), list[bytes]()
+    remaining, hits = list(needles), list[bytes]()
     overlap = max(map(len, needles), default=1) - 1
     with closing_input(storage, path) as source:
         tail = b""
-        while left and (piece := source.read(_WINDOW)):
+        while remaining and (piece := source.read(_WINDOW)):
             window = tail + piece
-            matches = [needle for needle in left if needle in window]
+            matches = [needle for needle in remaining if needle in window]
             hits += matches
-            left = [needle for needle in left if needle not in matches]
+            remaining = [needle for needle in remaining if needle not in matches]
             tail = window[-overlap:] if overlap else b""
     return hits
 

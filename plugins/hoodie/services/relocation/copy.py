@@ -93,13 +93,13 @@ def refuse_occupied(target: Storage) -> None:
 
 
 def _refuse_overlap(source: Storage, target: Storage) -> None:
-    one, other = identity(source.base_path), identity(target.base_path)
+    source_place, other = identity(source.base_path), identity(target.base_path)
     around = next((folder for folder in _folders_around(other) if _is_table(folder)), None)
-    if around is not None and not lies_in(one, around):
+    if around is not None and not lies_in(source_place, around):
         raise TableExistsError(
             f"{target.base_path} lies in the table {around}, whose drop would delete it", fix="choose another place"
         )
-    if lies_in(one, other) or lies_in(other, one):
+    if lies_in(source_place, other) or lies_in(other, source_place):
         raise TableExistsError(
             f"{target.base_path} and the table {source.base_path} lie in each other", fix="choose another place"
         )
@@ -134,7 +134,7 @@ def _copy_files(source: Storage, target: Storage, files: Collection[FileInfo], a
     for path in more:  # an earlier run copied what the table has no more
         target.delete(path)
 
-    def one(file: FileInfo) -> None:
+    def copy_file(file: FileInfo) -> None:
         if file.path in target_sizes:
             if target_sizes[file.path] == file.size and not file.path.startswith(".hoodie/"):
                 return
@@ -145,10 +145,10 @@ def _copy_files(source: Storage, target: Storage, files: Collection[FileInfo], a
 
     if at_once == 1:
         for file in files:
-            one(file)
+            copy_file(file)
         return
     with ThreadPoolExecutor(at_once) as pool:
-        list(pool.map(one, files))
+        list(pool.map(copy_file, files))
 
 
 def _refuse_strangers(target: Storage, paths: Collection[str]) -> None:

@@ -49,8 +49,8 @@ def run_move(
         refuse(f"The move of table {source.base_path}", plan.obstacles, ())
         if not plan.continued and _on_one_disk(source, target):
             with table_lock(source, clock, "move", locking):
-                again = plan_move(source, target, clock, sharing)
-                refuse(f"The move of table {source.base_path}", again.obstacles, ())
+                locked_plan = plan_move(source, target, clock, sharing)
+                refuse(f"The move of table {source.base_path}", locked_plan.obstacles, ())
                 retire(source, MOVING)
         else:
             run_copy(source, target, clock, locking, sharing, is_move=True, at_once=at_once)

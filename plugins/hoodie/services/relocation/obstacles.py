@@ -42,12 +42,12 @@ class Obstacle:
 
 def refuse(operation: str, obstacles: Collection[Obstacle], despite: Collection[str]) -> None:
     """Raises PendingInstantError for the obstacles that the user does not pass over."""
-    left = [obstacle for obstacle in obstacles if obstacle.kind not in despite]
-    if left:
+    remaining = [obstacle for obstacle in obstacles if obstacle.kind not in despite]
+    if remaining:
         raise PendingInstantError(
-            f"{operation} is held back by {counted(len(left), 'obstacle')}; nothing was changed",
-            found="; ".join(f"{obstacle.kind}: {obstacle.text}" for obstacle in left),
-            fix="; ".join(dict.fromkeys(obstacle.fix for obstacle in left)),
+            f"{operation} is held back by {counted(len(remaining), 'obstacle')}; nothing was changed",
+            found="; ".join(f"{obstacle.kind}: {obstacle.text}" for obstacle in remaining),
+            fix="; ".join(dict.fromkeys(obstacle.fix for obstacle in remaining)),
         )
 
 
@@ -66,10 +66,10 @@ def at_work(state: TableState, clock: Clock, sharing: ConcurrencyOptions) -> Ite
 
 def pending(state: TableState) -> Iterator[Obstacle]:
     """Instants that are not complete: a copy would hold plans whose paths may be those of the source."""
-    if left := [f"{instant.time} ({instant.action})" for instant in state.timeline.pending]:
+    if instants := [f"{instant.time} ({instant.action})" for instant in state.timeline.pending]:
         yield Obstacle(
             "pending",
-            f"{some(left)} not complete",
+            f"{some(instants)} not complete",
             "execute the plans, such as by `hudi-services compact`, or take them back by `hudi-services rollback`",
         )
 

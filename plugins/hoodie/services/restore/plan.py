@@ -82,7 +82,7 @@ def decide_restore(state: TableState, savepoint: Time, caps: Caps) -> Decision[R
     ]
     rows = [sum(rollback.rows[kind] for rollback in result) for kind in range(3)]
     deleted, size = sum(rollback.plan.count for rollback in result), sum(rollback.size for rollback in result)
-    whole = sum(sizes.values())
+    table_bytes = sum(sizes.values())
     completed = sum(rollback.instant.is_completed for rollback in result)
     return Decision(
         RestorePlan(savepoint, tuple((i.time, str(i.action)) for i in undone)),
@@ -92,7 +92,7 @@ def decide_restore(state: TableState, savepoint: Time, caps: Caps) -> Decision[R
             Items("take back", result, size, "instant", _Undone.item),
             Loss(rows[0], rows[1], rows[2], deleted),
         ),
-        deletion=weighed(deleted, size, whole, caps, lambda: whole),
+        deletion=weighed(deleted, size, table_bytes, caps, lambda: table_bytes),
     )
 
 

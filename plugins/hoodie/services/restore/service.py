@@ -32,8 +32,8 @@ class RestoreRun(Shows):
 
     def shown(self) -> Shown:
         """The instants that were rolled back, and how many files went with each."""
-        done = self.result.rollbacks if self.result is not None else ()
-        rows = [(result.instant, result.action, sum(map(len, result.deleted.values()))) for result in done]
+        rollbacks = self.result.rollbacks if self.result is not None else ()
+        rows = [(result.instant, result.action, sum(map(len, result.deleted.values()))) for result in rollbacks]
         return Shown(f"RestoreRun({self.decision.reason})", columns=("instant", "action", "files deleted"), rows=rows)
 
     @property
@@ -91,12 +91,12 @@ class Restore:
                 fix="look at it again with --explain; nothing was changed",
             )
 
-    def report(self, done: RestoreRun) -> tuple[str, str | None]:
+    def report(self, run: RestoreRun) -> tuple[str, str | None]:
         """The message about the restored instants, and the instant of the restore; None when there was nothing."""
-        if done.result is None:
-            return f"nothing to do: {done.decision.reason}", None
-        instants = len(done.result.rollbacks)
+        if run.result is None:
+            return f"nothing to do: {run.decision.reason}", None
+        instants = len(run.result.rollbacks)
         return (
-            f"took back {instants} instants and {done.files_deleted} files; the table is as of savepoint {self.savepoint}",
-            done.result.start,
+            f"took back {instants} instants and {run.files_deleted} files; the table is as of savepoint {self.savepoint}",
+            run.result.start,
         )

@@ -28,9 +28,9 @@ def holds_of_plans(view: TableView, *, of_logs: bool = False) -> Iterator[Hold]:
         yield Hold(holder, _logs(logs), "which takes their file groups and not them")
 
 
-def holds_of_writers(waiting: Iterable[FileSlice], written: Mapping[GroupId, Instant]) -> Iterator[Hold]:
+def holds_of_writers(log_slices: Iterable[FileSlice], written: Mapping[GroupId, Instant]) -> Iterator[Hold]:
     """Yield holds of version 6 writers at work in groups with logs: only markers show which logs are theirs."""
-    for holder, logs in _by_holder(waiting, written).items():
+    for holder, logs in _by_holder(log_slices, written).items():
         yield Hold(holder, _logs(logs), "which adds logs to the same file groups")
 
 
@@ -50,10 +50,10 @@ def being_written(state: TableState, clock: Clock, sharing: ConcurrencyOptions) 
     return result
 
 
-def _by_holder(slices: Iterable[FileSlice], held: Mapping[GroupId, Instant]) -> dict[Instant, list[LogFile]]:
+def _by_holder(slices: Iterable[FileSlice], holders: Mapping[GroupId, Instant]) -> dict[Instant, list[LogFile]]:
     result: dict[Instant, list[LogFile]] = {}
-    for file_slice in slices if held else ():
-        holder = held.get(file_slice.group)
+    for file_slice in slices if holders else ():
+        holder = holders.get(file_slice.group)
         if holder is not None:
             logs = [log for log in file_slice.log_files if holder.action not in _OF_EARLIER or log.time >= holder.time]
             if logs:

@@ -22,11 +22,11 @@ def in_turns(slices: Sequence[FileSlice], budget: int, engine: Engine) -> list[l
     The largest come first. One that is larger than the budget has a turn of its own; what its merge holds is then bounded by
     `hoodie.memory.merge.max.size`.
     """
-    left = sorted(enumerate(slices), key=lambda entry: memory_of(entry[1]), reverse=True)
+    remaining = sorted(enumerate(slices), key=lambda entry: memory_of(entry[1]), reverse=True)
     turns: list[list[tuple[int, FileSlice]]] = []
-    while left:
-        fitting = max(1, budget // max(1, memory_of(left[0][1])))
-        count = len(left) if fitting >= engine.tasks_per_process else fitting
-        turns.append(left[:count])
-        left = left[count:]
+    while remaining:
+        fitting = max(1, budget // max(1, memory_of(remaining[0][1])))
+        count = len(remaining) if fitting >= engine.tasks_per_process else fitting
+        turns.append(remaining[:count])
+        remaining = remaining[count:]
     return turns

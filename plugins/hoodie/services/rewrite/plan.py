@@ -48,13 +48,13 @@ def check_merge_on_read(state: TableState) -> None:
         )
 
 
-def backlog_of(state: TableState, waiting: Sequence[FileSlice]) -> Backlog:
+def backlog_of(state: TableState, log_slices: Sequence[FileSlice]) -> Backlog:
     """The backlog, given the slices that no plan has taken."""
     since = delta_commits_since_compaction(state.timeline)
-    logs = [log for file_slice in waiting for log in file_slice.log_files]
+    logs = [log for file_slice in log_slices for log in file_slice.log_files]
     plans = [i for i in state.timeline.pending if i.action in (Action.COMPACTION, Action.LOG_COMPACTION)]
     return Backlog(
-        len(waiting), len(logs), sum(log.info.size for log in logs), since[0].time if since else None, len(plans)
+        len(log_slices), len(logs), sum(log.info.size for log in logs), since[0].time if since else None, len(plans)
     )
 
 

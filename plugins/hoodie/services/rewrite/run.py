@@ -78,8 +78,8 @@ def run_compaction(access: TableAccess, time: Time, given: Given, work: Compacti
         stats = work.merge(tx.state, schema, tx.writing(instant, access.engine), slices, options)
         extra = {SCHEMA_KEY: arrow_to_avro(schema, tx.state.properties.name)}
         metadata = CommitMetadata(work.operation, tuple(stats), extra, compacted=True)
-        (done,) = tx.commit(Change(instant, metadata))
-        return CompactionResult(done.instant, done.metadata, tuple(slices))
+        (completed,) = tx.commit(Change(instant, metadata))
+        return CompactionResult(completed.instant, completed.metadata, tuple(slices))
 
 
 def _slices(state: TableState, planned: CompactionPlan, instant: Instant, work: CompactionWork) -> list[FileSlice]:

@@ -46,7 +46,7 @@ def decide_rollback(state: TableState, time: Time, caps: Caps) -> Decision[Rollb
     items = [Item(path, sizes.get(path, 0), _why(path, sizes, noted, instant)) for path in files]
     reason = f"{instant.action} {time} is {'the last commit' if instant.is_completed else 'not complete'}"
     stays = is_plan(state, instant.time, instant.action) and not instant.is_completed
-    size, whole = sum(item.bytes for item in items), sum(sizes.values())
+    size, table_bytes = sum(item.bytes for item in items), sum(sizes.values())
     return Decision(
         plan,
         reason,
@@ -61,7 +61,7 @@ def decide_rollback(state: TableState, time: Time, caps: Caps) -> Decision[Rollb
             Items("delete", items, size),
             KeptByRollback(time, stays, tuple(path for shared in plan.shared for path in shared.logs)),
         ),
-        deletion=weighed(len(items), size, whole, caps, lambda: whole) if instant.is_completed else None,
+        deletion=weighed(len(items), size, table_bytes, caps, lambda: table_bytes) if instant.is_completed else None,
     )
 
 

@@ -98,8 +98,8 @@ class Rollback:
         else:
             yield
 
-    def report(self, done: RollbackRun) -> tuple[str, str | None]:
+    def report(self, run: RollbackRun) -> tuple[str, str | None]:
         """The message about the instant, and the instant of the rollback; None when there was no rollback instant."""
-        if done.decision.plan is None:
-            return f"nothing to do: {done.decision.reason}", None
-        return f"took back {done.decision.plan.action} {self.instant} and {done.files_deleted} files", done.instant
+        if run.decision.plan is None:
+            return f"nothing to do: {run.decision.reason}", None
+        return f"took back {run.decision.plan.action} {self.instant} and {run.files_deleted} files", run.instant

@@ -51,8 +51,8 @@ def plan_savepoint(state: TableState, request: SavepointRequest, clock: Clock) -
             names.append(file_slice.base_file.name)
         later = state.layout.logs_tell_writer
         names += [log.info.name for log in file_slice.log_files if not later or log.time <= commit.time]
-    kept = {partition: tuple(names) for partition, names in sorted(files.items())}
-    return Savepoint(kept, commit.time, request.by, int(clock.now().timestamp() * 1000), request.comments)
+    names_of_partition = {partition: tuple(names) for partition, names in sorted(files.items())}
+    return Savepoint(names_of_partition, commit.time, request.by, int(clock.now().timestamp() * 1000), request.comments)
 
 
 def _commit(state: TableState, commit_time: Time | None) -> Instant:

@@ -79,22 +79,26 @@ def decide_ttl(state: TableState, given: Given, clock: Clock) -> Decision[TtlPla
     since = _creations(state, chosen) if created else {name: _last_write(state, of_partition[name]) for name in chosen}
     end = clock.now() - timedelta(days=days)
     old = sorted(((moment, name) for name, moment in since.items() if moment is not None and moment < end))
-    waiting = _waiting(view)
+    planned_reads = _planned_reads(view)
     over = [
         Expired(name, moment, *_weight(of_partition[name]), _mark(of_partition[name]))
         for moment, name in old
-        if name not in waiting
+        if name not in planned_reads
     ]
     expired = tuple(over[: options[keys.MAX_PARTITIONS]])
     rule = f"{counted(days, 'day')} since {'they were made' if created else 'the last write'}"
-    holds = [Hold(waiting[name], f"partition {name!r}", "which is to read it") for _, name in old if name in waiting]
-    kept = KeptPartitions(
+    holds = [
+        Hold(planned_reads[name], f"partition {name!r}", "which is to read it")
+        for _, name in old
+        if name in planned_reads
+    ]
+    kept_partitions = KeptPartitions(
         tuple(name for name, at in since.items() if at is None),
         tuple(name for name in selected or () if name not in of_partition),
         len(over) - len(expired),
         keys.MAX_PARTITIONS.name,
     )
-    return _decision(state, options, clock, TtlPlan(expired, rule), len(chosen), view, holds, kept)
+    return _decision(state, options, clock, TtlPlan(expired, rule), len(chosen), view, holds, kept_partitions)
 
 
 def _decision(
@@ -105,20 +109,20 @@ def _decision(
     looked_at: int,
     view: TableView,
     holds: Sequence[Hold],
-    kept: KeptPartitions,
+    kept_partitions: KeptPartitions,
 ) -> Decision[TtlPlan]:
     result = f"{counted(len(plan.expired), 'partition')} of {looked_at:,} outlived {plan.rule}"
     files, size = sum(partition.files for partition in plan.expired), sum(partition.bytes for partition in plan.expired)
-    whole = sum(file_slice.size for file_slice in view.slices)
+    table_bytes = sum(file_slice.size for file_slice in view.slices)
     return Decision(
         plan if plan.expired else None,
         result,
         stages=(
             TtlScope(looked_at, len(plan.expired), files),
             Items("drop", plan.expired, size, "partition", _item),
-            kept,
+            kept_partitions,
         ),
-        deletion=weighed(files, size, whole, Caps.of(options), lambda: whole),
+        deletion=weighed(files, size, table_bytes, Caps.of(options), lambda: table_bytes),
         blockers=blockers_of(holds, state, clock, ConcurrencyOptions.of(options), Locking.of(options)),
     )
 
@@ -141,7 +145,7 @@ def _mark(slices: Sequence[FileSlice]) -> str:
     return sha256("\0".join(sorted(path for file_slice in slices for path in file_slice.paths)).encode()).hexdigest()
 
 
-def _waiting(view: TableView) -> dict[str, Instant]:
+def _planned_reads(view: TableView) -> dict[str, Instant]:
     """Partitions with file groups, not yet replaced, that a pending plan names."""
     current: set[GroupId] = {file_slice.group for file_slice in view.slices}
     return {group.partition: instant for group, instant in view.busy.holders.items() if group in current}

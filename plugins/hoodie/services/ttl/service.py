@@ -59,8 +59,8 @@ class Ttl:
             plan = decided[-1].plan
             return (plan.partitions, {_WHY: plan.rule}) if plan is not None else None
 
-        done = drop_chosen(access, choose, resolve(select_keys(options, WRITE_KEYS), WRITE_KEYS))
-        return TtlRun(decided[-1], done)
+        result = drop_chosen(access, choose, resolve(select_keys(options, WRITE_KEYS), WRITE_KEYS))
+        return TtlRun(decided[-1], result)
 
     def _allowed(self, access: TableAccess, state: TableState, options: Given) -> Decision[TtlPlan]:
         decision = self.decide(state, options, access.clock)
@@ -68,11 +68,11 @@ class Ttl:
         decision.allowed(self.name, access.storage.base_path, agreed=self.agreed)
         return decision
 
-    def report(self, done: TtlRun) -> tuple[str, str | None]:
-        plan = done.decision.plan
-        if done.commit is None or plan is None:
-            return f"nothing to do: {done.decision.summary}", None
-        return f"{counted(len(plan.expired), 'partition')} dropped; {done.decision.summary}", done.commit.instant.time
+    def report(self, run: TtlRun) -> tuple[str, str | None]:
+        plan = run.decision.plan
+        if run.commit is None or plan is None:
+            return f"nothing to do: {run.decision.summary}", None
+        return f"{counted(len(plan.expired), 'partition')} dropped; {run.decision.summary}", run.commit.instant.time
 
 
 TTL = Ttl()

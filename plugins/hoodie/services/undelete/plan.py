@@ -110,11 +110,11 @@ def _trash_files(state: TableState, clean: Time | None, partitions: Collection[s
             fix=f"see which files these were with `hudi-services show audit --instant {undone.time}`, and load their rows again",
         )
     if not chosen and (clean is not None or partitions):
-        held = ", ".join(aside.clean for aside in cleans) or "no clean"
+        clean_times = ", ".join(aside.clean for aside in cleans) or "no clean"
         where = "" if not partitions else f" in {', '.join(sorted(partitions))}"
         raise UndeleteError(
             f"No such files were set aside{where} in table {state.storage.base_path}",
-            found=f"{held} has set files aside that are still there",
+            found=f"{clean_times} has set files aside that are still there",
             fix="look at all of it with `hudi-services undelete --explain`",
         )
     return chosen
@@ -135,9 +135,9 @@ def _taken_back(state: TableState, files: Sequence[TrashFile]) -> Mapping[TrashF
     old = {time for time in times.values() if not state.timeline.covers(time)}
     archived = [i.time for i in state.archive.instants() if i.action in WRITE_ACTIONS] if old else []
     first = min(archived, default=None)
-    lost = {time for time in old if first is not None and time >= first and time not in set(archived)}
-    lost |= {time for time in set(times.values()) - old if not state.timeline.is_committed(time)}
-    return {file: f"commit {time} was taken back" for file, time in times.items() if time in lost}
+    undone = {time for time in old if first is not None and time >= first and time not in set(archived)}
+    undone |= {time for time in set(times.values()) - old if not state.timeline.is_committed(time)}
+    return {file: f"commit {time} was taken back" for file, time in times.items() if time in undone}
 
 
 def _time(file: TrashFile) -> Time:

@@ -73,11 +73,11 @@ class Undelete:
                 _put_back(access.storage, files, access.engine)
             return UndeleteRun(decision, len(files))
 
-    def report(self, done: UndeleteRun) -> tuple[str, str | None]:
+    def report(self, run: UndeleteRun) -> tuple[str, str | None]:
         """The message about the files; an undelete has no instant on the timeline."""
-        if done.decision.plan is None:
-            return f"nothing to do: {done.decision.reason}", None
-        return f"{counted(done.files, 'file')} put back; {done.decision.reason}", None
+        if run.decision.plan is None:
+            return f"nothing to do: {run.decision.reason}", None
+        return f"{counted(run.files, 'file')} put back; {run.decision.reason}", None
 
 
 def _put_back(storage: Storage, files: Sequence[TrashFile], engine: Engine) -> None:

@@ -113,7 +113,7 @@ class BatchWriter:
         hooks = WriteHooks(on_begin=check, on_others=check)
         try:
             with self._input(table, rows, schema, engine) as (some, columns, deletions):
-                done = table.write(
+                result = table.write(
                     some,
                     writes.operation,
                     writes.options if self.services is None else self.services.write_options,
@@ -125,11 +125,11 @@ class BatchWriter:
         except _WrittenMeanwhileError as error:
             file.store(error.batch)
             return None
-        self.known[batch.query] = written = batch.written(done.instant.time)
+        self.known[batch.query] = written = batch.written(result.instant.time)
         file.store(written)
         if self.services is not None:
             self.services.start()
-        return done
+        return result
 
     def _file(self, query: str, storage: Storage) -> tuple[BatchFile, WrittenBatch | None]:
         """The file of a query, and the batch that it had when this run began. Raises CorruptTableError."""

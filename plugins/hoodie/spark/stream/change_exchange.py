@@ -47,8 +47,8 @@ class _StageLast:
     folder: str
 
     def __call__(self, bucket: int, tables: Iterator[pa.Table]) -> list[StagedSplit]:
-        held = list(tables)
-        if not held:
+        table_list = list(tables)
+        if not table_list:
             return []
-        last = self.change.last(pa.concat_tables(held))
+        last = self.change.last(pa.concat_tables(table_list))
         return stage(self.storage, self.folder, last.to_batches(), last.schema)

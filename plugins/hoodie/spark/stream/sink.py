@@ -28,7 +28,7 @@ _QUERY_ID, _RUN_ID = "sql.streaming.queryId", "spark.jobGroup.id"  # Spark's run
 _LOCAL_ROWS = 200_000  # up to these rows the driver writes a batch sooner than tasks of Spark
 _MAX_RESULT = "spark.driver.maxResultSize"
 
-_given: dict[tuple[str, str], tuple[str, int]] = {}
+_last_batches: dict[tuple[str, str], tuple[str, int]] = {}
 """Table and query -> the run of Spark and the batch that were written last in this process."""
 
 
@@ -100,30 +100,30 @@ class StreamSink:
             _consume(rows)
             return None
         was_large = self._was_large
-        kept = rows.persist() if was_large else rows  # it is likely to be read twice
+        persisted = rows.persist() if was_large else rows  # it is likely to be read twice
         try:
-            few = _collected(kept, self.local_rows)
+            few = _collected(persisted, self.local_rows)
             self._was_large = few is None
             if few is not None and not few.num_rows:
                 return None
-            done = self._written(kept, few, batch)
+            result = self._written(persisted, few, batch)
         finally:
             if was_large:
-                kept.unpersist()
-        if done is None:
+                persisted.unpersist()
+        if result is None:
             _check_once(place, batch, run)
         elif run:
-            _given[place] = run, batch.batch
-        return done
+            _last_batches[place] = run, batch.batch
+        return result
 
     def _written(self, rows: DataFrame, few: pa.Table | None, batch: StreamBatch) -> WriteResult | None:
         """Write `few`, or all rows by Spark. None: the table has the batch."""
         if few is not None:
             return self._writer.write(batch, few, few.schema, LocalEngine())
-        done = self._writer.write(batch, rows, arrow_schema(rows), SparkEngine(rows.sparkSession))
-        if done is None:
+        result = self._writer.write(batch, rows, arrow_schema(rows), SparkEngine(rows.sparkSession))
+        if result is None:
             _consume(rows)
-        return done
+        return result
 
     def _batch(self, rows: DataFrame, batch: int) -> StreamBatch:
         checkpoint = rows.sparkSession.sparkContext.getLocalProperty(_QUERY_ID) or ""
@@ -154,7 +154,7 @@ def _check_once(place: tuple[str, str], batch: StreamBatch, run: str) -> None:
 
     A batch that Spark sends again is of another run.
     """
-    if run and _given.get(place) == (run, batch.batch):
+    if run and _last_batches.get(place) == (run, batch.batch):
         raise StreamBatchError(
             f"Batch {batch.batch} of query {batch.query} is written twice to table {place[0]}",
             found="two calls of a sink in one batch of foreachBatch",

@@ -34,12 +34,12 @@ class SinkRequest:
     """True in the output mode `complete`: a batch takes the place of all rows."""
 
     @staticmethod
-    def of(given: Mapping[str, str], overwrite: bool) -> SinkRequest:
+    def of(options: Mapping[str, str], overwrite: bool) -> SinkRequest:
         """Parse the options, keys in lower case as Spark hands them over. Raises ConfigError."""
-        left = {name: value for name, value in given.items() if name not in (_CHECKPOINT, _QUERY_NAME)}
-        own = resolve(select_keys(left, STREAM_KEYS), STREAM_KEYS)
+        remaining = {name: value for name, value in options.items() if name not in (_CHECKPOINT, _QUERY_NAME)}
+        own = resolve(select_keys(remaining, STREAM_KEYS), STREAM_KEYS)
         names = {name for key in STREAM_KEYS for name in key.names}
-        request = WriteRequest.of({name: value for name, value in left.items() if name not in names}, overwrite)
+        request = WriteRequest.of({name: value for name, value in remaining.items() if name not in names}, overwrite)
         InlineServices.of(request.options)  # the values of options, too, are checked before the first batch
         op = own.get(keys.OP_COLUMN)
         changes = ChangeColumns(op, own[keys.ORDER_COLUMNS]) if op is not None else None
@@ -51,7 +51,7 @@ class SinkRequest:
         return SinkRequest(
             writes,
             own.get(keys.QUERY_NAME),
-            given.get(_CHECKPOINT),
+            options.get(_CHECKPOINT),
             own[keys.LOCAL_ROWS],
             own[keys.AFTER_RESTORE] == keys.CONTINUE,
             overwrite,

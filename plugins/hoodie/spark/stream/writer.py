@@ -54,7 +54,7 @@ class StreamWriter(DataSourceStreamArrowWriter):  # type: ignore[misc]
     def write(self, iterator: Iterator[pa.RecordBatch]) -> StagedRows:
         """Stage the rows of a task."""
         batches = (batch.select(self._schema.names).cast(self._schema) for batch in iterator)
-        held: list[pa.RecordBatch] = []
+        buffered: list[pa.RecordBatch] = []
         count = 0
 
         def counted() -> Iterator[pa.RecordBatch]:
@@ -63,20 +63,20 @@ class StreamWriter(DataSourceStreamArrowWriter):  # type: ignore[misc]
                 count += batch.num_rows
                 yield batch
 
-        rest = counted()
+        counted_batches = counted()
         with call("staging rows of a stream"):
-            for batch in rest:
-                held.append(batch)
-                if sum(batch.nbytes for batch in held) > _MESSAGE_BYTES:
-                    splits = stage(self._storage, self._folder, chain(held, rest), self._schema)
+            for batch in counted_batches:
+                buffered.append(batch)
+                if sum(batch.nbytes for batch in buffered) > _MESSAGE_BYTES:
+                    splits = stage(self._storage, self._folder, chain(buffered, counted_batches), self._schema)
                     return StagedRows(count, list(splits))
-        return StagedRows(count, [ArrowSplit(pa.Table.from_batches(held, self._schema))] if count else [])
+        return StagedRows(count, [ArrowSplit(pa.Table.from_batches(buffered, self._schema))] if count else [])
 
     def commit(self, messages: Sequence[StagedRows | None], batchId: int) -> None:  # noqa: N803, Spark names it so
         """All tasks are done, and `messages` are those of the attempts that count, one each."""
-        done = [message for message in messages if message is not None]
-        splits = tuple(split for message in done for split in message.splits)
-        rows = sum(message.rows for message in done)
+        staged = [message for message in messages if message is not None]
+        splits = tuple(split for message in staged for split in message.splits)
+        rows = sum(message.rows for message in staged)
         ask(self._address, StagedBatch(self._request, self._schema, batchId, self._run, rows, splits))
         self._clean_up(messages)
 

@@ -69,22 +69,22 @@ class LogArchiveWriter:
 
 def _body(instant: Instant, body: bytes, where: str) -> Iterator[tuple[str, Any]]:
     """The member of an entry that holds the body of one state, by its name; none where Hudi stores none."""
-    done = instant.state is State.COMPLETED
+    completed = instant.state is State.COMPLETED
     match instant.action:
         case Action.COMMIT | Action.DELTA_COMMIT:
             yield "hoodieCommitMetadata", _commit(load_json(body, where)) if body else _NOTHING_YET
         case Action.REPLACE_COMMIT | Action.CLUSTERING if body:
-            if done:
+            if completed:
                 yield "hoodieReplaceCommitMetadata", _commit(load_json(body, where))
             elif instant.state is State.INFLIGHT:
                 yield "HoodieInflightReplaceMetadata", _commit(load_json(body, where))
             else:
                 yield "hoodieRequestedReplaceMetadata", avro_file.decode(body, where)
         case Action.CLEAN if body:
-            yield "hoodieCleanMetadata" if done else "hoodieCleanerPlan", avro_file.decode(body, where)
+            yield "hoodieCleanMetadata" if completed else "hoodieCleanerPlan", avro_file.decode(body, where)
         case Action.COMPACTION | Action.LOG_COMPACTION if body and instant.state is State.REQUESTED:
             yield "hoodieCompactionPlan", avro_file.decode(body, where)
-        case Action.ROLLBACK if done:
+        case Action.ROLLBACK if completed:
             yield "hoodieRollbackMetadata", avro_file.decode(body, where)
 
 

@@ -101,9 +101,12 @@ class LogArchive:
         requested, archived = {instant.key for instant in instants}, set[Key]()
         least = min((time for time, _ in requested), default=BEGINNING)
         for path in reversed(self._paths() if requested else ()):
-            here = [entry.instant for entry in self._of_file(path)]
-            archived |= requested.intersection(instant.key for instant in here)
-            if max((instant.time for instant in here if instant.action in WRITE_ACTIONS), default=least) < least:
+            instants_of_file = [entry.instant for entry in self._of_file(path)]
+            archived |= requested.intersection(instant.key for instant in instants_of_file)
+            if (
+                max((instant.time for instant in instants_of_file if instant.action in WRITE_ACTIONS), default=least)
+                < least
+            ):
                 break
         return frozenset(archived)
 

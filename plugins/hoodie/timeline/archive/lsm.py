@@ -49,14 +49,14 @@ class LsmArchive:
         )
 
     def newest(self) -> Iterator[Instant]:
-        left = sorted(self._files, key=lambda file: file.greatest)
-        held: list[Instant] = []
-        while left or held:
+        files_left = sorted(self._files, key=lambda file: file.greatest)
+        buffered: list[Instant] = []
+        while files_left or buffered:
             # Instants of a file that is still closed must not come after those that are held.
-            while left and (not held or left[-1].greatest >= held[-1].time):
-                held = _in_order([*held, *self._instants(left.pop())])
-            if held:
-                yield held.pop()
+            while files_left and (not buffered or files_left[-1].greatest >= buffered[-1].time):
+                buffered = _in_order([*buffered, *self._instants(files_left.pop())])
+            if buffered:
+                yield buffered.pop()
 
     def reaches(self, time: Time) -> bool:
         files = (file for file in self._files if file.greatest >= time)

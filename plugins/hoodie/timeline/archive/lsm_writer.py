@@ -104,12 +104,12 @@ class LsmArchiveWriter:
         if info is None:
             raise missing(path, "the archiver that has just written it")
         merged = {file.name for file in chosen}
-        left = [file for file in manifest.files if file.name not in merged]
-        return self._manifests.replace(manifest, [*left, HistoryFile.of(least, greatest, level, info.size)])
+        others = [file for file in manifest.files if file.name not in merged]
+        return self._manifests.replace(manifest, [*others, HistoryFile.of(least, greatest, level, info.size)])
 
     def _batches(self, files: Sequence[HistoryFile]) -> Iterator[pa.Table]:
         """The entries of these files, each once."""
-        seen: set[tuple[str, str]] = set()
+        seen_keys: set[tuple[str, str]] = set()
         for file in files:
             path = self._manifests.path(file.name)
             where = f"{self._storage.base_path}/{path}"
@@ -118,8 +118,8 @@ class LsmArchiveWriter:
                     for batch in pq.ParquetFile(source).iter_batches(_ROWS, columns=_SCHEMA.names):
                         table = pa.Table.from_batches([batch]).select(_SCHEMA.names).cast(_SCHEMA)
                         keys = list(zip(*(table.column(i).to_pylist() for i in (0, 2)), strict=True))
-                        yield table.filter(pa.array([key not in seen for key in keys]))
-                        seen.update(keys)
+                        yield table.filter(pa.array([key not in seen_keys for key in keys]))
+                        seen_keys.update(keys)
             except FileNotFoundError:
                 raise missing(where, "the manifest") from None
             except (pa.ArrowException, KeyError, ValueError) as error:
@@ -129,10 +129,10 @@ class LsmArchiveWriter:
         numbers = sorted(self._manifests.numbers(), reverse=True)
         if len(numbers) <= keep:
             return
-        kept = {*numbers[:keep], manifest.number}
-        named = {file.name for number in kept for file in self._manifests.files_of(number)} | manifest.names
+        kept_manifests = {*numbers[:keep], manifest.number}
+        named = {file.name for number in kept_manifests for file in self._manifests.files_of(number)} | manifest.names
         for number in numbers:
-            if number not in kept:
+            if number not in kept_manifests:
                 drop(self._storage, self._manifests.path(f"manifest_{number}"))
         for info in self._storage.list(self._manifests.folder).files:
             if HistoryFile.named(info.name) is not None and info.name not in named:
@@ -164,27 +164,27 @@ def _plan(entry: Entry) -> bytes:
 
 
 def _row_groups(entries: Sequence[Entry]) -> Iterator[list[Entry]]:
-    held: list[Entry] = []
+    entries_of_group: list[Entry] = []
     size = 0
     for entry in entries:
-        held.append(entry)
+        entries_of_group.append(entry)
         size += len(entry.completed.body) + sum(len(file.body) for file in entry.pending)
         if size >= _ROW_GROUP:
-            yield held
-            held, size = [], 0
-    if held:
-        yield held
+            yield entries_of_group
+            entries_of_group, size = [], 0
+    if entries_of_group:
+        yield entries_of_group
 
 
 def _gathered(tables: Iterator[pa.Table]) -> Iterator[pa.Table]:
     """Small tables as larger ones, each a row group."""
-    held: list[pa.Table] = []
+    tables_of_batch: list[pa.Table] = []
     size = 0
     for table in tables:
-        held.append(table)
+        tables_of_batch.append(table)
         size += table.nbytes
         if size >= _ROW_GROUP:
-            yield pa.concat_tables(held)
-            held, size = [], 0
-    if held:
-        yield pa.concat_tables(held)
+            yield pa.concat_tables(tables_of_batch)
+            tables_of_batch, size = [], 0
+    if tables_of_batch:
+        yield pa.concat_tables(tables_of_batch)

@@ -72,8 +72,8 @@ class Manifests:
         pointer: bytes | None = None
         with suppress(FileNotFoundError):
             pointer = self.storage.read(self.path(_VERSION))
-        whole = pointer is not None and pointer.strip().isdigit()
-        number = int(pointer.strip()) if pointer is not None and whole else max(self.numbers(), default=0)
+        complete = pointer is not None and pointer.strip().isdigit()
+        number = int(pointer.strip()) if pointer is not None and complete else max(self.numbers(), default=0)
         return Manifest(number, self.files_of(number) if number else (), pointer)
 
     def numbers(self) -> list[int]:

@@ -106,14 +106,14 @@ def rollback_record(result: RollbackResult, base_path: str) -> dict[str, Any]:
     """HoodieRollbackMetadata, as it is also in a restore."""
     partitions: dict[str, dict[str, Any]] = {}
     for partition in sorted({*result.deleted, *(shared.partition for shared, _ in result.shared.values())}):
-        here = {path: info for path, info in result.shared.items() if info[0].partition == partition}
+        shared_logs = {path: info for path, info in result.shared.items() if info[0].partition == partition}
         partitions[partition] = {
             "partitionPath": partition,
             "successDeleteFiles": [f"{base_path}/{path}" for path in result.deleted.get(partition, ())],
             "failedDeleteFiles": [],
-            "rollbackLogFiles": {f"{base_path}/{path}": size for path, (_, size) in here.items()},
+            "rollbackLogFiles": {f"{base_path}/{path}": size for path, (_, size) in shared_logs.items()},
             "logFilesFromFailedCommit": {
-                f"{base_path}/{path}": size for shared, _ in here.values() for path, size in shared.logs.items()
+                f"{base_path}/{path}": size for shared, _ in shared_logs.values() for path, size in shared.logs.items()
             },
         }
     return {

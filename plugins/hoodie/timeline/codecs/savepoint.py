@@ -35,5 +35,5 @@ def decode_savepoint(data: bytes, where: str, instant: Time = BEGINNING) -> Save
             named_path(partition, where): tuple(named_part(name, where) for name in entry["savepointDataFile"])
             for partition, entry in record["partitionMetadata"].items()
         }
-        by, at_ms, comments = (record.get(name) for name in ("savepointedBy", "savepointedAt", "comments"))
-        return Savepoint(files, instant, by or "", at_ms or 0, comments or "")
+        user, at_ms, comments = (record.get(name) for name in ("savepointedBy", "savepointedAt", "comments"))
+        return Savepoint(files, instant, user or "", at_ms or 0, comments or "")
