@@ -31,8 +31,8 @@ def alter_table(session: Session, statement: Statement) -> Result | None:
         refuse_own(_new_names(altered), "choose another name for the column")
         options = session.write_options(entry)
         options.pop(_DROPS, None)  # Hudi drops and renames only with it; of a write it asks for something else
-        done = session.open(entry).alter(altered.columns, options)
-        return Result.of_message(f"table {entry.name}: columns changed by {done.instant.time}", done.services)
+        result = session.open(entry).alter(altered.columns, options)
+        return Result.of_message(f"table {entry.name}: columns changed by {result.instant.time}", result.services)
     return _rename(session, entry, altered) if altered.name is not None else _options(session, entry, altered)
 
 
@@ -88,10 +88,10 @@ def _options(session: Session, entry: Entry, altered: Altering) -> Result:
 
 
 def _check(entry: Entry, options: dict[str, str]) -> None:
-    made, written = sorted_out(options, [])
-    if made:
+    creation_options, written = sorted_out(options, [])
+    if creation_options:
         raise SqlError(
-            f"Option {next(iter(made))} of table {entry.name} cannot change",
+            f"Option {next(iter(creation_options))} of table {entry.name} cannot change",
             found="the table was made with it",
             fix="make another table",
         )

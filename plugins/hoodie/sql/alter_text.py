@@ -165,7 +165,7 @@ def _table(reader: _Reader) -> exp.Table:
 def _add(reader: _Reader, table: exp.Table) -> Altering:
     changes = list[SchemaChange]()
 
-    def one() -> None:
+    def read_column() -> None:
         name = reader.name()
         kind, nullable, comment, place = reader.type(name), True, None, None
         while reader.peek() in _AFTER_TYPE:
@@ -179,7 +179,7 @@ def _add(reader: _Reader, table: exp.Table) -> Altering:
                 raise reader.error("COMMENT, FIRST or AFTER (a Hudi table holds no default)")
         changes.append(AddColumn(name, kind, comment, place, nullable))
 
-    reader.several(one)
+    reader.several(read_column)
     return Altering(table, tuple(changes))
 
 
@@ -232,9 +232,9 @@ def _change(reader: _Reader, table: exp.Table) -> Altering:
 
 def _change_as_hive(reader: _Reader, table: exp.Table, name: str) -> Altering:
     """The name twice, and the type, whether or not they change."""
-    again = reader.name()
-    if again.lower() != name.lower():
-        raise SqlError(f"Column {name} is renamed by CHANGE COLUMN", fix=f"RENAME COLUMN {name} TO {again}")
+    new_name = reader.name()
+    if new_name.lower() != name.lower():
+        raise SqlError(f"Column {name} is renamed by CHANGE COLUMN", fix=f"RENAME COLUMN {name} TO {new_name}")
     changes: list[SchemaChange] = [WidenColumn(name, reader.type(name))]
     if reader.skip("COMMENT"):
         changes.append(CommentColumn(name, reader.string()))
@@ -246,12 +246,12 @@ def _change_as_hive(reader: _Reader, table: exp.Table, name: str) -> Altering:
 def _set(reader: _Reader, table: exp.Table) -> Altering:
     options = dict[str, str | None]()
 
-    def one() -> None:
+    def read_option() -> None:
         key = _key(reader)
         reader.skip("=")
         options[key] = reader.take().text
 
-    reader.several(one)
+    reader.several(read_option)
     return Altering(table, options=options)
 
 

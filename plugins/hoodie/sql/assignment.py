@@ -23,9 +23,9 @@ def stored(rows: pa.Table, schema: pa.Schema, names: Sequence[str]) -> pa.Table:
             found=f"{rows.num_columns} columns for {len(names)}: {', '.join(names)}",
             fix="give each column a value, or name the columns",
         )
-    given = dict(zip(names, rows.columns, strict=True))
+    column_of = dict(zip(names, rows.columns, strict=True))
     columns = [
-        cast(given[field.name], field) if field.name in given else pa.nulls(rows.num_rows, field.type)
+        cast(column_of[field.name], field) if field.name in column_of else pa.nulls(rows.num_rows, field.type)
         for field in schema
     ]
     return pa.table(columns, schema=pa.schema([field.with_nullable(True) for field in schema]))
@@ -34,16 +34,18 @@ def stored(rows: pa.Table, schema: pa.Schema, names: Sequence[str]) -> pa.Table:
 def converted(values: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
     """The new values of a column, in its type: as `stored` does; but as in Spark a text is read as a number, date or time, a
     number is rounded to the digits of a decimal or float column, and a time cut to its day. Raises SqlError."""
-    given, target = values.type, field.type
-    if given == target:
+    source, target = values.type, field.type
+    if source == target:
         return values
-    if pa.types.is_floating(target) and (pa.types.is_floating(given) or pa.types.is_decimal(given) or is_text(given)):
+    if pa.types.is_floating(target) and (
+        pa.types.is_floating(source) or pa.types.is_decimal(source) or is_text(source)
+    ):
         return _rounded(values, field)
-    if pa.types.is_decimal(target) and (pa.types.is_decimal(given) or pa.types.is_floating(given)):
+    if pa.types.is_decimal(target) and (pa.types.is_decimal(source) or pa.types.is_floating(source)):
         values = pc.round(values, ndigits=target.scale, round_mode="half_towards_infinity")
-    elif pa.types.is_date(target) and pa.types.is_timestamp(given):
+    elif pa.types.is_date(target) and pa.types.is_timestamp(source):
         values = pc.floor_temporal(values.cast(pa.timestamp("us")), unit="day")
-    elif not is_text(given) or is_text(target) or pa.types.is_nested(target):
+    elif not is_text(source) or is_text(target) or pa.types.is_nested(target):
         return cast(values, field)
     try:
         return values.cast(target)
@@ -57,8 +59,8 @@ def _rounded(values: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
         numbers = floats(values, pa.float64())
     except pa.ArrowException as error:
         raise unfit(field, error) from error
-    done = numbers.cast(field.type)
-    lost = pc.and_(pc.is_inf(done), pc.is_finite(numbers))
-    if pc.any(lost).as_py():
-        raise unfit(field, f"{numbers.filter(lost)[0].as_py()!r} is too large")
-    return done
+    converted = numbers.cast(field.type)
+    overflow = pc.and_(pc.is_inf(converted), pc.is_finite(numbers))
+    if pc.any(overflow).as_py():
+        raise unfit(field, f"{numbers.filter(overflow)[0].as_py()!r} is too large")
+    return converted

@@ -17,36 +17,36 @@ _UNNAMED = re.compile(r"(col|v|element)?\d*")
 def cast(values: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
     """The values in the type of the field. Raises SqlError for a type that does not go into it, and for a value, at any depth,
     that it would round or cut."""
-    given, target = values.type, field.type
-    if given == target:
+    source, target = values.type, field.type
+    if source == target:
         return values
-    if not _fits(given, target):
+    if not _fits(source, target):
         raise SqlError(
-            f"A value of type {given} cannot be stored in column {field.name}",
+            f"A value of type {source} cannot be stored in column {field.name}",
             found=f"its type is {target}",
             fix="CAST it in the query",
         )
-    if pa.types.is_null(given):
+    if pa.types.is_null(source):
         return pa.chunked_array([pa.nulls(len(values), target)])
     if pa.types.is_struct(target):
         return _struct(values, field)
     if pa.types.is_map(target) or _is_list(target):
         return pa.chunked_array([_entries(values.combine_chunks(), field)], target)
-    if _is_moment(given) and is_text(target):
+    if _is_moment(source) and is_text(target):
         return _time_text(values, field)
-    if pa.types.is_decimal(given) and is_text(target):
+    if pa.types.is_decimal(source) and is_text(target):
         return _decimal_text(values, field)
     try:
-        if pa.types.is_integer(given) and pa.types.is_decimal(target):  # by value, not by the type's width
+        if pa.types.is_integer(source) and pa.types.is_decimal(target):  # by value, not by the type's width
             values = values.cast(pa.decimal128(38, target.scale))
-        done = floats(values, target) if pa.types.is_floating(target) else values.cast(target)
-        lost = values.filter(pc.invert(_kept(values, done)))
+        converted = floats(values, target) if pa.types.is_floating(target) else values.cast(target)
+        unequal = values.filter(pc.invert(_is_equal(values, converted)))
     except pa.ArrowException as error:
         raise unfit(field, error) from error
-    if len(lost):
-        more = "a time of day" if pa.types.is_timestamp(given) else "more digits"
-        raise unfit(field, f"{lost[0].as_py()} has {more}")
-    return done
+    if len(unequal):
+        more = "a time of day" if pa.types.is_timestamp(source) else "more digits"
+        raise unfit(field, f"{unequal[0].as_py()} has {more}")
+    return converted
 
 
 def floats(values: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
@@ -68,35 +68,35 @@ def is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def _kept(values: pa.ChunkedArray, done: pa.ChunkedArray) -> pa.ChunkedArray:
+def _is_equal(values: pa.ChunkedArray, converted: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return true for each value that is still the same (null for null), where Arrow itself does not check it.
 
     A float keeps a value when both have the same digits: 0.1 is one value as DECIMAL, DOUBLE and FLOAT.
     """
-    given, target = values.type, done.type
-    if pa.types.is_decimal(given) and pa.types.is_floating(target):
-        back = done.cast(pa.string()).cast(pa.decimal128(38, given.scale))
+    source, target = values.type, converted.type
+    if pa.types.is_decimal(source) and pa.types.is_floating(target):
+        back = converted.cast(pa.string()).cast(pa.decimal128(38, source.scale))
         return pc.equal(back, values.cast(back.type))
-    if pa.types.is_floating(given) and pa.types.is_floating(target):
-        back = done.cast(pa.string()).cast(given)
+    if pa.types.is_floating(source) and pa.types.is_floating(target):
+        back = converted.cast(pa.string()).cast(source)
         return pc.or_(pc.equal(back, values), pc.and_(pc.is_nan(back), pc.is_nan(values)))
-    if pa.types.is_floating(given) and pa.types.is_decimal(target):
-        return pc.equal(floats(done, pa.float64()), values.cast(pa.float64()))
-    if pa.types.is_timestamp(given) and pa.types.is_date(target):
-        return pc.equal(done.cast(pa.timestamp(given.unit)), values.cast(pa.timestamp(given.unit)))
+    if pa.types.is_floating(source) and pa.types.is_decimal(target):
+        return pc.equal(floats(converted, pa.float64()), values.cast(pa.float64()))
+    if pa.types.is_timestamp(source) and pa.types.is_date(target):
+        return pc.equal(converted.cast(pa.timestamp(source.unit)), values.cast(pa.timestamp(source.unit)))
     return pa.chunked_array([pa.repeat(True, len(values))])
 
 
 def _struct(values: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
     """Field by field: by names; by position where the query gives none, as `struct(1, 'x')`."""
-    given, target = [part.name for part in values.type], list(field.type)
-    places = {name.lower(): number for number, name in enumerate(given)}
-    unnamed = all(_UNNAMED.fullmatch(name) for name in given)
-    order = list(range(len(given))) if unnamed else [places.get(part.name.lower(), -1) for part in target]
-    if len(given) != len(target) or -1 in order:
+    source, target = [part.name for part in values.type], list(field.type)
+    places = {name.lower(): number for number, name in enumerate(source)}
+    unnamed = all(_UNNAMED.fullmatch(name) for name in source)
+    order = list(range(len(source))) if unnamed else [places.get(part.name.lower(), -1) for part in target]
+    if len(source) != len(target) or -1 in order:
         raise SqlError(
             f"A struct does not fit column {field.name}",
-            found=f"fields {', '.join(given)} for {', '.join(part.name for part in target)}",
+            found=f"fields {', '.join(source)} for {', '.join(part.name for part in target)}",
             fix="give each field a value: named_struct('name', value, …)",
         )
     parts = [cast(pc.struct_field(values, place), part) for place, part in zip(order, target, strict=True)]
@@ -140,15 +140,15 @@ def _decimal_text(values: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
     return pc.if_else(short, plain.take(pc.index_in(values, distinct)), text)
 
 
-def _fits(given: pa.DataType, target: pa.DataType) -> bool:
-    if pa.types.is_null(given):
+def _fits(source: pa.DataType, target: pa.DataType) -> bool:
+    if pa.types.is_null(source):
         return True
     if is_text(target):
-        return not (pa.types.is_nested(given) or pa.types.is_binary(given) or pa.types.is_floating(given))
+        return not (pa.types.is_nested(source) or pa.types.is_binary(source) or pa.types.is_floating(source))
     kinds = (_is_number, pa.types.is_boolean, is_text, _is_moment, pa.types.is_binary)
     for kind in (*kinds, _is_list, pa.types.is_map, pa.types.is_struct):
-        if kind(given) or kind(target):
-            return bool(kind(given) and kind(target))
+        if kind(source) or kind(target):
+            return bool(kind(source) and kind(target))
     return True  # Arrow says what does not fit
 
 

@@ -264,15 +264,15 @@ def _inserted(then: exp.Insert, target: Target, alias: str, source: pa.Schema) -
     if isinstance(then.this, exp.Star):
         return all_of(target, alias, source)
     names = [column.name for column in then.this.expressions]
-    given = then.expression.expressions if then.expression is not None else []
-    if len(names) != len(given):
+    expressions = then.expression.expressions if then.expression is not None else []
+    if len(names) != len(expressions):
         raise SqlError(
             "An INSERT of a merge does not give each column a value",
-            found=f"{len(names)} columns, {len(given)} values",
+            found=f"{len(names)} columns, {len(expressions)} values",
             fix="name as many columns as there are values",
         )
     values: dict[str, exp.Expression] = {}
-    for name, value in zip(names, given, strict=True):
+    for name, value in zip(names, expressions, strict=True):
         column = target.column(name).name
         if column in values:
             raise SqlError(f"Column {column} is named twice", found=", ".join(names), fix="name it once")

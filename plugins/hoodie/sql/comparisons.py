@@ -14,7 +14,7 @@ _GROUPED = f"{_COMPARED}_OF_ROWS"
 _REFUSED = "error('a whole number is compared with a text of another one: write it without quotes')"
 _EQUAL = "__HOODIE_EQUAL"
 _EQUAL_OF_ROWS = f"{_EQUAL}_OF_ROWS"
-_LISTED, _LISTED_FLOAT = "__HOODIE_EQUAL_OF_LIST", "__HOODIE_EQUAL_OF_FLOATS"
+_EQUAL_OF_LIST, _EQUAL_OF_FLOATS = "__HOODIE_EQUAL_OF_LIST", "__HOODIE_EQUAL_OF_FLOATS"
 _NO_WHOLE = "NOT regexp_full_match(trim(CAST({0} AS VARCHAR)), '[+-]?[0-9]+')"
 _AS_WHOLE = f"CASE WHEN {_NO_WHOLE} THEN {_REFUSED} ELSE CAST({{0}} AS HUGEINT) END"
 
@@ -42,11 +42,11 @@ def _equal(operator: str, suffix: str) -> tuple[str, str]:
 
 
 MACROS = (
-    f"CREATE MACRO {_LISTED}(x VARCHAR) AS {_AS_WHOLE.format('x')}, (x) AS x",
-    f"CREATE MACRO {_LISTED}_OF_ROWS(x) AS "
+    f"CREATE MACRO {_EQUAL_OF_LIST}(x VARCHAR) AS {_AS_WHOLE.format('x')}, (x) AS x",
+    f"CREATE MACRO {_EQUAL_OF_LIST}_OF_ROWS(x) AS "
     f"CASE WHEN typeof(x) = 'VARCHAR' AND {_NO_WHOLE.format('x')} THEN {_REFUSED} ELSE x END",
-    f"CREATE MACRO {_LISTED_FLOAT}(x VARCHAR) AS CAST(x AS DOUBLE), (x) AS x",
-    f"CREATE MACRO {_LISTED_FLOAT}_OF_ROWS(x) AS x",
+    f"CREATE MACRO {_EQUAL_OF_FLOATS}(x VARCHAR) AS CAST(x AS DOUBLE), (x) AS x",
+    f"CREATE MACRO {_EQUAL_OF_FLOATS}_OF_ROWS(x) AS x",
     *_equal("=", ""),
     *_equal("IS NOT DISTINCT FROM", "_OR_NULL"),
     f"CREATE MACRO {_COMPARED}(x BIGINT) AS {_REFUSED}, (x HUGEINT) AS {_REFUSED}, "
@@ -55,7 +55,7 @@ MACROS = (
 )
 """For sides of a comparison: DuckDB rounds the text '1.5' to the type of the other side, where Spark raises an error.
 DuckDB does not know the type of aggregates and windows in time: they have the second."""
-_WHOLE = re.compile(r"\s*[+-]?[0-9]+\s*")
+_INTEGER = re.compile(r"\s*[+-]?[0-9]+\s*")
 _NUMBER = re.compile(r"\s*[+-]?(0[xb][0-9a-f_]+|[0-9_]*\.?[0-9_]*(e[+-]?[0-9]+)?)\s*", re.IGNORECASE)
 """Texts that DuckDB reads as numbers."""
 _EQUALITIES = (exp.EQ, exp.EqualNull, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.In, exp.Nullif, exp.Case)
@@ -114,14 +114,14 @@ def _exact_equality(node: exp.Expression) -> bool:
         pairs = [(node.this, node.expression)]
     else:
         return False
-    if not any(_may_mix(one, other) for one, other in pairs):
+    if not any(_may_mix(left, right) for left, right in pairs):
         return not any(_is_no_whole_number(side) for pair in pairs for side in pair)
     if isinstance(node, exp.Case):
         node.set("this", None)
         for branch, pair in zip(node.args["ifs"], pairs, strict=True):
             branch.set("this", _equality(*pair))
         return True
-    equal = reduce(lambda one, other: exp.Or(this=one, expression=other), starmap(_equality, pairs))
+    equal = reduce(lambda left, right: exp.Or(this=left, expression=right), starmap(_equality, pairs))
     if isinstance(node, _OR_NULL):
         equal.set("this", f"{equal.this}_OR_NULL")
     if isinstance(node, exp.NEQ | exp.NullSafeNEQ):
@@ -140,20 +140,20 @@ def _exact_list(node: exp.In) -> bool:
     numbers = [number for number in numbers if isinstance(number, exp.Literal) and not number.is_string]
     if not numbers or isinstance(node.this, exp.Literal | exp.Struct | exp.Array | exp.Tuple):
         return False
-    macro = _LISTED if all(number.is_int for number in numbers) else _LISTED_FLOAT
+    macro = _EQUAL_OF_LIST if all(number.is_int for number in numbers) else _EQUAL_OF_FLOATS
     suffix = "_OF_ROWS" if node.this.find(exp.AggFunc, exp.Window) else ""
     node.set("this", exp.Anonymous(this=macro + suffix, expressions=[node.this.copy()]))
     return True
 
 
-def _equality(one: exp.Expression, other: exp.Expression) -> exp.Expression:
-    of_rows = any(side.find(exp.AggFunc, exp.Window) for side in (one, other))
-    return exp.Anonymous(this=_EQUAL_OF_ROWS if of_rows else _EQUAL, expressions=[one.copy(), other.copy()])
+def _equality(left: exp.Expression, right: exp.Expression) -> exp.Expression:
+    of_rows = any(side.find(exp.AggFunc, exp.Window) for side in (left, right))
+    return exp.Anonymous(this=_EQUAL_OF_ROWS if of_rows else _EQUAL, expressions=[left.copy(), right.copy()])
 
 
-def _may_mix(one: exp.Expression, other: exp.Expression) -> bool:
+def _may_mix(left: exp.Expression, right: exp.Expression) -> bool:
     """True where one side may be a number, and the other a text that DuckDB would round to it."""
-    sides = (one, other)
+    sides = (left, right)
     if any(isinstance(side, exp.Null | exp.Boolean | exp.Struct | exp.Array | exp.Tuple) for side in sides):
         return False
     if any(isinstance(side, exp.Literal) and side.is_string and not _is_no_whole_number(side) for side in sides):
@@ -174,6 +174,6 @@ def _is_no_whole_number(side: exp.Expression) -> bool:
         isinstance(side, exp.Literal)
         and side.is_string
         and _NUMBER.fullmatch(side.name)
-        and not _WHOLE.fullmatch(side.name)
+        and not _INTEGER.fullmatch(side.name)
         and side.name.strip()
     )

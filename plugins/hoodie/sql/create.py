@@ -57,9 +57,9 @@ def create(session: Session, statement: Statement) -> Result | None:
     return None
 
 
-def refuse_unread(session: Session, statement: Statement, rest: str) -> None:
+def refuse_unread(session: Session, statement: Statement, tail: str) -> None:
     """Raises SqlError for a CREATE TABLE or VIEW that is not understood, where the engine would forget what it makes of it."""
-    if _UNREAD.match(rest):
+    if _UNREAD.match(tail):
         _refuse_forgotten(session, statement)
 
 
@@ -79,8 +79,8 @@ def database_name(named: exp.Table) -> str:
 
 def _create_database(session: Session, tree: exp.Create) -> Result:
     name = database_name(tree.this)
-    given = tree.args.get("properties")
-    for expression in given.expressions if given is not None else ():
+    properties = tree.args.get("properties")
+    for expression in properties.expressions if properties is not None else ():
         if not isinstance(expression, exp.SchemaCommentProperty):
             raise SqlError(
                 f"A database here has no {shortened(expression.sql(dialect=DIALECT))}",
@@ -119,8 +119,8 @@ def _create_table(session: Session, tree: exp.Create) -> Result:
         _make(session, entry, declaration.create_options, schema, {} if rows is None else OF_QUERY)
     written = Result.of_message("") if rows is None else fill(session, entry, rows)
     session.catalog.remember(entry)  # when its rows are there
-    done = [f"table {name} is made at {entry.location}", _hint(declaration), written.message]
-    return replace(written, message="; ".join(filter(None, done)))
+    parts = [f"table {name} is made at {entry.location}", _hint(declaration), written.message]
+    return replace(written, message="; ".join(filter(None, parts)))
 
 
 def _check_there(entry: Entry) -> None:

@@ -114,10 +114,12 @@ class DuckEngine:
             relation: duckdb.DuckDBPyRelation | None = self._database.sql(text, params=list(parameters) or None)
             if relation is None:
                 return pa.table({})
-            whole = [n for n, kind in zip(relation.columns, relation.types, strict=True) if str(kind) == "HUGEINT"]
-            if whole:  # sums of integers, which are BIGINT in Spark
+            huge_columns = [
+                n for n, kind in zip(relation.columns, relation.types, strict=True) if str(kind) == "HUGEINT"
+            ]
+            if huge_columns:  # sums of integers, which are BIGINT in Spark
                 columns = [
-                    f'CAST("{_quoted(n)}" AS BIGINT) AS "{_quoted(n)}"' if n in whole else f'"{_quoted(n)}"'
+                    f'CAST("{_quoted(n)}" AS BIGINT) AS "{_quoted(n)}"' if n in huge_columns else f'"{_quoted(n)}"'
                     for n in relation.columns
                 ]
                 relation = relation.project(", ".join(columns))

@@ -182,9 +182,9 @@ def duckdb_text(tree: exp.Expression) -> str:
         elif isinstance(node, exp.Cast) and node.to.this in _TEXTS and not isinstance(node.this, exp.Literal):
             node.replace(_call(_TEXT, node.this))
         elif isinstance(node, exp.Ln | exp.Log):  # null where there is no logarithm
-            for of in ("this", "expression"):
-                if node.args.get(of) is not None:
-                    node.set(of, exp.Anonymous(this=_POSITIVE, expressions=[node.args[of].copy()]))
+            for argument in ("this", "expression"):
+                if node.args.get(argument) is not None:
+                    node.set(argument, exp.Anonymous(this=_POSITIVE, expressions=[node.args[argument].copy()]))
         elif isinstance(node, exp.Anonymous) and _name(node) in ("isnull", "isnotnull"):  # words of DuckDB's grammar
             nothing = exp.paren(exp.Is(this=node.expressions[0].copy(), expression=exp.null()), copy=False)
             node.replace(nothing if _name(node) == "isnull" else exp.paren(exp.Not(this=nothing), copy=False))
@@ -200,8 +200,8 @@ def _check_number(node: exp.Literal) -> None:
     if "e" in node.name.lower():
         is_refused = isinf(float(node.name))
     else:
-        whole, _, fraction = node.name.partition(".")
-        is_refused = len(whole.lstrip("0")) + len(fraction) > _DIGITS
+        integer, _, fraction = node.name.partition(".")
+        is_refused = len(integer.lstrip("0")) + len(fraction) > _DIGITS
     if is_refused:
         raise UnsupportedError(f"the number {node.name}: no type has such a value")
 

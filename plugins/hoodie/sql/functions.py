@@ -197,8 +197,8 @@ def _text_of(node: exp.Expression | None) -> str:
 
 def _ascends(node: exp.GenerateSeries) -> bool:
     first, last = node.args.get("start"), node.args.get("end")
-    whole = all(isinstance(bound, exp.Literal) and bound.is_int for bound in (first, last))
-    return whole and int(first.name) <= int(last.name)
+    integers = all(isinstance(bound, exp.Literal) and bound.is_int for bound in (first, last))
+    return integers and int(first.name) <= int(last.name)
 
 
 def _call(macro: str, *arguments: exp.Expression) -> exp.Anonymous:

@@ -48,8 +48,8 @@ class HiveCatalog:
 
     def __init__(self, uris: str, options: Mapping[str, object] | None = None) -> None:
         """The key `hoodie.datasource.hive_sync.username` of `options` names the user."""
-        given = select_keys(options or {}, [sync_keys.USERNAME])
-        self._uris, self._user = uris, resolve(given, [sync_keys.USERNAME])[sync_keys.USERNAME]
+        user_options = select_keys(options or {}, [sync_keys.USERNAME])
+        self._uris, self._user = uris, resolve(user_options, [sync_keys.USERNAME])[sync_keys.USERNAME]
         self._connection: Connection | None = None
 
     @property
@@ -75,19 +75,19 @@ class HiveCatalog:
         """Forget an empty database; `cascade`: also forget its Hudi tables. No file is deleted. Raises SqlError when it has
         tables, or tables of another format: then nothing is dropped."""
         names = self._names(name)
-        ours = self.tables(name)
+        hudi_tables = self.tables(name)
         if names and not cascade:
             raise SqlError(
                 f"Database {name} is not empty", found=_some(names), fix="drop its tables first, or say CASCADE"
             )
-        others = sorted(set(names) - {table.name for table in ours})
+        others = sorted(set(names) - {table.name for table in hudi_tables})
         if others:
             raise SqlError(
                 f"Database {name} holds tables that are not Hudi tables",
                 found=_some(others),
                 fix="drop them with the engine that created them; nothing was dropped",
             )
-        for table in ours:
+        for table in hudi_tables:
             self._drop(table)
         self._ask(f"to drop database {name}", _unless_absent(lambda client: client.drop_database(name, False, False)))
 
@@ -247,14 +247,14 @@ class HiveCatalog:
 
     def _ask(self, request: str, call: Callable[[Any], T]) -> T:
         """The metastore's answer. Raises CatalogError."""
-        for left in reversed(range(_TRIES)):
+        for tries_left in reversed(range(_TRIES)):
             try:
                 if self._connection is None:
                     self._connection = Connection.open(self._uris, "the catalog", self._user)
                 return call(self._connection.client)
             except (TTransportException, OSError) as error:
                 self.close()
-                if not left:
+                if not tries_left:
                     raise self._failed(request, error) from error
             except TException as error:
                 raise self._failed(request, error) from error

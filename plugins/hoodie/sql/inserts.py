@@ -117,51 +117,51 @@ class _Into:
 
     @classmethod
     def of(cls, tree: exp.Insert, node: exp.Table, target: Target) -> _Into:
-        given = {}
+        partition_values = {}
         for part in _partition(node):
             if isinstance(part, exp.EQ):
-                given[_partition_column(part.this.name, target)] = part.expression
+                partition_values[_partition_column(part.this.name, target)] = part.expression
             else:
                 _partition_column(part.name, target)
         named = (
             [target.column(c.name).name for c in tree.this.expressions] if isinstance(tree.this, exp.Schema) else None
         )
-        names = named if named is not None else [name for name in target.schema.names if name not in given]
-        both = [*names, *given]
+        names = named if named is not None else [name for name in target.schema.names if name not in partition_values]
+        both = [*names, *partition_values]
         if named is not None and tree.args.get("by_name"):
             raise SqlError("BY NAME, and a list of columns", found=", ".join(named), fix="leave out one of them")
         if len(set(both)) < len(both):
             raise SqlError("A column is named twice", found=", ".join(both), fix="name each once")
-        return cls(both, given, target, named is not None)
+        return cls(both, partition_values, target, named is not None)
 
-    def matched(self, given: Sequence[str]) -> Sequence[str]:
+    def matched(self, names: Sequence[str]) -> Sequence[str]:
         """The columns for those of a query. As in Hudi, names decide if they are those of the table, one for one, and the
         statement does not name columns; position decides otherwise."""
         count = len(self.names) - len(self.given)
         stored_names = {name.lower(): name for name in self.names[:count]}
-        columns = [name.lower() for name in given[:count]]
-        if self.are_named or len(given) != len(self.names) or set(columns) != set(stored_names):
+        columns = [name.lower() for name in names[:count]]
+        if self.are_named or len(names) != len(self.names) or set(columns) != set(stored_names):
             return self.names
         return [*(stored_names[name] for name in columns), *self.names[count:]]
 
-    def columns_of(self, given: Sequence[str], tree: exp.Insert) -> Sequence[str]:
+    def columns_of(self, names: Sequence[str], tree: exp.Insert) -> Sequence[str]:
         """The columns for those of a query, which are called so. Raises SqlError."""
         if tree.args.get("by_name"):
-            return self.named(given)
-        return self.names if isinstance(tree.args.get("expression"), exp.Values) else self.matched(given)
+            return self.named(names)
+        return self.names if isinstance(tree.args.get("expression"), exp.Values) else self.matched(names)
 
-    def named(self, given: Sequence[str]) -> list[str]:
+    def named(self, columns: Sequence[str]) -> list[str]:
         """For BY NAME: the columns that the rows' own columns are for. Raises SqlError."""
-        before = given[: len(given) - len(self.given)]
+        before = columns[: len(columns) - len(self.given)]
         names = [*(str(self.target.column(name).name) for name in before), *self.given]
         if len(set(names)) < len(names):
             raise SqlError("A column is named twice", found=", ".join(names), fix="name each once")
         return names
 
 
-def completed(query: exp.Expression, given: Mapping[str, exp.Expression]) -> exp.Expression:
+def completed(query: exp.Expression, values: Mapping[str, exp.Expression]) -> exp.Expression:
     """The query, with the values that PARTITION gives as its last columns."""
-    return exp.select("*", *given.values()).from_(query.copy().subquery("given")) if given else query
+    return exp.select("*", *values.values()).from_(query.copy().subquery("given")) if values else query
 
 
 def _query(tree: exp.Insert) -> exp.Query:

@@ -25,16 +25,16 @@ def refuse_collisions(session: Session, dataset: HoodieDataset, target: Target, 
     rows = keyed.marked(INSERTED)
     if rows.is_empty():
         return
-    given, stored = {_NEW: rows}, target.node.copy()
+    row_sets, stored = {_NEW: rows}, target.node.copy()
     stored.set("alias", exp.TableAlias(this=_quoted(_STORED)))
     if target.properties.virtual_keys:  # no column has them
         columns = exp.select(*(exp.column(_quoted(name)) for name in keys.columns)).from_(target.node.copy())
-        given[_STORED] = session.rows(columns, [dataset]).keyed(keys)
+        row_sets[_STORED] = session.rows(columns, [dataset]).keyed(keys)
         stored = exp.to_table(_STORED)
     same = [_column(name, _NEW).eq(_column(name, _STORED)) for name in keys.names]
     query = exp.select(*(_column(name, _NEW) for name in keys.columns)).from_(exp.to_table(_NEW))
     query = query.join(stored, on=exp.and_(*same)).limit(1)
-    for row in session.rows(query, [dataset], given).fetched().to_pylist():
+    for row in session.rows(query, [dataset], row_sets).fetched().to_pylist():
         raise SqlError(
             "A merge would insert a row under a key that the table has, and overwrite the row that is there",
             found=", ".join(f"{name}={value!r:.50}" for name, value in row.items()),
@@ -48,10 +48,10 @@ def may_collide(tree: exp.Merge, target: Target, source: pa.Schema, keyed: Rows,
     using = tree.args["using"]
     compared = compared_keys(tree.args["on"], target, using.alias_or_name, source, keys)
     for values in inserted_values(tree, target, source):
-        for ours, theirs in compared.items():
-            value = values[target.column(ours).name]
-            given = value.name.lower() if isinstance(value, exp.Column) and not value.db else None
-            if given != theirs or value.table.lower() not in ("", using.alias_or_name.lower()):
+        for target_key, source_column in compared.items():
+            value = values[target.column(target_key).name]
+            column = value.name.lower() if isinstance(value, exp.Column) and not value.db else None
+            if column != source_column or value.table.lower() not in ("", using.alias_or_name.lower()):
                 return True
     return not compared or not keyed.marked(AMBIGUOUS).is_empty()
 

@@ -41,9 +41,9 @@ class _Request:
     options: dict[str, object]
 
     @classmethod
-    def of(cls, session: Session, name: str, given: dict[str, object]) -> _Request:
+    def of(cls, session: Session, name: str, options: dict[str, object]) -> _Request:
         entry = session.entry(exp.to_table(name, dialect=DIALECT))
-        return cls(session.open(entry), {**session.write_options(entry), **given})
+        return cls(session.open(entry), {**session.write_options(entry), **options})
 
 
 def vacuum(session: Session, text: str, *, dry: bool = False) -> Result:
@@ -52,15 +52,15 @@ def vacuum(session: Session, text: str, *, dry: bool = False) -> Result:
     Raises SqlError for another text, and what a clean raises, such as DeleteCapError.
     """
     match = _read(_VACUUM, text, "VACUUM t [RETAIN n HOURS] [DRY RUN]")
-    given: dict[str, object] = {}
+    options: dict[str, object] = {}
     if match["hours"] is not None:
-        given = {clean_keys.POLICY.name: _HOURS, clean_keys.HOURS_RETAINED.name: match["hours"]}
-    request = _Request.of(session, match["table"], given)
+        options = {clean_keys.POLICY.name: _HOURS, clean_keys.HOURS_RETAINED.name: match["hours"]}
+    request = _Request.of(session, match["table"], options)
     plan = request.table.explain(CLEAN, request.options)
     if dry or match["dry"]:
         return _plan("clean", plan)
     message, _ = CLEAN.report(request.table.run(CLEAN, request.options))
-    return _done("clean", plan, message)
+    return _executed("clean", plan, message)
 
 
 def optimize(session: Session, text: str, *, dry: bool = False) -> Result:
@@ -70,12 +70,12 @@ def optimize(session: Session, text: str, *, dry: bool = False) -> Result:
     Raises SqlError for another text, and what the service raises.
     """
     match = _read(_OPTIMIZE, text, "OPTIMIZE t [ZORDER BY (column, …)]")
-    given: dict[str, object] = {}
+    options: dict[str, object] = {}
     if match["columns"] is not None:
         columns = ",".join(name.strip(" `") for name in match["columns"].split(","))
-        given = {clustering_keys.SORT_COLUMNS.name: columns, clustering_keys.LAYOUT.name: clustering_keys.Z_ORDER}
-    request = _Request.of(session, match["table"], given)
-    if request.table.state().properties.is_merge_on_read and not given:
+        options = {clustering_keys.SORT_COLUMNS.name: columns, clustering_keys.LAYOUT.name: clustering_keys.Z_ORDER}
+    request = _Request.of(session, match["table"], options)
+    if request.table.state().properties.is_merge_on_read and not options:
         return _scheduled(request, "compact", COMPACTION, dry=dry)
     return _scheduled(request, "cluster", CLUSTERING, dry=dry)
 
@@ -90,7 +90,7 @@ def _scheduled(request: _Request, name: str, service: Scheduled[Any, Any], *, dr
     times = [instant.time for instant in waiting(table.state(), service)]
     for time in times:
         table.run(service, options, time=time)
-    return _done(name, plan, f"carried out {', '.join(times)}" if times else "nothing was changed")
+    return _executed(name, plan, f"carried out {', '.join(times)}" if times else "nothing was changed")
 
 
 def _read(pattern: re.Pattern[str], text: str, form: str) -> dict[str, Any]:
@@ -104,7 +104,7 @@ def _plan(name: str, plan: Decision[Any]) -> Result:
     return Result.of_message(plan.as_text(name))
 
 
-def _done(name: str, plan: Decision[Any], message: str) -> Result:
+def _executed(name: str, plan: Decision[Any], message: str) -> Result:
     """The lines of the plan, without the last, which says that nothing was changed."""
     return Result.of_message("\n".join([*_lines(name, plan), f"{name}: {message}"]))
 

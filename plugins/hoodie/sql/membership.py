@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
-_KEPT = (exp.Paren, exp.Connector, exp.Not)
+_LOGICAL = (exp.Paren, exp.Connector, exp.Not)
 
 
 def membership_value(node: exp.Expression) -> None:
@@ -19,7 +19,7 @@ def membership_value(node: exp.Expression) -> None:
     while isinstance(top.parent, exp.Not | exp.Paren):
         top = top.parent
     place, negated = top, False
-    while isinstance(place.parent, _KEPT):
+    while isinstance(place.parent, _LOGICAL):
         place = place.parent
         negated = negated or isinstance(place, exp.Not)
     if _is_condition(place):

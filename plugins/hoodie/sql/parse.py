@@ -133,13 +133,13 @@ def _is_open(text: str) -> bool:
     return False
 
 
-def bound(given: Sequence[Statement], parameters: Sequence[object]) -> list[Statement]:
+def bound(statements: Sequence[Statement], parameters: Sequence[object]) -> list[Statement]:
     """The statements with the values of `parameters` in place of each `?`, in the order in which they are written.
 
     Raises SqlError when there are more or fewer of them, or for a value that no literal can be made of.
     """
     _check_sequence(parameters)
-    places = [_places(statement.tree) for statement in given]
+    places = [_places(statement.tree) for statement in statements]
     count = sum(map(len, places))
     if count != len(parameters):
         raise SqlError(
@@ -147,22 +147,22 @@ def bound(given: Sequence[Statement], parameters: Sequence[object]) -> list[Stat
             found=f"{len(parameters)} for {count} times `?`",
             fix="give one value for each",
         )
-    rest, result = list(parameters), []
-    for statement, here in zip(given, places, strict=True):
-        values, rest = tuple(rest[: len(here)]), rest[len(here) :]
-        for node, value in zip(here, values, strict=True):
+    remaining, result = list(parameters), []
+    for statement, nodes in zip(statements, places, strict=True):
+        values, remaining = tuple(remaining[: len(nodes)]), remaining[len(nodes) :]
+        for node, value in zip(nodes, values, strict=True):
             node.replace(_literal(value))
         result.append(replace(statement, parameters=values))
     return result
 
 
-def multiplied(statement: Statement, given: Sequence[Sequence[object]]) -> Statement:
-    """An INSERT of one row of VALUES, as one with a row for each of `given`, bound to its values.
+def multiplied(statement: Statement, rows_of_values: Sequence[Sequence[object]]) -> Statement:
+    """An INSERT of one row of VALUES, as one with a row for each of `rows_of_values`, bound to its values.
 
     Raises SqlError for values that do not keep their digits beside each other: rows of VALUES have one type a column.
     """
     count = len(_places(statement.tree))
-    for token in given:
+    for token in rows_of_values:
         _check_sequence(token)
         if len(token) != count:
             raise SqlError(
@@ -170,15 +170,15 @@ def multiplied(statement: Statement, given: Sequence[Sequence[object]]) -> State
                 found=f"{len(token)} for {count} times `?`",
                 fix="give each row one value for each; nothing was written",
             )
-    for place, column in enumerate(zip(*given, strict=True)):
+    for place, column in enumerate(zip(*rows_of_values, strict=True)):
         _refuse_mixed(place, column)
     tree = statement.tree.copy()
     (row,) = tree.expression.expressions
-    rows = [row.copy() for _ in given]
+    rows = [row.copy() for _ in rows_of_values]
     for number, node in enumerate(node for row in rows for node in _places(row)):
         node.set("this", _place(number))
     tree.expression.set("expressions", rows)
-    return bound([replace(statement, tree=tree)], [value for row in given for value in row])[0]
+    return bound([replace(statement, tree=tree)], [value for row in rows_of_values for value in row])[0]
 
 
 def _check_sequence(parameters: object) -> None:
@@ -194,10 +194,10 @@ def _check_sequence(parameters: object) -> None:
 def _refuse_mixed(place: int, column: Sequence[object]) -> None:
     """Numbers beside floats become floats, yes and no beside numbers become numbers, and decimals have one scale."""
     kinds = {kind for value in column if (kind := next((k for k in _NUMBERS if isinstance(value, k)), None))}
-    whole = max((abs(value) for value in column if isinstance(value, int)), default=0)
+    greatest_integer = max((abs(value) for value in column if isinstance(value, int)), default=0)
     decimals = [value for value in column if isinstance(value, Decimal) and value.is_finite()]
     digits = max(map(_whole_digits, decimals), default=0) + max(map(_scale, decimals), default=0)
-    inexact = float in kinds and (Decimal in kinds or whole > _EXACT_FLOAT)
+    inexact = float in kinds and (Decimal in kinds or greatest_integer > _EXACT_FLOAT)
     if (len(kinds) > 1 and (bool in kinds or inexact)) or digits > _DECIMAL_DIGITS:
         raise SqlError(
             f"The values for `?` number {place + 1} do not fit into one column unchanged",
@@ -231,9 +231,9 @@ def _literal(value: object) -> exp.Expression:
     if isinstance(value, bytes | bytearray | memoryview):
         return exp.Unhex(this=exp.Literal.string(bytes(value).hex()))
     if isinstance(value, Decimal) and value.is_finite():
-        scale, whole = _scale(value), _whole_digits(value)
-        if whole + scale <= _DECIMAL_DIGITS:
-            return exp.cast(exp.Literal.string(f"{value:f}"), f"decimal({max(1, whole + scale)}, {scale})")
+        scale, digits = _scale(value), _whole_digits(value)
+        if digits + scale <= _DECIMAL_DIGITS:
+            return exp.cast(exp.Literal.string(f"{value:f}"), f"decimal({max(1, digits + scale)}, {scale})")
     elif value is None or isinstance(value, bool | int | str | datetime.date | datetime.time):
         return exp.convert(value)
     raise SqlError(
@@ -260,8 +260,8 @@ def parsed(text: str) -> exp.Expression:
         return exp.Command(this=route[1].upper(), expression=exp.Literal.string(text))
     if _CREATE.match(text.strip()):
         text = _with_short_format(text)
-    if whole := _TABLE.fullmatch(text.strip()):
-        text = f"SELECT * FROM {whole[1]}"
+    if match := _TABLE.fullmatch(text.strip()):
+        text = f"SELECT * FROM {match[1]}"
     called = _CALL.fullmatch(text.strip())
     try:
         if called:

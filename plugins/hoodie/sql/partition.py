@@ -61,10 +61,10 @@ def partition_casts(
     (row,) = session.rows(exp.select(*columns)).fetched().to_pylist()
     results = iter(row.values())
     for name, value in values.items():
-        given, written, same = next(results), next(results), next(results)
+        value_text, written, same = next(results), next(results), next(results)
         if _is_null(value):
             continue
-        if given is None or not _is_kept(target.column(name).type, given, written, same):
+        if value_text is None or not _is_kept(target.column(name).type, value_text, written, same):
             raise SqlError(
                 f"A value cannot be stored in partition column {name} of type {_type(target, name)}",
                 found=value.sql(dialect=DIALECT),
@@ -99,15 +99,15 @@ def _try_cast(node: exp.Expression, kind: str) -> exp.TryCast:
     return exp.TryCast(this=node.copy(), to=exp.DataType.build(kind, dialect=DIALECT), safe=True)
 
 
-def _is_kept(kind: pa.DataType, given: str, written: str | None, same: bool) -> bool:
+def _is_kept(kind: pa.DataType, text: str, written: str | None, same: bool) -> bool:
     """Return whether the text `written` of a cast value has the digits that were given, all of them."""
     if written is None or not same:
         return False
     try:
         if pa.types.is_floating(kind):  # 0.1 is the same as FLOAT and DOUBLE
-            return float(given) == float(written) or given.lower() == written.lower()
+            return float(text) == float(written) or text.lower() == written.lower()
         exact = pa.types.is_integer(kind) or pa.types.is_decimal(kind)
-        return not exact or Decimal(given) == Decimal(written)
+        return not exact or Decimal(text) == Decimal(written)
     except (ValueError, InvalidOperation):
         return False
 

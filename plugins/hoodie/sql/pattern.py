@@ -26,14 +26,14 @@ def escaped_like(node: exp.Like | exp.ILike) -> None:
 
 def _spread(node: exp.Like | exp.ILike) -> None:
     """LIKE ANY and LIKE ALL become a LIKE for each pattern."""
-    given = node.expression.this
-    patterns = given.expressions if isinstance(given, exp.Tuple) else [given.unnest()]
+    operand = node.expression.this
+    patterns = operand.expressions if isinstance(operand, exp.Tuple) else [operand.unnest()]
     negate = bool(node.args.get("negate"))
     parts = [type(node)(this=node.this.copy(), expression=pattern.copy(), negate=negate) for pattern in patterns]
     join = exp.or_ if isinstance(node.expression, exp.Any) else exp.and_
-    whole = exp.paren(join(*parts), copy=False)
-    node.replace(whole)
-    for part in list(whole.find_all(exp.Like, exp.ILike)):
+    condition = exp.paren(join(*parts), copy=False)
+    node.replace(condition)
+    for part in list(condition.find_all(exp.Like, exp.ILike)):
         _escape(part)
 
 

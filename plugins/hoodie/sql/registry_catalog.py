@@ -28,11 +28,11 @@ class ListedTables:
 
     def create_database(self, name: str) -> None:
         """Raises SqlError."""
-        raise self._kept(f"Database {name} is not made")
+        raise self._read_only(f"Database {name} is not made")
 
     def drop_database(self, name: str, *, cascade: bool = False) -> None:
         """Raises SqlError."""
-        raise self._kept(f"Database {name} is not dropped")
+        raise self._read_only(f"Database {name} is not dropped")
 
     def place_of(self, database: str) -> str:
         """The file."""
@@ -66,24 +66,24 @@ class ListedTables:
 
     def remember(self, entry: Entry) -> None:
         """Raises SqlError."""
-        raise self._kept(f"Table {entry.name} is not entered")
+        raise self._read_only(f"Table {entry.name} is not entered")
 
     def change(self, entry: Entry) -> None:
         """Raises SqlError."""
-        raise self._kept(f"The options of table {entry.name} are not changed")
+        raise self._read_only(f"The options of table {entry.name} are not changed")
 
     def rename(self, entry: Entry, name: TableName) -> None:
         """Raises SqlError."""
-        raise self._kept(f"Table {entry.name} is not renamed")
+        raise self._read_only(f"Table {entry.name} is not renamed")
 
     def drop(self, entry: Entry) -> None:
         """Raises SqlError."""
-        raise self._kept(f"Table {entry.name} is not dropped")
+        raise self._read_only(f"Table {entry.name} is not dropped")
 
     def close(self) -> None:
         """It holds nothing."""
 
-    def _kept(self, title: str) -> SqlError:
+    def _read_only(self, title: str) -> SqlError:
         return SqlError(
             title,
             found=f"the tables are those of {self._path}, which SQL does not change",

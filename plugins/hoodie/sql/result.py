@@ -12,7 +12,7 @@ from hoodie.display import Shown, Shows
 from hoodie.errors import SqlError
 from hoodie.model.outcome import ServiceOutcome
 
-_SHOWN = 20
+_MOST_SHOWN = 20
 
 
 @dataclass(frozen=True, repr=False)
@@ -39,7 +39,7 @@ class Result(Shows):
         """The first rows as a table."""
         if self.message is not None:
             return Shown(f"Result({self.message})")
-        first = self.table.slice(0, _SHOWN)
+        first = self.table.slice(0, _MOST_SHOWN)
         line = f"Result({self.table.num_rows:,} rows)"
         rows = [tuple(str(value) for value in row) for row in python_rows(first)]
         return Shown(line, columns=tuple(self.table.column_names), rows=rows)

@@ -36,8 +36,8 @@ class RowKeys:
     def of(cls, properties: TableProperties, options: dict[str, str]) -> RowKeys:
         """Raises ConfigError for options that contradict the table."""
         index = resolve(select_keys(options, [INDEX_TYPE]), [INDEX_TYPE])[INDEX_TYPE]
-        given = resolve(select_keys(options, CREATE_KEYS), CREATE_KEYS)
-        return cls(with_keygen_options(properties, given), index in GLOBAL_TYPES)
+        resolved = resolve(select_keys(options, CREATE_KEYS), CREATE_KEYS)
+        return cls(with_keygen_options(properties, resolved), index in GLOBAL_TYPES)
 
     @property
     def names(self) -> tuple[str, ...]:

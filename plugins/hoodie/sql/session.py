@@ -99,45 +99,45 @@ class Session:
         return named + [self.about(function) for function in table_functions(query)]
 
     def rows(
-        self, query: exp.Expression, opened: Iterable[HoodieDataset] = (), given: Mapping[str, Rows] | None = None
+        self, query: exp.Expression, opened: Iterable[HoodieDataset] = (), row_sets: Mapping[str, Rows] | None = None
     ) -> Rows:
-        """The rows of a query. `opened` are tables as the statement looked at them before: it sees them in that state. `given`
+        """The rows of a query. `opened` are tables as the statement looked at them before: it sees them in that state. `row_sets`
         are rows of other queries, by the names that the query has for them.
 
         Tables have their meta columns where the query names one. A file may go while the engine reads: the query then is run
-        again on the tables of that moment. Raises StaleSnapshotError where that would mix states: with `opened` or `given`.
+        again on the tables of that moment. Raises StaleSnapshotError where that would mix states: with `opened` or `row_sets`.
         """
-        seen, macros = tuple(opened), given or {}
+        datasets, macros = tuple(opened), row_sets or {}
         try:
-            return self._rows(query, seen, macros)
+            return self._rows(query, datasets, macros)
         except StaleSnapshotError as error:
-            if seen or macros:
+            if datasets or macros:
                 raise
             _log.info("Asked again: %s", error)
         return self._rows(query, (), {})
 
-    def _rows(self, query: exp.Expression, opened: Iterable[HoodieDataset], given: Mapping[str, Rows]) -> Rows:
-        return self.engine.query(query, self.sources(query, opened, given))
+    def _rows(self, query: exp.Expression, opened: Iterable[HoodieDataset], row_sets: Mapping[str, Rows]) -> Rows:
+        return self.engine.query(query, self.sources(query, opened, row_sets))
 
     def sources(
-        self, query: exp.Expression, opened: Iterable[HoodieDataset] = (), given: Mapping[str, Rows] | None = None
+        self, query: exp.Expression, opened: Iterable[HoodieDataset] = (), row_sets: Mapping[str, Rows] | None = None
     ) -> list[NamedSource]:
         """The tables of a query, as they are now, for the engine; arguments as those of `rows`. Raises HoodieError."""
         before = {identity(dataset.state.storage.base_path): dataset for dataset in opened}
         meta = any(column.name.lower() in META_COLUMNS for column in query.find_all(exp.Column))
         sources = list[NamedSource]()
         for table in tables_read(query):
-            if given and table.name in given:
-                sources.append((table, given[table.name]))
+            if row_sets and table.name in row_sets:
+                sources.append((table, row_sets[table.name]))
             elif self.is_known(table):
                 entry = self.entry(table)
                 moment = moment_of(table)
-                here = before.get(identity(entry.location)) if moment is None else None
-                if here is None or meta or entry.read_optimized:
-                    state = None if here is None else here.state
+                opened_table = before.get(identity(entry.location)) if moment is None else None
+                if opened_table is None or meta or entry.read_optimized:
+                    state = None if opened_table is None else opened_table.state
                     snapshot = Snapshot(moment, entry.read_optimized)
-                    here = HoodieDataset(self.open(entry), snapshot, state=state, meta_columns=meta)
-                sources.append((table, here))
+                    opened_table = HoodieDataset(self.open(entry), snapshot, state=state, meta_columns=meta)
+                sources.append((table, opened_table))
         sources += [
             (function.node, function.source(self.open(self.about(function)))) for function in table_functions(query)
         ]

@@ -86,13 +86,13 @@ def _check_tables(session: Session, query: exp.Expression) -> None:
 def _create(session: Session, statement: Statement) -> Result:
     if isinstance(statement.tree.expression, exp.Query):
         refuse_failed_casts(session, statement.tree.expression)
-    made = create(session, statement)
-    return _untouched(session, statement) if made is None else made
+    result = create(session, statement)
+    return _untouched(session, statement) if result is None else result
 
 
 def _drop(session: Session, statement: Statement) -> Result:
     tree = statement.tree
-    done = []
+    messages = []
     if tree.args["kind"] in ("DATABASE", "SCHEMA"):
         name = database_name(tree.args["tables"][0])
         if name == DEFAULT_DATABASE:
@@ -116,8 +116,8 @@ def _drop(session: Session, statement: Statement) -> Result:
         files = (
             "and its files are" if entry.managed else f"is forgotten; its files stay at {entry.location}, the name is"
         )
-        done.append(f"table {entry.name} {files} gone")
-    return Result.of_message("; ".join(done))
+        messages.append(f"table {entry.name} {files} gone")
+    return Result.of_message("; ".join(messages))
 
 
 def _dropped(session: Session, tree: exp.Drop) -> list[Entry]:
@@ -198,9 +198,9 @@ def _truncate(session: Session, statement: Statement) -> Result:
         if len(entries) > 1:
             raise SqlError("TRUNCATE … PARTITION names several tables", fix="name one; nothing was changed")
         return empty_partitions(session, entries[0], clause, nodes[0])
-    done = [write_message(session.open(entry).truncate(session.write_options(entry))) for entry in entries]
-    services = tuple(service for result in done for service in result.services)
-    return replace(Result.of_message("; ".join(str(result.message) for result in done)), services=services)
+    results = [write_message(session.open(entry).truncate(session.write_options(entry))) for entry in entries]
+    services = tuple(service for result in results for service in result.services)
+    return replace(Result.of_message("; ".join(str(result.message) for result in results)), services=services)
 
 
 def _set(session: Session, statement: Statement) -> Result:
@@ -212,23 +212,23 @@ def _set(session: Session, statement: Statement) -> Result:
 
 
 def _command(session: Session, statement: Statement) -> Result:
-    word, rest = statement.tree.name.upper(), statement.tree.args.get("expression")
-    if word == "CALL" and rest is not None:
-        return call_procedure(session, rest)
-    if word == "EXPLAIN" and rest is not None:
-        return explain(session, rest)
-    if word in MAINTENANCE and rest is not None:
-        return MAINTENANCE[word](session, rest.name)
-    shown = None
-    if word == "SHOW" and rest is not None:
-        shown = show(session, rest.name)
+    word, argument = statement.tree.name.upper(), statement.tree.args.get("expression")
+    if word == "CALL" and argument is not None:
+        return call_procedure(session, argument)
+    if word == "EXPLAIN" and argument is not None:
+        return explain(session, argument)
+    if word in MAINTENANCE and argument is not None:
+        return MAINTENANCE[word](session, argument.name)
+    result = None
+    if word == "SHOW" and argument is not None:
+        result = show(session, argument.name)
     elif word == "DESCRIBE":
-        shown = describe_column(session, statement.text)
+        result = describe_column(session, statement.text)
     elif word == "ALTER":
-        shown = alter_table(session, statement)
-    elif word == "CREATE" and rest is not None:
-        refuse_unread(session, statement, str(rest))
-    return _untouched(session, statement) if shown is None else shown
+        result = alter_table(session, statement)
+    elif word == "CREATE" and argument is not None:
+        refuse_unread(session, statement, str(argument))
+    return _untouched(session, statement) if result is None else result
 
 
 _KINDS: dict[type[exp.Expression], Callable[[Session, Statement], Result]] = {

@@ -39,11 +39,11 @@ def element_place(node: exp.Expression) -> None:
         raise UnsupportedError("x[i] by an aggregate: compute it in a query around this one")
     kind = exp.Anonymous(this="typeof", expressions=[node.this.copy()])
     is_map = exp.Like(this=kind, expression=exp.Literal.string("MAP(%"))
-    given = [place.copy(), is_map]
+    arguments = [place.copy(), is_map]
     if offset is None:
-        node.set("expressions", [exp.Anonymous(this=_PLACE, expressions=given)])
+        node.set("expressions", [exp.Anonymous(this=_PLACE, expressions=arguments)])
         return
     macro = _TRIED if node.args.get("safe") else _NUMBERED
     size = exp.Anonymous(this="cardinality", expressions=[node.this.copy()])
     node.set("offset", None)
-    node.set("expressions", [exp.Anonymous(this=macro, expressions=[*given, size])])
+    node.set("expressions", [exp.Anonymous(this=macro, expressions=[*arguments, size])])

@@ -87,12 +87,12 @@ def _inner(values: pa.ChunkedArray, path: list[str]) -> pa.ChunkedArray:
     return pc.struct_field(values, path) if path else values
 
 
-def _refuse_moved(stored: pa.ChunkedArray, given: pa.ChunkedArray, column: str, table: str) -> None:
-    same = pc.fill_null(pc.equal(stored, given), False)
-    place = pc.index(pc.or_(same, pc.and_(pc.is_null(stored), pc.is_null(given))), False).as_py()
+def _refuse_moved(stored: pa.ChunkedArray, assigned: pa.ChunkedArray, column: str, table: str) -> None:
+    same = pc.fill_null(pc.equal(stored, assigned), False)
+    place = pc.index(pc.or_(same, pc.and_(pc.is_null(stored), pc.is_null(assigned))), False).as_py()
     if place >= 0:
         raise SqlError(
             f"Column {column} is part of the keys of table {table}, which a row keeps",
-            found=f"{stored[place].as_py()!r:.50} set to {given[place].as_py()!r:.50}",
+            found=f"{stored[place].as_py()!r:.50} set to {assigned[place].as_py()!r:.50}",
             fix="delete the row, and insert one with the other key",
         )

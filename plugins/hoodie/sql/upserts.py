@@ -25,8 +25,8 @@ def upsert_query(tree: exp.Merge, target: Target, source: pa.Schema, keys: RowKe
         return None
     if any(map(pa.types.is_floating, names.values())):  # 0.0 equals -0.0, which is another key
         return None
-    given = {name.lower(): source.field(name).type for name in source.names if source.names.count(name) == 1}
-    if any(given.get(field.name.lower()) != field.type for field in target.schema):
+    source_types = {name.lower(): source.field(name).type for name in source.names if source.names.count(name) == 1}
+    if any(source_types.get(field.name.lower()) != field.type for field in target.schema):
         return None
     values = all_of(target, alias, source)
     columns = [value.as_(exp.to_identifier(name, quoted=True)) for name, value in values.items()]

@@ -58,9 +58,9 @@ class Warehouse:
                 fix="drop its tables first, or say CASCADE",
             )
         entries = [entry for entry in map(self.find, tables) if entry is not None]
-        ours = {self._place(entry.name) for entry in entries if entry.managed}
+        managed_folders = {self._place(entry.name) for entry in entries if entry.managed}
         listing = self._storage.list(_folder(name))
-        others = sorted({*listing.folders, *(file.path for file in listing.files)} - ours)
+        others = sorted({*listing.folders, *(file.path for file in listing.files)} - managed_folders)
         if others:
             raise SqlError(
                 f"The folder of database {name} has other content than tables of this catalog",

@@ -26,9 +26,9 @@ def call_procedure(session: Session, called: exp.Expression) -> Result:
 
     Raises SqlError for a procedure or parameter that is not there, or a value that does not fit, and what the procedure raises.
     """
-    name, given = _read(called)
+    name, arguments = _read(called)
     procedure = _procedure(name)
-    call = Call(session, procedure, _bound(procedure, given))
+    call = Call(session, procedure, _bound(procedure, arguments))
     rows: Iterable[tuple[Any, ...]] = procedure.run(call)
     condition, most = call.arguments.get(FILTER.name), call.arguments.get("limit")
     if not condition and most is not None and most >= 0:
@@ -66,11 +66,11 @@ def _procedure(name: str) -> Procedure:
     )
 
 
-def _bound(procedure: Procedure, given: Sequence[exp.Expression]) -> dict[str, Any]:
+def _bound(procedure: Procedure, arguments: Sequence[exp.Expression]) -> dict[str, Any]:
     """A value for each parameter: by its name, or by its place."""
     by_name = {parameter.name.lower(): parameter for parameter in procedure.parameters}
     values: dict[str, Any] = {}
-    for place, argument in enumerate(given):
+    for place, argument in enumerate(arguments):
         if isinstance(argument, exp.Kwarg):
             parameter = by_name.get(argument.this.name.lower())
             if parameter is None:
@@ -79,7 +79,9 @@ def _bound(procedure: Procedure, given: Sequence[exp.Expression]) -> dict[str, A
             parameter = procedure.parameters[place]
         else:
             raise SqlError(
-                f"{procedure.name} is given {len(given)} values", found=_signature(procedure), fix="leave out the rest"
+                f"{procedure.name} is given {len(arguments)} values",
+                found=_signature(procedure),
+                fix="leave out the rest",
             )
         if parameter.name in values:
             raise SqlError(f"The parameter {parameter.name} of {procedure.name} is given twice", fix="give it once")
@@ -105,12 +107,12 @@ def _unknown(procedure: Procedure, name: str, parameters: Mapping[str, Parameter
     )
 
 
-def _value(procedure: Procedure, parameter: Parameter, given: exp.Expression) -> Any:
+def _value(procedure: Procedure, parameter: Parameter, argument: exp.Expression) -> Any:
     """A literal as the parameter has it; texts of numbers and of true and false are taken, too."""
-    if isinstance(given, exp.Null):
+    if isinstance(argument, exp.Null):
         return None
-    negative = isinstance(given, exp.Neg)
-    literal = given.this if negative else given
+    negative = isinstance(argument, exp.Neg)
+    literal = argument.this if negative else argument
     word = str(literal.this).lower() if isinstance(literal, exp.Boolean) else literal.name
     if not isinstance(literal, exp.Literal | exp.Boolean) or (negative and literal.is_string):
         word = None
@@ -123,7 +125,7 @@ def _value(procedure: Procedure, parameter: Parameter, given: exp.Expression) ->
         return pa.scalar(text.strip()).cast(parameter.kind).as_py()
     except (ValueError, pa.ArrowException) as error:
         raise SqlError(
-            f"The parameter {parameter.name} of {procedure.name} cannot be {given.sql(dialect=DIALECT):.100}",
+            f"The parameter {parameter.name} of {procedure.name} cannot be {argument.sql(dialect=DIALECT):.100}",
             fix=f"give a literal of type {sql_type(parameter.kind).lower()}",
         ) from error
 

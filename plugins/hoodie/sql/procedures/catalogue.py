@@ -64,8 +64,8 @@ def _help(call: Call) -> Iterator[tuple[str]]:
         f"\t{p.name}\t{sql_type(p.kind).lower()}\t{'required' if p.required else p.default}"
         for p in procedure.parameters
     ]
-    given = [f"\t{field.name}\t{sql_type(field.type).lower()}" for field in procedure.result]
-    yield ("\n".join([procedure.does, "parameters:", *accepted, "outputType:", *given]),)
+    outputs = [f"\t{field.name}\t{sql_type(field.type).lower()}" for field in procedure.result]
+    yield ("\n".join([procedure.does, "parameters:", *accepted, "outputType:", *outputs]),)
 
 
 _HELP = Procedure(

@@ -38,20 +38,20 @@ def _run(call: Call) -> Iterator[tuple[Any, ...]]:
         raise SqlError(
             f"The cleaner has no trigger {call['trigger_strategy']:.100}", fix=f"leave it out, or say {_AFTER_COMMITS}"
         )
-    given = {
+    options = {
         keys.POLICY.name: call["clean_policy"],
         keys.COMMITS_RETAINED.name: call["retain_commits"],
         keys.HOURS_RETAINED.name: call["hours_retained"],
         keys.FILE_VERSIONS_RETAINED.name: call["file_versions_retained"],
         keys.TRIGGER_COMMITS.name: call["trigger_max_commits"],
     }
-    for done in call.table.run(CLEAN, call.options(given)).results:
-        kept = str(done.earliest_to_retain)
-        yield str(done.start), done.millis, _count(done), kept, "{}", _VERSION
+    for clean_result in call.table.run(CLEAN, call.options(options)).results:
+        earliest = str(clean_result.earliest_to_retain)
+        yield str(clean_result.start), clean_result.millis, _count(clean_result), earliest, "{}", _VERSION
 
 
-def _count(done: CleanResult) -> int:
-    return sum(map(len, done.deleted.values()))
+def _count(clean_result: CleanResult) -> int:
+    return sum(map(len, clean_result.deleted.values()))
 
 
 def _results(call: Call) -> Iterator[tuple[Instant, CleanResult]]:
@@ -65,23 +65,30 @@ def _results(call: Call) -> Iterator[tuple[Instant, CleanResult]]:
                 yield instant, call.state.archive.clean_result(instant)
 
 
-def _head(instant: Instant, done: CleanResult) -> tuple[str, str | None, str, str]:
+def _head(instant: Instant, clean_result: CleanResult) -> tuple[str, str | None, str, str]:
     completed = str(instant.completion_time) if instant.completion_time is not None else None
-    return str(instant.time), completed, str(instant.action), str(done.start)
+    return str(instant.time), completed, str(instant.action), str(clean_result.start)
 
 
 def _cleans(call: Call) -> Iterator[tuple[Any, ...]]:
-    for instant, done in _results(call):
-        marks = str(done.earliest_to_retain), str(done.last_completed)
-        yield *_head(instant, done), done.millis, _count(done), *marks, _VERSION
+    for instant, clean_result in _results(call):
+        marks = str(clean_result.earliest_to_retain), str(clean_result.last_completed)
+        yield *_head(instant, clean_result), clean_result.millis, _count(clean_result), *marks, _VERSION
 
 
 def _partitions(call: Call) -> Iterator[tuple[Any, ...]]:
-    for instant, done in _results(call):
-        for partition in sorted({*done.deleted, *done.failed}):
-            deleted, left = len(done.deleted.get(partition, ())), len(done.failed.get(partition, ()))
-            counts = (deleted + left, deleted, left, False)
-            yield *_head(instant, done), partition, done.policy, *counts, done.millis, _count(done)
+    for instant, result in _results(call):
+        for partition in sorted({*result.deleted, *result.failed}):
+            deleted, failed = len(result.deleted.get(partition, ())), len(result.failed.get(partition, ()))
+            counts = (deleted + failed, deleted, failed, False)
+            yield (
+                *_head(instant, result),
+                partition,
+                result.policy,
+                *counts,
+                result.millis,
+                _count(result),
+            )
 
 
 def _plans(call: Call) -> Iterator[tuple[Any, ...]]:

@@ -38,13 +38,13 @@ def _run(call: Call) -> Iterator[tuple[Any, ...]]:
         )
     named = named_in(call["instants"])
     operation = operation_of(call, call["op"] or (EXECUTE if named else BOTH))
-    given = {
+    options = {
         keys.SORT_COLUMNS.name: call["order"],
         keys.LAYOUT.name: call["order_strategy"],
         keys.PARTITION_SELECTED.name: call["selected_partitions"],
         keys.PARTITION_REGEX.name: call["partition_regex_pattern"],
     }
-    chosen = run_plans(call, CLUSTERING, operation, named, call.options(given), force=True)
+    chosen = run_plans(call, CLUSTERING, operation, named, call.options(options), force=True)
     after = call.table.state()
     yield from (_row(call, after, i) for i in reversed(list(after.timeline)) if i.time in chosen)
 

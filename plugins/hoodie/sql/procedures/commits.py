@@ -66,7 +66,7 @@ def _archived(call: Call) -> Iterator[Instant]:
                 yield instant
 
 
-def _known(call: Call) -> Iterator[Instant]:
+def _commits(call: Call) -> Iterator[Instant]:
     """Active ones and archived ones, the newest first."""
     active = call.state.timeline.commit_times
     archived = (i for i in call.state.archive.newest() if i.action in WRITE_ACTIONS and i.time not in active)
@@ -116,9 +116,9 @@ def _stats(instants: Callable[[Call], Iterable[Instant]]) -> Callable[[Call], It
     return rows
 
 
-def _one(call: Call) -> tuple[str, CommitMetadata]:
+def _named_commit(call: Call) -> tuple[str, CommitMetadata]:
     """The commit of `instant_time`. Raises SqlError when it is neither on the timeline nor archived."""
-    for instant in _known(call):
+    for instant in _commits(call):
         if instant.time == call["instant_time"]:
             return str(instant.action.completed_as), call.state.commit_metadata(instant)
         if instant.time < call["instant_time"]:
@@ -130,14 +130,14 @@ def _one(call: Call) -> tuple[str, CommitMetadata]:
 
 
 def _files(call: Call) -> Iterator[tuple[Any, ...]]:
-    action, body = _one(call)
+    action, body = _named_commit(call)
     for stat in body.stats:
         counts = (stat.num_updates, stat.num_writes, stat.file_size, _NO_ERRORS, stat.file_size)
         yield action, stat.partition, stat.file_id, stat.prev_commit, *counts
 
 
 def _partitions(call: Call) -> Iterator[tuple[Any, ...]]:
-    action, body = _one(call)
+    action, body = _named_commit(call)
     for partition, stats in body.by_partition():
         rows = sum(stat.num_inserts for stat in stats), sum(stat.num_updates for stat in stats)
         size = sum(stat.file_size for stat in stats)
@@ -145,7 +145,7 @@ def _partitions(call: Call) -> Iterator[tuple[Any, ...]]:
 
 
 def _write_stats(call: Call) -> Iterator[tuple[Any, ...]]:
-    action, body = _one(call)
+    action, body = _named_commit(call)
     rows, size = body.rows_written, body.bytes_written
     yield action, size, rows, -(-size // rows) if rows else _LARGEST
 
@@ -163,7 +163,7 @@ def _extra(call: Call) -> Iterator[tuple[Any, ...]]:
             ),
         )
     else:
-        time, (action, body) = call["instant_time"], _one(call)
+        time, (action, body) = call["instant_time"], _named_commit(call)
     for key, value in body.extra.items():
         if call["metadata_key"] in (None, key):
             yield time, action, key, value

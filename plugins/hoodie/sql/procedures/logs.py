@@ -35,8 +35,8 @@ def _blocks(call: Call) -> Iterator[LogBlock]:
     pattern, count = call["log_file_path_pattern"], 0
     for partition in TableView(call.state).files:
         for log in partition.log_files:
-            whole = f"{call.table.base_path}/{log.path}"
-            if PurePosixPath(whole).match(pattern) or PurePosixPath(log.path).match(pattern):
+            full_path = f"{call.table.base_path}/{log.path}"
+            if PurePosixPath(full_path).match(pattern) or PurePosixPath(log.path).match(pattern):
                 count += 1
                 yield from scan_blocks(call.table.storage, log.path)
     if not count:

@@ -13,12 +13,12 @@ from hoodie.sql.procedures.procedure import Call
 SCHEDULE, EXECUTE, BOTH = "schedule", "execute", "scheduleandexecute"
 
 
-def operation_of(call: Call, given: str, *more: str) -> str:
+def operation_of(call: Call, text: str, *more: str) -> str:
     """The word of `op`, in small letters; `more` are others that mean both. Raises SqlError."""
-    operation = BOTH if given.lower() in more else given.lower()
+    operation = BOTH if text.lower() in more else text.lower()
     if operation not in (SCHEDULE, EXECUTE, BOTH):
         operations = ", ".join((*more, SCHEDULE, EXECUTE))
-        raise SqlError(f"{call.procedure.name} has no op {given:.100}", fix=f"use {operations} or {BOTH}")
+        raise SqlError(f"{call.procedure.name} has no op {text:.100}", fix=f"use {operations} or {BOTH}")
     return operation
 
 

@@ -75,13 +75,13 @@ class Call:
         """The table as it was when it was first asked for."""
         return self.table.state()
 
-    def options(self, given: Mapping[str, object] | None = None) -> dict[str, object]:
-        """Options of a service: those of the table, over them those that were set, those of `options`, and `given`."""
+    def options(self, arguments: Mapping[str, object] | None = None) -> dict[str, object]:
+        """Options of a service: those of the table, over them those that were set, those of `options`, and `arguments`."""
         options = self.arguments.get("options")
         pairs = (part.partition("=") for part in str(options).split(",")) if options else ()
         parsed = {name.strip(): value.strip() for name, _, value in pairs if name.strip()}
-        kept = {name: value for name, value in (given or {}).items() if value is not None}
-        return {**self.session.write_options(self.entry), **parsed, **kept}
+        own_options = {name: value for name, value in (arguments or {}).items() if value is not None}
+        return {**self.session.write_options(self.entry), **parsed, **own_options}
 
 
 @dataclass(frozen=True)

@@ -68,13 +68,13 @@ def _row(state: TableState, instant: Instant) -> tuple[str, int | None, str]:
 def _rollback(call: Call) -> Iterator[tuple[str, str]]:
     instant, state = Time.of(call["pending_instant"]), call.state
     plans = (i for i in state.timeline.pending if i.time == instant and is_plan(state, i.time, i.action))
-    waiting = next(plans, None)
-    if waiting is None:
+    pending_plan = next(plans, None)
+    if pending_plan is None:
         raise SqlError(f"No compaction or clustering {instant:.100} waits", fix="CALL show_timeline lists the instants")
     start = time.monotonic()
     if not call["delete_request_instant_file"]:
         call.table.run(Rollback(instant), call.options())
-    elif waiting.action is state.layout.clustering:
+    elif pending_plan.action is state.layout.clustering:
         call.table.run(GiveUpClustering(instant), call.options())
     else:
         call.table.run(UnscheduleCompaction(instant), call.options())

@@ -54,8 +54,8 @@ def _show(call: Call) -> Iterator[tuple[str]]:
 
 
 def _rollback(call: Call) -> Iterator[tuple[bool]]:
-    done = call.table.run(Rollback(call["instant_time"]), call.options())
-    yield (done.decision.plan is not None,)
+    run = call.table.run(Rollback(call["instant_time"]), call.options())
+    yield (run.decision.plan is not None,)
 
 
 _NAMED = (Parameter("table"), Parameter("instant_time", default=""), Parameter("path"))

@@ -44,24 +44,24 @@ _LEFT_OUT = {  # what a bootstrap here has no use for, with the values that say 
 
 
 def _archive(call: Call) -> Iterator[tuple[int]]:
-    given = {
+    options = {
         archive_keys.MIN_COMMITS.name: call["min_commits"],
         archive_keys.MAX_COMMITS.name: call["max_commits"],
         clean_keys.COMMITS_RETAINED.name: call["retain_commits"],
     }
-    call.table.run(ARCHIVE, call.options(given))
+    call.table.run(ARCHIVE, call.options(options))
     yield (0,)
 
 
 def _ttl(call: Call) -> Iterator[tuple[str]]:
-    given = {ttl_keys.STRATEGY.name: call["ttl_policy"], ttl_keys.DAYS_RETAINED.name: call["retain_days"]}
-    done = call.table.run(TTL, call.options(given))
-    if done.commit is not None and done.decision.plan is not None:
-        yield from ((partition,) for partition in done.decision.plan.partitions)
+    options = {ttl_keys.STRATEGY.name: call["ttl_policy"], ttl_keys.DAYS_RETAINED.name: call["retain_days"]}
+    run = call.table.run(TTL, call.options(options))
+    if run.commit is not None and run.decision.plan is not None:
+        yield from ((partition,) for partition in run.decision.plan.partitions)
 
 
 def _sync(call: Call) -> Iterator[tuple[str]]:
-    given = {
+    options = {
         sync_keys.METASTORE_URIS.name: call["metastore_uri"],
         sync_keys.USERNAME.name: call["username"],
         sync_keys.PASSWORD.name: call["password"],
@@ -72,7 +72,7 @@ def _sync(call: Call) -> Iterator[tuple[str]]:
         sync_keys.STRATEGY.name: call["strategy"],
         sync_keys.INCREMENTAL.name: call["sync_incremental"],
     }
-    call.table.run(SYNC, call.options({name: value or None for name, value in given.items()}))
+    call.table.run(SYNC, call.options({name: value or None for name, value in options.items()}))
     yield ("Success",)
 
 
@@ -102,8 +102,8 @@ def _bootstrap(call: Call) -> Iterator[tuple[int]]:
         bootstrap_keys.MODE.name: mode,
         bootstrap_keys.PARALLELISM.name: call["parallelism"],
     }
-    given = {key: value for key, value in table.items() if value}
-    run_bootstrap(BootstrapRequest(entry.location, given, options), SystemClock(), LocalEngine())
+    properties = {key: value for key, value in table.items() if value}
+    run_bootstrap(BootstrapRequest(entry.location, properties, options), SystemClock(), LocalEngine())
     if existing is None:
         call.session.catalog.remember(entry)
     yield (0,)

@@ -45,8 +45,15 @@ def _timeline(call: Call) -> Iterator[tuple[Any, ...]]:
         for instant in takewhile(lambda instant: instant.time >= start, state.archive.newest()):
             if instant.key not in active and (not end or instant.time <= end):
                 completed = instant.completion_time
-                done = f"{parse_time(completed, state.zone):{_TIME}}" if completed is not None else None
-                yield *_names(instant), f"{parse_time(instant.time, state.zone):{_TIME}}", None, done, "ARCHIVED", None
+                completion = f"{parse_time(completed, state.zone):{_TIME}}" if completed is not None else None
+                yield (
+                    *_names(instant),
+                    f"{parse_time(instant.time, state.zone):{_TIME}}",
+                    None,
+                    completion,
+                    "ARCHIVED",
+                    None,
+                )
 
 
 def _names(instant: Instant) -> tuple[str, str, str]:
@@ -67,18 +74,18 @@ def _rollback(call: Call, instant: Instant) -> RollbackResult:
 
 def _rollbacks(call: Call) -> Iterator[tuple[Any, ...]]:
     for instant in reversed(call.state.timeline.completed(Action.ROLLBACK)):
-        done = _rollback(call, instant)
-        files = sum(len(paths) for paths in done.deleted.values())
-        yield str(instant.time), str(done.instant), files, done.millis, len(done.deleted)
+        rollback = _rollback(call, instant)
+        files = sum(len(paths) for paths in rollback.deleted.values())
+        yield str(instant.time), str(rollback.instant), files, rollback.millis, len(rollback.deleted)
 
 
 def _rollback_detail(call: Call) -> Iterator[tuple[Any, ...]]:
     for instant in call.state.timeline.completed(Action.ROLLBACK):
         if instant.time == call["instant_time"]:
-            done = _rollback(call, instant)
-            for partition, paths in sorted(done.deleted.items()):
+            rollback = _rollback(call, instant)
+            for partition, paths in sorted(rollback.deleted.items()):
                 for path in paths:
-                    yield str(instant.time), f"[{done.instant}]", partition, path, True
+                    yield str(instant.time), f"[{rollback.instant}]", partition, path, True
             return
     raise SqlError(
         f"Table {call.table.base_path} has no completed rollback {call['instant_time']:.100}",
@@ -88,10 +95,10 @@ def _rollback_detail(call: Call) -> Iterator[tuple[Any, ...]]:
 
 def _compare(call: Call) -> Iterator[tuple[str]]:
     other = HoodieTable.open(call["path"])
-    own, theirs = _commits(call.table), _commits(other)
-    source, target = max(own, default=""), max(theirs, default="")
+    own, other_commits = _commits(call.table), _commits(other)
+    source, target = max(own, default=""), max(other_commits, default="")
     if target and target > source:
-        missing = [time for time in theirs if time > source]
+        missing = [time for time in other_commits if time > source]
         yield (
             f"Source {call['table']} is behind by {len(missing)} commits. Commits to catch up - [{', '.join(missing)}]",
         )

@@ -46,9 +46,9 @@ class FrameRows:
 
     def stored(self, schema: pa.Schema, names: Sequence[str]) -> FrameRows:
         """Types that differ are brought into those of the table by the same function as in memory, in Spark's workers."""
-        given = self.schema
-        target = stored(given.empty_table(), schema, names).schema  # refused at once, and without a row
-        same = all(field.type == target.field(name).type for field, name in zip(given, names, strict=True))
+        own_schema = self.schema
+        target = stored(own_schema.empty_table(), schema, names).schema  # refused at once, and without a row
+        same = all(field.type == target.field(name).type for field, name in zip(own_schema, names, strict=True))
         if not same:
             return self._mapped(target, partial(stored, schema=schema, names=names))
         place_of = {name: str(number) for number, name in enumerate(names)}
@@ -80,11 +80,11 @@ class FrameRows:
 
     @contextmanager
     def held(self) -> Iterator[FrameRows]:
-        kept = self.frame.persist(StorageLevel.MEMORY_AND_DISK)
+        persisted = self.frame.persist(StorageLevel.MEMORY_AND_DISK)
         try:
-            yield FrameRows(kept)
+            yield FrameRows(persisted)
         finally:
-            kept.unpersist()
+            persisted.unpersist()
 
     def is_empty(self) -> bool:
         with _computed():
