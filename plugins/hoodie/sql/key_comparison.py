@@ -30,22 +30,16 @@ def compared_keys(on: exp.Expression, target: Target, alias: str, source: pa.Sch
     lacking = {name.lower() for name in properties.record_key_fields} - set(compared)
     if lacking or not set(compared) <= fields - stamped:
         return {}
-    same = (
-        _type(source, source_column) == target.column(target_key).type for target_key, source_column in compared.items()
-    )
+    same = (_type(source, column) == target.column(key).type for key, column in compared.items())
     return compared if all(same) else {}
 
 
-def _sides(rule: exp.Expression, target_names: set[str], source_name: str) -> tuple[str, str] | None:
+def _sides(rule: exp.Expression, targets: set[str], source: str) -> tuple[str, str] | None:
     """Return both columns of `t.a = s.b`, in small letters; None for any other condition."""
     sides = (rule.this, rule.expression) if isinstance(rule, exp.EQ) else ()
     columns = {side.table.lower(): side.name.lower() for side in sides if isinstance(side, exp.Column) and not side.db}
-    own = [table for table in columns if table in target_names]
-    return (
-        (columns[own[0]], columns[source_name])
-        if len(columns) == 2 and len(own) == 1 and source_name in columns
-        else None
-    )
+    own = [table for table in columns if table in targets]
+    return (columns[own[0]], columns[source]) if len(columns) == 2 and len(own) == 1 and source in columns else None
 
 
 def _type(source: pa.Schema, name: str) -> pa.DataType | None:

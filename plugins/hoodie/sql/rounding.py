@@ -10,7 +10,7 @@ _DIVIDED = "__HOODIE_DIVIDED"
 _NO_DIVISION = "error('div of numbers that are not whole: write CAST(a / b AS BIGINT)')"
 
 
-def _rounded(function: str, value: str) -> str:
+def _as_long(function: str, value: str) -> str:
     """The whole number beside a float, as Java cuts it: NaN is 0, and what is too large is the greatest number."""
     return (
         f"CASE WHEN isnan({value}) THEN 0 WHEN {value} >= 9223372036854775807 THEN {_MOST} "
@@ -21,12 +21,12 @@ def _rounded(function: str, value: str) -> str:
 def _rounding(function: str) -> tuple[str, str]:
     macro, text = f"__HOODIE_{function.upper()}", "TRY_CAST(CAST(x AS VARCHAR) AS {})"
     return (
-        f"CREATE MACRO {macro}(x DOUBLE) AS {_rounded(function, 'x')}, (x FLOAT) AS {_rounded(function, 'CAST(x AS DOUBLE)')}, "
+        f"CREATE MACRO {macro}(x DOUBLE) AS {_as_long(function, 'x')}, (x FLOAT) AS {_as_long(function, 'CAST(x AS DOUBLE)')}, "
         f"(x BIGINT) AS x, (x HUGEINT) AS x, (x DECIMAL(38, 18)) AS {function}(x), "
-        f"(x VARCHAR) AS {_rounded(function, 'CAST(x AS DOUBLE)')}",
+        f"(x VARCHAR) AS {_as_long(function, 'CAST(x AS DOUBLE)')}",
         # DuckDB knows no type of an aggregate or window where it chooses a macro.
         f"CREATE MACRO {macro}_OF_ROWS(x) AS CASE WHEN typeof(x) IN ('DOUBLE', 'FLOAT') "
-        f"THEN CAST({_rounded(function, text.format('DOUBLE'))} AS HUGEINT) "
+        f"THEN CAST({_as_long(function, text.format('DOUBLE'))} AS HUGEINT) "
         f"WHEN typeof(x) LIKE '%INT%' THEN {text.format('HUGEINT')} "
         f"ELSE CAST({function}({text.format('DECIMAL(38, 18)')}) AS HUGEINT) END",
     )
