@@ -22,7 +22,7 @@ ROW_FORMATS = ("json", "avro")
 MESSAGE_OPTIONS: dict[str, tuple[str, ...]] = {
     "table": CHANGE_FORMATS,
     "zone": ("canal-json", "maxwell-json", "json"),
-    "unavailable": ("debezium-json", "debezium-avro"),
+    "unavailable": ("debezium-json", "debezium-avro", *ROW_FORMATS),
     "decimals": ("debezium-json",),
     "timestamps": ("debezium-json", "json"),
     "key_column": ROW_FORMATS,

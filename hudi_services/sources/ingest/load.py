@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from hoodie.errors import CorruptTableError, MissingFileError, PendingInstantError, SourceError
+from hoodie.errors import CorruptTableError, MissingFileError, PendingInstantError, SourceError, StaleRowsError
 from hoodie.timeline import WRITE_ACTIONS
 from hoodie.transaction.create import never_committed
 from hoodie.view import TableState
+from hoodie.write.staleness import refuse_stale
 from hudi_services.sources.ingest.expectations.results import CheckResult, encoded
 from hudi_services.sources.ingest.prepare import Prepared
 from hudi_services.sources.ingest.quarantine import EXTRA, Counts, QuarantineWriter
@@ -21,13 +22,16 @@ from hudi_services.sources.positions import find_position, newest_load
 @dataclass
 class Load:
     """One run. `untyped` are ordering columns of a new table that have no value in any row, `checks` the results of the checks of
-    its data."""
+    its data. Rows took values from the table as it was in `stored_at`, None: no row did. Others that write the same rows at the
+    same time conflict with the load, unless they are `non_blocking`."""
 
     request: IngestRequest
     prepared: Prepared
     quarantine: QuarantineWriter
     untyped: tuple[str, ...]
     checks: tuple[CheckResult, ...] = ()
+    stored_at: TableState | None = None
+    non_blocking: bool = False
     counts: Counts = field(default_factory=Counts)
     _commits: bool = False
     _refused: bool = False
@@ -37,6 +41,7 @@ class Load:
         if self.prepared.table is None:
             check_still_new(state, self.prepared.properties)
         self.check_position(state)
+        self._check_rows(state)
         if any(instant.action in WRITE_ACTIONS for instant in state.timeline.pending):
             return  # a living writer's, perhaps an ingestion's: what it has put aside is not left by a killed run
         key = self.request.source.position_key
@@ -63,6 +68,21 @@ class Load:
                 f"Another ingestion committed to {self.request.base_path} during this run",
                 fix="run again: what is still new is then loaded",
             )
+        if self.non_blocking:
+            self._check_rows(state)
+
+    def _check_rows(self, state: TableState) -> None:
+        """Raise PendingInstantError if the rows changed from which the load took values."""
+        if self.stored_at is None:
+            return
+        try:
+            refuse_stale(self.stored_at, state)
+        except StaleRowsError as error:
+            raise PendingInstantError(
+                f"Another writer committed to {self.request.base_path} after this run had taken values from its rows",
+                found=error.found,
+                fix="run again: the values are then those of now",
+            ) from None
 
     def before_commit(self) -> Mapping[str, str]:
         """The extra metadata of the commit: position and quarantine. Raises SourceError when too many rows are bad."""

@@ -18,7 +18,8 @@ from hudi_services.sources.ingest.prepare import Prepared, prepare
 from hudi_services.sources.ingest.quarantine import NoQuarantine, QuarantineWriter
 from hudi_services.sources.ingest.request import IngestRequest
 from hudi_services.sources.ingest.rows import CheckedSplit
-from hudi_services.sources.ingest.source import Batch
+from hudi_services.sources.ingest.source import Batch, PartialBatch
+from hudi_services.sources.ingest.target import StoredTarget
 
 _log = logging.getLogger(__name__)
 
@@ -44,6 +45,10 @@ def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
         _log.warning("%s", warning.removeprefix("WARNING: "))
     rows, plan, options = planned.rows, planned.rows.plan, prepared.after.options
     rows.checks.check_types(rows.stored.schema)
+    stored_at = None
+    if isinstance(batch, PartialBatch) and batch.lacks_values and isinstance(prepared.target, StoredTarget):
+        stored_at = prepared.target.state
+        batch = batch.with_stored(prepared.target.table, stored_at)
     tasks = plan.tasks(batch.items.bytes, engine.parallelism)
     parts = batch.splits(rows.read, tasks, plan)
     splits = [
@@ -55,7 +60,7 @@ def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
     table = prepared.target.opened(options)
     run = f"run-{table.clock.now():%Y%m%d%H%M%S}-{table.clock.uuid().hex[:8]}"
     quarantine = QuarantineWriter(request.places.quarantine, request.base_path, run)
-    load = Load(request, prepared, quarantine, rows.untyped, checks)
+    load = Load(request, prepared, quarantine, rows.untyped, checks, stored_at, plan.non_blocking)
     try:
         result = table.write(
             [replace(split, quarantine=quarantine) for split in splits],

@@ -16,6 +16,8 @@ import pyarrow as pa
 from hoodie.config.operations import Operation
 from hoodie.engine import Engine
 from hoodie.services.stages import Items
+from hoodie.table import HoodieTable
+from hoodie.view import TableState
 from hoodie.write.plan import WritePlan
 from hudi_services.sources.ingest.locations import Places
 from hudi_services.sources.positions import Position, Since
@@ -130,6 +132,20 @@ class Batch(Protocol):
 
     def splits(self, schema: pa.Schema, tasks: int, plan: WritePlan) -> Sequence[SourceSplit]:
         """About `tasks` splits, in order. The columns of the rows will be `schema`, and `plan` is the write that takes them."""
+        ...
+
+
+@runtime_checkable
+class PartialBatch(Batch, Protocol):
+    """A batch that may lack values, which are those that the table has."""
+
+    @property
+    def lacks_values(self) -> bool:
+        """True if rows of an opened batch lack values."""
+        ...
+
+    def with_stored(self, table: HoodieTable, state: TableState) -> PartialBatch:
+        """The batch whose splits take these values from the table as it is in `state`."""
         ...
 
 

@@ -65,6 +65,11 @@ class ChangeRows:
         """The columns of the rows to upsert."""
         return self.data.append(pa.field(DELETION, pa.bool_()))
 
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """The columns of a row with its key that say which row of the table it is."""
+        return IDENTITY[:1] if self.global_keys else IDENTITY
+
     def __call__(self, changes: pa.Table) -> pa.Table:
         """All changes of the keys. Raises what `keyed` and `last` raise."""
         return self.last(self.keyed(changes))
@@ -89,10 +94,9 @@ class ChangeRows:
 
         Raises what `last_changes` raises, and RecordKeyError where two rows share the text of a key: one would be lost.
         """
-        identity = IDENTITY[:1] if self.global_keys else IDENTITY
-        refuse_colliding(self.keys, keyed, identity)
+        refuse_colliding(self.keys, keyed, self.identity)
         order = [name for name in keyed.schema.names if name.startswith(ORDER)]
-        kept = last_changes(keyed, identity, order, self.ordering, deletes_first=self.deletes_first)
+        kept = last_changes(keyed, self.identity, order, self.ordering, deletes_first=self.deletes_first)
         return kept.select([*self.schema.names, *more])
 
     def _deletes(self, changes: pa.Table) -> pa.ChunkedArray:

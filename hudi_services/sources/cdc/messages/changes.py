@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -35,12 +35,16 @@ class Changes:
 
 @dataclass
 class Outcome:
-    """The content of messages as far as they are decoded. `errors` are the reasons of rejected ones, by their row numbers."""
+    """The content of messages as far as they are decoded. `errors` are the reasons of rejected ones, by their row numbers.
+
+    `unavailable` has row numbers by the names of columns, as `Decoded.unavailable` has.
+    """
 
     changes: list[Changes] = field(default_factory=list)
     errors: dict[int, str] = field(default_factory=dict)
     statements: list[Statement] = field(default_factory=list)
     ignored: Counter[str] = field(default_factory=Counter)
+    unavailable: dict[str, list[np.ndarray]] = field(default_factory=lambda: defaultdict(list))
 
     def reject(self, numbers: np.ndarray, reason: str) -> None:
         """Reject messages for one reason."""
@@ -59,6 +63,7 @@ class Outcome:
             tuple(Rejected(number, reason) for number, reason in sorted(self.errors.items())),
             tuple(sorted(self.statements, key=lambda statement: statement.number)),
             dict(+self.ignored),
+            {name: np.concatenate(numbers) for name, numbers in self.unavailable.items()},
         )
 
     def _table(self) -> pa.Table:

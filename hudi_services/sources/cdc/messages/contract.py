@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+import numpy as np
 import pyarrow as pa
 
 MESSAGES = pa.schema(
@@ -45,13 +46,15 @@ class Decoded:
 
     `changes` has the columns `op` (i, u, d), `number` (int64: the row number of the message; changes of one message share it),
     `before` and `after` (structs of the table's columns, null where the message has no such image), in the order of the messages.
-    `ignored` counts messages without a change, such as heartbeats, by their kind.
+    `ignored` counts messages without a change, such as heartbeats, by their kind. `unavailable` has the numbers of messages by
+    the names of columns whose values after the change they do not have. These are null there, and are those of the row before.
     """
 
     changes: pa.Table
     rejected: tuple[Rejected, ...] = ()
     statements: tuple[Statement, ...] = ()
     ignored: Mapping[str, int] = field(default_factory=dict)
+    unavailable: Mapping[str, np.ndarray] = field(default_factory=dict)
 
 
 class MessageFormat(Protocol):

@@ -20,7 +20,7 @@ from hudi_services.sources.cdc.messages.connect_rows import Row, connect_row
 from hudi_services.sources.cdc.messages.contract import Statement
 from hudi_services.sources.cdc.messages.isolation import isolate, some
 from hudi_services.sources.cdc.messages.json_values import FaultError
-from hudi_services.sources.cdc.messages.placeholders import without_marker
+from hudi_services.sources.cdc.messages.placeholders import Marker, without_marker
 
 CHANGE, HEARTBEAT, TRANSACTION, SCHEMA_CHANGE = "change", "heartbeat", "transaction", "schema change"
 TOMBSTONE, OTHER_TABLE = "tombstone", "other table"
@@ -118,7 +118,7 @@ class Assembly:
             lambda rows, error: self.outcome.reject_rows(numbers[rows], error),
         ):
             changes = without_images(self._with_keys(changes, envelope), self.outcome)
-            self.outcome.changes.append(without_marker(changes, self.marker, self.outcome))
+            self.outcome.changes.append(without_marker(changes, Marker(self.marker), self.outcome))
 
     def _of_table(self, numbers: np.ndarray, payloads: pa.StructArray) -> tuple[np.ndarray, pa.StructArray]:
         """Those of the table, if one is named. All others are counted."""

@@ -20,6 +20,7 @@ from hudi_services.sources.cdc.messages.json_objects import JsonObjects
 from hudi_services.sources.cdc.messages.json_values import FaultError, parsed
 from hudi_services.sources.cdc.messages.key_rows import written_type
 from hudi_services.sources.cdc.messages.open_rows import OpenRows
+from hudi_services.sources.cdc.messages.placeholders import MARKER, Marker, without_marker
 from hudi_services.sources.cdc.messages.plain_columns import UNITS, ValueFormat, check_choice
 
 _Rows = Iterator[tuple[np.ndarray, pa.StructArray]]
@@ -31,13 +32,14 @@ class PlainJson:
 
     `key_column` is the column of keys that are no objects. `timestamps` is the unit (ms, us or ns) of numbers in columns of
     times, `zone` the time zone of texts which do not say theirs. `deleted` is a column in which true marks a deleted row, such
-    as `__deleted`. Raises ConfigError for an unknown unit.
+    as `__deleted`. `unavailable` is the marker for values that Debezium did not get. Raises ConfigError for an unknown unit.
     """
 
     key_column: str | None = None
     timestamps: str | None = None
     zone: str | None = None
     deleted: str | None = None
+    unavailable: str = MARKER
 
     def __post_init__(self) -> None:
         check_choice("timestamps", self.timestamps, UNITS)
@@ -45,7 +47,10 @@ class PlainJson:
     def decode(self, messages: pa.Table, known: pa.Schema | None) -> Decoded:
         """Return what the messages hold."""
         outcome = Outcome()
-        gone = [_add(outcome, rows, self.deleted) for rows in self._read(messages["value"], known, outcome.errors)]
+        gone = [
+            _add(outcome, rows, self.deleted, Marker(self.unavailable))
+            for rows in self._read(messages["value"], known, outcome.errors)
+        ]
         _add_deletes(outcome, messages, gone, self.key_column, lambda keys, errors: self._read(keys, known, errors))
         return outcome.decoded()
 
@@ -80,17 +85,22 @@ class PlainJson:
 class PlainAvro:
     """The format `avro`: Confluent's wire format, with the schemas in the `registry`.
 
-    `key_column` is the column of keys that are texts. `deleted` is a column in which true marks a deleted row.
+    `key_column` is the column of keys that are texts. `deleted` is a column in which true marks a deleted row, `unavailable` the
+    marker for values that Debezium did not get.
     """
 
     registry: Schemas
     key_column: str | None = None
     deleted: str | None = None
+    unavailable: str = MARKER
 
     def decode(self, messages: pa.Table, known: pa.Schema | None) -> Decoded:
         """Return what the messages hold. Raises SourceError where the registry cannot be asked."""
         outcome = Outcome()
-        gone = [_add(outcome, rows, self.deleted) for rows in self._read(messages["value"], known, outcome.errors)]
+        gone = [
+            _add(outcome, rows, self.deleted, Marker(self.unavailable))
+            for rows in self._read(messages["value"], known, outcome.errors)
+        ]
         texts = PlainJson()
         _add_deletes(
             outcome,
@@ -124,7 +134,7 @@ def _good_rows(row: Row, numbers: np.ndarray, structs: pa.StructArray, errors: d
     yield from row.good_values(numbers[there], structs.filter(pa.array(there)), errors)
 
 
-def _add(outcome: Outcome, rows: _Rows, deleted: str | None) -> np.ndarray:
+def _add(outcome: Outcome, rows: _Rows, deleted: str | None, marker: Marker) -> np.ndarray:
     """Add the changes of rows, and return the numbers of messages without one."""
     gone = [np.zeros(0, np.int64)]
     for numbers, values in rows:
@@ -133,14 +143,13 @@ def _add(outcome: Outcome, rows: _Rows, deleted: str | None) -> np.ndarray:
             continue
         marks = _marks(values, deleted)
         nothing = pa.scalar(None, values.type)
-        outcome.changes.append(
-            Changes(
-                numbers,
-                pc.if_else(marks, DELETE, INSERT),
-                pc.if_else(marks, values, nothing),
-                pc.if_else(marks, nothing, values),
-            )
+        changes = Changes(
+            numbers,
+            pc.if_else(marks, DELETE, INSERT),
+            pc.if_else(marks, values, nothing),
+            pc.if_else(marks, nothing, values),
         )
+        outcome.changes.append(without_marker(changes, marker, outcome, are_rows=True))
     return np.concatenate(gone)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from operator import and_, or_
+from operator import or_
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,14 +13,14 @@ import pyarrow.compute as pc
 from hoodie.dataset import HoodieDataset
 from hoodie.errors import SourceError
 from hoodie.merge import IDENTITY
-from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
-from hoodie.schema import conform, top_level
+from hoodie.schema import top_level
 from hoodie.table import HoodieTable
 from hoodie.view import TableState
 from hoodie.write.change_rows import ChangeRows
 from hudi_services.sources.cdc.mysql.definition import TableName
 from hudi_services.sources.cdc.mysql.key_owners import Holders, traces
 from hudi_services.sources.cdc.mysql.table_source import DATABASE_COLUMN, TABLE_COLUMN, TableSource
+from hudi_services.sources.key_lookup import rows_of_keys
 
 _SOURCE = (DATABASE_COLUMN, TABLE_COLUMN)
 
@@ -59,24 +59,11 @@ class StoredRows:
     def owners(self, keyed: pa.Table, rows_of: ChangeRows, without: Sequence[TableSource]) -> pa.Table:
         """Return whose the stored rows are that have keys of `keyed`: their keys and their sources, without some sources.
 
-        `keyed` has the columns of the record key, too. One read finds them all: it looks into files that may have such keys only.
+        `keyed` has the columns of the record key, too.
         """
-        schema = self.table.stored_schema or pa.schema([])
-        fields = [schema.field(name) for name in top_level(rows_of.keys.fields) if name in schema.names]
         owner = pa.schema([(name, pa.string()) for name in (*IDENTITY, *_SOURCE)])
-        if not keyed.num_rows or not fields:
-            return owner.empty_table()
-        # Values that do not fit into the stored type become others, which the keys leave out below.
-        chosen = [pc.field(one.name).isin(pc.unique(keyed[one.name].cast(one.type, safe=False))) for one in fields]
-        names = list(dict.fromkeys([*self.located_by, *_SOURCE]))
-        empty_tables = [owner.empty_table()]
-        for batch in HoodieDataset(self.table, state=self.state).to_batches(names, reduce(and_, chosen)):
-            rows = pa.Table.from_batches([batch])
-            stored = conform(rows.select(rows_of.stored.names), rows_of.stored)
-            columns = {RECORD_KEY: rows_of.keys.of(stored), PARTITION_PATH: rows_of.paths.of(stored)}
-            owned = pa.table({**columns, **{name: rows[name] for name in _SOURCE}}).cast(owner)
-            empty_tables.append(owned.filter(pc.is_in(owned[RECORD_KEY], value_set=keyed[RECORD_KEY].combine_chunks())))
-        owners = pa.concat_tables(empty_tables)
+        found = rows_of_keys(self.table, self.state, keyed, rows_of, _SOURCE)
+        owners = pa.concat_tables([owner.empty_table(), *(rows.cast(owner) for rows in found)])
         return owners.filter(pc.invert(_is_of(without))) if without else owners
 
 
@@ -95,7 +82,7 @@ def owned_rows(
     Raises SourceError for keys that two tables have where the changes `are_all` rows of the emptied tables: these are read at
     moments of their own, so it is not known which table had a row last.
     """
-    identity = IDENTITY[:1] if rows_of.global_keys else IDENTITY
+    identity = rows_of.identity
     fields = list(dict.fromkeys(top_level(rows_of.keys.fields)))
     seen = [traces(changes, rows_of.keyed(changes), [*identity, *fields]) for changes in parts()]
     if not seen:

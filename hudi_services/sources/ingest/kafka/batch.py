@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -15,6 +16,8 @@ from hoodie.engine import Engine
 from hoodie.errors import SourceError
 from hoodie.model.changes import AFTER, BEFORE, OP
 from hoodie.services.stages import Item, Items
+from hoodie.table import HoodieTable
+from hoodie.view import TableState
 from hoodie.write.plan import WritePlan
 from hudi_services.sources.cdc.messages.contract import MessageFormat, Statement
 from hudi_services.sources.ingest.changes.rows import DELETED
@@ -23,6 +26,7 @@ from hudi_services.sources.ingest.kafka.position import Place, TopicPosition
 from hudi_services.sources.ingest.kafka.ranges import Range, counted_offsets
 from hudi_services.sources.ingest.kafka.rows import applied, image_columns
 from hudi_services.sources.ingest.kafka.statements import stopped
+from hudi_services.sources.ingest.kafka.stored_rows import StoredRows
 from hudi_services.sources.ingest.source import Delivered, Reject, SourceSplit
 
 _BYTES = 256  # bytes of a message, until one is read
@@ -68,6 +72,9 @@ class Opened:
     wrong: Sequence[Wrong]
     places: Mapping[int, Place]
     ignored: Mapping[str, int]
+    unavailable: Mapping[str, np.ndarray] = field(
+        default_factory=dict
+    )  # rows of `messages` that lack the value of a column
     stopped: SourceError | None = None  # by a statement that comes after the changes
 
 
@@ -90,6 +97,7 @@ class TopicBatch:
     is_kept: Callable[[int], bool]
     are_rows: bool = False
     opened_: Opened | None = None
+    stored: StoredRows | None = None
     read_messages: int = 0
     again: int = 0
     files: int = 0
@@ -180,10 +188,20 @@ class TopicBatch:
             raise _unreadable(self.name, wrong)
         return replace(batch, ranges=()), known if known is not None else pa.schema([])
 
+    @property
+    def lacks_values(self) -> bool:
+        return self.opened_ is not None and bool(self.opened_.unavailable)
+
+    def with_stored(self, table: HoodieTable, state: TableState) -> TopicBatch:
+        return replace(self, stored=StoredRows(table, state, self.name))
+
     def splits(self, _schema: pa.Schema, tasks: int, plan: WritePlan) -> Sequence[SourceSplit]:
         """The rows in order, about evenly."""
         assert self.opened_ is not None, "an opened batch"
-        result = applied(self.opened_.changes, plan, are_rows=self.are_rows)
+        opened = self.opened_
+        result = applied(
+            opened.changes, plan, are_rows=self.are_rows, unavailable=opened.unavailable, stored=self.stored
+        )
         messages = self.opened_.messages
         numbers = self.opened_.changes["number"].combine_chunks()
         wrong = [*self.opened_.wrong]
@@ -215,7 +233,8 @@ class TopicBatch:
             rejected = tuple(rejection for rejection in rejected if rejection.number < end)
         wrong = [_wrong(messages, rejection.number, rejection.reason) for rejection in rejected]
         error = stopped(self.name, statement, messages) if statement is not None else None
-        return Opened(messages, changes, wrong, ordered.places(end), decoded.ignored, error)
+        places = ordered.places(end)
+        return Opened(messages, changes, wrong, places, decoded.ignored, decoded.unavailable, error)
 
 
 def _unreadable(name: str, wrong: Sequence[Wrong]) -> SourceError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,13 +12,16 @@ import pyarrow.compute as pc
 from hoodie.errors import ConfigError
 from hoodie.model.changes import AFTER, BEFORE, OP
 from hoodie.model.internal_columns import DELETION, ORDER
-from hoodie.write.change_rows import DELETES, UPSERTS, ChangeColumns, rows_of_plan
+from hoodie.write.change_rows import DELETES, UPSERTS, ChangeColumns, ChangeRows, rows_of_plan
 from hoodie.write.plan import WritePlan
 from hudi_services.sources.ingest.changes.rows import DELETED
 from hudi_services.sources.ingest.checks import RowChecks
+from hudi_services.sources.ingest.kafka.missing_values import completed
+from hudi_services.sources.ingest.kafka.stored_rows import StoredRows
 
 PLACE = "place"
 """The place of a change among those of the batch, which orders them: several may be of one message."""
+_ROW = "row"
 _UPDATES = ("u", "U", "+U")
 Flags = tuple[np.ndarray, str]
 """The changes that are bad, and why."""
@@ -42,28 +45,75 @@ def image_columns(changes: pa.Table) -> pa.Schema:
     return pa.schema([*fields.values(), pa.field(DELETED, pa.bool_())])
 
 
-def applied(changes: pa.Table, plan: WritePlan, *, are_rows: bool = False) -> Applied:
+def applied(
+    changes: pa.Table,
+    plan: WritePlan,
+    *,
+    are_rows: bool = False,
+    unavailable: Mapping[str, np.ndarray] | None = None,
+    stored: StoredRows | None = None,
+) -> Applied:
     """The rows of an upsert that applies the changes: of each key the last one.
 
-    If messages `are_rows`, a table with an ordering column gets all of them, and decides itself. Raises ConfigError for one that
-    would decide between changes in place of their source, SchemaConflictError for images of two types, DataError where two
-    changes of a key have one place.
+    If messages `are_rows`, a table with an ordering column gets all of them, and decides itself. Columns are `unavailable` in
+    changes of these numbers: they get the values of the row before, in the batch or in the `stored` rows of the table.
+
+    Raises ConfigError for a table that would decide between changes in place of their source, SchemaConflictError for images of
+    two types, DataError where two changes of a key have one place.
     """
     changes = changes.append_column(PLACE, pa.array(np.arange(changes.num_rows)))
+    lacking = {
+        name: found for name, numbers in (unavailable or {}).items() if len(found := _with_numbers(changes, numbers))
+    }
     make = rows_of_plan(plan, changes.schema, ChangeColumns(OP, (PLACE,)))
     rejected: dict[int, str] = {}
     bad = np.zeros(changes.num_rows, dtype=bool)
-    for flags, reason in _flaws(changes, plan):
+    for flags, reason in (*_flaws(changes, plan), *_unordered(changes, make, lacking)):
         rejected |= dict.fromkeys(np.flatnonzero(flags & ~bad).tolist(), reason)
         bad |= flags
     good = changes.filter(pa.array(~bad)) if bad.any() else changes
     place = f"{ORDER}0"
     if make.ordering and not are_rows:
         raise _two_orders(make.ordering)
-    newest = make.keyed(good).sort_by(place) if make.ordering else make.last(make.keyed(good), place)
+    keyed = make.keyed(good)
+    if make.ordering:
+        newest = keyed.sort_by(place)
+    elif lacking:
+        newest, lost = _completed(keyed, make, lacking, stored)
+        rejected |= lost
+    else:
+        newest = make.last(keyed, place)
     places = newest[place]
     names = [DELETED if name == DELETION else name for name in make.schema.names]
     return Applied(newest.select(make.schema.names).rename_columns(names), places, rejected)
+
+
+def _with_numbers(changes: pa.Table, numbers: np.ndarray) -> np.ndarray:
+    """The places of changes with these numbers."""
+    return np.flatnonzero(np.isin(changes["number"].to_numpy(), numbers))
+
+
+def _unordered(changes: pa.Table, make: ChangeRows, lacking: Mapping[str, np.ndarray]) -> Iterator[Flags]:
+    """Rows whose order the table decides: which one is before another is not known here."""
+    for name, places in lacking.items() if make.ordering else ():
+        flags = np.zeros(changes.num_rows, dtype=bool)
+        flags[places] = True
+        yield flags, f"the connector did not send {name!r}, and the table orders its rows by a column"
+
+
+def _completed(
+    keyed: pa.Table, make: ChangeRows, lacking: Mapping[str, np.ndarray], stored: StoredRows | None
+) -> tuple[pa.Table, dict[int, str]]:
+    """The last row of each key with the values that its message lacks, and why changes are rejected."""
+
+    def values(keys: pa.Table, names: Sequence[str]) -> pa.Table:
+        return stored.values(keys, make, names) if stored is not None else keys.select(make.identity).slice(0, 0)
+
+    place = f"{ORDER}0"
+    result = completed(keyed, lacking, make.identity, place, values)
+    numbered = keyed.append_column(_ROW, pa.array(np.arange(keyed.num_rows)))
+    last = make.last(numbered.filter(pa.array(result.kept)), _ROW)
+    return result.filled(keyed, last[_ROW].to_numpy()), dict(result.rejected)
 
 
 def _two_orders(ordering: Sequence[str]) -> ConfigError:

@@ -173,13 +173,20 @@ def test_the_marker_of_values_that_were_not_sent_never_reaches_a_row():
             of("u", None, {**full, "blob": encoded}, schema=schema),
             of("u", {**full, "name": None}, {**full, "name": text}, schema=schema),
             of("d", marked, None, schema=schema),
+            of("c", None, {**full, "name": text}, schema=schema),
         ]
     )
     kept = {"id": 1, "name": "old", "blob": b"\1", "tags": ["a"]}
     empty = {"id": 1, "name": None, "blob": None, "tags": None}
-    assert rows(decoded) == [("u", 0, kept, kept), ("d", 3, empty, None)]
-    assert [rejected.number for rejected in decoded.rejected] == [1, 2]
-    assert "did not get the column 'blob'" in decoded.rejected[0].reason
+    assert rows(decoded) == [
+        ("u", 0, kept, kept),
+        ("u", 1, None, {**kept, "blob": None}),
+        ("u", 2, {**kept, "name": None}, {**kept, "name": None}),
+        ("d", 3, empty, None),
+    ]
+    assert {name: numbers.tolist() for name, numbers in decoded.unavailable.items()} == {"name": [2], "blob": [1]}
+    assert [rejected.number for rejected in decoded.rejected] == [4]
+    assert "did not send 'name' of a new row" in decoded.rejected[0].reason
     assert rows(decode([of("c", None, ONE)], unavailable="ä")) == []
 
 

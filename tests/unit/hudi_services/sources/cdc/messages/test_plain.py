@@ -149,6 +149,15 @@ def body(number, value):
     return b"\0" + number.to_bytes(4, "big") + out.getvalue()
 
 
+def test_the_marker_of_debezium_never_reaches_a_row():
+    marked = b'{"id": 1, "name": "__debezium_unavailable_value"}'
+    decoded = decode("json", [marked, b'{"id": 2, "name": "?"}'])
+    assert rows(decoded)[0] == ("i", 0, None, {"id": 1, "name": None})
+    assert {name: numbers.tolist() for name, numbers in decoded.unavailable.items()} == {"name": [0]}
+    decoded = decode("json", [marked, b'{"id": 2, "name": "?"}'], unavailable="?")
+    assert decoded.unavailable["name"].tolist() == [1]
+
+
 def test_rows_in_avro():
     full = {
         "id": 1,
