@@ -10,12 +10,11 @@ from datetime import UTC, datetime
 
 from hoodie.errors import ConfigError, SqlError
 from hudi_services.sources.cdc.cuts import Cut
+from hudi_services.sources.cdc.mysql.gtid_set import gtid_set
 from hudi_services.sources.cdc.mysql.position import LogPosition, log_position
 
 _NUMBER = re.compile(r"cut\s+(\d+)", re.IGNORECASE)
 _GTID = re.compile(r"\d+-\d+-\d+(?:\s*,\s*\d+-\d+-\d+)*")
-_UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?::\d+(?:-\d+)?)+"
-_GTIDS = re.compile(rf"{_UUID}(?:\s*,\s*{_UUID})*")
 
 
 @dataclass(frozen=True)
@@ -27,7 +26,7 @@ class CutNumber:
 
 @dataclass(frozen=True)
 class Transactions:
-    """The last number of each domain (MariaDB), or of each server (MySQL), of a position by GTID."""
+    """The last number of each domain (MariaDB), or of each server and tag (MySQL), of a position by GTID."""
 
     domains: Mapping[str, int]
 
@@ -43,8 +42,8 @@ def source_moment(text: str) -> Moment:
     with suppress(ValueError):
         time = datetime.fromisoformat(text)
         return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
-    if _GTID.fullmatch(text) or _GTIDS.fullmatch(text):
-        return Transactions(_domains(text))
+    if domains := _domains(text):
+        return Transactions(domains)
     with suppress(ConfigError):
         return log_position(text)
     raise SqlError(
@@ -116,7 +115,8 @@ def _is_of_other_log(moment: Moment, earlier: Cut, later: Cut) -> bool:
 
 
 def _domains(gtid: str) -> dict[str, int]:
-    parts = [domain.strip() for domain in gtid.split(",") if domain.strip()]
-    if ":" in gtid:
-        return {part.partition(":")[0].lower(): int(re.split("[:-]", part)[-1]) for part in parts}
-    return {part.split("-")[0]: int(part.split("-")[2]) for part in parts}
+    """The last numbers of a position by GTID. Empty for another text."""
+    if _GTID.fullmatch(gtid):
+        return {domain: int(number) for domain, _, number in (part.strip().split("-") for part in gtid.split(","))}
+    transactions = gtid_set(gtid)
+    return {origin: ranges[-1][1] for origin, ranges in transactions.ranges.items()} if transactions is not None else {}

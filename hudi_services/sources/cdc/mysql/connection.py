@@ -61,6 +61,18 @@ def rows_of(connection: Connection[Any], statement: str, values: Sequence[object
         return tuple(cursor.fetchall())
 
 
+def first_answer(connection: Connection[Any], *statements: str) -> tuple[tuple[Any, ...], ...] | None:
+    """Return the rows of the first statement that the server knows and permits. Releases have different words."""
+    import pymysql
+
+    for statement in statements:
+        try:
+            return rows_of(connection, statement)
+        except pymysql.err.Error:
+            continue
+    return None
+
+
 @contextmanager
 def answered(connection: Connection[Any]) -> Iterator[None]:
     """Raise SourceUnavailableError where the connection ends in the block, and close it then.

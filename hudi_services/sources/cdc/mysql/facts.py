@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hoodie.clock import Clock
-from hudi_services.sources.cdc.mysql.connection import rows_of
+from hudi_services.sources.cdc.mysql.binlog.log import log_status
+from hudi_services.sources.cdc.mysql.connection import first_answer, rows_of
 
 if TYPE_CHECKING:
     from pymysql.connections import Connection
@@ -105,7 +106,7 @@ def server_facts(
     [[server_time]] = rows_of(connection, "SELECT UNIX_TIMESTAMP(NOW(6))")
     ended = clock.now()
     middle = began.timestamp() + (ended - began).total_seconds() / 2
-    status = _first_answer(connection, "SHOW MASTER STATUS", "SHOW BINARY LOG STATUS") or ()
+    status = first_answer(connection, *log_status(connection)) or ()
     logged, unlogged = (str(text).split(",") if text else [] for text in (status[0][2:4] if status else ("", "")))
     return ServerFacts(
         {str(name).lower(): str(value) for name, value in variables},
@@ -145,7 +146,7 @@ def _table(
     keyed: bool,
 ) -> SourceTable:
     # The views of foreign keys stay empty for a user who may only read. The statement that made the table has them.
-    answer = _first_answer(connection, f"SHOW CREATE TABLE {quoted(database)}.{quoted(name)}")
+    answer = first_answer(connection, f"SHOW CREATE TABLE {quoted(database)}.{quoted(name)}")
     statement = str(answer[0][1]) if answer else ""
     return SourceTable(
         database,
@@ -161,7 +162,7 @@ def _table(
 
 
 def _readable(connection: Connection[Any], database: str, table: str) -> bool:
-    return _first_answer(connection, f"SELECT * FROM {quoted(database)}.{quoted(table)} LIMIT 0") is not None
+    return first_answer(connection, f"SELECT * FROM {quoted(database)}.{quoted(table)} LIMIT 0") is not None
 
 
 def quoted(name: str) -> str:
@@ -170,22 +171,10 @@ def quoted(name: str) -> str:
 
 
 def _replicas(connection: Connection[Any]) -> tuple[int, ...] | None:
-    answer = _first_answer(connection, "SHOW REPLICAS", "SHOW SLAVE HOSTS")
+    answer = first_answer(connection, "SHOW REPLICAS", "SHOW SLAVE HOSTS")
     return None if answer is None else tuple(int(row[0]) for row in answer)
 
 
 def _is_replica(connection: Connection[Any]) -> bool | None:
-    answer = _first_answer(connection, "SHOW ALL SLAVES STATUS", "SHOW REPLICA STATUS", "SHOW SLAVE STATUS")
+    answer = first_answer(connection, "SHOW ALL SLAVES STATUS", "SHOW REPLICA STATUS", "SHOW SLAVE STATUS")
     return None if answer is None else bool(answer)
-
-
-def _first_answer(connection: Connection[Any], *statements: str) -> tuple[tuple[Any, ...], ...] | None:
-    """Return the rows of the first statement that the server knows and permits. Releases have different words."""
-    import pymysql
-
-    for statement in statements:
-        try:
-            return rows_of(connection, statement)
-        except pymysql.err.Error:
-            continue
-    return None

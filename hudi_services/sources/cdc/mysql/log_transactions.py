@@ -5,7 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from hudi_services.sources.cdc.mysql.binlog.events import Event, Kind
-from hudi_services.sources.cdc.mysql.gtid_set import GtidSet, gtid_set, logged_transaction, previous_transactions
+from hudi_services.sources.cdc.mysql.gtid_set import (
+    GtidSet,
+    gtid_set,
+    logged_transaction,
+    previous_transactions,
+    tagged_transaction,
+)
 from hudi_services.sources.cdc.mysql.position import LogPosition
 
 _LISTED = 100_000  # transactions whose places are kept
@@ -42,10 +48,9 @@ class LogTransactions:
             self._begin, self._before = position, gtid_set(known) if known else None
         elif event.kind is Kind.PREVIOUS_GTIDS:
             self._begin, self._before, self._since = position, previous_transactions(event.body), []
-        elif event.kind is Kind.GTID_TAGGED:
-            self._before = None  # sets with tags are not read
-        elif event.kind is Kind.GTID and self._before is not None:
-            self._since.append((position, logged_transaction(event.body)))
+        elif event.kind in (Kind.GTID, Kind.GTID_TAGGED) and self._before is not None:
+            read = logged_transaction if event.kind is Kind.GTID else tagged_transaction
+            self._since.append((position, read(event.body)))
             if len(self._since) > 2 * _LISTED:
                 self._shorten()
 

@@ -8,6 +8,7 @@ the log has before its end, so the end of the log is no place to go on from.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -90,10 +91,16 @@ def committing(connection: Connection[Any]) -> set[str] | None:
     [[mode, owned]] = rows_of(connection, "SELECT @@GLOBAL.gtid_mode, @@GLOBAL.gtid_owned")
     if mode != "ON":
         return None
-    return {f"{server}:{number}" for server, numbers in _sets(str(owned)) for number in numbers}
+    return set(_owned(str(owned)))
 
 
-def _sets(owned: str) -> list[tuple[str, list[str]]]:
-    """Split `uuid:3#21:4#22,\\nuuid2:7#23`, numbers with the thread that has them."""
-    servers = [part.strip().split(":") for part in owned.split(",") if part.strip()]
-    return [(server, numbers) for server, *numbers in servers]
+def _owned(text: str) -> Iterator[str]:
+    """Split `uuid:3#21:4#22,\\nuuid2:tag:7#23`, numbers with the thread that has them. A tag is before its numbers."""
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        server, *items = part.split(":")
+        origin = server
+        for item in items:
+            if "#" in item:
+                yield f"{origin}:{item}"
+            else:
+                origin = f"{server}:{item}"

@@ -10,7 +10,13 @@ from hoodie.errors import SourceError
 from hudi_services.sources.cdc.mysql.binlog.events import Event, Kind
 from hudi_services.sources.cdc.mysql.binlog.log import FIRST_OFFSET, end_of_log, events
 from hudi_services.sources.cdc.mysql.connection import rows_of
-from hudi_services.sources.cdc.mysql.gtid_set import GtidSet, gtid_set, logged_transaction, previous_transactions
+from hudi_services.sources.cdc.mysql.gtid_set import (
+    GtidSet,
+    gtid_set,
+    logged_transaction,
+    previous_transactions,
+    tagged_transaction,
+)
 from hudi_services.sources.cdc.mysql.position import LogPosition
 from hudi_services.sources.cdc.mysql.snapshot_place import committing
 
@@ -68,8 +74,8 @@ def _previous(log: Iterator[tuple[LogPosition, Event]]) -> GtidSet | None:
 def _first_other(log: Iterator[tuple[LogPosition, Event]], transactions: GtidSet, begin: LogPosition) -> LogPosition:
     place = begin
     for position, event in log:
-        if event.kind is Kind.GTID_TAGGED or (
-            event.kind is Kind.GTID and logged_transaction(event.body) not in transactions
+        if (event.kind is Kind.GTID and logged_transaction(event.body) not in transactions) or (
+            event.kind is Kind.GTID_TAGGED and tagged_transaction(event.body) not in transactions
         ):
             return place
         place = max(place, position) if event.end or event.kind is Kind.ROTATE else place

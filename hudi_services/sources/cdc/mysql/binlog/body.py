@@ -35,6 +35,12 @@ class Body:
         first = self.number(1)
         return self.number(_LENGTHS[first]) if first in _LENGTHS else first
 
+    def tailed(self) -> int:
+        """Return an integer of one to nine bytes in the form of newer events: its lowest bits say how many bytes follow."""
+        first = self.number(1)
+        more = (~first & (first + 1)).bit_length() - 1
+        return (first | self.number(more) << 8) >> (more + 1 if more < 8 else 8)
+
     def text(self, length: int) -> str:
         """Return a name, which the server sends in UTF-8."""
         return self.take(length).decode("utf-8", "surrogateescape")

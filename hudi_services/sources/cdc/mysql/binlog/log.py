@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from hoodie.errors import SourceError, SourceUnavailableError
 from hudi_services.sources.cdc.mysql.binlog.body import Body
 from hudi_services.sources.cdc.mysql.binlog.events import Event, Kind, event, has_checksums
-from hudi_services.sources.cdc.mysql.connection import rows_of
+from hudi_services.sources.cdc.mysql.connection import first_answer, rows_of
 from hudi_services.sources.cdc.mysql.position import LogPosition
 
 if TYPE_CHECKING:
@@ -19,23 +20,27 @@ _COM_BINLOG_DUMP, _COM_REGISTER = 0x12, 0x15
 _NON_BLOCKING = 1
 _PURGED = 1236  # ER_MASTER_FATAL_ERROR_READING_BINLOG
 FIRST_OFFSET = 4  # the offset of the first event of a file
+_RELEASE = re.compile(r"(\d+)\.(\d+)")
 _OFFSETS = 1 << 32  # the protocol's place of the first event has 32 bits
 
 
 def end_of_log(connection: Connection[Any]) -> LogPosition:
     """Return where the server writes its next event. Raises SourceError where it writes no log."""
-    import pymysql
-
-    for words in ("SHOW MASTER STATUS", "SHOW BINARY LOG STATUS"):  # MySQL 8.4 and later know the second only
-        try:
-            rows = rows_of(connection, words)
-        except pymysql.err.Error:
-            continue
-        if rows:
-            return LogPosition(str(rows[0][0]), int(rows[0][1]))
+    rows = first_answer(connection, *log_status(connection))
+    if rows:
+        return LogPosition(str(rows[0][0]), int(rows[0][1]))
     raise SourceError(
         "The server writes no binlog", fix="`hudi-services cdc check` lists what is missing and the statements"
     )
+
+
+def log_status(connection: Connection[Any]) -> tuple[str, ...]:
+    """Return the statements that show the end of the log, the one of the server's release first."""
+    old, new = "SHOW MASTER STATUS", "SHOW BINARY LOG STATUS"  # MySQL 8.4 and later know the second only
+    release = str(connection.get_server_info())  # type: ignore[no-untyped-call]  # of a proxy, perhaps
+    number = _RELEASE.match(release)
+    is_new = number is not None and (int(number[1]), int(number[2])) >= (8, 4) and "mariadb" not in release.lower()
+    return (new, old) if is_new else (old, new)
 
 
 def file_created(connection: Connection[Any], server_id: int, file: str) -> int:

@@ -73,3 +73,20 @@ def test_moments_without_a_cut_are_refused_by_name():
         with pytest.raises(SqlError) as error:
             cut_at(source_moment(text), "shop", cuts)
         assert words in str(error.value), text
+
+
+def test_transactions_of_mysql_with_tags():
+    server = "3e11fa47-71ca-11e1-9e33-c80aa9429562"
+    cuts = [cut(2, "bin.000001:90", f"{server}:1-9:backup:1-4", 20), cut(1, "bin.000001:50", f"{server}:1-9", 10)]
+    for gtids, number in (
+        (f"{server}:1-9:backup:1-4", 2),
+        (f"{server}:1-12:backup:1-7", 2),
+        (f"{server.upper()}:backup:1-4, {server}:1-9", 2),
+        (f"{server}:1-9:backup:1-3", 1),
+        (f"{server}:1-9", 1),
+        (f"{server}:1-30:other:4", 1),
+    ):
+        assert cut_at(source_moment(gtids), "shop", cuts).number == number, gtids
+    for gtids in (f"{server}:1-8:backup:1-9", f"{server}:backup:1-9"):
+        with pytest.raises(SqlError, match="the oldest is cut 1"):
+            cut_at(source_moment(gtids), "shop", cuts)

@@ -85,6 +85,35 @@ def test_a_replica_goes_on_where_its_source_was(pair, tmp_path):
         load(first, "d", target).run()
 
 
+@pytest.mark.parametrize("pair", [pytest.param("mysql", marks=other_server)], indirect=True)
+def test_a_replica_goes_on_after_transactions_with_tags(pair, tmp_path):
+    first, second = pair
+    target = str(tmp_path / "lake")
+    first.run(
+        "CREATE DATABASE d",
+        "CREATE TABLE d.t (id INT PRIMARY KEY, v INT)",
+        "SET gtid_next = 'AUTOMATIC:lake'",
+        "INSERT INTO d.t VALUES (1, 1)",
+    )
+    load(first, "d", target).run()
+    first.run("SET gtid_next = 'AUTOMATIC:backup'", "INSERT INTO d.t VALUES (2, 2)", "FLUSH BINARY LOGS")
+    load(first, "d", target).run()
+    first.run(
+        "SET gtid_next = 'AUTOMATIC:lake'",
+        "UPDATE d.t SET v = 9 WHERE id = 1",
+        "SET gtid_next = 'AUTOMATIC'",
+        "INSERT INTO d.t VALUES (3, 3)",
+    )
+    fail_over(first, second)
+    second.run("SET gtid_next = 'AUTOMATIC:lake'", "DELETE FROM d.t WHERE id = 2")
+    result = load(second, "d", target).run()
+    assert (result.rows, result.changes) == (0, 3)
+    assert lake_rows(target) == server_rows(second, "d") == [(1, 9), (3, 3)]
+    first.run("SET gtid_next = 'AUTOMATIC:lake'", "INSERT INTO d.t VALUES (4, 5)")
+    with pytest.raises(SourceError, match="does not continue at other"):
+        load(first, "d", target).run()
+
+
 def test_a_replica_that_is_behind_or_has_diverged_stops_the_load(pair, tmp_path):
     first, second = pair
     target = str(tmp_path / "lake")

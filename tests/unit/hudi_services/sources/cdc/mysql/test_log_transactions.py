@@ -11,6 +11,7 @@ from hudi_services.sources.cdc.mysql import log_transactions
 from hudi_services.sources.cdc.mysql.binlog.events import Event, Kind
 from hudi_services.sources.cdc.mysql.log_transactions import LogTransactions
 from hudi_services.sources.cdc.mysql.position import LogPosition
+from tests.unit.hudi_services.sources.cdc.mysql.test_gtid_set import tagged
 
 A = "3e11fa47-71ca-11e1-9e33-c80aa9429562"
 
@@ -65,8 +66,8 @@ def test_a_place_inside_a_file_is_unknown_until_the_next_file():
     assert found.before(place(500)) == ""
     assert found.before(place(160, file=2)) == f"{A}:1-10"
     assert found.before(place(300, file=2)) == f"{A}:1-11"
-    found.note(place(400, file=2), Event(0, Kind.GTID_TAGGED, 0, b""))
-    assert found.before(place(450, file=2)) == ""
+    found.note(place(400, file=2), Event(0, Kind.GTID_TAGGED, 0, tagged(A, 7)))
+    assert found.before(place(450, file=2)) == f"{A}:1-11:backup:7"
 
 
 def test_many_transactions_keep_the_places_of_the_last_ones(monkeypatch):

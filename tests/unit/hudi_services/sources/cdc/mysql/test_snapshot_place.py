@@ -84,3 +84,8 @@ def test_without_gtids_the_begin_of_the_last_file_is_sure(server):
 def test_numbers_of_several_servers_are_read(server):
     asked = server([1], owned=[f"{A}:3#21:4#22,\n{A[:-1]}3:7#23"])
     assert committing(asked) == {f"{A}:3#21", f"{A}:4#22", f"{A[:-1]}3:7#23"}
+
+
+def test_numbers_with_tags_are_read(server):
+    asked = server([1], owned=[f"{A}:3#21:backup:4#22:5#23,\n{A[:-1]}3:tag:7#23"])
+    assert committing(asked) == {f"{A}:3#21", f"{A}:backup:4#22", f"{A}:backup:5#23", f"{A[:-1]}3:tag:7#23"}

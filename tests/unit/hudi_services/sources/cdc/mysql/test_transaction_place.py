@@ -13,6 +13,7 @@ from hudi_services.sources.cdc.mysql import transaction_place
 from hudi_services.sources.cdc.mysql.binlog.events import Event, Kind
 from hudi_services.sources.cdc.mysql.position import LogPosition
 from hudi_services.sources.cdc.mysql.transaction_place import executed_transactions, place_after
+from tests.unit.hudi_services.sources.cdc.mysql.test_gtid_set import tagged
 
 A = "3e11fa47-71ca-11e1-9e33-c80aa9429562"
 SERVER = uuid.UUID(A).bytes
@@ -66,6 +67,14 @@ def test_the_first_transaction_that_was_not_read_begins_there(answers):
     assert place(f"{A}:1-3") == ("bin.000002", 4)  # 3 comes once more, after 4
     assert place(f"{A}:1-2:4") == ("bin.000002", 250)
     assert place(f"{A}:1-5") == ("bin.000002", 450)
+
+
+def test_a_transaction_with_a_tag_that_was_not_read_begins_there(answers, monkeypatch):
+    with_tag = [(200, Event(0, Kind.GTID_TAGGED, 200, tagged(A, 1))), (250, Event(0, Kind.XID, 250, b""))]
+    monkeypatch.setitem(FILES, "bin.000002", [(150, previous(2)), *with_tag, *transaction(3, 250)])
+    assert place(f"{A}:1-2") == ("bin.000002", 4)
+    assert place(f"{A}:1-2:backup:1") == ("bin.000002", 250)
+    assert place(f"{A}:1-3:backup:1") == ("bin.000002", 350)
 
 
 def test_servers_without_the_transactions_are_refused(answers):

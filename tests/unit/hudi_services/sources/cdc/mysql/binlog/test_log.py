@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pymysql
 import pytest
 
 from hoodie.errors import SourceError
-from hudi_services.sources.cdc.mysql.binlog.log import events
+from hudi_services.sources.cdc.mysql import connection
+from hudi_services.sources.cdc.mysql.binlog.log import end_of_log, events, log_status
 from hudi_services.sources.cdc.mysql.position import LogPosition
 from tests.support.binlog import SERVER_ID, connect, log_end, logged, rows_of
 
@@ -31,15 +33,15 @@ def test_places_that_the_server_does_not_have_are_errors(server):
         LogPosition(end.file, end.offset + 1_000_000),
         LogPosition(end.file, 2**32),
     ):
-        with connect(server) as connection, pytest.raises(SourceError):
-            list(events(connection, SERVER_ID, start, wait=False))
+        with connect(server) as opened, pytest.raises(SourceError):
+            list(events(opened, SERVER_ID, start, wait=False))
 
 
 def test_a_place_inside_an_event_is_an_error(server):
     server.run("CREATE DATABASE inside", "CREATE TABLE inside.t (id INT PRIMARY KEY)")
     end = log_end(server)
-    with connect(server) as connection, pytest.raises(SourceError):
-        list(events(connection, SERVER_ID, LogPosition(end.file, end.offset - 7), wait=False))
+    with connect(server) as opened, pytest.raises(SourceError):
+        list(events(opened, SERVER_ID, LogPosition(end.file, end.offset - 7), wait=False))
 
 
 def test_the_begin_of_a_file_says_whether_its_events_have_checksums(server):
@@ -58,3 +60,50 @@ def test_files_are_in_the_order_of_their_numbers():
     places = [LogPosition("bin.999999", 900), LogPosition("bin.1000000", 4), LogPosition("bin.1000000", 10)]
     assert sorted([places[2], places[0], places[1]]) == places
     assert not places[0] >= places[1]
+
+
+class Release:
+    """A connection to a server of a release, which takes the statements that it knows."""
+
+    def __init__(self, release, knows, monkeypatch):
+        self.release, self.knows, self.asked = release, knows, []
+        monkeypatch.setattr(connection, "rows_of", self.rows_of)
+
+    def get_server_info(self):
+        return self.release
+
+    def rows_of(self, asked, statement):
+        assert asked is self
+        self.asked.append(statement)
+        if statement not in self.knows:
+            raise pymysql.err.ProgrammingError(1064, "You have an error in your SQL syntax")
+        return (("bin.000007", 900),)
+
+
+@pytest.mark.parametrize(
+    ("release", "known"),
+    [
+        ("9.7.4-2", "SHOW BINARY LOG STATUS"),
+        ("8.4.0", "SHOW BINARY LOG STATUS"),
+        ("8.3.0", "SHOW MASTER STATUS"),
+        ("8.0.36", "SHOW MASTER STATUS"),
+        ("5.7.44-log", "SHOW MASTER STATUS"),
+        ("5.5.5-10.11.19-MariaDB", "SHOW MASTER STATUS"),
+        ("11.8.2-MariaDB-ubu2404", "SHOW MASTER STATUS"),
+    ],
+)
+def test_the_end_of_the_log_is_asked_in_the_words_of_the_release(release, known, monkeypatch):
+    server = Release(release, {known}, monkeypatch)
+    assert end_of_log(server) == LogPosition("bin.000007", 900)
+    assert server.asked == [known]
+
+
+def test_a_proxy_may_have_another_release(monkeypatch):
+    server = Release("8.0.11-proxy", {"SHOW BINARY LOG STATUS"}, monkeypatch)
+    assert end_of_log(server) == LogPosition("bin.000007", 900)
+    assert len(log_status(server)) == 2
+
+
+def test_a_server_without_a_log_is_named(monkeypatch):
+    with pytest.raises(SourceError, match="writes no binlog"):
+        end_of_log(Release("9.7.4", set(), monkeypatch))
