@@ -78,9 +78,12 @@ class HudiDoctorOperator(BaseOperator):
     def _seen(self, *, deep: bool) -> list[TableDiagnosis]:
         from hudi_services.operations.doctor.registry_tables import patients
         from hudi_services.operations.doctor.rounds import rounds
+        from hudi_services.operations.watch.findings import keep_round
 
-        well, seen = patients(read_registry(self.file), {}, deep=deep)
+        reading = read_registry(self.file)
+        well, seen = patients(reading, {}, deep=deep)
         seen += rounds(well, self.doctor.at_once, None)
+        keep_round(reading.registry, seen, datetime.now(UTC), deep=deep)
         return sorted(seen, key=lambda table: table.name)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import click
 
@@ -24,8 +25,8 @@ def _advise(
 ) -> int:
     from hoodie.clock import SystemClock  # these load Arrow
     from hudi_services.operations.advice.gather import Request
-    from hudi_services.operations.advice.model import exit_code
-    from hudi_services.operations.advice.rounds import Histories, of_servers, of_table, rounds
+    from hudi_services.operations.advice.model import by_severity, exit_code
+    from hudi_services.operations.advice.rounds import Histories, of_source, of_table, rounds
     from hudi_services.operations.advice.text import as_text
 
     clock = SystemClock()
@@ -36,9 +37,9 @@ def _advise(
         chosen = chosen_table(target_base_path, table, registry)
         entry = chosen.entry
         runs = Histories(now).runs_of(entry) if entry is not None else None
-        advised = [of_table(Request(chosen, registry, runs), clock)]
-        if entry is not None:
-            advised += of_servers(read_registry(registry_file(registry)), now, entry.name)
+        of_chosen = of_table(Request(chosen, registry, runs), clock)
+        server = of_source(entry, read_registry(registry_file(registry)), now) if entry is not None else ()
+        advised = [replace(of_chosen, advice=by_severity((*of_chosen.advice, *server)))]
     code = exit_code([advice for table_advice in advised for advice in table_advice.advice])
     if as_json:
         tables = [

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hoodie.clock import SystemClock
 from hudi_services.cli.flags import CONTEXT, chosen_table, json_flag, table_flags, verbose_flag, with_examples
 from hudi_services.cli.properties import merged_options
 from hudi_services.registry.load import read_registry
@@ -16,6 +17,7 @@ from hudi_services.runtime.progress import progress_shown
 from hudi_services.runtime.terminal import echo
 
 if TYPE_CHECKING:  # it loads Arrow
+    from hudi_services.operations.doctor.fix import FixedTable
     from hudi_services.operations.doctor.rounds import Patient, TableDiagnosis
 
 _AT_ONCE = 8
@@ -36,6 +38,7 @@ def _doctor(
     from hudi_services.operations.doctor import registry_tables as registered  # they load Arrow
     from hudi_services.operations.doctor import report
     from hudi_services.operations.doctor.rounds import rounds
+    from hudi_services.operations.watch.findings import keep_round
 
     if fix and as_json and not yes:
         raise click.UsageError("--json cannot prompt: add --yes, or leave --fix out to see the findings")
@@ -43,23 +46,27 @@ def _doctor(
         raise click.UsageError("--yes has no effect without --fix")
     options = merged_options(props, conf)
     diagnoses: list[TableDiagnosis] = []
-    if target_base_path is None and table is None:
-        patients, diagnoses = registered.patients(read_registry(registry_file(registry)), options, deep=deep)
+    reading = read_registry(registry_file(registry)) if target_base_path is None else None
+    if reading is not None and table is None:
+        patients, diagnoses = registered.patients(reading, options, deep=deep)
     else:
         chosen = chosen_table(target_base_path, table, registry)
         patients = [registered.patient(chosen.entry, chosen.base_path, options, deep=deep)]
     with progress_shown(None if as_json else partial(echo, err=True)) as progress:
         diagnoses += rounds(patients, at_once, progress)
     diagnoses.sort(key=lambda checked: checked.name)
-    if not fix:
-        echo(json.dumps(report.as_dict(diagnoses), indent=2) if as_json else report.as_text(diagnoses))
-        return report.exit_code(diagnoses)
-    return _fix(patients, diagnoses, yes=yes, as_json=as_json)
+    results = _fixed(patients, diagnoses, yes=yes, as_json=as_json) if fix else []
+    remaining = [table.seen for table in results] if fix else diagnoses
+    if reading is not None:
+        keep_round(reading.registry, remaining, SystemClock().now(), deep=deep)
+    if fix:
+        return _report(results, as_json=as_json)
+    echo(json.dumps(report.as_dict(diagnoses), indent=2) if as_json else report.as_text(diagnoses))
+    return report.exit_code(diagnoses)
 
 
-def _fix(patients: list[Patient], diagnoses: list[TableDiagnosis], *, yes: bool, as_json: bool) -> int:
+def _fixed(patients: list[Patient], diagnoses: list[TableDiagnosis], *, yes: bool, as_json: bool) -> list[FixedTable]:
     """Fix one table after the other. Tables in which nothing can be fixed are reported as they are."""
-    from hudi_services.operations.doctor import report
     from hudi_services.operations.doctor.fix import FixedTable, fix
 
     by_name = {examined.name: examined for examined in patients}
@@ -73,6 +80,13 @@ def _fix(patients: list[Patient], diagnoses: list[TableDiagnosis], *, yes: bool,
         results.append(fix(patient, checked, show, lambda: yes or click.confirm("Apply this fix?")))
         if not as_json and (text := results[-1].as_text()):
             echo(text)
+    return results
+
+
+def _report(results: list[FixedTable], *, as_json: bool) -> int:
+    """Print what the fixes have left, and return the exit code."""
+    from hudi_services.operations.doctor import report
+
     remaining = [table.seen for table in results]
     code = max([report.exit_code(remaining), *(report.WARNED for table in results if table.failure is not None)])
     if as_json:

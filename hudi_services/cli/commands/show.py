@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,8 +16,14 @@ from hudi_services.cli.flags import (
     wide_flag,
     with_examples,
 )
+from hudi_services.entry.source import DatabaseSource
 from hudi_services.operations.inspect.page import Page
+from hudi_services.registry.load import read_registry
+from hudi_services.registry.lookup import registry_file
 from hudi_services.runtime.terminal import text_width
+
+if TYPE_CHECKING:  # it loads Arrow
+    from hudi_services.operations.inspect.table_look import Look
 
 _LIMIT = click.Option(
     ["--limit"], type=click.IntRange(min=1), default=20, show_default=True, metavar="N", help="The newest N."
@@ -74,7 +79,15 @@ def _looks(
 
 def _overview(pages: Any) -> Callable[..., Page]:
     registry = click.get_current_context().params.get("registry")
-    return partial(pages.advised_overview, width=text_width(), registry=registry)
+
+    def page(look: Look) -> Page:
+        entry, server = look.entry, ()
+        if entry is not None and isinstance(entry.source, DatabaseSource):
+            server = pages.of_source(entry, read_registry(registry_file(registry)), look.now)
+        result: Page = pages.advised_overview(look, text_width(), registry, server)
+        return result
+
+    return page
 
 
 show = click.Group("show", help="Look at a table: it changes nothing.", context_settings=CONTEXT)

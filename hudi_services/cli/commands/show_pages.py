@@ -2,6 +2,7 @@
 
 from hudi_services.cli.render import print_page
 from hudi_services.operations.advice.page import advised_overview
+from hudi_services.operations.advice.rounds import of_source
 from hudi_services.operations.inspect.audit import audit
 from hudi_services.operations.inspect.changes import changes
 from hudi_services.operations.inspect.consumers import consumers
@@ -28,6 +29,7 @@ __all__ = [
     "locks",
     "logs",
     "look_at",
+    "of_source",
     "partitions",
     "print_page",
     "properties",

@@ -59,7 +59,7 @@ class Unreadable:
 @dataclass(frozen=True)
 class Damage:
     """Findings of one check of the doctor: how many, an example, and whether `doctor --fix` repairs them. One that is not
-    `grave` leaves rows right."""
+    `grave` leaves rows right. `looked_at` is the time of an earlier round (None: it is of now)."""
 
     check: str
     title: str
@@ -68,6 +68,7 @@ class Damage:
     grave: bool = True
     count: int = 1
     bytes: int = 0
+    looked_at: datetime | None = None
 
 
 @dataclass(frozen=True)

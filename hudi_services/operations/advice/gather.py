@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -12,8 +11,6 @@ import pyarrow as pa
 
 from hoodie.clock import Clock
 from hoodie.config import own_options
-from hoodie.doctor.catalogue import CHECKS
-from hoodie.doctor.finding import Finding, Severity
 from hoodie.errors import HoodieError, TableNotFoundError
 from hoodie.services.ttl.service import TTL
 from hudi_services.entry.table import Table
@@ -28,6 +25,7 @@ from hudi_services.operations.advice.facts import (
     Unreadable,
     Work,
 )
+from hudi_services.operations.advice.findings import damages_of
 from hudi_services.operations.advice.overview_facts import overview_facts
 from hudi_services.operations.advice.quarantine import bad_rows
 from hudi_services.operations.advice.schedule import starts_of
@@ -74,7 +72,7 @@ def gather(request: Request, clock: Clock, *, doctor: bool, entries: Entries = E
             return facts
         return replace(
             facts,
-            damages=tuple(_damages(request)),
+            damages=_damages(request),
             bad_rows=_bad_rows(look.entry),
             looked=(*facts.looked, "the doctor's checks", *(("quarantine",) if look.entry is not None else ())),
         )
@@ -136,24 +134,10 @@ def _last_runs(runs: pa.Table) -> Iterable[LastRun]:
             )
 
 
-def _damages(request: Request) -> Iterable[Damage]:
-    """The findings of the doctor, those of one check together."""
+def _damages(request: Request) -> tuple[Damage, ...]:
+    """The findings of the doctor, who looks at the table now."""
     seen = diagnose(patient(request.chosen.entry, request.chosen.base_path, {}, deep=False))
-    by_check: dict[str, list[Finding]] = defaultdict(list)
-    for finding in seen.diagnosis.findings:
-        if finding.severity is not Severity.NOTE:
-            by_check[finding.check].append(finding)
-    for check, findings in by_check.items():
-        first = findings[0]
-        yield Damage(
-            check,
-            f"{first.what}{f' ({first.path or first.instant})' if first.path or first.instant else ''}",
-            first.remedy,
-            CHECKS[check].fixed if check in CHECKS else False,
-            first.severity is Severity.DAMAGE,
-            len(findings),
-            sum(finding.bytes for finding in findings),
-        )
+    return damages_of(seen.diagnosis.findings)
 
 
 def _bad_rows(entry: Table | None) -> BadRows | None:

@@ -14,12 +14,14 @@ import pyarrow.compute as pc
 from hoodie.clock import Clock
 from hoodie.model.place import identity
 from hudi_services.entry.server import DatabaseServer
+from hudi_services.entry.source import DatabaseSource
 from hudi_services.entry.table import History, Table
 from hudi_services.entry.table_choice import ChosenTable
 from hudi_services.operations.advice.evaluation import advise
 from hudi_services.operations.advice.gather import Request, gather
 from hudi_services.operations.advice.model import Advice, Severity, by_severity
 from hudi_services.operations.advice.rules.registry import mistake
+from hudi_services.operations.advice.rules.servers import of_table as of_table_alone
 from hudi_services.operations.advice.rules.servers import server
 from hudi_services.operations.history.queries import runs
 from hudi_services.registry.database_tables import status_of
@@ -59,20 +61,28 @@ def of_table(request: Request, clock: Clock) -> Advised:
     return Advised(request.name, request.chosen.base_path, advise(facts), facts.looked)
 
 
-def of_servers(reading: Reading, now: datetime, table: str | None = None) -> list[Advised]:
-    """The advice on the database servers whose state is kept, and on what they leave behind; with `table` on that alone."""
-    registry = reading.registry
-    kept = [name for name, one in registry.servers.items() if isinstance(one, DatabaseServer) and one.state is not None]
-    server_advice = [advice for name in kept for advice in _of_server(name, reading, now)]
-    return _by_name(item for item in server_advice if table is None or item.table == table)
+def of_servers(reading: Reading, now: datetime) -> list[Advised]:
+    """The advice on the database servers whose state is kept, and on the tables that they leave behind."""
+    return _by_name(advice for name in reading.registry.servers for advice in _of_server(name, reading, now))
+
+
+def of_source(table: Table, reading: Reading, now: datetime) -> tuple[Advice, ...]:
+    """The advice on the database server that a table is loaded from, if it has one: as far as it concerns the table."""
+    if not isinstance(table.source, DatabaseSource):
+        return ()
+    server_name = table.source.server
+    return tuple(of_table_alone(_of_server(server_name, reading, now), server_name, table.name))
 
 
 def _of_server(name: str, reading: Reading, now: datetime) -> list[Advice]:
+    declared = reading.registry.servers[name]
+    if not isinstance(declared, DatabaseServer) or declared.state is None:
+        return []
     try:
-        return list(server(status_of(name, reading, now)))
+        return list(server(status_of(name, reading, now), declared.schedule, now))
     except Exception as error:  # noqa: BLE001 - any error of its storage: other servers go on
         text = f"The state of server {name} cannot be read: {type(error).__name__}: {error}".rstrip(".")
-        return [Advice(name, Severity.DAMAGE, "server state", name, text, fix=f"hudi-services cdc status {name}")]
+        return [Advice(name, Severity.FAILED, "server state", name, text, fix=f"hudi-services cdc status {name}")]
 
 
 def _by_name(advice: Iterable[Advice]) -> list[Advised]:

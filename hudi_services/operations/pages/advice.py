@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from hudi_services.entry.dag import EXPLAIN, OPERATION, dag_id
+from hudi_services.entry.source import DatabaseSource
 from hudi_services.entry.table import Table
 from hudi_services.operations.advice.evaluation import advise
 from hudi_services.operations.advice.facts import LastRun, TableFacts, Unreadable
-from hudi_services.operations.advice.model import Advice
+from hudi_services.operations.advice.model import Advice, by_severity, clock
 from hudi_services.operations.advice.snapshot_facts import snapshot_facts, unseen_facts
 from hudi_services.operations.history.record import ASKS, AT_A_SHELL, FAILED
 from hudi_services.operations.pages import snapshots
 from hudi_services.operations.pages.snapshots import FleetState
+from hudi_services.operations.watch.findings import DoctorRound
 from hudi_services.operations.watch.model import Snapshot, Summary
 from hudi_services.operations.watch.run_history import EndedRun
 from hudi_services.services.entries import ENTRIES, Entries
@@ -43,14 +45,28 @@ class AdvicePage:
 
 
 def advice_page(
-    table: Table, known: FleetState, snapshot: Snapshot | None, now: datetime, startable: Collection[str]
+    table: Table,
+    known: FleetState,
+    snapshot: Snapshot | None,
+    now: datetime,
+    startable: Collection[str],
+    doctor: DoctorRound | None = None,
+    server: Collection[Advice] = (),
 ) -> AdvicePage:
     """The advice on a table by the watcher's last look, and by the last runs of Airflow and of the history. `startable` are DAGs
-    that the user may start."""
+    that the user may start, `doctor` is the last round of the doctor, `server` the advice on the server that feeds the table."""
     facts = _facts(table, known, snapshot, now)
+    if doctor is not None and facts.unreadable is None:
+        facts = replace(facts, damages=doctor.damages)
     at = snapshot.summary.looked_at.isoformat() if snapshot is not None else None
-    rows = tuple({**each.as_dict(now), "buttons": _buttons(table, each, startable)} for each in advise(facts))
-    return AdvicePage(now.isoformat(), at, facts.looked, rows)
+    advice = by_severity((*advise(facts), *server))
+    looked = (
+        *facts.looked,
+        *((f"the doctor's round of {clock(doctor.looked_at, now)}",) if doctor is not None else ()),
+        *(("the server",) if isinstance(table.source, DatabaseSource) else ()),
+    )
+    rows = tuple({**one.as_dict(now), "buttons": _buttons(table, one, startable)} for one in advice)
+    return AdvicePage(now.isoformat(), at, looked, rows)
 
 
 def _facts(table: Table, known: FleetState, snapshot: Snapshot | None, now: datetime) -> TableFacts:

@@ -18,9 +18,10 @@ from hoodie_airflow.pages.pauses import WantedPause, pause_table, resume_table
 from hoodie_airflow.pages.responses import HEADERS, NO_TABLE, as_json, current_registry, table_seen
 from hoodie_airflow.pages.runs import going, last_failure, tried
 from hoodie_airflow.pages.servers import page_of_server
-from hoodie_airflow.pages.snapshots import fleet_known, source_snapshot, table_known
+from hoodie_airflow.pages.snapshots import doctor_round, fleet_known, source_snapshot, table_known
 from hudi_services.entry.server import database_dag, resync_dag, verify_dag
 from hudi_services.entry.table import Table
+from hudi_services.operations.advice.rounds import of_source
 from hudi_services.operations.pages.advice import advice_page
 from hudi_services.operations.pages.fleet import Fleet, card_of, dags_of, fleet
 from hudi_services.operations.pages.run import run_page
@@ -84,11 +85,12 @@ def table(name: str, user: User) -> Response:
 
 @routes.get("/api/tables/{name}/advice")
 def advice(name: str, user: User) -> Response:
-    """The advice on the table, by what the watcher and Airflow have seen."""
-    rights = Rights(user)
+    """The advice on the table, by what the watcher, the doctor and Airflow have seen, and by the state of its server."""
+    rights, reading, now = Rights(user), current_registry(), datetime.now(UTC)
     result = table_seen(name, rights)
-    looked = table_known(current_registry().registry, name, rights.dags & dags_of(result))
-    return _answer(advice_page(result, looked.known, looked.snapshot, datetime.now(UTC), rights.starts(result)))
+    looked = table_known(reading.registry, name, rights.dags & dags_of(result))
+    doctor, server = doctor_round(reading.registry, result), of_source(result, reading, now)
+    return _answer(advice_page(result, looked.known, looked.snapshot, now, rights.starts(result), doctor, server))
 
 
 @routes.get("/api/servers/{name}")

@@ -11,10 +11,12 @@ from pathlib import Path
 from hoodie.errors import StoreError
 from hoodie.model.place import same_table
 from hoodie_airflow.pages.runs import last_runs
+from hudi_services.entry.table import Table
 from hudi_services.operations.pages.savings import DAYS
 from hudi_services.operations.pages.snapshots import FleetState
 from hudi_services.operations.pages.state import away
 from hudi_services.operations.pages.table import Trends
+from hudi_services.operations.watch.findings import DoctorRound, last_round
 from hudi_services.operations.watch.gains import KEPT, gains_since
 from hudi_services.operations.watch.location import store_of
 from hudi_services.operations.watch.model import Event, Snapshot, Summary
@@ -67,6 +69,14 @@ def table_known(registry: Registry, name: str, dags: Collection[str]) -> Looked:
         )
     except StoreError as error:
         return Looked(FleetState(ran, trouble=away(error)))
+
+
+def doctor_round(registry: Registry, table: Table) -> DoctorRound | None:
+    """The last round of the doctor at a table; None also where the store is away, which the page says."""
+    try:
+        return last_round(opened_store(registry), table.name, table.base_path)
+    except StoreError:
+        return None
 
 
 def source_snapshot(registry: Registry, name: str) -> Snapshot | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from hoodie.display import counted
 from hudi_services.operations.advice.facts import Damage, TableFacts, Unreadable
-from hudi_services.operations.advice.model import Advice, Severity, ended
+from hudi_services.operations.advice.model import Advice, Severity, clock, ended
 from hudi_services.operations.advice.rules.remedy import command
 from hudi_services.operations.inspect.text import size
 
@@ -69,9 +69,9 @@ def _absent(facts: TableFacts, error: Unreadable) -> Advice:
 
 def damages(facts: TableFacts) -> Iterator[Advice]:
     """Findings of the doctor that leave rows lost or wrong; without the doctor, problems that a look at the table met."""
-    grave = [damage for damage in facts.damages if damage.grave]
+    grave = [damage for damage in facts.damages if damage.grave and not _is_outdated(damage)]
     yield from (_finding(facts, damage, Severity.DAMAGE) for damage in grave)
-    for problem in facts.problems if not grave else ():
+    for problem in facts.problems if all(damage.looked_at is not None for damage in grave) else ():
         title, _, remedy = problem.partition(" To do: ")
         yield Advice(
             facts.table,
@@ -90,12 +90,19 @@ def leftovers(facts: TableFacts) -> Iterator[Advice]:
     due = {service for service, work in facts.work.items() if work.due}
     reported = {check for check, (objective, service) in _OF_SERVICES.items() if objective in missed or service in due}
     for damage in facts.damages:
-        if not damage.grave and damage.check not in reported.union(_ELSEWHERE):
+        if not damage.grave and damage.check not in reported.union(_ELSEWHERE) and not _is_outdated(damage):
             yield _finding(facts, damage, Severity.DUE)
+
+
+def _is_outdated(damage: Damage) -> bool:
+    """True for a finding of an earlier round about something that every look at the table sees itself."""
+    return damage.looked_at is not None and damage.check in (*_OF_SERVICES, *_ELSEWHERE)
 
 
 def _finding(facts: TableFacts, damage: Damage, severity: Severity) -> Advice:
     amount = f" ({size(damage.bytes)})" if damage.bytes and damage.count == 1 else ""
+    count = f"It is the first of {counted(damage.count, 'finding')}." if damage.count > 1 else ""
+    seen = f"The doctor found it at {clock(damage.looked_at, facts.now)}." if damage.looked_at is not None else ""
     run = facts.target.command("doctor --fix") if damage.fixable else _run(facts, damage.remedy)
     return Advice(
         facts.table,
@@ -103,7 +110,7 @@ def _finding(facts: TableFacts, damage: Damage, severity: Severity) -> Advice:
         "doctor",
         damage.check,
         f"{ended(damage.title)[:-1]}{amount}",
-        detail=f"It is the first of {counted(damage.count, 'finding')}." if damage.count > 1 else "",
+        detail=" ".join(filter(None, (count, seen))),
         fix=run or facts.target.command("doctor"),
         remedy="" if run else ended(damage.remedy),
     )

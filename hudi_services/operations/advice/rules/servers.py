@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 
+from hudi_services.entry.schedule import begin_after
 from hudi_services.operations.advice.model import Advice, Severity, length
 from hudi_services.sources.databases.status import ServerStatus, TableStatus
 
@@ -25,10 +27,21 @@ _WAITS = {
 }
 
 
-def server(status: ServerStatus) -> Iterator[Advice]:
-    """The log that is needed and will soon be gone, then each table that is left behind."""
+def server(status: ServerStatus, schedule: str | None, now: datetime) -> Iterator[Advice]:
+    """The log that is needed and will soon be gone, runs that do not come, then each table that is left behind. `schedule` (cron)
+    is that of the runs."""
     yield from _log(status)
+    yield from _late(status, schedule, now)
     yield from (_behind(status, table) for table in status.tables if table.state in _SEVERITIES)
+
+
+def of_table(advice: Iterable[Advice], server: str, table: str) -> Iterator[Advice]:
+    """Those that concern one table of the server: its own, and those of the server, which feeds it."""
+    for one in advice:
+        if one.table == table:
+            yield one
+        elif one.table == server:
+            yield replace(one, table=table)
 
 
 def _log(status: ServerStatus) -> Iterator[Advice]:
@@ -43,6 +56,26 @@ def _log(status: ServerStatus) -> Iterator[Advice]:
     else:
         return
     yield Advice(status.server, Severity.LOSS, "server log", status.server, text, fix=sync)
+
+
+def _late(status: ServerStatus, schedule: str | None, now: datetime) -> Iterator[Advice]:
+    """The last run that brought changes began two starts of the schedule ago."""
+    if schedule is None or status.time is None or status.running is not None:
+        return
+    cut = datetime.fromisoformat(status.time)
+    first = begin_after(schedule, cut)
+    second = begin_after(schedule, first) if first is not None else None
+    if second is None or second >= now:
+        return
+    yield Advice(
+        status.server,
+        Severity.FAILED,
+        "server lag",
+        status.server,
+        f"No run of server {status.server} has brought its changes, though its schedule is '{schedule}'",
+        cut,
+        fix=f"hudi-services cdc sync {shlex.quote(status.server)}",
+    )
 
 
 def _behind(status: ServerStatus, table: TableStatus) -> Advice:

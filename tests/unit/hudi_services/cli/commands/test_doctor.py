@@ -8,6 +8,10 @@ import os
 import pytest
 
 from hudi_services.cli.program import main
+from hudi_services.operations.watch.findings import last_round
+from hudi_services.operations.watch.location import store_of
+from hudi_services.operations.watch.store import SnapshotStore
+from hudi_services.registry.load import read_registry
 from tests.support.tables import SMALL_BLOOM, batch, create
 
 HEALTHY, WARNED, DAMAGED = 0, 1, 2
@@ -128,3 +132,14 @@ def test_mending_a_registry_goes_on_past_a_table_that_cannot_be_mended(registry,
 def test_flags_that_contradict_each_other(tmp_path, capsys, flags):
     filled(tmp_path / "t")
     assert main(["doctor", f"--target-base-path={tmp_path / 't'}", *flags]) == 2
+
+
+def test_the_findings_of_a_round_are_there_for_the_pages(registry, tmp_path, capsys):
+    reading = read_registry(registry)
+    with SnapshotStore.open(store_of(reading.registry), make=True) as store:
+        doctor(capsys, f"--registry={registry}", code=DAMAGED)
+        bad, good = (last_round(store, name, f"{tmp_path}/{name}") for name in ("bad", "good"))
+        assert ([damage.check for damage in bad.damages], good.damages) == (["orphan-file"], ())
+        assert main(["doctor", f"--registry={registry}", "--table=bad", "--fix", "--yes"]) == HEALTHY
+        assert last_round(store, "bad", f"{tmp_path}/bad").damages == ()
+        assert last_round(store, "good", f"{tmp_path}/good").looked_at == good.looked_at

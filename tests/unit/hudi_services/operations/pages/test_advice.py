@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from hudi_services.operations.advice.estimate import Sample
+from hudi_services.operations.advice.facts import Damage
+from hudi_services.operations.advice.model import Advice, Severity
 from hudi_services.operations.pages.advice import Buttons, advice_page
 from hudi_services.operations.pages.snapshots import DagOutcome, FleetState
+from hudi_services.operations.watch.findings import DoctorRound
 from hudi_services.operations.watch.model import Snapshot, Summary
 from hudi_services.operations.watch.run_history import EndedRun, RecentRuns
 from hudi_services.registry.sections import table_model
 from hudi_services.services.entries import ENTRIES
+from tests.support.advice import AT_NINE
 
 NOW = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
 LOOKED = NOW - timedelta(minutes=5)
@@ -32,13 +37,13 @@ SHOWN = {
 DAG = "hudi_compact__orders"
 
 
-def page(shown=SHOWN, health="ok", startable=(DAG,), ran=None, recent=None, **summary):
+def page(shown=SHOWN, health="ok", startable=(DAG,), ran=None, recent=None, doctor=None, server=(), **summary):
     snapshot = (
         Snapshot(Summary("orders", "/lake/orders", health, LOOKED, **summary), {"table": shown}) if shown else None
     )
     seen = {"orders": snapshot.summary} if snapshot is not None else {}
     known = FleetState(ran or {}, seen, recent={"orders": recent or {}})
-    return advice_page(TABLE, known, snapshot, NOW, startable)
+    return advice_page(TABLE, known, snapshot, NOW, startable, doctor, server)
 
 
 def test_work_that_is_due_has_buttons_for_those_who_may_start_it():
@@ -119,6 +124,47 @@ def test_the_seconds_of_comparable_runs():
     assert advice["effect"] == "Compacting 8 file groups, 2.0 KiB, takes about 2 s."
     [advice] = page(recent={"compact": RecentRuns(samples=samples[:2])}).advice
     assert advice["effect"] == "Compacting 8 file groups, 2.0 KiB."
+
+
+IDLE_TABLE = {**SHOWN, "next": {}}
+
+
+def doctor(*damages):
+    """A round of 09:00."""
+    return DoctorRound(AT_NINE, tuple(replace(damage, looked_at=AT_NINE) for damage in damages))
+
+
+def test_the_findings_of_the_last_round_of_the_doctor():
+    missing = Damage("missing-file", "A file is missing", "restore it", fixable=False, count=2)
+    [advice] = page(IDLE_TABLE, doctor=doctor(missing)).advice
+    assert (advice["severity"], advice["text"]) == (
+        "damage",
+        "A file is missing. It is the first of 2 findings. The doctor found it at 09:00 UTC.",
+    )
+    assert advice["fix"] == "hudi-services doctor --table orders"
+    left = Damage("markers", "Markers are left", "remove them", fixable=True, grave=False)
+    [advice] = page(IDLE_TABLE, doctor=doctor(left)).advice
+    assert (advice["severity"], advice["fix"]) == ("due", "hudi-services doctor --fix --table orders")
+    well = page(IDLE_TABLE, doctor=doctor())
+    assert (well.advice, well.looked[-1]) == ((), "the doctor's round of 09:00 UTC")
+
+
+def test_an_earlier_round_says_nothing_about_parts_that_each_look_sees():
+    small = Damage("small-files", "Many files are small", "cluster it", fixable=False, grave=False)
+    unread = Damage("unreadable", "The table cannot be looked at", "try again", fixable=False)
+    assert page(IDLE_TABLE, doctor=doctor(small, unread)).advice == ()
+
+
+def test_an_earlier_round_hides_no_problem_of_now():
+    missing = Damage("missing-file", "A file is missing", "restore it", fixable=False)
+    found = page({**IDLE_TABLE, "problems": ["The timeline is torn."]}, doctor=doctor(missing)).advice
+    assert sorted(advice["kind"] for advice in found) == ["doctor", "problem"]
+
+
+def test_the_advice_on_the_server_that_feeds_the_table():
+    parked = Advice("orders", Severity.FAILED, "server", "shop db.orders", "Server shop has it as parked")
+    found = page(server=(parked,)).advice
+    assert [advice["severity"] for advice in found] == ["failed", "due"]
 
 
 def test_a_table_that_cannot_be_read_or_is_gone():

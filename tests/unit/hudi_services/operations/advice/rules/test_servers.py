@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hudi_services.operations.advice.model import Severity
-from hudi_services.operations.advice.rules.servers import server
+from hudi_services.operations.advice.rules import servers as rules
 from hudi_services.sources.databases.status import LogLeft, ServerStatus, TableStatus
 from tests.support.advice import AT_NINE, NOW
 
 
-def status(log=None, tables=()):
-    return ServerStatus("shop", None, None, None, None, None, log, None, None, tables)
+def status(log=None, tables=(), time=None, running=None):
+    return ServerStatus("shop", None, None, time, None, None, log, running, None, tables)
+
+
+def server(status, schedule=None):
+    return rules.server(status, schedule, NOW)
 
 
 def table(state, reason=""):
@@ -44,3 +50,23 @@ def test_a_server_that_is_well_is_silent():
     forever = LogLeft("bin.7", None, 0.0, without=False)
     well = (table("current"), table("loading"), table("new"), table("dropped"))
     assert [*server(status(kept, well)), *server(status(forever)), *server(status())] == []
+
+
+def test_runs_that_do_not_come():
+    late = status(time=AT_NINE.isoformat())
+    [advice] = server(late, "0 * * * *")
+    assert advice.sentence(NOW) == (
+        "No run of server shop has brought its changes, though its schedule is '0 * * * *', since 09:00 UTC."
+    )
+    assert (advice.severity, advice.fix) == (Severity.FAILED, "hudi-services cdc sync shop")
+    assert list(server(late, "0 11 * * *")) == [], "one start that is missed may be a run that begins now"
+    assert list(server(late)) == [], "nothing starts its runs"
+    assert list(server(status(time=AT_NINE.isoformat(), running=AT_NINE.isoformat()), "0 * * * *")) == []
+
+
+def test_a_table_has_its_own_advice_and_that_of_its_server():
+    gone = LogLeft("bin.7", None, 0.0, without=True)
+    customers = replace(table("failed"), name="customers")
+    whole = list(server(status(gone, (table("parked"), customers))))
+    found = list(rules.of_table(whole, "shop", "orders"))
+    assert [(advice.kind, advice.table) for advice in found] == [("server log", "orders"), ("server", "orders")]

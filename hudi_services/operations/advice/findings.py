@@ -1,0 +1,33 @@
+"""Findings of the doctor as facts, those of one check together: pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from hoodie.doctor.catalogue import CHECKS
+from hoodie.doctor.finding import Finding, Severity
+from hudi_services.operations.advice.facts import Damage
+
+
+def damages_of(findings: Iterable[Finding]) -> tuple[Damage, ...]:
+    """A damage for each check, with its first finding as the example. Notes are left out."""
+    by_check: dict[str, list[Finding]] = defaultdict(list)
+    for finding in findings:
+        if finding.severity is not Severity.NOTE:
+            by_check[finding.check].append(finding)
+    return tuple(_damage(check, of_check) for check, of_check in by_check.items())
+
+
+def _damage(check: str, findings: list[Finding]) -> Damage:
+    first = findings[0]
+    where = first.path or first.instant
+    return Damage(
+        check,
+        f"{first.what}{f' ({where})' if where else ''}",
+        first.remedy,
+        CHECKS[check].fixed if check in CHECKS else False,
+        first.severity is Severity.DAMAGE,
+        len(findings),
+        sum(finding.bytes for finding in findings),
+    )
