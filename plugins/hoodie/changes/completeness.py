@@ -11,23 +11,28 @@ from hoodie.errors import ChangeRangeError, CorruptTableError, HoodieError, Miss
 from hoodie.model.commit import NO_PREVIOUS_COMMIT, WriteStat
 from hoodie.model.files import FileSlice, GroupId
 from hoodie.model.names import BaseFileName, LogFileName
-from hoodie.model.time import Time
+from hoodie.model.time import BEGINNING, Time
 from hoodie.read.times import cleans_after
 from hoodie.timeline import Action, Instant, Timeline
 from hoodie.timeline.codecs.clean import decode_clean_plan
+from hoodie.timeline.codecs.commit_files import LISTED, Written
 from hoodie.view import TableState
+from hoodie.view.committed_files import written_files
+from hoodie.view.files import PartitionFiles
+from hoodie.view.missing_files import ExpectedFile, check_sizes, log_place, shorter
 
 
 @dataclass(frozen=True)
 class SliceCheck:
     """Checks the slices of commits, the first of which is `first`. Bodies of cleans are read when they are needed.
 
-    It is asked once the files are listed. Cleans that began since the timeline was loaded count, too: they may have taken files
-    that a commit replaced, which no slice misses.
+    `files` are those of the partitions that the commits changed. It is asked once the files are listed. Cleans that began since
+    the timeline was loaded count, too: they may have taken files that a commit replaced, which no slice misses.
     """
 
     state: TableState
     first: Time
+    files: Sequence[PartitionFiles] = ()
 
     def written(self, commit: Instant, stats: Sequence[WriteStat], after: FileSlice | None) -> None:
         """Raises ChangeRangeError or MissingFileError when a file that the commit wrote is not in the slice after it."""
@@ -65,6 +70,17 @@ class SliceCheck:
             if begin != previous:
                 self.not_cleaned(commit, stat.group, before, after)
 
+    def whole(self, commit: Instant, group: GroupId, file_slice: FileSlice | None, timeline: Timeline) -> None:
+        """Raises CorruptFileError for a file of the slice that was cut short, and ChangeRangeError or MissingFileError for a file
+        that a commit of the timeline wrote to it, or after it. Without their rows inserts would be in place of updates."""
+        paths = file_slice.paths if file_slice is not None else ()
+        check_sizes(self.state, [self._short[path] for path in paths if path in self._short])
+        begin = file_slice.base_instant if file_slice is not None else BEGINNING
+        for lost in self._lost.get(group, ()):
+            place = log_place(self.state, lost) if lost.name.startswith(".") else lost.instant.time
+            if lost.instant.time in timeline.commit_times and begin <= place:
+                raise self._error(commit, lost.name, cleaned=lost.name in self._cleaned.get(group, ()))
+
     def not_cleaned(
         self, commit: Instant, group: GroupId, before: FileSlice | None, after: FileSlice | None = None
     ) -> None:
@@ -73,6 +89,31 @@ class SliceCheck:
         for name, time in self._cleaned.get(group, {}).items():
             if begin <= time <= commit.time and name not in slice_files:
                 raise self._error(commit, name, cleaned=True)
+
+    @cached_property
+    def _written(self) -> Sequence[tuple[Instant, Written]]:
+        """The files that each commit wrote."""
+        commits = self.state.timeline.commits
+        partitions = [file.partition for file in self.files]
+        return list(zip(commits, written_files(self.state, commits, partitions), strict=True))
+
+    @cached_property
+    def _short(self) -> Mapping[str, tuple[ExpectedFile, int]]:
+        """Files by path that are shorter than their commit says, and the bytes that they have."""
+        return {file.path: (file, size) for file, size in shorter(self.state, self.files, self._written)}
+
+    @cached_property
+    def _lost(self) -> Mapping[GroupId, Sequence[ExpectedFile]]:
+        """The files that commits wrote and that are not there: lost, or cleaned with their slice."""
+        lost: defaultdict[GroupId, list[ExpectedFile]] = defaultdict(list)
+        names = {file.partition: {data.info.name for data in file.files} for file in self.files}
+        for instant, written in self._written:
+            for partition in names.keys() & written.keys():
+                for name, size in written[partition].items():
+                    if name not in names[partition] and size != LISTED:
+                        file = ExpectedFile(partition, name, instant)
+                        lost[file.group].append(file)
+        return lost
 
     @cached_property
     def _now(self) -> TableState:

@@ -53,11 +53,13 @@ class ChangePlan:
     """The changes of a range, commit by commit. The files of the partitions that it touches are listed once."""
 
     range: ChangeRange
+    whole: bool = True  # refuse slices that lack rows
 
     def of(self, commit: Instant) -> list[GroupChange]:
         """The groups that the commit changed: replaced ones first, each part by partition and file id.
 
-        Raises ChangeRangeError when a clean removed files of a group, MissingFileError when one is not there for another reason.
+        Raises ChangeRangeError when a clean removed files of a group, MissingFileError when one is not there for another reason,
+        CorruptFileError when one was cut short.
         """
         state = self.range.state
         body = state.commit_metadata(commit)
@@ -72,6 +74,9 @@ class ChangePlan:
         for group, some in stats.items():
             self._check.written(commit, some, new.get(group))
             self._check.continued(commit, some, old.get(group), new.get(group), before.timeline)
+        for group in (*replaced, *stats) if self.whole else ():
+            self._check.whole(commit, group, old.get(group), before.timeline)
+            self._check.whole(commit, group, new.get(group), after.timeline)
         return [
             *(GroupChange(times, group, old[group], None) for group in replaced if group in old),
             *(GroupChange(times, group, old.get(group), new.get(group)) for group in sorted(stats)),
@@ -110,11 +115,15 @@ class ChangePlan:
 
     @cached_property
     def _check(self) -> SliceCheck:
-        return SliceCheck(self.range.state, min(commit.time for commit in self.range.commits))
+        return SliceCheck(self.range.state, min(commit.time for commit in self.range.commits), self._listed)
+
+    @cached_property
+    def _listed(self) -> Sequence[PartitionFiles]:
+        return TableView(self.range.state, sorted(self.range.partitions)).files
 
     @cached_property
     def _files(self) -> _Files:
-        return _Files.of(self.range.active, TableView(self.range.state, sorted(self.range.partitions)).files)
+        return _Files.of(self.range.active, self._listed)
 
 
 def _by_group(body: CommitMetadata) -> dict[GroupId, Sequence[WriteStat]]:

@@ -106,7 +106,7 @@ def open_changes(state: TableState, query: ChangeQuery, engine: Engine) -> Chang
     """
     options = resolve(own_options(query.options, READ_OPTIONS), READ_KEYS)
     commits = change_range(state, query)
-    state, plan = commits.state, ChangePlan(commits)
+    state, plan = commits.state, ChangePlan(commits, options[CHECK_FILES])
     last = None if query.current_columns else max((commit.time for commit in commits.commits), default=None)
     schema = table_schema(state, last) or pa.schema([])
     filter = as_expression(query.filter, schema)

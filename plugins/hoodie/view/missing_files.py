@@ -9,10 +9,10 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 from hoodie.errors import CorruptFileError, MissingFileError, TimeTravelError, UnsupportedTableError
-from hoodie.model.files import FileSlice, GroupId
+from hoodie.model.files import BaseFile, FileSlice, GroupId, LogFile
 from hoodie.model.names import EXTERNAL, PARTITION_METAFILE, LogFileName
 from hoodie.model.time import BEGINNING, Time
 from hoodie.storage.base import join
@@ -75,7 +75,7 @@ def check_files(
             "a folder that has one",
             fix=f"restore {PARTITION_METAFILE} of that folder from a copy; nothing was changed",
         )
-    _check_sizes(state, short_files(state, slices, partitions, as_of))
+    check_sizes(state, short_files(state, slices, partitions, as_of))
 
 
 def refuse_external(state: TableState, absent: Iterable[ExpectedFile]) -> None:
@@ -117,10 +117,24 @@ def short_files(
     return shorter(state, slices, zip(commits, written_files(state, commits, partitions), strict=True))
 
 
+class HasFiles(Protocol):
+    """A file slice, or the files of a partition."""
+
+    @property
+    def partition(self) -> str:
+        """The partition path."""
+        ...
+
+    @property
+    def files(self) -> Sequence[BaseFile | LogFile]:
+        """The data files."""
+        ...
+
+
 def shorter(
-    state: TableState, slices: Iterable[FileSlice], commits: Iterable[tuple[Instant, Written]]
+    state: TableState, slices: Iterable[HasFiles], commits: Iterable[tuple[Instant, Written]]
 ) -> list[tuple[ExpectedFile, int]]:
-    """Files of the slices that have fewer bytes than one of `commits` says, and how many they have. See `short_files`."""
+    """Files of slices, or of partitions, that are shorter than one of `commits` says, and their bytes. See `short_files`."""
     sizes: defaultdict[str, dict[str, int]] = defaultdict(dict)
     for file_slice in slices:
         sizes[file_slice.partition].update((file.info.name, file.info.size) for file in file_slice.files)
@@ -142,7 +156,9 @@ def _is_exact(state: TableState, file: ExpectedFile) -> bool:
     return log is not None and state.layout.logs_tell_writer and log.time == file.instant.time
 
 
-def _check_sizes(state: TableState, short: Sequence[tuple[ExpectedFile, int]]) -> None:
+def check_sizes(state: TableState, short: Sequence[tuple[ExpectedFile, int]]) -> None:
+    """Raises CorruptFileError for a file that is shorter than its commit says. `short` are such files with their bytes in a
+    listing."""
     for file, listed in short:
         now = state.storage.info(file.path)  # the listing may be older than the write
         size = listed if now is None else now.size
@@ -235,7 +251,7 @@ def _absent(
     of_slices: dict[str, ExpectedFile] = {}  # path -> a log that comes after the newest base file of its group
     for log in logs:
         begin = present[log.partition].begins.get(log.group.file_id, BEGINNING)
-        place = _place(state, log)
+        place = log_place(state, log)
         end = None if state.layout.logs_tell_writer else later.get(log.group)  # a write has its logs wherever they are
         if begin <= place and (end is None or place < end):
             of_slices.setdefault(log.path, log)
@@ -247,7 +263,7 @@ def _file_id(name: str) -> str:
     return name.lstrip(".").partition("_")[0]
 
 
-def _place(state: TableState, log: ExpectedFile) -> Time:
+def log_place(state: TableState, log: ExpectedFile) -> Time:
     """A log belongs to the newest slice that did not begin after this."""
     if state.layout.logs_tell_writer:
         return log.instant.completion_time or log.instant.time

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from itertools import count
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from hoodie import CLEAN, COMPACTION, HoodieTable
 from hoodie.changes import ChangeQuery, open_changes
 from hoodie.engine import LocalEngine
-from hoodie.errors import ChangeRangeError, MissingFileError
+from hoodie.errors import ChangeRangeError, CorruptFileError, MissingFileError
 from hoodie.timeline import Action
 from tests.support.archive import archive_before
 from tests.support.changes import operations, write
@@ -106,3 +107,42 @@ def test_a_lost_file_is_named(table):
     (Path(table.base_path) / lost).unlink()
     with pytest.raises(MissingFileError, match=lost.rpartition("/")[2]):
         table.read_changes(start)
+
+
+@pytest.mark.parametrize("version", ["6", "9"])
+@pytest.mark.parametrize("kept", [0, 0.5, None], ids=["empty", "half", "gone"])
+@pytest.mark.parametrize("first", [True, False], ids=["of the range", "before the range"])
+def test_a_log_that_was_cut_short_or_lost(tmp_path, version, kept, first):
+    """Without its rows there would be fewer changes, or inserts in place of updates."""
+    options = {"hoodie.table.type": "MERGE_ON_READ", "hoodie.write.table.version": version}
+    table = create(tmp_path / "t", FakeClock(), **options)
+    times = [write(table, [("a", "p", n, n), ("b", "p", n, n)]) for n in range(1, 4)]
+    write(table, [("a", "p", 4, 4)])
+    start = times[0] if first else times[1]
+    log = sorted((tmp_path / "t" / "part=p").glob(".*.log.*"))[0]
+    whole = log.read_bytes()
+    right = operations(table.read_changes(start))
+    log.unlink()
+    if kept is not None:
+        log.write_bytes(whole[: int(len(whole) * kept)])
+    with pytest.raises(MissingFileError if kept is None else CorruptFileError, match=re.escape(log.name)):
+        table.read_changes(start)
+    log.write_bytes(whole)
+    assert operations(table.read_changes(start)) == right
+
+
+def test_the_only_file_of_a_replaced_group_is_lost(table):
+    """Its rows were deleted, and no other file has them."""
+    write(table, [("a", "p", 1, 1)])
+    start = write(table, [("a", "p", 2, 2), ("b", "p", 2, 2)])
+    files = list(table.file_slices()[0].files)
+    write(table, [("c", "p", 3, 3)], "insert_overwrite")
+    right = operations(table.read_changes(start))
+    assert right == [("d", "a", 2, None), ("d", "b", 2, None), ("i", "c", None, 3)]
+    for file in files:
+        content = table.storage.read(file.path)
+        table.storage.delete(file.path)
+        with pytest.raises(MissingFileError, match=re.escape(file.info.name)):
+            table.read_changes(start)
+        table.storage.create(file.path, content)
+    assert operations(table.read_changes(start)) == right
