@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from hoodie.display import counted
 from hoodie.errors import CorruptTableError
-from hoodie.services.stages import Item, Items
+from hoodie.services.stages import Facts, Item, Items
 from hudi_services.sources.ingest.source import Delivered
 
 KEY = "tests.memory.offset"
@@ -44,7 +44,6 @@ class MemoryBatch:
     known: int  # number of rows the table took in
     files: int = 0
     files_skipped: int = 0
-    notes: tuple[str, ...] = ()
     operation: None = None
     is_history: bool = True
     deletions: None = None
@@ -65,8 +64,8 @@ class MemoryBatch:
         return self.known - self.begin
 
     @property
-    def facts(self):
-        return {"from_offset": self.begin}
+    def stage(self):
+        return Facts({"from_offset": self.begin})
 
     @property
     def position(self):

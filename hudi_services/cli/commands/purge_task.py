@@ -12,7 +12,7 @@ from hoodie.services.decision import Decision
 from hoodie.services.purge.plan import PurgePlan
 from hoodie.services.purge.service import Purge
 from hoodie.services.purge.subject import KEY, Subject, subject_of
-from hoodie.services.stages import Facts, Notes
+from hoodie.services.stages import QuarantinedRows
 from hoodie.table import HoodieTable
 from hudi_services.entry.size_estimate import Work
 from hudi_services.runtime.result import ServiceResult
@@ -33,9 +33,7 @@ class PurgeTask:
         decision = table.explain(self.service, self.options)
         plan = decision.plan
         subject = plan.subject if plan is not None else subject_of(table.state(), self.service.condition)
-        bad = self._bad_rows(table, subject).count()
-        notes = Notes((f"removes {counted(bad, 'bad row')} of {self.quarantine}",) if bad else ())
-        return replace(decision, stages=(*decision.stages, Facts({"quarantined": bad}), notes))
+        return decision.with_stage(QuarantinedRows(self._bad_rows(table, subject).count(), self.quarantine))
 
     def run(self, engine: Engine) -> ServiceResult:
         table, removed = HoodieTable.open(self.base_path, engine=engine), list[int]()

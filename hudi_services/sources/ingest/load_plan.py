@@ -71,21 +71,21 @@ def plan_load(request: IngestRequest, prepared: Prepared, engine: Engine) -> Pla
 
 
 def check_first_load(request: IngestRequest, prepared: Prepared, engine: Engine) -> tuple[str, ...]:
-    """Check the keys of a table that is not there yet, and return notes for people. A table that is there has their types.
+    """Check the keys of a table that is not there yet, and return warnings. A table that is there has their types.
 
     Raises RecordKeyError for a key or partition column of a type that no load takes. Files that cannot be read, and more than a
-    look may read, are noted: the load says what is wrong with them.
+    look may read, are warnings: the load says what is wrong with them.
     """
     items = prepared.batch.items
     if prepared.target.columns is not None or not items or not prepared.batch.files:
         return ()
     if items.bytes > _MOST_BYTES or prepared.batch.files > _MOST_FILES:
         files = f"{counted(prepared.batch.files, 'file')}, {size_of(items.bytes)}"
-        return (f"The types of the keys were not looked at ({files}); the load refuses those that cannot be",)
+        return (f"the types of the keys were not looked at ({files}); the load refuses those that cannot be",)
     try:
         rows = plan_load(request, prepared, engine).rows
     except (HoodieError, OSError) as error:
-        return (f"The load would fail: {error}",)
+        return (f"the load would fail: {error}",)
     if rows is not None:
         rows.checks.check_types(rows.stored.schema)
     return ()

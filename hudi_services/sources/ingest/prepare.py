@@ -46,7 +46,7 @@ class Prepared:
         if not self.batch.again or not operation.finds_keys or by_order:
             return ()
         return (
-            "WARNING: the table orders by no column, so rows that are loaded again take the place of newer ones of their keys",
+            "the table orders by no column, so rows that are loaded again take the place of newer ones of their keys",
         )
 
 

@@ -42,7 +42,7 @@ def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
     if planned.rows is None:
         return _nothing(prepared, batch, fresh)
     for warning in prepared.warnings(planned.operation):
-        _log.warning("%s", warning.removeprefix("WARNING: "))
+        _log.warning("%s", warning)
     rows, plan, options = planned.rows, planned.rows.plan, prepared.after.options
     rows.checks.check_types(rows.stored.schema)
     stored_at = None

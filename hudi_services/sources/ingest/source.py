@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from hoodie.config.operations import Operation
 from hoodie.engine import Engine
-from hoodie.services.stages import Items
+from hoodie.services.stages import Items, Stage
 from hoodie.table import HoodieTable
 from hoodie.view import TableState
 from hoodie.write.plan import WritePlan
@@ -83,13 +83,8 @@ class Batch(Protocol):
         ...
 
     @property
-    def facts(self) -> Mapping[str, object]:
-        """More facts of the plan, for programs."""
-        ...
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """More lines of the plan, for people."""
+    def stage(self) -> Stage:
+        """The rest of the plan: values for programs, and what the source leaves out."""
         ...
 
     @property

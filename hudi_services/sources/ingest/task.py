@@ -16,7 +16,7 @@ from hoodie.config.keys.write import OPERATION
 from hoodie.engine import Engine
 from hoodie.errors import ConfigError
 from hoodie.services.decision import Decision
-from hoodie.services.stages import Facts, Load, Notes
+from hoodie.services.stages import Load, LoadChecks
 from hoodie.write.plan import chosen_operation
 from hudi_services.entry.call import Call
 from hudi_services.entry.size_estimate import Work
@@ -50,20 +50,23 @@ class IngestTask:
     def explain(self, engine: Engine) -> Decision[Batch]:
         """The new data of the source, in order. Raises RecordKeyError for keys of a new table that the load would refuse."""
         prepared = prepare(self.request, engine)
-        notes = check_first_load(self.request, prepared, engine)
+        unchecked = check_first_load(self.request, prepared, engine)
         batch, after = prepared.batch, [step.name for step in prepared.after.steps if not step.quiet]
         name, shape = prepared.properties.name, self.request.shape.steps
-        expect = expectations(self.request.source)
-        checks = [f"checks before anything is written: {', '.join(expect.texts)}"] if expect.texts else []
-        checks += [f"WARNING: {result}" for result in failed(check_freshness(self.request.source, batch))]
+        fails = failed(check_freshness(self.request.source, batch))
+        checks = LoadChecks(
+            tuple(expectations(self.request.source).texts),
+            tuple(map(str, fails)),
+            (*prepared.warnings(self.request.operation), *unchecked),
+        )
         return Decision(
             batch if batch.items.planned else None,
             batch.reason,
             (
                 Load(name, prepared.table is None, shape, tuple(after)),
-                Facts(batch.facts),
                 batch.items,
-                Notes((*prepared.warnings(self.request.operation), *checks, *notes, *batch.notes)),
+                checks,
+                batch.stage,
             ),
         )
 

@@ -13,9 +13,11 @@ from hoodie.services.stages import (
     DataSkipping,
     ExpiredPlans,
     Facts,
+    FilesLeftOut,
     Freed,
     Item,
     Items,
+    KeptByPurge,
     KeptPartitions,
     Notes,
     OverdueTrash,
@@ -65,7 +67,11 @@ def _fields(stage: Stage) -> Mapping[str, Any]:
         case OverdueTrash(folders):
             return {"overdue_trash": [{"clean": folder.clean, "until": folder.until.isoformat()} for folder in folders]}
         case StaysAside(files):
-            return {"stay_aside": [{"path": path, "reason": why} for path, why in files]}
+            return {"stay_aside": _with_reasons(files)}
+        case FilesLeftOut(changed, files):
+            return {"changed_after_load": changed, "left_out": _with_reasons(files)}
+        case KeptByPurge(left=left):
+            return {**asdict(stage), "left": [{"path": file.path, "what": file.contents} for file in left]}
         case CatalogChanges(instant, extractor, actions):
             changes = [{"kind": type(action).__name__, "text": str(action)} for action in actions]
             return {"instant": instant, "extractor": extractor, "actions": changes}
@@ -75,6 +81,10 @@ def _fields(stage: Stage) -> Mapping[str, Any]:
             return {"not_repaired": remaining, "metadata_table_off": off, "missing_files": missing}
         case _:
             return asdict(stage)
+
+
+def _with_reasons(files: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
+    return [{"path": path, "reason": reason} for path, reason in files]
 
 
 def _plain(value: Any) -> Any:

@@ -19,16 +19,21 @@ from hoodie.services.stages import (
     DataSkipping,
     ExpiredPlans,
     Facts,
+    FilesLeftOut,
     Freed,
     Items,
+    KeptByPurge,
     KeptByRollback,
     KeptPartitions,
     Load,
+    LoadChecks,
     Loss,
     Notes,
     OverdueTrash,
     PendingPlans,
     PlanRemoval,
+    PurgeScope,
+    QuarantinedRows,
     Regrouping,
     Repairs,
     Rewrite,
@@ -148,8 +153,22 @@ def stage_lines(stage: Stage) -> Iterator[str]:
             yield from _repairs(stage)
         case BootstrapScope():
             yield from _bootstrap(stage)
+        case PurgeScope():
+            yield from _purge(stage)
+        case KeptByPurge():
+            yield from _kept_by_purge(stage)
+        case QuarantinedRows(rows, folder):
+            if rows:
+                yield f"removes {counted(rows, 'bad row')} of {folder}"
         case Load():
             yield from _load(stage)
+        case LoadChecks(checks, failed, warnings):
+            if checks:
+                yield f"checks before anything is written: {', '.join(checks)}"
+            yield from (f"WARNING: {text}" for text in (*failed, *warnings))
+        case FilesLeftOut(left_out=files):
+            yield from (f"left out: {path}: {reason}" for path, reason in files[:MOST_ITEMS])
+            yield from _more(len(files))
         case CleanScope() | Freed() | Rewrite() | Regrouping() | ArchiveScope() | TtlScope() | Facts() | PlanRemoval():
             pass
         case _:
@@ -172,8 +191,12 @@ def work_text(stages: Iterable[Stage]) -> str:
 def _items(items: Items) -> Iterator[str]:
     for item in islice(items, MOST_ITEMS):
         yield f"  {item.bytes:>14,} bytes  {item.path}{f'  {item.reason}' if item.reason is not None else ''}"
-    if len(items) > MOST_ITEMS:
-        yield f"  … and {len(items) - MOST_ITEMS} more (--json shows all)"
+    yield from _more(len(items))
+
+
+def _more(count: int) -> Iterator[str]:
+    if count > MOST_ITEMS:
+        yield f"  … and {count - MOST_ITEMS} more (--json shows all)"
 
 
 def _kept_partitions(partitions: KeptPartitions) -> Iterator[str]:
@@ -203,6 +226,28 @@ def _bootstrap(scope: BootstrapScope) -> Iterator[str]:
     yield f"{rows}; columns from folder names: {outside}"
     for mode, size in scope.bytes_written.items():
         yield f"{mode} of all files would read {scope.bytes_read[mode]:,} bytes and write about {size:,}"
+
+
+def _purge(scope: PurgeScope) -> Iterator[str]:
+    if scope.rows:
+        yield f"deletes {counted(scope.rows, 'row')} in one commit"
+    if scope.rewritten:
+        yield f"rewrites {counted(scope.rewritten, 'file group')}, with new footers"
+    if scope.metadata_files:
+        yield f"deletes Hudi's metadata table, with values in {counted(scope.metadata_files, 'file')}"
+    if scope.ends_time_travel:
+        yield "time travel to versions before this run ends for the file groups of these files:"
+
+
+def _kept_by_purge(kept: KeptByPurge) -> Iterator[str]:
+    if kept.bootstrap_source is not None:
+        yield f"the source of the bootstrap, {kept.bootstrap_source}, is not searched: erase the rows there, too"
+    for file in kept.left:
+        yield f"{file.path} stays: it holds {file.contents}, which no step of a purge rewrites"
+    if kept.unsearched_values:
+        values = counted(kept.unsearched_values, "value")
+        yield f"rows are searched for all values, bytes not for {values} (short, or too many)"
+    yield from (f"{file.path} stays: {file.by}; {file.fix}" for file in kept.held)
 
 
 def _load(load: Load) -> Iterator[str]:

@@ -272,6 +272,56 @@ class CatalogChanges:
 
 
 @dataclass(frozen=True)
+class PurgeScope:
+    """The rows that a purge deletes. `predicate` is the digest of their condition, and `keys` counts their keys in all files.
+    `rewritten` counts file groups, `metadata_files` the files of Hudi's metadata table that go with it."""
+
+    predicate: str
+    rows: int
+    keys: int
+    rewritten: int
+    metadata_files: int
+    ends_time_travel: bool
+
+
+@dataclass(frozen=True)
+class HeldFile:
+    """A file that stays for now: who holds it, until when, and what ends that."""
+
+    path: str
+    bytes: int
+    by: str
+    fix: str
+
+
+@dataclass(frozen=True)
+class LeftFile:
+    """A file that no step of a purge rewrites, and in words what it holds of the rows."""
+
+    path: str
+    contents: str
+
+
+@dataclass(frozen=True)
+class KeptByPurge:
+    """The files that still hold something of the rows after a purge. `bootstrap_source` is a folder that is not searched, and
+    `unsearched_values` counts the values that the bytes of files are not searched for."""
+
+    held: tuple[HeldFile, ...]
+    left: tuple[LeftFile, ...]
+    bootstrap_source: str | None
+    unsearched_values: int
+
+
+@dataclass(frozen=True)
+class QuarantinedRows:
+    """Bad rows in a quarantine folder, which a purge removes."""
+
+    quarantined: int
+    quarantine: str
+
+
+@dataclass(frozen=True)
 class PlanRemoval:
     """The removal of a plan from the timeline."""
 
@@ -314,3 +364,20 @@ class Load:
     creates_table: bool
     shape: tuple[str, ...]
     services_after: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class LoadChecks:
+    """The checks of a load before it writes anything, those that fail already, and other warnings, each in words."""
+
+    checks: tuple[str, ...]
+    failed_checks: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class FilesLeftOut:
+    """Files of a source that a load leaves out, each with the reason. Some of them changed after they were loaded."""
+
+    changed_after_load: tuple[str, ...]
+    left_out: tuple[tuple[str, str], ...]

@@ -14,16 +14,23 @@ from hoodie.services.stages import (
     DataSkipping,
     ExpiredPlans,
     Facts,
+    FilesLeftOut,
     FilterRead,
     Freed,
+    HeldFile,
     Item,
     Items,
+    KeptByPurge,
     KeptPartitions,
+    LeftFile,
+    LoadChecks,
     Loss,
     Notes,
     OverdueTrash,
     PendingPlan,
     PendingPlans,
+    PurgeScope,
+    QuarantinedRows,
     Rewrite,
     StaysAside,
 )
@@ -106,6 +113,34 @@ def test_what_stays_and_what_is_lost():
         "rows_updated": 2,
         "rows_deleted": 3,
         "files_deleted": 4,
+    }
+
+
+def test_a_purge_has_its_counts_and_files():
+    kept = KeptByPurge((HeldFile("a", 5, "savepoint 1", "delete it"),), (LeftFile("b", "rows"),), None, 2)
+    assert stage_fields([PurgeScope("d", 2, 1, 1, 3, ends_time_travel=True), kept, QuarantinedRows(1, "/bad")]) == {
+        "predicate": "d",
+        "rows": 2,
+        "keys": 1,
+        "rewritten": 1,
+        "metadata_files": 3,
+        "ends_time_travel": True,
+        "held": [{"path": "a", "bytes": 5, "by": "savepoint 1", "fix": "delete it"}],
+        "left": [{"path": "b", "what": "rows"}],
+        "bootstrap_source": None,
+        "unsearched_values": 2,
+        "quarantined": 1,
+        "quarantine": "/bad",
+    }
+
+
+def test_a_load_has_its_checks_and_the_files_that_it_leaves_out():
+    assert stage_fields([LoadChecks(("a > 0",), (), ("no order",)), FilesLeftOut(("b",), (("b", "changed"),))]) == {
+        "checks": ["a > 0"],
+        "failed_checks": [],
+        "warnings": ["no order"],
+        "changed_after_load": ["b"],
+        "left_out": [{"path": "b", "reason": "changed"}],
     }
 
 

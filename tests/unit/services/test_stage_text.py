@@ -16,18 +16,25 @@ from hoodie.services.stages import (
     DataSkipping,
     ExpiredPlans,
     Facts,
+    FilesLeftOut,
     FilterRead,
     Freed,
+    HeldFile,
     Item,
     Items,
+    KeptByPurge,
     KeptByRollback,
     KeptPartitions,
+    LeftFile,
+    LoadChecks,
     Loss,
     Notes,
     OverdueTrash,
     PendingPlan,
     PendingPlans,
     PlanRemoval,
+    PurgeScope,
+    QuarantinedRows,
     Regrouping,
     RestoreScope,
     Rewrite,
@@ -125,6 +132,42 @@ def test_a_stage_of_a_service_of_ones_own_has_a_line_a_field():
     assert lines(Own(1_000, True)) == ["rows seen: 1,000", "is last: True"]
     assert work_text([Own(1, True), Items("remove", (Item("a", 1),), 1)]) == "would remove 1 file, 1 bytes"
     assert work_text([Own(1, True)]) == ""
+
+
+def test_a_purge_says_what_it_deletes_and_what_stays():
+    assert lines(PurgeScope("d", 2, 1, 1, 3, ends_time_travel=True), QuarantinedRows(1, "/bad")) == [
+        "deletes 2 rows in one commit",
+        "rewrites 1 file group, with new footers",
+        "deletes Hudi's metadata table, with values in 3 files",
+        "time travel to versions before this run ends for the file groups of these files:",
+        "removes 1 bad row of /bad",
+    ]
+    assert lines(PurgeScope("d", 0, 0, 0, 0, ends_time_travel=False), QuarantinedRows(0, "/bad")) == []
+    assert lines(
+        KeptByPurge((HeldFile("a", 5, "savepoint 1", "delete it"),), (LeftFile("b", "rows"),), "/source", 2)
+    ) == [
+        "the source of the bootstrap, /source, is not searched: erase the rows there, too",
+        "b stays: it holds rows, which no step of a purge rewrites",
+        "rows are searched for all values, bytes not for 2 values (short, or too many)",
+        "a stays: savepoint 1; delete it",
+    ]
+    assert lines(KeptByPurge((), (), None, 0)) == []
+
+
+def test_a_load_says_its_checks_and_the_files_that_it_leaves_out():
+    many = tuple((f"{number}.csv", "is young") for number in range(202))
+    assert lines(
+        LoadChecks(("a > 0", "unique id"), ("expected freshness 2h",), ("no order",)), FilesLeftOut((), many[:1])
+    ) == [
+        "checks before anything is written: a > 0, unique id",
+        "WARNING: expected freshness 2h",
+        "WARNING: no order",
+        "left out: 0.csv: is young",
+    ]
+    assert lines(LoadChecks((), (), ()), FilesLeftOut((), many))[199:] == [
+        "left out: 199.csv: is young",
+        "  … and 2 more (--json shows all)",
+    ]
 
 
 def test_what_is_kept_has_its_reason():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
@@ -19,7 +19,7 @@ from hoodie.read.execute import ReadSlice
 from hoodie.read.incremental import time_in_range
 from hoodie.read.plan import ReadPlan, plan_read
 from hoodie.read.query import Incremental, Query, Snapshot
-from hoodie.services.stages import Item, Items
+from hoodie.services.stages import Facts, Item, Items
 from hoodie.timeline import Instant
 from hoodie.view import TableState
 from hoodie.write.plan import WritePlan
@@ -93,7 +93,6 @@ class TableBatch:
     _plan: ReadPlan | None = field(default=None, repr=False)
     again: int = 0
     files_skipped: int = 0
-    notes: Sequence[str] = ()
 
     @property
     def items(self) -> Items:
@@ -122,8 +121,8 @@ class TableBatch:
         return self.reason
 
     @property
-    def facts(self) -> Mapping[str, object]:
-        return {"after": self.begin, "position": self.end}
+    def stage(self) -> Facts:
+        return Facts({"after": self.begin, "position": self.end})
 
     @property
     def files(self) -> int:

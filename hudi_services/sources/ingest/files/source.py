@@ -6,7 +6,6 @@ import logging
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 
 import pyarrow as pa
 
@@ -15,7 +14,7 @@ from hoodie.display import counted
 from hoodie.engine import Engine
 from hoodie.errors import ConfigError, CorruptTableError
 from hoodie.model.place import identity
-from hoodie.services.stages import Item, Items
+from hoodie.services.stages import FilesLeftOut, Item, Items
 from hoodie.storage import open_storage
 from hoodie.write.plan import WritePlan
 from hudi_services.entry.feed.model import Feed
@@ -33,7 +32,6 @@ from hudi_services.sources.ingest.locations import Places
 from hudi_services.sources.positions import Position, Since
 
 _log = logging.getLogger(__name__)
-_SHOWN = 200  # files that are left out
 
 
 @dataclass(frozen=True)
@@ -162,17 +160,8 @@ class FileBatch:
         return sum(file.path in self.plan.again for file in self.plan.files)
 
     @property
-    def facts(self) -> Mapping[str, object]:
-        return {
-            "changed_after_load": [file.path for file in self.plan.changed],
-            "left_out": [{"path": path, "reason": reason} for path, reason in self.plan.left_out],
-        }
-
-    @property
-    def notes(self) -> list[str]:
-        lines = [f"left out: {path}: {reason}" for path, reason in islice(self.plan.left_out, _SHOWN)]
-        count = len(self.plan.young) + len(self.plan.changed) + len(self.plan.broken)
-        return [*lines, *([f"… and {count - _SHOWN} more (--json shows all)"] if count > _SHOWN else [])]
+    def stage(self) -> FilesLeftOut:
+        return FilesLeftOut(tuple(file.path for file in self.plan.changed), tuple(self.plan.left_out))
 
     @property
     def files(self) -> int:

@@ -15,7 +15,7 @@ from hoodie.display import counted
 from hoodie.engine import Engine
 from hoodie.errors import SourceError
 from hoodie.model.changes import AFTER, BEFORE, OP
-from hoodie.services.stages import Item, Items
+from hoodie.services.stages import Facts, Item, Items
 from hoodie.table import HoodieTable
 from hoodie.view import TableState
 from hoodie.write.plan import WritePlan
@@ -102,7 +102,6 @@ class TopicBatch:
     again: int = 0
     files: int = 0
     files_skipped: int = 0
-    notes: Sequence[str] = ()
     operation: None = None
     is_history: bool = False
 
@@ -142,12 +141,9 @@ class TopicBatch:
         return self.reason
 
     @property
-    def facts(self) -> Mapping[str, object]:
-        return {
-            "topic": self.after.topic,
-            "offsets": counted_offsets(self.ranges),
-            "positions": {str(span.partition): span.place.next for span in self.ranges},
-        }
+    def stage(self) -> Facts:
+        positions = {str(span.partition): span.place.next for span in self.ranges}
+        return Facts({"topic": self.after.topic, "offsets": counted_offsets(self.ranges), "positions": positions})
 
     @property
     def position(self) -> str:

@@ -74,7 +74,7 @@ class PurgeRun(Shows):
 
     def shown(self) -> Shown:
         """The counts, and what is left."""
-        rows = [(file.path, file.size, file.by) for file in self.left.removal.held]
+        rows = [(file.path, file.bytes, file.by) for file in self.left.removal.held]
         rows += [(trace.path, trace.size, trace.contents) for trace in self.left.left]
         verdict = (
             "no file holds them" if self.is_erased else f"{counted(len(rows), 'file')} left with something of them"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
@@ -26,7 +26,7 @@ from hoodie.services.purge.removal import Removal, Wish, removal_of
 from hoodie.services.purge.search import in_metadata_table, in_table, is_copy, search
 from hoodie.services.purge.subject import KEY, KEYS, PARTITION, Subject, subject_of, united
 from hoodie.services.purge.trace import Trace
-from hoodie.services.stages import Facts, Item, Items, Notes
+from hoodie.services.stages import Item, Items, KeptByPurge, LeftFile, PurgeScope
 from hoodie.view import TableState, TableView
 from hoodie.view.files import sizes_by_path
 
@@ -71,39 +71,25 @@ def decision_of(state: TableState, plan: PurgePlan, traces: Sequence[Trace], opt
     going, keys = _going(plan, traces), plan.subject.key_count
     size = sum(item.bytes for item in going)
     table_bytes = sum(sizes_by_path(TableView(state).files).values())
-    held_files, remaining = plan.removal.held, plan.left
+    left = tuple(LeftFile(trace.path, trace.contents) for trace in plan.left)
     in_files = f"{counted(len(traces), 'file')} with something of {counted(keys, 'key')}"
     return Decision(
         None if plan.is_done else plan,
         f"{counted(plan.rows, 'row')} in the table, {in_files}",
         (
-            Facts(
-                {
-                    "predicate": plan.subject.digest,
-                    "rows": plan.rows,
-                    "keys": keys,
-                    "rewritten": len(plan.rewritten),
-                    "held": [
-                        {"path": file.path, "bytes": file.size, "by": file.by, "fix": file.fix} for file in held_files
-                    ],
-                    "left": [{"path": trace.path, "what": trace.contents} for trace in remaining],
-                }
+            PurgeScope(
+                plan.subject.digest,
+                plan.rows,
+                keys,
+                len(plan.rewritten),
+                len(plan.index),
+                ends_time_travel=bool(plan.removal.files),
             ),
-            Notes(tuple(_before(plan))),
             Items("erase", going, size),
-            Notes((*_after(plan), *(f"{file.path} {file.item().reason}" for file in held_files))),
+            KeptByPurge(plan.removal.held, left, plan.outside, plan.subject.unsearched),
         ),
         deletion=weighed(len(going), size, table_bytes, Caps.of(options), lambda: table_bytes),
     )
-
-
-def _before(plan: PurgePlan) -> Iterator[str]:
-    if plan.rows:
-        yield f"deletes {counted(plan.rows, 'row')} in one commit"
-    if plan.rewritten:
-        yield f"rewrites {counted(len(plan.rewritten), 'file group')}, with new footers"
-    if plan.index:
-        yield f"deletes Hudi's metadata table, with values in {counted(len(plan.index), 'file')}"
 
 
 def find(state: TableState, wish: Wish, engine: Engine) -> tuple[Subject, list[Trace]]:
@@ -212,14 +198,3 @@ def _going(plan: PurgePlan, traces: Sequence[Trace]) -> list[Item]:
 
 def _holds(contents: str | None) -> str:
     return f"; holds {contents}" if contents else ""
-
-
-def _after(plan: PurgePlan) -> Iterator[str]:
-    if plan.removal.files:
-        yield "time travel to versions before this run ends for these file groups"
-    if plan.outside is not None:
-        yield f"the source of the bootstrap, {plan.outside}, is not searched: erase the rows there, too"
-    for trace in plan.left:
-        yield f"{trace.path} stays: it holds {trace.contents}, which no step of a purge rewrites"
-    if plan.subject.unsearched:
-        yield f"rows are searched for all values, bytes not for {counted(plan.subject.unsearched, 'value')} (short, or too many)"

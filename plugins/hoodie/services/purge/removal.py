@@ -16,7 +16,7 @@ from hoodie.model.savepoint import Savepoint
 from hoodie.model.time import Time
 from hoodie.services.clean.blockers import kept_paths
 from hoodie.services.clean.retention import planned_files
-from hoodie.services.stages import Item
+from hoodie.services.stages import HeldFile
 from hoodie.timeline import Action, Instant, parse_time
 from hoodie.view import TableState, TableView
 from hoodie.view.savepoints import savepoints
@@ -32,25 +32,12 @@ class Wish:
     past_consumers: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
-    """A file that stays for now: who holds it, until when, and what ends that."""
-
-    path: str
-    size: int  # bytes
-    by: str
-    fix: str
-
-    def item(self) -> Item:
-        return Item(self.path, self.size, f"stays: {self.by}; {self.fix}")
-
-
 @dataclass(frozen=True)
 class Removal:
     """Old files of the file groups with traces: those that can go, and those that something holds."""
 
     files: tuple[CleanFile, ...] = ()
-    held: tuple[Held, ...] = ()
+    held: tuple[HeldFile, ...] = ()
 
 
 def removal_of(
@@ -133,7 +120,7 @@ def _strays(view: TableView, paths: Collection[str], kept_by: Collection[str]) -
 
 def _held_by_instants(
     slices: Iterable[FileSlice], kept_by: dict[str, Instant], deleted: Collection[str]
-) -> Iterator[Held]:
+) -> Iterator[HeldFile]:
     for file_slice in slices:
         base = file_slice.base_file
         for file in file_slice.files:
@@ -144,7 +131,7 @@ def _held_by_instants(
                 reason, fix = f"savepoint {holder.time} keeps it until it is deleted", "run with --delete-savepoints"
             else:
                 reason, fix = f"{holder.action} {holder.time} is to read it", "carry that plan out, then purge again"
-            yield Held(file.path, file.info.size, reason, fix)
+            yield HeldFile(file.path, file.info.size, reason, fix)
 
 
 def _passed_at(state: TableState, claim: Claim | None, options: Options) -> str:
@@ -158,17 +145,17 @@ def _passed_at(state: TableState, claim: Claim | None, options: Options) -> str:
 
 def _held_by_consumer(
     slices: Iterable[FileSlice], claim: Claim | None, until: str, kept_by: Collection[str]
-) -> Iterator[Held]:
+) -> Iterator[HeldFile]:
     if claim is None:
         return
     for file_slice in slices:
         for file in file_slice.files:
             if file.path not in kept_by:
                 reason = f"consumer {claim.consumer!r} has not read the commit that superseded it{until}"
-                yield Held(file.path, file.info.size, reason, f"{claim.fix}, or run with --past-consumers")
+                yield HeldFile(file.path, file.info.size, reason, f"{claim.fix}, or run with --past-consumers")
 
 
-def _pending(view: TableView, paths: Collection[str]) -> Iterator[Held]:
+def _pending(view: TableView, paths: Collection[str]) -> Iterator[HeldFile]:
     """Files with a trace of writes under way."""
     pending = {instant.time: instant for instant in view.state.timeline.pending}
     bases = [(file.path, file.size, file.instant) for part in view.files for file in part.base_files]
@@ -176,4 +163,4 @@ def _pending(view: TableView, paths: Collection[str]) -> Iterator[Held]:
     for path, size, time in (*bases, *logs):
         if path in paths and time in pending:
             instant = pending[time]
-            yield Held(path, size, f"{instant.action} {instant.time} is not complete", "purge again after it")
+            yield HeldFile(path, size, f"{instant.action} {instant.time} is not complete", "purge again after it")

@@ -46,13 +46,13 @@ def test_a_key_of_a_time_with_a_zone_is_refused(explained, tmp_path):
 
 def test_other_faults_are_noted(explained):
     code, told = explained([{"no": 1}], "--explain")
-    assert (code, "The load would fail: Record key column 'id' is in no row" in told) == (0, True)
+    assert (code, "WARNING: the load would fail: Record key column 'id' is in no row" in told) == (0, True)
 
 
 def test_a_large_load_is_not_read_for_it(explained, monkeypatch):
     monkeypatch.setattr(load_plan, "_MOST_BYTES", 10)
     code, told = explained([{"id": "2026-07-01T10:00:00Z"}], "--explain")
-    assert (code, "The types of the keys were not looked at (1 file, " in told) == (0, True)
+    assert (code, "WARNING: the types of the keys were not looked at (1 file, " in told) == (0, True)
 
 
 def test_a_table_that_is_there_has_its_types(explained, tmp_path, monkeypatch):

@@ -51,7 +51,7 @@ def test_a_plan_has_the_ranges():
     found = batch(OURS, OURS, OURS)
     assert found.reason == "2 new offsets in 1 partition of topic orders of server events"
     assert [(item.path, item.facts["end"]) for item in found.items] == [("partition 0, offsets 0 to 2", 2)]
-    assert found.facts == {"topic": "orders", "offsets": 2, "positions": {"0": 0}}
+    assert found.stage.values == {"topic": "orders", "offsets": 2, "positions": {"0": 0}}
     assert batch().reason == "topic orders of server events has no message that is not taken in"
 
 
