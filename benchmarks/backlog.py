@@ -25,7 +25,7 @@ from hoodie import ARCHIVE, HoodieTable
 from hoodie.engine import LocalEngine
 from hoodie.model.commit import CommitMetadata
 from hoodie.services.archive import execute
-from hoodie.transaction.locks import table_lock as taken
+from hoodie.transaction.locks import table_lock as real_table_lock
 
 _LIMIT = 500  # MiB of memory that a run may take
 
@@ -92,7 +92,7 @@ def _with_stats(metadata: CommitMetadata, count: int) -> CommitMetadata:
 def _timed(lock_seconds: list[float]) -> Callable[..., AbstractContextManager[None]]:
     @contextmanager
     def table_lock(*arguments: Any) -> Iterator[None]:
-        with taken(*arguments):  # the real one
+        with real_table_lock(*arguments):  # the real one
             start = time.monotonic()
             yield
             lock_seconds.append(time.monotonic() - start)

@@ -27,7 +27,7 @@ def main() -> None:
     parser.add_argument("--method", choices=["direct", "sample"], default="direct")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="hoodie-clustering-") as folder:
-        table = _made(f"{folder}/t", args.rows)
+        table = _new_table(f"{folder}/t", args.rows)
         print(f"before: {_read(table)}")
         order = {
             "hoodie.clustering.plan.strategy.sort.columns": "a,b",
@@ -41,7 +41,7 @@ def main() -> None:
         print(f"after {args.layout} ({args.method}): {_read(table)}")
 
 
-def _made(path: str, rows: int) -> HoodieTable:
+def _new_table(path: str, rows: int) -> HoodieTable:
     table = HoodieTable.create(path, {"hoodie.table.name": "t", "hoodie.table.recordkey.fields": "id"})
     random, share = np.random.default_rng(1), rows // _FILES
     for file in range(_FILES):

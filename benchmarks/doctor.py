@@ -69,7 +69,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tables", type=int, default=_TABLES)
     parser.add_argument("--files", type=int, default=_FILES)
-    given = parser.parse_args()
+    args = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
-        registry(Path(place), given.tables)
-        files(Path(place), given.files)
+        registry(Path(place), args.tables)
+        files(Path(place), args.files)

@@ -90,7 +90,7 @@ class Case:
     name: str
     format: MessageFormat
     values: list[bytes]
-    known: pa.Schema | None = None
+    target_columns: pa.Schema | None = None
 
 
 class _Registry:
@@ -267,7 +267,7 @@ def main(count: str) -> None:
         seconds = []
         for _ in range(_RUNS):
             start = time.process_time()
-            decoded = case.format.decode(messages, case.known)
+            decoded = case.format.decode(messages, case.target_columns)
             seconds.append(time.process_time() - start)
             assert decoded.changes.num_rows == int(count), (case.name, decoded.rejected[:3])
         typical = statistics.median(seconds)

@@ -25,7 +25,7 @@ class Runner:
     name: str
     command: tuple[str, ...]
     table: Path
-    rest: tuple[str, ...]
+    arguments: tuple[str, ...]
     phases: tuple[str, ...]
 
 
@@ -52,7 +52,7 @@ def run(runner: Runner, source: Path) -> dict[str, Any]:
     for phase in runner.phases:
         print(f"-- {runner.name}: {phase}", file=sys.stderr)
         start = time.perf_counter()
-        command = [*runner.command, phase, str(source), str(runner.table), *runner.rest]
+        command = [*runner.command, phase, str(source), str(runner.table), *runner.arguments]
         result = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=environment, cwd=ROOT)
         reports.append(json.loads(result.stdout.splitlines()[-1]))
         reports[-1]["seconds"][f"whole {phase} process, with start and warm-up"] = time.perf_counter() - start

@@ -144,7 +144,7 @@ def _measured(folder: Path, case: Case, rows: int, check: str, cores: int) -> Co
 
     updated = np.random.default_rng(5).choice(rows, int(rows * case.updates), replace=False)
     added = int(rows * case.inserts) or 100
-    incoming = _of(case, np.concatenate([updated, np.arange(rows, rows + added)]), 3)
+    incoming = _case_rows(case, np.concatenate([updated, np.arange(rows, rows + added)]), 3)
     measured_table.write(incoming, "upsert", {**SHARED, CHECK: check}, hooks=WriteHooks(before_commit=meanwhile))
     return Completion(
         time.perf_counter() - start[0],
@@ -156,10 +156,10 @@ def _measured(folder: Path, case: Case, rows: int, check: str, cores: int) -> Co
 
 
 def _rows(case: Case, first: int, count: int, moment: int) -> pa.Table:
-    return _of(case, np.arange(first, first + count), moment)
+    return _case_rows(case, np.arange(first, first + count), moment)
 
 
-def _of(case: Case, numbers: Any, moment: int) -> pa.Table:
+def _case_rows(case: Case, numbers: Any, moment: int) -> pa.Table:
     """Rows by number: the same number is the same row."""
     keys = numbers if case.ascending else (numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15))
     random = np.random.default_rng(moment)

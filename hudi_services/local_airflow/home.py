@@ -129,7 +129,7 @@ class AirflowHome:
             "USAGE_DATA_COLLECTION__ENABLED": False,
         }
         return {
-            **_kept(os.environ),
+            **_inherited(os.environ),
             **spark_environment(),
             **{f"AIRFLOW__{name}": str(value) for name, value in settings.items()},
             "AIRFLOW_HOME": str(self.folder / "airflow"),
@@ -195,7 +195,7 @@ def _past_proxies(environ: Mapping[str, str]) -> dict[str, str]:
     return {"no_proxy": hosts, "NO_PROXY": hosts}
 
 
-def _kept(environ: Mapping[str, str]) -> dict[str, str]:
+def _inherited(environ: Mapping[str, str]) -> dict[str, str]:
     """Connections and variables of Airflow go along; the settings of another Airflow do not."""
     return {
         name: value

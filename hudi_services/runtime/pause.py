@@ -34,8 +34,8 @@ class Pause:
         return self.until is None or now < self.until
 
     def __str__(self) -> str:
-        until = f" until {_shown(self.until)}" if self.until is not None else ""
-        return f"by {self.by} since {_shown(self.since)}{until}: {self.reason}"
+        until = f" until {_time_text(self.until)}" if self.until is not None else ""
+        return f"by {self.by} since {_time_text(self.since)}{until}: {self.reason}"
 
     def as_dict(self) -> dict[str, Any]:
         """The fields for programs, with times in ISO 8601."""
@@ -75,7 +75,9 @@ def pause(storage: Storage, clock: Clock, by: str, reason: str, until: datetime 
             fix=f"say it in {_MOST:,} at most",
         )
     if until is not None and until <= now:
-        raise ConfigError("The pause would be over already", found=f"until {_shown(until)}", fix="name a later time")
+        raise ConfigError(
+            "The pause would be over already", found=f"until {_time_text(until)}", fix="name a later time"
+        )
     new_pause = Pause(_plain(by) or "somebody", reason, now, until)
     if not _put(storage, clock, json.dumps(new_pause.as_dict(), ensure_ascii=False).encode()):
         current = read_pause(storage, clock)
@@ -157,5 +159,5 @@ def _time(value: Any) -> datetime:
     return result.astimezone(UTC)
 
 
-def _shown(time: datetime) -> str:
+def _time_text(time: datetime) -> str:
     return time.astimezone(UTC).isoformat(sep=" ", timespec="minutes").replace("+00:00", " UTC")

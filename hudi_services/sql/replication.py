@@ -272,7 +272,7 @@ class _Words:
         """The text up to a comma or a bracket that belongs to the statement, with names in quotes as DuckDB has them."""
         parts: list[str] = []
         depth, end = 0, None
-        while depth or self._here not in (",", ")"):
+        while depth or self._next_word not in (",", ")"):
             token = self._take("an expression")
             depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(self._raw(token), 0)
             raw = self._raw(token)
@@ -284,7 +284,7 @@ class _Words:
         return "".join(parts)
 
     @property
-    def _here(self) -> str:
+    def _next_word(self) -> str:
         return self._raw(self._tokens[self._next]) if not self.at_end else ""
 
     def _raw(self, token: Token) -> str:

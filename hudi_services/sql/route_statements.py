@@ -45,7 +45,7 @@ class RouteStatements:
         """Run a statement. Raises SqlError for names that are not there, and what the comparison of a table raises."""
         routes = SessionRoutes(self.catalogs, self.reading)
         if isinstance(statement, ShowRoutes):
-            return _shown(routes, statement.server)
+            return _listing(routes, statement.server)
         if statement.verb == "SKIP":
             return _skipped(routes, statement.name)
         return (
@@ -72,7 +72,7 @@ class RouteStatements:
         return Result(pa.Table.from_pylist(rows), services=tuple(failed))
 
 
-def _shown(routes: SessionRoutes, server: str | None) -> Result:
+def _listing(routes: SessionRoutes, server: str | None) -> Result:
     rows = [
         (f"{route.name}.{table.table}", table.base_path, table.state, table.position, _reason(table))
         for route in routes.of(server)

@@ -79,7 +79,7 @@ class SessionRoutes:
                 fix=f"CREATE CATALOG {server} WITH ('type'='mysql', …), or correct the name",
             )
         chosen = servers if server is None else {server: servers[server]}
-        return [routes for name, catalog in chosen.items() for routes in self._of(name, catalog)]
+        return [routes for name, catalog in chosen.items() for routes in self._server_routes(name, catalog)]
 
     def named(self, name: Sequence[str]) -> list[tuple[ServerRoutes, list[LoadedTable]]]:
         """Return the tables that are called `name`, with their servers: several, where shards go into one Hudi table.
@@ -121,7 +121,7 @@ class SessionRoutes:
     def _lakes(self) -> dict[str, LakeCatalog]:
         return {name: catalog for name, catalog in self.catalogs.items() if isinstance(catalog, LakeCatalog)}
 
-    def _of(self, name: str, catalog: ServerCatalog) -> Iterator[ServerRoutes]:
+    def _server_routes(self, name: str, catalog: ServerCatalog) -> Iterator[ServerRoutes]:
         if catalog.is_registered and self.reading is not None:
             states = cut_store(catalog.name, self.reading).storage
             yield ServerRoutes(name, catalog, states, loaded_tables(catalog.name, self.reading))

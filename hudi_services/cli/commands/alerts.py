@@ -31,7 +31,7 @@ def _alerts(registry: str | None, store: str | None, test: bool, as_json: bool) 
         )
     if test:
         return print_page(_tested(reading.registry.alerts), as_json=as_json)
-    return print_page(_standing(reading, reading.registry.alerts, store), as_json=as_json)
+    return print_page(_current_troubles(reading, reading.registry.alerts, store), as_json=as_json)
 
 
 def _tested(alerts: Alerts) -> Page:
@@ -47,7 +47,7 @@ def _tested(alerts: Alerts) -> Page:
     return Page({"hooks": result}, [Facts(lines)], [wrong for wrong in answers if wrong is not None])
 
 
-def _standing(reading: Reading, alerts: Alerts, store: str | None) -> Page:
+def _current_troubles(reading: Reading, alerts: Alerts, store: str | None) -> Page:
     from hoodie.clock import SystemClock
     from hudi_services.entry.alert_rules import told_of, warnings
     from hudi_services.operations.alerts.advice import standing_advice

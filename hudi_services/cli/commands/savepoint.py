@@ -52,7 +52,7 @@ def _create(
     with by_hand(recorded_table(chosen.entry), "savepoint", chosen.base_path) as say:
         new_savepoint = _opened(chosen).savepoint(instant, user=user, comments=comments, options=options)
         facts = _facts(new_savepoint)
-        text = f"made savepoint {new_savepoint.instant}, which keeps {_kept(facts)}"
+        text = f"made savepoint {new_savepoint.instant}, which keeps {_size_text(facts)}"
         say(text)
     echo(json.dumps(facts, indent=2) if as_json else text)
 
@@ -105,10 +105,10 @@ def _facts(savepoint: Savepoint) -> dict[str, Any]:
 def _line(facts: Mapping[str, Any]) -> str:
     remarks = filter(None, (facts["made_by"], facts["comments"]))
     words = " ".join(": ".join(remarks).split())  # anybody may have written them
-    return f"{facts['instant']}  made {facts['made_at']} by {words}  ({_kept(facts)})"
+    return f"{facts['instant']}  made {facts['made_at']} by {words}  ({_size_text(facts)})"
 
 
-def _kept(facts: Mapping[str, Any]) -> str:
+def _size_text(facts: Mapping[str, Any]) -> str:
     return f"{counted(facts['files'], 'file')} in {counted(facts['partitions'], 'partition')}"
 
 

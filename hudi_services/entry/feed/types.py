@@ -81,7 +81,7 @@ def parse_type(text: str) -> Type:
 
     Raises ValueError that says what is wrong with it.
     """
-    return _Parser(text).whole()
+    return _Parser(text).parse()
 
 
 def _quoted(name: str) -> str:
@@ -105,7 +105,7 @@ class _Parser:
             self._tokens.append(token if quoted is None else ("quoted", quoted.replace("``", "`")))
             place = match.end()
 
-    def whole(self) -> Type:
+    def parse(self) -> Type:
         kind = self._type()
         if self._next < len(self._tokens):
             raise self._wrong(f"{self._tokens[self._next][1]!r} follows a type that is complete")

@@ -54,7 +54,7 @@ def noticed(
     for place, row in rows.items():
         trouble = troubles.get(row.trouble.key)
         if trouble is not None:
-            rows[place] = _again(row, trouble, now)
+            rows[place] = _renewed(row, trouble, now)
         elif row.ended_at is None and observation.knows(row.trouble):
             rows[place] = replace(row, ended_at=now)
     for hook in hooks:
@@ -63,7 +63,7 @@ def noticed(
     return list(rows.values())
 
 
-def _again(row: Delivery, trouble: Trouble, now: datetime) -> Delivery:
+def _renewed(row: Delivery, trouble: Trouble, now: datetime) -> Delivery:
     if row.ended_at is None or row.told_at is None:
         return replace(row, trouble=trouble, ended_at=None)
     return Delivery(row.hook, trouble, now)

@@ -297,15 +297,15 @@ def _line(change: Mapping[str, Any]) -> str:
     before, after = change["before"] or {}, change["after"] or {}
     if change["change"] == "updated":
         values_text = ", ".join(
-            f"{name}: {_shown(before.get(name))} -> {_shown(after.get(name))}" for name in change["differs"]
+            f"{name}: {_value_text(before.get(name))} -> {_value_text(after.get(name))}" for name in change["differs"]
         )
     else:
-        values_text = ", ".join(f"{name}: {_shown(value)}" for name, value in (after or before).items())
+        values_text = ", ".join(f"{name}: {_value_text(value)}" for name, value in (after or before).items())
     place = "".join(f"{part}  " for part in (change["partition"], change["key"]) if part)
     return f"{_SIGNS[change['change']]} {place}{values_text or 'the same values, written again'}"
 
 
-def _shown(value: Any) -> str:
+def _value_text(value: Any) -> str:
     return repr(value) if isinstance(value, str | bytes) else "null" if value is None else str(value)
 
 

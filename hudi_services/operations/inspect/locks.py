@@ -14,7 +14,7 @@ from hudi_services.operations.inspect.table_look import Look
 _BEATS_S = 120  # two of Hudi's beats: a writer that misses them counts as dead
 
 
-def _left(seconds: float | None) -> str:
+def _expiry_text(seconds: float | None) -> str:
     if seconds is None:
         return "never"
     return f"in {span(seconds)}" if seconds > 0 else f"{span(-seconds)} ago"
@@ -26,7 +26,7 @@ LOCKS = (
     Column("purpose", "for"),
     Column("holder", "holder", wraps=True),
     Column("age", "age", span, right=True),
-    Column("expires_in", "runs out", _left),
+    Column("expires_in", "runs out", _expiry_text),
     Column("alive", "holder", lambda alive: {True: "is alive", False: "is gone"}.get(alive, "not known")),
 )
 

@@ -78,8 +78,8 @@ def _now(look: Look) -> Columns | None:
 
 
 def _columns(schema: pa.Schema) -> Columns:
-    return [{"name": field.name, "type": _shown(str(field.type))} for field in schema]
+    return [{"name": field.name, "type": _short_type(str(field.type))} for field in schema]
 
 
-def _shown(kind: str) -> str:
+def _short_type(kind: str) -> str:
     return kind if len(kind) <= _TYPE else f"{kind[:_TYPE]}…"

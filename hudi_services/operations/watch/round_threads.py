@@ -67,10 +67,10 @@ class Looks:
         began = time.monotonic()
         self._going[table.name] = _Going(self.clock.now(), began)
         # A thread that hangs must not keep the process from its end.
-        threading.Thread(target=self._one, args=(table,), name=f"look at {table.name}", daemon=True).start()
+        threading.Thread(target=self._look_at, args=(table,), name=f"look at {table.name}", daemon=True).start()
         return began + self.patience.total_seconds()
 
-    def _one(self, table: Table) -> None:
+    def _look_at(self, table: Table) -> None:
         events, failure = 0, None
         try:
             events = self.look(table)

@@ -62,7 +62,7 @@ class SnapshotStore:
 
     @classmethod
     def _at(cls, url: str, *, make: bool) -> SnapshotStore:
-        address = _shown(url)
+        address = _without_password(url)
         with _error_boundary(address):
             if "://" not in url:
                 if not make and not Path(url).is_file():
@@ -166,7 +166,7 @@ class SnapshotStore:
     def known(self, name: str, instants: Collection[str]) -> set[Key]:
         """The keys of the stored events of these instants."""
         with self.reading() as connection:
-            return _known(connection, name, instants)
+            return _stored_keys(connection, name, instants)
 
     def save(
         self,
@@ -214,7 +214,7 @@ class SnapshotStore:
         return added
 
     def _add(self, connection: Connection, name: str, events: Sequence[Event]) -> int:
-        stored_keys = _known(connection, name, [event.instant for event in events])
+        stored_keys = _stored_keys(connection, name, [event.instant for event in events])
         rows = [
             {
                 "name": name,
@@ -285,7 +285,7 @@ def _expired(connection: Connection, row: Any, now: datetime) -> bool:
     return True
 
 
-def _known(connection: Connection, name: str, instants: Collection[str]) -> set[Key]:
+def _stored_keys(connection: Connection, name: str, instants: Collection[str]) -> set[Key]:
     result: set[Key] = set()
     ordered = sorted(set(instants))
     for start in range(0, len(ordered), _PARAMETERS):
@@ -337,7 +337,7 @@ def _absent(address: str) -> StoreError:
     )
 
 
-def _shown(url: str) -> str:
+def _without_password(url: str) -> str:
     """Driver, host and database: passwords are before the host, and among the parameters."""
     if "://" not in url:
         return url

@@ -54,7 +54,7 @@ class BootstrapTask:
             result = run_bootstrap(self.request, SystemClock(), engine)
             plan = result.plan
             self._tell_notes(plan)
-            messages.append(_done(result))
+            messages.append(_summary(result))
         if self.step in ("all", "validate"):
             messages.append(self._validated(validate_bootstrap(self.request, SystemClock(), engine)))
         return ServiceResult(
@@ -109,7 +109,7 @@ def _refused(plan: BootstrapPlan) -> str:
     )
 
 
-def _done(result: BootstrapResult) -> str:
+def _summary(result: BootstrapResult) -> str:
     if result.repeated:
         return "bootstrapped already by an earlier run"
     return (

@@ -111,7 +111,7 @@ def plan(
         before = stored.get(table.full_name)
         taking = _taking(table, rules, before)
         matched.update(map(id, taking))
-        decided = _taken(table, taking, before, is_alone=names[table.full_name] < 2)
+        decided = _decided(table, taking, before, is_alone=names[table.full_name] < 2)
         if isinstance(decided, Refusal):
             refusals.append(decided)
         elif decided is not None:
@@ -177,7 +177,7 @@ def _taking(table: CatalogTable, rules: Sequence[DatabaseRule], before: str | No
     return staying if len(staying) == 1 else taking
 
 
-def _taken(
+def _decided(
     table: CatalogTable, rules: Sequence[DatabaseRule], before: str | None, *, is_alone: bool
 ) -> _Candidate | Refusal | None:
     """Check what concerns one table alone. `rules` are those that take it, `before` is its path in the plan that runs.
@@ -186,7 +186,7 @@ def _taken(
     """
     name = table.full_name
     if not rules:
-        return _left(name, before) if before is not None else None
+        return _orphan(name, before) if before is not None else None
     path = rules[0].path_of(table.database, table.name)
     if before is None and _leads_elsewhere(table, rules[0]):
         reason = "the name of the table or of its database leads to another folder in the path"
@@ -220,7 +220,7 @@ def _leads_elsewhere(table: CatalogTable, rule: DatabaseRule) -> bool:
     return len(declared_parts) != len(folders) or any(folder in ("", ".", "..") for folder in named)
 
 
-def _left(name: str, path: str) -> Refusal:
+def _orphan(name: str, path: str) -> Refusal:
     fix = "write a rule that takes it, or accept that it ends: `hudi-services cdc plan SERVER --accept`"
     return Refusal(name, path, "left", "it was loaded until now, and no rule takes it", fix)
 

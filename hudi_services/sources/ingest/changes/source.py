@@ -75,7 +75,7 @@ class TableSource:
             reached.check_reached(state)
             return self._after(state, reached.completion)
         except ChangeRangeError as error:
-            return self._lost(state, error)
+            return self._after_loss(state, error)
 
     def last(self) -> Time | None:
         """The completion of the source's last commit; None before the first."""
@@ -137,7 +137,7 @@ class TableSource:
             commits=commits,
             changes=self.changes,
             placed_by=self.placed_by,
-            on_loss=lambda error: self._lost(state, error),
+            on_loss=lambda error: self._after_loss(state, error),
         )
 
     def _count(self, commits: ChangeRange) -> int:
@@ -148,7 +148,7 @@ class TableSource:
             return count
         return min(count, max(1, sum(total <= self.max_bytes for total in accumulate(sizes))))
 
-    def _lost(self, state: TableState, error: ChangeRangeError) -> TableBatch:
+    def _after_loss(self, state: TableState, error: ChangeRangeError) -> TableBatch:
         if self.on_data_loss == FAIL:
             raise ChangeRangeError(
                 error.what,

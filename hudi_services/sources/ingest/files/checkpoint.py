@@ -68,11 +68,11 @@ class Checkpoint:
 
     def loaded(self, source: str) -> Mapping[str, LoadedFile]:
         """The files of `source`, under any name that it had when they were loaded."""
-        return _of(self.sources, source)
+        return _files_of(self.sources, source)
 
     def broken(self, source: str) -> Mapping[str, Broken]:
         """The files of `source` that were left out, as they could not be read."""
-        return _of(self.left_out, source)
+        return _files_of(self.left_out, source)
 
     def with_files(
         self, source: str, files: Iterable[SourceFile], broken: Mapping[str, Broken] | None = None
@@ -115,7 +115,10 @@ class Checkpoint:
             sizes = _unpacked(entry["sources"])
             times = _unpacked(entry["changed_s"]) if "changed_s" in entry else {}
             return Checkpoint(
-                {source: _taken(files, times.get(source, [None] * len(files))) for source, files in sizes.items()},
+                {
+                    source: _loaded_files(files, times.get(source, [None] * len(files)))
+                    for source, files in sizes.items()
+                },
                 {source: {path: Broken(*file) for path, file in files.items()} for source, files in left_out.items()},
             )
         except (ValueError, KeyError, TypeError, AttributeError, zlib.error) as error:
@@ -126,12 +129,12 @@ class Checkpoint:
             ) from error
 
 
-def _of(sources: Mapping[str, Mapping[str, V]], source: str) -> dict[str, V]:
+def _files_of(sources: Mapping[str, Mapping[str, V]], source: str) -> dict[str, V]:
     names = [name for name in sources if identity(name) == identity(source)]
     return {path: size for name in names for path, size in sources[name].items()}
 
 
-def _taken(sizes: Mapping[str, int], times: Sequence[int | None]) -> dict[str, LoadedFile]:
+def _loaded_files(sizes: Mapping[str, int], times: Sequence[int | None]) -> dict[str, LoadedFile]:
     """Loaded files by path, from sizes by path and times in the order of the paths."""
     return {path: LoadedFile(sizes[path], changed_s) for path, changed_s in zip(sorted(sizes), times, strict=True)}
 

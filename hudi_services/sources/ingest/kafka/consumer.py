@@ -107,7 +107,7 @@ class RangeReader:
                     self._check(kafka, message, reading)
                     ends = reading is not None and message.error().code() == kafka.KafkaError._PARTITION_EOF
                 elif reading is not None:
-                    ends = _taken(reading, message) or reading.bytes >= share
+                    ends = _add(reading, message) or reading.bytes >= share
                 else:
                     ends = False
                 if ends and reading is not None:
@@ -135,7 +135,7 @@ class RangeReader:
             raise kafka.KafkaException(error)
 
 
-def _taken(messages: PartitionMessages, message: Any) -> bool:
+def _add(messages: PartitionMessages, message: Any) -> bool:
     """Add a message of the range. True: the range is read."""
     offset = message.offset()
     if offset >= messages.range.end:

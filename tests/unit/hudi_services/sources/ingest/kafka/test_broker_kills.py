@@ -30,7 +30,7 @@ def killed_at(feed, monkeypatch):
     }
     monkeypatch.setattr(RangeReader, "_consumer_settings", lambda *given: {**settings(*given), **few})
     monkeypatch.setattr(consumer, "_AT_ONCE", 10)
-    taken, count = consumer._taken, []
+    taken, count = consumer._add, []
 
     def kill_at(number, *, restarts):
         def take(part, message):
@@ -42,7 +42,7 @@ def killed_at(feed, monkeypatch):
                     threads[-1].start()
             return taken(part, message)
 
-        monkeypatch.setattr(consumer, "_taken", take)
+        monkeypatch.setattr(consumer, "_add", take)
 
     threads = []
     yield kill_at
