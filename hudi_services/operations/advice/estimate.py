@@ -30,8 +30,8 @@ class Sample:
 
 def samples_of(runs: pa.Table, service: str) -> tuple[Sample, ...]:
     """The runs of a service that did its work, as they are ordered in `runs`, which has the columns of the history."""
-    wanted = pc.and_(pc.equal(runs["service"], service), pc.equal(runs["outcome"], DONE))
-    done = runs.filter(pc.and_(wanted, pc.is_valid(runs["seconds"])))
+    condition = pc.and_(pc.equal(runs["service"], service), pc.equal(runs["outcome"], DONE))
+    done = runs.filter(pc.and_(condition, pc.is_valid(runs["seconds"])))
     amount = _AMOUNTS.get(service)
     sizes = done[amount].to_pylist() if amount is not None else [None] * done.num_rows
     rows = zip(done["began"].to_pylist(), sizes, done["seconds"].to_pylist(), strict=True)

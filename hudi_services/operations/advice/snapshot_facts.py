@@ -32,7 +32,9 @@ def snapshot_facts(
     last = tuple(runs)
     looked = (*facts.looked, *(("last runs",) if last else ()))
     warnings = tuple(warning for entry in entries for warning in entry.section.warnings(table))
-    work = {service: _timed(each, (samples or {}).get(service, ())) for service, each in facts.work.items()}
+    work = {
+        service: _timed(service_work, (samples or {}).get(service, ())) for service, service_work in facts.work.items()
+    }
     return replace(facts, runs=last, looked=looked, warnings=warnings, work=work)
 
 

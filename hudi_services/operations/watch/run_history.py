@@ -72,8 +72,8 @@ def recent_runs(store: SnapshotStore, histories: Iterable[History], now: datetim
     with store.reading() as connection:
         if not sa.inspect(connection).has_table(_recent.name):
             return result
-        wanted = sa.select(_recent).where(_recent.c.history.in_([history.path for history in histories]))
-        rows = connection.execute(wanted.where(_recent.c.name == table) if table is not None else wanted).all()
+        query = sa.select(_recent).where(_recent.c.history.in_([history.path for history in histories]))
+        rows = connection.execute(query.where(_recent.c.name == table) if table is not None else query).all()
     for row in rows:
         kept = _since(_parsed(row.facts), first)
         result.setdefault(row.name, {})[row.service] = kept
