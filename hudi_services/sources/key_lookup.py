@@ -33,10 +33,10 @@ def rows_of_keys(
     properties = state.properties
     located_by = top_level((*properties.record_key_fields, *properties.partition_fields))
     read = list(dict.fromkeys([*located_by, *names]))
-    wanted = keyed[RECORD_KEY].combine_chunks()
+    record_keys = keyed[RECORD_KEY].combine_chunks()
     for batch in HoodieDataset(table, state=state).to_batches(read, reduce(and_, chosen)):
         rows = pa.Table.from_batches([batch])
         stored = conform(rows.select(rows_of.stored.names), rows_of.stored)
         columns = {RECORD_KEY: rows_of.keys.of(stored), PARTITION_PATH: rows_of.paths.of(stored)}
-        found = pa.table({**columns, **{name: rows[name] for name in names}})
-        yield found.filter(pc.is_in(found[RECORD_KEY], value_set=wanted))
+        key_rows = pa.table({**columns, **{name: rows[name] for name in names}})
+        yield key_rows.filter(pc.is_in(key_rows[RECORD_KEY], value_set=record_keys))

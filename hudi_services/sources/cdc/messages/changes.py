@@ -72,15 +72,15 @@ class Outcome:
         for changes in sorted(
             self.changes, key=lambda changes: int(changes.numbers[0]) if len(changes.numbers) else -1
         ):
-            found = dict(fields)
+            kinds = dict(fields)
             try:
                 for image in (changes.before, changes.after):
                     for column in image.type.fields:
-                        found[column.name] = _common(found.get(column.name, column.type), column.type, column.name)
+                        kinds[column.name] = _common(kinds.get(column.name, column.type), column.type, column.name)
             except ValueError as error:
                 self.reject(changes.numbers, str(error))
             else:
-                fields = found
+                fields = kinds
                 kept.append(changes)
         kind = pa.struct(list(fields.items()))
         schema = pa.schema([("op", pa.string()), ("number", pa.int64()), ("before", kind), ("after", kind)])

@@ -102,10 +102,10 @@ class Assembly:
 
     def add(self, numbers: np.ndarray, payloads: pa.StructArray, envelope: Envelope) -> None:
         """Add the changes of payloads, structs of `Envelope.raw` or with more fields. Null ones are tombstones."""
-        there = payloads.is_valid().to_numpy(zero_copy_only=False)
-        if not there.all():
-            self.outcome.ignored[TOMBSTONE] += int((~there).sum())
-            numbers, payloads = numbers[there], payloads.filter(pa.array(there))
+        valid = payloads.is_valid().to_numpy(zero_copy_only=False)
+        if not valid.all():
+            self.outcome.ignored[TOMBSTONE] += int((~valid).sum())
+            numbers, payloads = numbers[valid], payloads.filter(pa.array(valid))
         numbers, payloads = self._of_table(numbers, payloads)
         ops = pc.struct_field(payloads, "op")
         known = pc.is_in(ops, value_set=pa.array([*_OPS])).to_numpy(zero_copy_only=False)

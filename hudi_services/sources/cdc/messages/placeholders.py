@@ -74,10 +74,10 @@ class Marker:
 
     def marks(self, values: pa.Array) -> np.ndarray | None:
         """Return true for values that are the marker, None where no value is."""
-        found = self._marks(values)
-        if found is None:
+        is_marker = self._marks(values)
+        if is_marker is None:
             return None
-        result: np.ndarray = found.fill_null(False).to_numpy(zero_copy_only=False)
+        result: np.ndarray = is_marker.fill_null(False).to_numpy(zero_copy_only=False)
         return result if result.any() else None
 
     def _marks(self, values: pa.Array) -> pa.Array | None:
@@ -112,8 +112,12 @@ def without_marker(changes: Changes, marker: Marker, outcome: Outcome, *, are_ro
     names = [field.name for field in changes.after.type.fields]
     before = dict(zip((field.name for field in changes.before.type.fields), changes.before.flatten(), strict=True))
     after = dict(zip(names, changes.after.flatten(), strict=True))
-    marked_before = {name: found for name, values in before.items() if (found := marker.marks(values)) is not None}
-    marked = {name: found for name, values in after.items() if (found := marker.marks(values)) is not None}
+    marked_before = {
+        name: column_marks for name, values in before.items() if (column_marks := marker.marks(values)) is not None
+    }
+    marked = {
+        name: column_marks for name, values in after.items() if (column_marks := marker.marks(values)) is not None
+    }
     if not marked and not marked_before:
         return changes
     for name, marks in marked_before.items():
@@ -160,7 +164,7 @@ def _equal(values: pa.ListArray, items: pa.Array) -> np.ndarray:
     )
     if result.any():
         inside = pc.list_flatten(values.filter(pa.array(result)))
-        there = np.tile(np.arange(len(items)), int(result.sum()))
-        same = pc.equal(inside, items.take(pa.array(there))).fill_null(False).to_numpy(zero_copy_only=False)
+        item_numbers = np.tile(np.arange(len(items)), int(result.sum()))
+        same = pc.equal(inside, items.take(pa.array(item_numbers))).fill_null(False).to_numpy(zero_copy_only=False)
         result[result] = same.reshape(-1, len(items)).all(axis=1)
     return result

@@ -47,11 +47,11 @@ class PlainJson:
     def decode(self, messages: pa.Table, known: pa.Schema | None) -> Decoded:
         """Return what the messages hold."""
         outcome = Outcome()
-        gone = [
+        deletes = [
             _add(outcome, rows, self.deleted, Marker(self.unavailable))
             for rows in self._read(messages["value"], known, outcome.errors)
         ]
-        _add_deletes(outcome, messages, gone, self.key_column, lambda keys, errors: self._read(keys, known, errors))
+        _add_deletes(outcome, messages, deletes, self.key_column, lambda keys, errors: self._read(keys, known, errors))
         return outcome.decoded()
 
     def _read(self, column: pa.ChunkedArray, known: pa.Schema | None, errors: dict[int, str]) -> Iterator[_Rows]:
@@ -97,7 +97,7 @@ class PlainAvro:
     def decode(self, messages: pa.Table, known: pa.Schema | None) -> Decoded:
         """Return what the messages hold. Raises SourceError where the registry cannot be asked."""
         outcome = Outcome()
-        gone = [
+        deletes = [
             _add(outcome, rows, self.deleted, Marker(self.unavailable))
             for rows in self._read(messages["value"], known, outcome.errors)
         ]
@@ -105,7 +105,7 @@ class PlainAvro:
         _add_deletes(
             outcome,
             messages,
-            gone,
+            deletes,
             self.key_column,
             lambda keys, errors: (self if self.key_column is None else texts)._read(keys, known, errors),
         )
@@ -128,18 +128,18 @@ class PlainAvro:
 
 def _good_rows(row: Row, numbers: np.ndarray, structs: pa.StructArray, errors: dict[int, str]) -> _Rows:
     """The rows of objects, and null for objects that are null."""
-    there = structs.is_valid().to_numpy(zero_copy_only=False)
-    if not there.all():
-        yield numbers[~there], pa.nulls(int((~there).sum()), row.type)
-    yield from row.good_values(numbers[there], structs.filter(pa.array(there)), errors)
+    valid = structs.is_valid().to_numpy(zero_copy_only=False)
+    if not valid.all():
+        yield numbers[~valid], pa.nulls(int((~valid).sum()), row.type)
+    yield from row.good_values(numbers[valid], structs.filter(pa.array(valid)), errors)
 
 
 def _add(outcome: Outcome, rows: _Rows, deleted: str | None, marker: Marker) -> np.ndarray:
     """Add the changes of rows, and return the numbers of messages without one."""
-    gone = [np.zeros(0, np.int64)]
+    deletes = [np.zeros(0, np.int64)]
     for numbers, values in rows:
         if values.null_count:
-            gone.append(numbers)
+            deletes.append(numbers)
             continue
         marks = _marks(values, deleted)
         nothing = pa.scalar(None, values.type)
@@ -150,7 +150,7 @@ def _add(outcome: Outcome, rows: _Rows, deleted: str | None, marker: Marker) -> 
             pc.if_else(marks, nothing, values),
         )
         outcome.changes.append(without_marker(changes, marker, outcome, are_rows=True))
-    return np.concatenate(gone)
+    return np.concatenate(deletes)
 
 
 def _marks(values: pa.StructArray, deleted: str | None) -> pa.Array:
@@ -162,13 +162,13 @@ def _marks(values: pa.StructArray, deleted: str | None) -> pa.Array:
 def _add_deletes(
     outcome: Outcome,
     messages: pa.Table,
-    gone: list[np.ndarray],
+    deletes: list[np.ndarray],
     key_column: str | None,
     read: Callable[[pa.ChunkedArray, dict[int, str]], Iterator[_Rows]],
 ) -> None:
     """Add the deletes of messages without a value, by their keys."""
     without = np.flatnonzero(messages["value"].is_null().to_numpy())
-    numbers = np.sort(np.concatenate([*gone, without]))
+    numbers = np.sort(np.concatenate([*deletes, without]))
     if not len(numbers):
         return
     keys = messages["key"].take(pa.array(numbers)).combine_chunks()
@@ -178,11 +178,11 @@ def _add_deletes(
     errors: dict[int, str] = {}
     for rows in read(pa.chunked_array([keys]), errors):
         for places, values in rows:
-            found = numbers[places]
+            delete_numbers = numbers[places]
             empty = np.logical_and.reduce([part.is_null().to_numpy(zero_copy_only=False) for part in values.flatten()])
-            outcome.reject(found[empty], "a delete without a key")
-            ops = pa.repeat(DELETE, len(found))
-            outcome.changes.append(Changes(found, ops, values, pa.nulls(len(found), values.type)))
+            outcome.reject(delete_numbers[empty], "a delete without a key")
+            ops = pa.repeat(DELETE, len(delete_numbers))
+            outcome.changes.append(Changes(delete_numbers, ops, values, pa.nulls(len(delete_numbers), values.type)))
     for place, reason in errors.items():
         outcome.reject(numbers[[place]], f"in the key, {reason}. If it is no object, name its column by key_column")
 

@@ -75,7 +75,7 @@ class GtidSet:
 
 def gtid_set(text: str) -> GtidSet | None:
     """Read the form of the server, in which a tag is before its numbers: `SERVER:1-5:7:backup:1-2`. None for another text."""
-    found = GtidSet()
+    result = GtidSet()
     for part in filter(None, (part.strip().lower() for part in text.split(","))):
         server, *items = part.split(":")
         if not _SERVER.fullmatch(server) or not items or not _RANGE.fullmatch(items[-1]):
@@ -83,12 +83,12 @@ def gtid_set(text: str) -> GtidSet | None:
         origin = server
         for item in items:
             if (numbers := _RANGE.fullmatch(item)) is not None:
-                found.add(origin, int(numbers[1]), int(numbers[2] or numbers[1]))
+                result.add(origin, int(numbers[1]), int(numbers[2] or numbers[1]))
             elif _TAG.fullmatch(item):
                 origin = f"{server}:{item}"
             else:
                 return None
-    return found
+    return result
 
 
 def previous_transactions(body: bytes) -> GtidSet:
@@ -96,14 +96,14 @@ def previous_transactions(body: bytes) -> GtidSet:
     data = Body(body)
     origins = data.number(8)
     tagged = origins >> 56 == _TAGGED
-    found = GtidSet()
+    result = GtidSet()
     for _ in range((origins >> 8) & 0xFFFF_FFFF_FFFF if tagged else origins):
         server = str(uuid.UUID(bytes=data.take(_SERVER_BYTES)))
         origin = _origin(server, data.text(data.tailed()) if tagged else "")
         for _ in range(data.number(8)):
             first, end = data.number(8), data.number(8)
-            found.add(origin, first, end - 1)
-    return found
+            result.add(origin, first, end - 1)
+    return result
 
 
 def logged_transaction(body: bytes) -> tuple[str, int]:

@@ -62,8 +62,8 @@ class StoredRows:
         `keyed` has the columns of the record key, too.
         """
         owner = pa.schema([(name, pa.string()) for name in (*IDENTITY, *_SOURCE)])
-        found = rows_of_keys(self.table, self.state, keyed, rows_of, _SOURCE)
-        owners = pa.concat_tables([owner.empty_table(), *(rows.cast(owner) for rows in found)])
+        stored = rows_of_keys(self.table, self.state, keyed, rows_of, _SOURCE)
+        owners = pa.concat_tables([owner.empty_table(), *(rows.cast(owner) for rows in stored)])
         return owners.filter(pc.invert(_is_of(without))) if without else owners
 
 
@@ -98,11 +98,11 @@ def owned_rows(
         yield rows_of.last(verdict.counting(rows_of.keyed(changes)))
 
 
-def shared_keys(found: str) -> SourceError:
+def shared_keys(cause: str) -> SourceError:
     """Return the error of tables that have rows of one key."""
     return SourceError(
         "Tables of the server have rows of one key, and their keys are said to be global",
-        found=found,
+        found=cause,
         fix="resume the tables once each row is in one of them. If rows share keys for good, load into a new path without "
         "global_keys, so that database and table are parts of the key",
     )

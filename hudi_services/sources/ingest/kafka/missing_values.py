@@ -107,8 +107,10 @@ def completed(
     at = _places(rows, roots, table, identity)
     values, sources, lost = {}, {}, {}
     for name, flags in lacks.items():
-        there = name in table.schema.names
-        values[name] = table[name].combine_chunks() if there else pa.nulls(table.num_rows, rows.schema.field(name).type)
+        is_stored = name in table.schema.names
+        values[name] = (
+            table[name].combine_chunks() if is_stored else pa.nulls(table.num_rows, rows.schema.field(name).type)
+        )
         sources[name], lost[name] = _sources(history, flags, first[name], at, values[name])
     kept, rejected = _without_lost(history, lost)
     return Completed(kept, sources, values, rejected)
@@ -129,12 +131,12 @@ def _sources(
     return sources, lacks & np.where(before == _NONE, ~in_table, history.deletes[before])
 
 
-def _places(rows: pa.Table, roots: np.ndarray, found: pa.Table, identity: Sequence[str]) -> np.ndarray:
+def _places(rows: pa.Table, roots: np.ndarray, stored: pa.Table, identity: Sequence[str]) -> np.ndarray:
     """The rows that were found of the roots' keys, -1 for none."""
     result = np.full(rows.num_rows, _NONE)
-    if found.num_rows:
+    if stored.num_rows:
         keys = rows.select(identity).take(pa.array(roots)).append_column("root", pa.array(roots))
-        numbered = found.select(identity).append_column("row", pa.array(np.arange(found.num_rows)))
+        numbered = stored.select(identity).append_column("row", pa.array(np.arange(stored.num_rows)))
         joined = keys.join(numbered, list(identity), join_type="inner")
         result[joined["root"].to_numpy()] = joined["row"].to_numpy()
     return result

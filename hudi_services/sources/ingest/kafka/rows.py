@@ -63,7 +63,9 @@ def applied(
     """
     changes = changes.append_column(PLACE, pa.array(np.arange(changes.num_rows)))
     lacking = {
-        name: found for name, numbers in (unavailable or {}).items() if len(found := _with_numbers(changes, numbers))
+        name: row_numbers
+        for name, numbers in (unavailable or {}).items()
+        if len(row_numbers := _with_numbers(changes, numbers))
     }
     make = rows_of_plan(plan, changes.schema, ChangeColumns(OP, (PLACE,)))
     rejected: dict[int, str] = {}

@@ -31,17 +31,17 @@ class StoredRows:
         Raises SourceError if they are too large for the memory.
         """
         schema = self.table.stored_schema or pa.schema([])
-        there = [name for name in names if name in schema.names]
+        stored_names = [name for name in names if name in schema.names]
         kinds = pa.schema(
-            [*((name, pa.string()) for name in rows_of.identity), *(schema.field(name) for name in there)]
+            [*((name, pa.string()) for name in rows_of.identity), *(schema.field(name) for name in stored_names)]
         )
         result, size = [kinds.empty_table()], 0
-        for rows in rows_of_keys(self.table, self.state, keyed, rows_of, there):
+        for rows in rows_of_keys(self.table, self.state, keyed, rows_of, stored_names):
             size += rows.nbytes
             if size > _MOST_BYTES:
                 raise SourceError(
                     f"A batch of {self.source} takes too many values from {self.table.base_path}",
-                    found=f"more than {size_of(_MOST_BYTES)} in {', '.join(there)}, which the connector did not send",
+                    found=f"more than {size_of(_MOST_BYTES)} in {', '.join(stored_names)}, which the connector did not send",
                     fix="set a lower `source.max_messages` (--max-messages); nothing was loaded",
                 )
             result.append(rows.select(kinds.names).cast(kinds))

@@ -60,10 +60,10 @@ def position_after(connection: Connection[Any], server_id: int, transactions: st
     rows_of(connection, "SET @slave_connect_state = %s", (transactions,))
     rows_of(connection, "SET @slave_gtid_strict_mode = 1")
     place = LogPosition("", FIRST_OFFSET)  # the server uses the state instead
-    for position, found in events(connection, server_id, place, wait=False):
-        if found.kind is Kind.MARIADB_GTID:
+    for position, log_event in events(connection, server_id, place, wait=False):
+        if log_event.kind is Kind.MARIADB_GTID:
             break
-        place = max(place, position) if found.end or found.kind is Kind.ROTATE else place
+        place = max(place, position) if log_event.end or log_event.kind is Kind.ROTATE else place
     return place
 
 
@@ -106,16 +106,16 @@ def events(
             packet = connection._read_packet()  # type: ignore[no-untyped-call]
             if packet.is_eof_packet():
                 return
-            found = event(bytes(packet.get_all_data()[1:]), checksum)
-            if found.kind is Kind.ROTATE:
-                body = Body(found.body)
+            log_event = event(bytes(packet.get_all_data()[1:]), checksum)
+            if log_event.kind is Kind.ROTATE:
+                body = Body(log_event.body)
                 offset = body.number(8)
                 file = body.text(body.left)
-                yield LogPosition(file, offset), found
+                yield LogPosition(file, offset), log_event
             else:
-                if found.kind is Kind.FORMAT_DESCRIPTION:
-                    checksum = has_checksums(found)
-                yield LogPosition(file, found.end), found
+                if log_event.kind is Kind.FORMAT_DESCRIPTION:
+                    checksum = has_checksums(log_event)
+                yield LogPosition(file, log_event.end), log_event
     except pymysql.err.MySQLError as error:
         code, message = (*error.args, "", "")[:2]
         if code == _PURGED:
