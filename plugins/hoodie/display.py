@@ -83,12 +83,14 @@ def size_of(count: float) -> str:
 
     Every text with a rounded size uses it. Exact sizes are written in bytes.
     """
-    unit = "bytes"
-    for larger in ("KiB", "MiB", "GiB", "TiB", "PiB"):
+    if abs(count) < 1024:
+        return counted(round(count), "byte")
+    count, unit = count / 1024, "KiB"
+    for larger in ("MiB", "GiB", "TiB", "PiB"):
         if abs(count) < 1024:
             break
         count, unit = count / 1024, larger
-    return f"{count:.0f} {unit}" if unit == "bytes" or abs(count) >= 100 else f"{count:.1f} {unit}"
+    return f"{count:.0f} {unit}" if abs(count) >= 100 else f"{count:.1f} {unit}"
 
 
 def some(names: Sequence[str], most: int = 5) -> str:

@@ -117,9 +117,10 @@ def test_text_is_aligned():
 
 
 def test_sizes_for_people():
-    assert [size_of(count) for count in (0, 1023, 1024, 43_100_000, 160 << 20, 5 << 40, 3 << 50)] == [
+    assert [size_of(count) for count in (0, 1, 1023, 1024, 43_100_000, 160 << 20, 5 << 40, 3 << 50)] == [
         "0 bytes",
-        "1023 bytes",
+        "1 byte",
+        "1,023 bytes",
         "1.0 KiB",
         "41.1 MiB",
         "160 MiB",
@@ -135,6 +136,9 @@ def test_one_unit_of_bytes_in_all_texts():
     sources = [path for name in ("hudi_services", "plugins") for path in (root / name).rglob("*.py")]
     found = {path.relative_to(root).as_posix() for path in sources if other.search(path.read_text())}
     assert found == {"plugins/hoodie/display.py", "plugins/hoodie/sql/procedures/files.py"}
+    words = (root / "plugins/hoodie_airflow/pages/web/words.js").read_text()
+    assert 'const UNITS = ["KiB", "MiB", "GiB", "TiB", "PiB"];' in words
+    assert 'counted(Math.round(bytes), "byte")' in words
 
 
 def test_names_of_the_package():

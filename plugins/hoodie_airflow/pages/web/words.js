@@ -2,7 +2,7 @@
 
 import { h } from "./dom.js";
 
-const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+const UNITS = ["KiB", "MiB", "GiB", "TiB", "PiB"];
 const NUMBER = new Intl.NumberFormat("en");
 
 export const count = (value) => (value === null || value === undefined ? "" : NUMBER.format(value));
@@ -10,15 +10,17 @@ export const count = (value) => (value === null || value === undefined ? "" : NU
 /** "1 table", "2 tables" */
 export const counted = (value, noun) => `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
 
+/** `43.1 MiB`, as `size_of` of the library writes it. */
 export function size(bytes) {
   if (bytes === null || bytes === undefined) return "";
-  let amount = bytes;
+  if (bytes < 1024) return counted(Math.round(bytes), "byte");
+  let amount = bytes / 1024;
   let unit = 0;
   while (amount >= 1024 && unit < UNITS.length - 1) {
     amount /= 1024;
     unit += 1;
   }
-  return `${unit === 0 || amount >= 100 ? Math.round(amount) : amount.toFixed(1)} ${UNITS[unit]}`;
+  return `${amount >= 100 ? Math.round(amount) : amount.toFixed(1)} ${UNITS[unit]}`;
 }
 
 const SPANS = [[86400 * 365, "y"], [86400, "d"], [3600, "h"], [60, "min"], [1, "s"]];
