@@ -99,10 +99,10 @@ def look_facts(look: Look, shown: Mapping[str, Any], request: Request, entries: 
     return replace(
         facts,
         problems=tuple(problems),
-        work={name: _timed(each, runs) for name, each in work.items()},
+        work={name: _timed(service_work, runs) for name, service_work in work.items()},
         runs=tuple(_last_runs(runs)) if runs is not None else (),
         looked=(*facts.looked, *(("the history of 30 days",) if runs is not None else ())),
-        warnings=tuple(warning for each in entries for warning in each.section.warnings(entry))
+        warnings=tuple(warning for service_entry in entries for warning in service_entry.section.warnings(entry))
         if entry is not None
         else (),
     )
@@ -150,14 +150,14 @@ def _bad_rows(entry: Table | None) -> BadRows | None:
 def _unreadable(request: Request, now: datetime, error: Exception, entries: Entries) -> TableFacts:
     entry = request.chosen.entry
     absent = isinstance(error, TableNotFoundError)
-    what = error.what if isinstance(error, HoodieError) else f"{type(error).__name__}: {error}"
-    fix, found = (error.fix or "", error.found or "") if isinstance(error, HoodieError) else ("", "")
+    title = error.what if isinstance(error, HoodieError) else f"{type(error).__name__}: {error}"
+    fix, cause = (error.fix or "", error.found or "") if isinstance(error, HoodieError) else ("", "")
     return TableFacts(
         request.name,
         request.chosen.base_path,
         request.target,
         now,
         entry is not None,
-        unreadable=Unreadable(what, fix, found, absent, absent and entry is not None and entry.filled_here),
+        unreadable=Unreadable(title, fix, cause, absent, absent and entry is not None and entry.filled_here),
         starts={start.service: start for start in starts_of(entry, now, entries)} if entry is not None else {},
     )

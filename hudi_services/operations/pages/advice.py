@@ -101,14 +101,21 @@ def _moment(iso: str) -> datetime:
 
 
 def _unreadable(table: Table, summary: Summary) -> Unreadable:
-    what, _, fix = summary.reason.partition(" To do: ")
+    title, _, fix = summary.reason.partition(" To do: ")
     absent = summary.health == "absent"
     awaited = absent and table.filled_here and not summary.was_there
-    return Unreadable(what, fix, absent=absent, awaited=awaited, was_there=summary.was_there, since=summary.since)
+    return Unreadable(title, fix, absent=absent, awaited=awaited, was_there=summary.was_there, since=summary.since)
 
 
 def _buttons(table: Table, advice: Advice, startable: Collection[str], entries: Entries = ENTRIES) -> Buttons | None:
-    entry = next((each for each in entries if each.name == advice.service and each.has_dag(table)), None)
+    entry = next(
+        (
+            service_entry
+            for service_entry in entries
+            if service_entry.name == advice.service and service_entry.has_dag(table)
+        ),
+        None,
+    )
     if entry is None or dag_id(entry.name, table.name) not in startable:
         return None
     explains = any(field.name == OPERATION.name for field in entry.dag.form(table))
