@@ -91,11 +91,11 @@ def test_a_how_to_page_says_you(rules_of) -> None:
 def test_python_is_read_by_docstrings_comments_and_messages(rules_of) -> None:
     source = '''"""The told rows."""
 
-told = {"told": 1}  # written anew
+anew = {"told": 1}  # written anew
 raise DataError(
-    f"{told} is none "
+    f"{anew} is none "
     "of ours, "
-    f"{told}", fix="ask whoever wrote it"
+    f"{anew}", fix="ask whoever wrote it"
 )
 
 
@@ -117,7 +117,7 @@ def test_a_construction_is_found_across_lines(rules_of) -> None:
 
 
 def test_identifiers_code_and_bytes_do_not_count(rules_of) -> None:
-    source = 'told = b"it is told"\nprint(told, "told", f"{told} rows and {anew:>5}")\n"""A `told` value."""\n'
+    source = 'anew = b"it is told"\nprint(told, "told", f"{told} rows and {anew:>5}")\n"""A `told` value."""\n'
     assert rules_of("dags/write.py", source) == []
 
 
@@ -164,6 +164,11 @@ BINDINGS = (
 def test_a_name_says_what_it_holds(rules_of, source: str) -> None:
     assert rules_of("plugins/hoodie/plan.py", source) == ["bound_name"]
     assert rules_of("tests/plan.py", source) == []
+
+
+@pytest.mark.parametrize("root", ["benchmarks", "dags", "hudi_services", "plugins", "spark_apps"])
+def test_all_code_but_tests_says_what_names_hold(rules_of, root: str) -> None:
+    assert rules_of(f"{root}/plan.py", "found = rows") == ["bound_name"]
 
 
 def test_a_name_of_another_module_may_be_used(rules_of) -> None:
