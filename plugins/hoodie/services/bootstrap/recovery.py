@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 
 from hoodie.clock import Clock
 from hoodie.config.keys import bootstrap as keys
@@ -68,15 +69,31 @@ def check_untouched(state: TableState) -> None:
 
 
 def check_same(request: BootstrapRequest, plan: BootstrapPlan, commits: Mapping[Time, CommitMetadata]) -> None:
-    """Check that the commits match the plan of their mode. Otherwise rows would be there twice, or not at all."""
-    for mode, time in TIMES.items():
-        rows = sum(file.rows for file in plan.of_mode(mode))
-        if time in commits and commits[time].rows_written != rows:
-            raise TableExistsError(
-                f"The table {request.storage.base_path} was bootstrapped from other files, or with another selector",
-                found=f"{commits[time].rows_written} rows were taken over as {mode}, the plan has {rows}",
-                fix="choose another base path, or the options of that bootstrap",
-            )
+    """Check that the commits match the plan of their mode. Otherwise rows would be there twice, or not at all.
+
+    Skeletons are compared folder by folder, as another selector can have as many rows. The folders of copies are not known.
+    """
+    for mode, commit in ((mode, commits[time]) for mode, time in TIMES.items() if time in commits):
+        planned = {"": sum(file.rows for file in plan.of_mode(mode))}
+        taken = {"": commit.rows_written}
+        if mode == keys.METADATA_ONLY:
+            planned = _rows_by_folder((file.folder, file.rows) for file in plan.of_mode(mode))
+            taken = _rows_by_folder((stat.partition, stat.num_writes) for stat in commit.stats)
+        for folder in sorted(planned.keys() | taken.keys()):
+            rows, done_rows = planned.get(folder, 0), taken.get(folder, 0)
+            if rows != done_rows:
+                raise TableExistsError(
+                    f"The table {request.storage.base_path} was bootstrapped from other files, or with another selector",
+                    found=f"{done_rows} rows{f' of {folder}' if folder else ''} were taken over as {mode}, the plan has {rows}",
+                    fix="choose another base path, or the options of that bootstrap",
+                )
+
+
+def _rows_by_folder(files: Iterable[tuple[str, int]]) -> dict[str, int]:
+    rows: Counter[str] = Counter()
+    for folder, count in files:
+        rows[folder] += count
+    return rows
 
 
 def delete_all_markers(storage: Storage) -> None:
