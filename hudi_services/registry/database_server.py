@@ -20,7 +20,7 @@ def database_server(name: str, reading: Reading) -> DatabaseServer:
         raise ConfigError(
             f"The server {name!r} is not a database server",
             found=f"type {server.type} in {file}",
-            fix="name a server of type mysql. `hudi-services ingest --table` loads a table from its topic",
+            fix="name a server of type mysql. `hudi-services ingest --table NAME` loads a table from its topic",
         )
     mistakes = [mistake for mistake in reading.mistakes if mistake.table is None]
     if mistakes:

@@ -15,6 +15,7 @@ from hoodie.config.service_options import declared
 from hoodie.errors import rollback_fix, unschedule_fix
 from hudi_services.cli.program import cli
 from tests.support.faults import assert_no_faults
+from tests.support.pasted import usage_fault
 
 PROJECT = Path(__file__).resolve().parents[2]
 SOURCES = sorted(path for root in ("plugins", "hudi_services") for path in (PROJECT / root).rglob("*.py"))
@@ -84,6 +85,29 @@ def test_every_command_that_code_names_exists():
     named = [found for path in SOURCES for found in re.findall(r"`hudi-services ([a-z -]+)", path.read_text())]
     assert named
     assert [command for command in named if not _exists(command.split())] == []
+
+
+def _strings() -> Iterator[tuple[str, str]]:
+    """The place of each text that is no docstring; a computed part is `{}`."""
+    for path in SOURCES:
+        tree = ast.parse(path.read_text())
+        docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        parts = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in ast.walk(node)}
+        for node in ast.walk(tree):
+            whole = isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and id(node) not in parts)
+            if whole and id(node) not in docs:
+                yield f"{path.relative_to(PROJECT)}:{node.lineno}", "".join(_words(node))
+
+
+def test_every_command_of_a_message_parses_as_it_is_pasted():
+    """Commands whose service is computed have tests of their own."""
+    named = [
+        (where, command)
+        for where, text in [*_strings(), *SHARED]
+        for command in re.findall(r"`(hudi-services (?!{)[^`]+)`", text)
+    ]
+    assert len(named) > 100
+    assert_no_faults(f"{where}: {command}: {fault}" for where, command in named if (fault := usage_fault(command)))
 
 
 def _check_names(pattern: str, known: Callable[[str], object]) -> None:

@@ -28,7 +28,7 @@ def _cuts(server: str, registry: str | None, pipeline: str | None, as_json: bool
         Column("tables", "tables", right=True),
         Column("behind", "behind", lambda names: f"{len(names):,}", right=True),
     )
-    listing = Listing(columns, rows, server, "no cut: `hudi-services cdc sync` has not run to its end")
+    listing = Listing(columns, rows, server, f"no cut: `hudi-services cdc sync {server}` has not run to its end")
     return print_page(Page({"server": server, "cuts": rows}, [listing]), as_json=as_json)
 
 

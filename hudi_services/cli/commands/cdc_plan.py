@@ -59,7 +59,7 @@ def _plan(server: str, registry: str | None, pipeline: str | None, accept: bool,
         for requirement in values["preflight"]
         if requirement["state"] == "warning"
     ]:
-        parts.append(Lines(warnings, "may surprise you: `hudi-services cdc check` says what helps"))
+        parts.append(Lines(warnings, f"may surprise you: `hudi-services cdc check {server}` says what helps"))
     notes = [str(note) for note in declared.notes]
     if notes:
         parts.append(Lines(notes, "options without an effect"))

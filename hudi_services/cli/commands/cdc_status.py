@@ -75,7 +75,7 @@ def _proofs(tables: Sequence[TableStatus]) -> list[dict[str, str]]:
 
 def _facts(status: ServerStatus) -> Iterator[tuple[str, str]]:
     if status.cut is None:
-        yield "last cut", "none: `hudi-services cdc sync` has not run to its end"
+        yield "last cut", f"none: `hudi-services cdc sync {status.server}` has not run to its end"
     else:
         yield "last cut", f"{status.cut}, {span(status.age)} ago"
         yield "server's time", str(status.time)

@@ -57,7 +57,7 @@ def _lines(finding: Finding) -> Iterator[str]:
         else ""
     )
     files = counted(finding.files, f"{finding.file_format} file")
-    yield f"# By `hudi-services infer`: {finding.looked_at} of {files}{part}; {counted(finding.rows, 'row')}."
+    yield f"# By hudi-services infer: {finding.looked_at} of {files}{part}; {counted(finding.rows, 'row')}."
     yield "# Look at each line with a question mark; `hudi-services registry check` and `ingest --explain` show more."
     for other in finding.others:
         yield f"# There are {other} files, too, which this leaves alone."

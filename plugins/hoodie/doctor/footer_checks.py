@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from hoodie.doctor import catalogue
 from hoodie.doctor.facts import Facts
 from hoodie.doctor.finding import Finding
-from hoodie.errors import CorruptFileError, MissingFileError
+from hoodie.errors import RESTORE, CorruptFileError, MissingFileError
 from hoodie.formats.bootstrap_file import open_file
 from hoodie.model.commit import WriteStat
 from hoodie.model.files import BaseFile
@@ -42,7 +42,7 @@ def footers(facts: Facts) -> Iterator[Finding]:
                     if check is catalogue.TORN_FILE
                     else "a base file is not what its commit wrote",
                     "restore it from a copy of the table; a table with a savepoint can be taken back to it "
-                    "(`hudi-services restore`)",
+                    f"({RESTORE})",
                     found=detail,
                     path=file.path,
                     instant=file.instant,

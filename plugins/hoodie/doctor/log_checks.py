@@ -12,7 +12,7 @@ import pyarrow as pa
 from hoodie.doctor import catalogue
 from hoodie.doctor.facts import Facts
 from hoodie.doctor.finding import Finding
-from hoodie.errors import CorruptFileError
+from hoodie.errors import RESTORE, CorruptFileError
 from hoodie.formats.log import BlockType, LogBlock, read_rows, scan_blocks
 from hoodie.model.files import LogFile
 from hoodie.model.time import Time
@@ -37,7 +37,7 @@ def logs(facts: Facts) -> Iterator[Finding]:
                 yield catalogue.TORN_LOG.finding(
                     "rows that were committed cannot be read from a log",
                     "restore it from a copy of the table; a table with a savepoint can be taken back to it "
-                    "(`hudi-services restore`)",
+                    f"({RESTORE})",
                     found=flaw,
                     path=log.path,
                     bytes=log.info.size,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -60,7 +61,7 @@ class PendingGroups:
                     f"The plan of {self.state.where(instant)} is gone",
                     found=str(error),
                     fix="run it again: another process has ended it, or rolled it back. If it is missing then, too, "
-                    f"`hudi-services doctor {self.state.storage.base_path}` says what to do",
+                    f"`hudi-services doctor --target-base-path {shlex.quote(self.state.storage.base_path)}` says what to do",
                 ) from error
             result.update((operation.group, instant) for operation in plan.operations)
         return result

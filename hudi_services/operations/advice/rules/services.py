@@ -64,10 +64,15 @@ def last_runs(facts: TableFacts) -> Iterator[Advice]:
             f"The last run of {run.service} {'was killed' if run.outcome == 'killed' else 'failed'}",
             run.at,
             detail=_short(run.error, run.message),
-            fix=facts.target.command(run.service),
+            fix=_again(facts, run.service),
             waits=why_not_started(facts, run.service),
             service=run.service,
         )
+
+
+def _again(facts: TableFacts, service: str, flag: str = "") -> str:
+    """The command that runs the service again. A user has to choose the savepoint of a restore."""
+    return facts.target.command("savepoint list" if service == "restore" else f"{service}{flag}")
 
 
 def _asks(facts: TableFacts, run: LastRun) -> Advice:
@@ -80,7 +85,7 @@ def _asks(facts: TableFacts, run: LastRun) -> Advice:
         f"The last run of {run.service} waits for an approval",
         run.at,
         detail=_short("", run.message),
-        fix=facts.target.command(f"{run.service} --explain"),
+        fix=_again(facts, run.service, " --explain"),
         waits="It waits for a user.",
         service=run.service,
     )

@@ -31,7 +31,7 @@ def located(control: Connection[Any], stored: StoredPosition, positions: LogPosi
     missing = SourceError(
         f"The binlog of {stored.source} does not continue at {stored.position}",
         found=f"{identity or 'no such position, as after a purge or a reset'}, where the table has {stored.log}",
-        fix="load the table again with --start-fresh. Logs that are kept longer prevent it: `hudi-services cdc check`",
+        fix="load the table again with --start-fresh. Logs that are kept longer prevent it: `hudi-services cdc check SERVER`",
     )
     if not stored.transactions or server_identity(control) == stored.server or stored.snapshot is not None:
         raise missing  # the chunks of a snapshot are of places in the log of one server

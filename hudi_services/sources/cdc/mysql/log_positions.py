@@ -60,7 +60,7 @@ class LogPositions:
         if identity is None:
             raise SourceError(
                 f"The binlog of {source} no longer has the position {place}",
-                fix="keep logs longer: `hudi-services cdc check` shows how long. Then load again with --start-fresh",
+                fix="keep logs longer: `hudi-services cdc check SERVER` shows how long. Then load again with --start-fresh",
             )
         if has_transactions(identity):
             return StoredPosition(source, str(place), identity)

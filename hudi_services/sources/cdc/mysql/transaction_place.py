@@ -53,7 +53,7 @@ def place_after(
         raise SourceError(
             "The server does not have the transactions that were read, or no longer those after them",
             found=text,
-            fix="load the tables again. Logs that are kept longer prevent it: `hudi-services cdc check`",
+            fix="load the tables again. Logs that are kept longer prevent it: `hudi-services cdc check SERVER`",
         )
     for file in reversed([str(row[0]) for row in rows_of(control, "SHOW BINARY LOGS")]):
         with opened() as connection:

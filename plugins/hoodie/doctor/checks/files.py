@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from hoodie.doctor import catalogue
 from hoodie.doctor.facts import Facts
 from hoodie.doctor.finding import Finding
-from hoodie.errors import CorruptTableError, MissingFileError
+from hoodie.errors import RESTORE, CorruptTableError, MissingFileError
 from hoodie.formats.log import scan_blocks
 from hoodie.model.files import BaseFile, GroupId, LogFile
 from hoodie.model.names import FULL_BOOTSTRAP, METADATA_BOOTSTRAP, PARTITION_METAFILE
@@ -20,7 +20,7 @@ from hoodie.view.attempts import lost_by, with_foreign
 from hoodie.view.files import partitions_above
 from hoodie.view.missing_files import ExpectedFile, absent_files, refuse_external
 
-_COPY = "restore it from a copy of the table; a table with a savepoint can be restored to it (`hudi-services restore`)"
+_COPY = f"restore it from a copy of the table; a table with a savepoint can be restored to it ({RESTORE})"
 _BOOTSTRAPS = frozenset({METADATA_BOOTSTRAP, FULL_BOOTSTRAP})
 
 

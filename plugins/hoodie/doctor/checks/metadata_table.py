@@ -12,7 +12,7 @@ from hoodie.doctor import catalogue
 from hoodie.doctor.checks import files
 from hoodie.doctor.facts import Facts
 from hoodie.doctor.finding import Finding
-from hoodie.errors import HoodieError
+from hoodie.errors import RESTORE, HoodieError
 from hoodie.model.files import BaseFile, LogFile
 from hoodie.model.names import METADATA_TABLE, is_data_file
 from hoodie.model.time import Time
@@ -253,7 +253,7 @@ def _other_sizes(sides: _Sides) -> Iterator[Finding]:
                 yield catalogue.FILE_SIZE.finding(
                     "a file has not the size with which it was committed: it was cut short, or replaced",
                     "restore it from a copy of the table; a table with a savepoint can be taken back to it "
-                    "(`hudi-services restore`)",
+                    f"({RESTORE})",
                     found=detail,
                     path=file.path,
                     instant=_time(file),

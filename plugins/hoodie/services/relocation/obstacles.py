@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator
+import shlex
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from hoodie.changes.consumer_position import Position, positions
@@ -78,14 +79,17 @@ def readers(state: TableState) -> Iterator[Obstacle]:
     """Consumers and savepoints, which a user made to have the table later."""
     names = [position.consumer for position in positions(state.storage) if isinstance(position, Position)]
     if names:
-        yield Obstacle(
-            CONSUMERS, f"{some(names)} read the changes", "`hudi-services consumer delete` each, or --despite consumers"
-        )
+        delete = f"`hudi-services consumer delete {shlex.quote(names[0])}`"
+        yield Obstacle(CONSUMERS, f"{some(names)} read the changes", _repeated(delete, names, "--despite consumers"))
     saved = [str(instant.time) for instant in state.timeline if instant.action is Action.SAVEPOINT]
     if saved:
-        yield Obstacle(
-            SAVEPOINTS, f"{some(saved)} are kept", "`hudi-services savepoint delete` each, or --despite savepoints"
-        )
+        delete = f"`hudi-services savepoint delete --instant {saved[0]}`"
+        yield Obstacle(SAVEPOINTS, f"{some(saved)} are kept", _repeated(delete, saved, "--despite savepoints"))
+
+
+def _repeated(command: str, names: Sequence[str], flag: str) -> str:
+    """The command for the first, and the flag that makes it needless."""
+    return f"{command}{' and so on for each' if len(names) > 1 else ''}, or {flag}"
 
 
 def inside(storage: Storage) -> Iterator[Obstacle]:

@@ -126,7 +126,7 @@ def _saved(state: TableState, savepoint: Time) -> Instant:
         raise CorruptTableError(
             f"Table {state.storage.base_path} cannot be restored to savepoint {savepoint}",
             found=f"{state.layout.path(saved)}, but no such commit on the timeline",
-            fix="restore the file of the commit from a backup, or restore to another savepoint",
+            fix="restore the file of the commit from a backup, or name another one that `hudi-services savepoint list` shows",
         )
     return commit
 
@@ -138,7 +138,8 @@ def _check(state: TableState, saved: Instant, undone: Sequence[Instant]) -> None
         raise SavepointError(
             f"Table {where} cannot be restored to savepoint {saved.time}",
             found=f"savepoint {later[0]} is of a later commit, which would go",
-            fix=f"restore to {later[0]}, or delete that savepoint first",
+            fix=f"run `hudi-services restore --savepoint {later[0]}`, or first `hudi-services savepoint delete --instant "
+            f"{later[0]}`",
         )
     archived = [i for i in state.archive.instants(after=saved.time) if i.action.completed_as in WRITE_ACTIONS]
     archived_after = [i for i in archived if i.time not in times and i.time != saved.time]
@@ -147,6 +148,6 @@ def _check(state: TableState, saved: Instant, undone: Sequence[Instant]) -> None
             f"Table {where} cannot be restored to savepoint {saved.time}",
             found=f"{counted(len(archived_after), 'commit')} after it, the first {archived_after[0].time}, "
             f"{'is' if len(archived_after) == 1 else 'are'} archived",
-            fix="restore to a later savepoint; commits that are archived cannot be rolled back",
+            fix="name a later one that `hudi-services savepoint list` shows; commits that are archived cannot be rolled back",
         )
     refuse_pending_clean(state, f"Table {where} cannot be restored")

@@ -90,7 +90,7 @@ def _check_last(state: TableState, instant: Instant) -> None:
         raise RollbackError(
             title,
             found="it has a savepoint",
-            fix="delete that with `hudi-services savepoint delete` first; nothing was changed",
+            fix=f"run `hudi-services savepoint delete --instant {instant.time}` first; nothing was changed",
         )
     # By begin, as Hudi's: what was begun before may be complete since, as a compaction, but was not built on it.
     later = [i for i in state.timeline.commits if i.time > instant.time]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hoodie.config.groups import SAVEPOINT_OPTIONS
 from hoodie.config.key import resolve
 from hoodie.config.options import Given
-from hoodie.errors import PendingInstantError
+from hoodie.errors import RESTORE, PendingInstantError
 from hoodie.model.savepoint import Savepoint
 from hoodie.model.time import Time
 from hoodie.services.savepoint.plan import SavepointRequest, plan_savepoint
@@ -55,6 +55,6 @@ def _settled(access: TableAccess) -> TableState:
         raise PendingInstantError(
             f"A restore of table {state.storage.base_path} is not complete",
             found=str(restore),
-            fix="wait for it; or, if its process has died, run `hudi-services restore` to its savepoint again",
+            fix=f"wait for it; or, if its process has died, run {RESTORE} to its savepoint again",
         )
     return state

@@ -30,7 +30,7 @@ def end_of_log(connection: Connection[Any]) -> LogPosition:
     if rows:
         return LogPosition(str(rows[0][0]), int(rows[0][1]))
     raise SourceError(
-        "The server writes no binlog", fix="`hudi-services cdc check` lists what is missing and the statements"
+        "The server writes no binlog", fix="`hudi-services cdc check SERVER` lists what is missing and the statements"
     )
 
 
@@ -124,7 +124,7 @@ def events(
                 if start.file
                 else "The server does not have the transactions that were read",
                 found=str(message),
-                fix="load the tables again. Logs that are kept longer prevent it: `hudi-services cdc check`",
+                fix="load the tables again. Logs that are kept longer prevent it: `hudi-services cdc check SERVER`",
             ) from error
         raise SourceUnavailableError(
             "The connection to the binlog broke", found=str(message or error), fix="run again. It goes on where it was"

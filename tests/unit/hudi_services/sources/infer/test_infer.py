@@ -252,7 +252,7 @@ def test_each_file_is_loaded_once(folder, capsys, monkeypatch):
     monkeypatch.setattr(look, "run_ingest", lambda *given: (loads.append(given), run_ingest(*given))[1])
     for n in range(3):
         (folder / f"{n}.json").write_text(json.dumps({"id": n, "v": 1}) + "\n")
-    assert "infer`: 3 of 3 json files; 3 rows." in inferred(folder, capsys)
+    assert "infer: 3 of 3 json files; 3 rows." in inferred(folder, capsys)
     assert len(loads) == 1
     (folder / "3.json").write_text("no object\n")
     (folder / "4.json").write_text('{"id": 4, "v": 1}\n{"id": 5, "v": {"a": 1}}\n')
@@ -260,7 +260,7 @@ def test_each_file_is_loaded_once(folder, capsys, monkeypatch):
     text = inferred(folder, capsys)
     assert "# Cannot be read, and was left out: 3.json (no JSON object in " in text
     assert "# Cannot be loaded: 4.json, line 2: JSON parse error: Column(/v) changed from number to object" in text
-    assert "infer`: 4 of 5 json files; 4 rows." in text
+    assert "infer: 4 of 5 json files; 4 rows." in text
     assert len(loads) == 2
 
 
@@ -347,7 +347,7 @@ def test_csv_of_another_country(folder, capsys):
         "street name": "string",
     }
     assert source["timestamps"] == {"updated_at": "%d.%m.%Y %H:%M"}
-    assert "# 3 of 3 csv files" in text.replace("By `hudi-services infer`: ", "")
+    assert "# 3 of 3 csv files" in text.replace("By hudi-services infer: ", "")
     assert 'updated_at: "%d.%m.%Y %H:%M"  # a zone' in text
     assert len(rows) == 12
     assert rows[0] == {
