@@ -135,8 +135,10 @@ def planned_tables(name: str, stored: StoredPlan) -> dict[str, LoadedTable]:
     return {
         **{source: LoadedTable(asset_name(name, source), source, path) for source, path in stored.paths.items()},
         **{
-            one.source: LoadedTable(asset_name(name, one.source), one.source, one.base_path, one.reason, one.fix)
-            for one in stored.refusals
+            refusal.source: LoadedTable(
+                asset_name(name, refusal.source), refusal.source, refusal.base_path, refusal.reason, refusal.fix
+            )
+            for refusal in stored.refusals
         },
     }
 
@@ -173,11 +175,15 @@ def planned_load(name: str, reading: Reading, environ: Mapping[str, str]) -> Tab
     server, _, source = name.partition(".")
     if server in servers:
         return registered_sync(server, reading, environ).load(source)
-    planned = [(one, source) for one in sorted(servers) for source in plan_store(one, reading).latest().paths]
-    having = [one for one, source in planned if source == name]
+    planned = [
+        (server_name, source)
+        for server_name in sorted(servers)
+        for source in plan_store(server_name, reading).latest().paths
+    ]
+    having = [server_name for server_name, source in planned if source == name]
     if len(having) == 1:
         return registered_sync(having[0], reading, environ).load(name)
-    known = [*names, *(asset_name(one, source) for one, source in planned)]
+    known = [*names, *(asset_name(server_name, source) for server_name, source in planned)]
     close = difflib.get_close_matches(name, known) or known
     raise ConfigError(
         f"The registry {registry.file} and its rules have no table {name!r}",

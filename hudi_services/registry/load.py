@@ -98,12 +98,12 @@ def read_registry(
 
     With `only`, the name of a table, no other table is looked at: that is quick also in a registry of thousands.
     """
-    shown = str(file)
+    file_name = str(file)
     try:
         text = FilePath(file).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        return Reading(Registry(shown), (Mistake(shown, 1, "file", f"cannot be read: {error}"),))
-    return _Checker(shown, read_marked(text), environ, only, entries).reading()
+        return Reading(Registry(file_name), (Mistake(file_name, 1, "file", f"cannot be read: {error}"),))
+    return _Checker(file_name, read_marked(text), environ, only, entries).reading()
 
 
 class _Checker:
@@ -257,29 +257,29 @@ class _Checker:
         pools: Mapping[str, int],
         servers: Mapping[str, AnyServer],
     ) -> Table | None:
-        here: Path = ("tables", position)
+        place: Path = ("tables", position)
         if not isinstance(entry, dict):
-            self._add(here, "must be a mapping")
+            self._add(place, "must be a mapping")
             return None
         merged = _laid_over(entry, defaults)
         for path, message in [*self._name_tables(merged), *self._expand_paths(merged)]:
-            self._add((*here, *path), message)
+            self._add((*place, *path), message)
         self._claim(position, "name", merged.get("name"), str)
         self._claim(position, "base_path", merged.get("base_path"), identity)
         self._refuse_nested(position, merged.get("base_path"))
         for path, message in wrong_options(merged, self._entries):
-            self._add((*here, *path), message)
+            self._add((*place, *path), message)
         try:
             table = self._model.model_validate(merged)
         except ValidationError as error:
             for problem in error.errors():
-                self._add((*here, *place_of(problem)), mistake_message(problem, self._model))
+                self._add((*place, *place_of(problem)), mistake_message(problem, self._model))
             return None
         table, wrong = with_server(table, servers, self._marked.data.get("servers"))
         if wrong is not None:
-            self._add((*here, "source", "server"), wrong)
+            self._add((*place, "source", "server"), wrong)
         for path, message in contradictions(table, pools, self._entries):
-            self._add((*here, *path), message)
+            self._add((*place, *path), message)
         return table
 
     def _name_tables(self, entry: dict[str, Any]) -> Iterator[tuple[tuple[str, ...], str]]:
@@ -351,15 +351,15 @@ class _Checker:
 
     def _add(self, path: Path, message: str, line: int | None = None) -> None:
         """A mistake in a table's entry is shown under the table's name, on the defaults' line if it comes from there."""
-        where, shown, table = path, path, None
+        where, display_path, table = path, path, None
         if len(path) > 1 and path[0] == "tables":
             position, inside = int(path[1]), path[2:]
             table = self._name(position)
-            shown = (table, *inside)
+            display_path = (table, *inside)
             self._bad.add(position)
             places = (path, ("defaults", *inside), *([inside] if inside[:1] in _TOPS else []))
             where = next((place for place in places if place in self._marked.lines), path)
-        key = ".".join(map(str, shown)) or "file"
+        key = ".".join(map(str, display_path)) or "file"
         self._mistakes.add(Mistake(self._file, line or self._marked.line(where), key, message, table))
 
 

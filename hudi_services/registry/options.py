@@ -38,12 +38,12 @@ def wrong_options(entry: Mapping[str, Any], services: Entries = ENTRIES) -> Iter
     """The path of each option of a table's entry that is unknown or has a value it cannot have, and what is wrong with it."""
     own = {service.name: _names(service.section.replaced) for service in services}
     instead = {name: where for names in reversed(own.values()) for name, where in names.items()} | _names(_OWN)
-    taken: list[tuple[tuple[str, ...], tuple[ConfigKey[Any], ...], tuple[OptionGroup, ...]]] = [
+    sections: list[tuple[tuple[str, ...], tuple[ConfigKey[Any], ...], tuple[OptionGroup, ...]]] = [
         (("hoodie",), (*CREATE_KEYS, *COMMON_KEYS), (WRITE_OPTIONS,))
     ]
-    taken += [((service.name, "hoodie"), service.section.keys, service.section.options) for service in services]
-    places = {".".join(path): keys for path, keys, _ in taken}
-    for path, keys, groups in taken:
+    sections += [((service.name, "hoodie"), service.section.keys, service.section.options) for service in services]
+    places = {".".join(path): keys for path, keys, _ in sections}
+    for path, keys, groups in sections:
         options: Any = entry
         for step in path:
             options = options.get(step) if isinstance(options, dict) else None
@@ -82,7 +82,7 @@ def _wrong(
         elif key in keys:
             resolve({name: value}, keys)
         else:
-            where = [f"{place!r}" for place, known in places.items() if key in known]
+            where = [f"{place!r}" for place, place_keys in places.items() if key in place_keys]
             if where:
                 return f"Option {name!r} has no effect here: move it to the table's {' or '.join(where)}"
             others = [group.name for group in GROUPS if key in group.keys]

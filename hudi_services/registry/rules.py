@@ -55,15 +55,15 @@ def checked_rule(
     """
     if not isinstance(value, dict):
         return None, [((), "must be a mapping")]
-    given: dict[str, Any] = dict(value)
+    values: dict[str, Any] = dict(value)
     wrong: list[Wrong] = []
     try:
-        if isinstance(given.get("base_path"), str):
-            given["base_path"] = expand(given["base_path"], environ)
+        if isinstance(values.get("base_path"), str):
+            values["base_path"] = expand(values["base_path"], environ)
     except ValueError as error:
         wrong.append((("base_path",), str(error)))
     try:
-        rule = DatabaseRule.model_validate(given)
+        rule = DatabaseRule.model_validate(values)
     except ValidationError as error:
         return None, wrong + [(place_of(problem), mistake_message(problem, DatabaseRule)) for problem in error.errors()]
     if problem := _wrong_server(rule.server, servers, declared):

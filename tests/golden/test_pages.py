@@ -34,7 +34,7 @@ def test_every_table_is_on_the_pages(golden, archive, tmp_path):
         look(entry, store, CLOCK)
     seen = {each.table: each for each in store.fleet()}
     reading = Reading(Registry("tables.yaml", tuple(entries)), ())
-    page = fleet(reading, lambda _: True, mistakes_too=True, known=FleetState(seen=seen), now=datetime.now(UTC))
+    page = fleet(reading, lambda _: True, mistakes_too=True, fleet_state=FleetState(seen=seen), now=datetime.now(UTC))
     assert len(page.tables) == len(paths) > 0
     for entry, row in zip(entries, page.tables, strict=True):
         shown = overview(look_at(ChosenTable(entry.base_path, entry))).values

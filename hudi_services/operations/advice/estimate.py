@@ -31,10 +31,10 @@ class Sample:
 def samples_of(runs: pa.Table, service: str) -> tuple[Sample, ...]:
     """The runs of a service that did its work, as they are ordered in `runs`, which has the columns of the history."""
     condition = pc.and_(pc.equal(runs["service"], service), pc.equal(runs["outcome"], DONE))
-    done = runs.filter(pc.and_(condition, pc.is_valid(runs["seconds"])))
+    completed_runs = runs.filter(pc.and_(condition, pc.is_valid(runs["seconds"])))
     amount = _AMOUNTS.get(service)
-    sizes = done[amount].to_pylist() if amount is not None else [None] * done.num_rows
-    rows = zip(done["began"].to_pylist(), sizes, done["seconds"].to_pylist(), strict=True)
+    sizes = completed_runs[amount].to_pylist() if amount is not None else [None] * completed_runs.num_rows
+    rows = zip(completed_runs["began"].to_pylist(), sizes, completed_runs["seconds"].to_pylist(), strict=True)
     return tuple(
         Sample(began.astimezone(UTC).isoformat(timespec="microseconds"), size, seconds)
         for began, size, seconds in rows

@@ -80,12 +80,14 @@ def gather(request: Request, clock: Clock, *, doctor: bool, entries: Entries = E
         return _unreadable(request, clock.now(), error, entries)
 
 
-def look_facts(look: Look, shown: Mapping[str, Any], request: Request, entries: Entries = ENTRIES) -> TableFacts:
+def look_facts(look: Look, table_values: Mapping[str, Any], request: Request, entries: Entries = ENTRIES) -> TableFacts:
     """The facts in the values of `show table`, with its entry in the registry and its history. A storage call for each
     partition only if partitions have a time to live."""
     entry = look.entry
     starts = starts_of(entry, look.now, entries) if entry is not None else ()
-    facts = overview_facts(request.name, request.target, shown, look.now, starts=starts, registered=entry is not None)
+    facts = overview_facts(
+        request.name, request.target, table_values, look.now, starts=starts, registered=entry is not None
+    )
     problems = list(facts.problems)
     work = dict(facts.work)
     if entry is not None and entry.section("ttl") is not None:
@@ -94,7 +96,9 @@ def look_facts(look: Look, shown: Mapping[str, Any], request: Request, entries: 
             problems,
         )
         if expired is not None:
-            work |= overview_facts(request.name, request.target, {**shown, "next": {"ttl": expired}}, look.now).work
+            work |= overview_facts(
+                request.name, request.target, {**table_values, "next": {"ttl": expired}}, look.now
+            ).work
     runs = request.runs
     return replace(
         facts,
@@ -136,8 +140,8 @@ def _last_runs(runs: pa.Table) -> Iterable[LastRun]:
 
 def _damages(request: Request) -> tuple[Damage, ...]:
     """The findings of the doctor, who looks at the table now."""
-    seen = diagnose(patient(request.chosen.entry, request.chosen.base_path, {}, deep=False))
-    return damages_of(seen.diagnosis.findings)
+    table_diagnosis = diagnose(patient(request.chosen.entry, request.chosen.base_path, {}, deep=False))
+    return damages_of(table_diagnosis.diagnosis.findings)
 
 
 def _bad_rows(entry: Table | None) -> BadRows | None:

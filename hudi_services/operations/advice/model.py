@@ -142,8 +142,12 @@ def exit_code(advice: Iterable[Advice]) -> int:
 
 def clock(moment: datetime, now: datetime) -> str:
     """The time of a day in UTC, with the date if that is not today's."""
-    shown = moment.astimezone(UTC)
-    return f"{shown:%H:%M} UTC" if shown.date() == now.astimezone(UTC).date() else f"{shown:%Y-%m-%d %H:%M} UTC"
+    utc_moment = moment.astimezone(UTC)
+    return (
+        f"{utc_moment:%H:%M} UTC"
+        if utc_moment.date() == now.astimezone(UTC).date()
+        else f"{utc_moment:%Y-%m-%d %H:%M} UTC"
+    )
 
 
 def length(seconds: float | None) -> str:

@@ -29,14 +29,14 @@ LOOKED = ("files", "plans of services", "locks", "consumers", "objectives")
 def overview_facts(
     name: str,
     target: Target,
-    shown: Mapping[str, Any],
+    table_values: Mapping[str, Any],
     now: datetime,
     *,
     looked_at: datetime | None = None,
     starts: Iterable[Start] = (),
     registered: bool = True,
 ) -> TableFacts:
-    """The facts in `shown`, the values of `show table` as they were at `looked_at` (None: now)."""
+    """The facts in `table_values`, the values of `show table` as they were at `looked_at` (None: now)."""
     at = looked_at or now
 
     def since(age: float | None) -> datetime | None:
@@ -44,16 +44,16 @@ def overview_facts(
 
     return TableFacts(
         name,
-        shown["base_path"],
+        table_values["base_path"],
         target,
         now,
         registered,
         LOOKED,
-        problems=tuple(shown["problems"]),
-        objectives=tuple(map(_verdict, shown["objectives"])),
-        work={service: _work(service, values) for service, values in shown["next"].items()},
+        problems=tuple(table_values["problems"]),
+        objectives=tuple(map(_verdict, table_values["objectives"])),
+        work={service: _work(service, values) for service, values in table_values["next"].items()},
         starts={start.service: start for start in starts},
-        pause=_pause(shown.get("paused")),
+        pause=_pause(table_values.get("paused")),
         held=tuple(
             Held(
                 row["service"],
@@ -66,7 +66,7 @@ def overview_facts(
                 row["reason"],
                 row["fix"],
             )
-            for row in shown["blockers"]
+            for row in table_values["blockers"]
         ),
         pending=tuple(
             PendingInstant(
@@ -76,13 +76,13 @@ def overview_facts(
                 datetime.fromisoformat(row["began"]),
                 row.get("markers"),
             )
-            for row in shown["pending"]
+            for row in table_values["pending"]
         ),
         locks=tuple(
-            HeldLock(row["path"], str(row["holder"]), since(row["age"]), row["alive"]) for row in shown["locks"]
+            HeldLock(row["path"], str(row["holder"]), since(row["age"]), row["alive"]) for row in table_values["locks"]
         ),
-        readers=tuple(_readers(shown.get("consumers", ()), at)),
-        failed_checks=_failed_checks(shown.get("checks")),
+        readers=tuple(_readers(table_values.get("consumers", ()), at)),
+        failed_checks=_failed_checks(table_values.get("checks")),
     )
 
 

@@ -17,18 +17,18 @@ from hudi_services.services.entries import ENTRIES, Entries
 
 def snapshot_facts(
     table: Table,
-    shown: Mapping[str, Any],
+    table_values: Mapping[str, Any],
     looked_at: datetime,
     now: datetime,
     runs: Iterable[LastRun] = (),
     samples: Mapping[str, Iterable[Sample]] | None = None,
     entries: Entries = ENTRIES,
 ) -> TableFacts:
-    """The facts in `shown`, the values of `show table` at the time of the look. `runs` are the last ones of its services,
+    """The facts in `table_values`, the values of `show table` at the time of the look. `runs` are the last ones of its services,
     `samples` those that did their work, by service."""
     starts = starts_of(table, now, entries)
     target = Target.of(table.base_path, table.name)
-    facts = overview_facts(table.name, target, shown, now, looked_at=looked_at, starts=starts)
+    facts = overview_facts(table.name, target, table_values, now, looked_at=looked_at, starts=starts)
     last = tuple(runs)
     looked = (*facts.looked, *(("last runs",) if last else ()))
     warnings = tuple(warning for entry in entries for warning in entry.section.warnings(table))

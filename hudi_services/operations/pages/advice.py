@@ -46,7 +46,7 @@ class AdvicePage:
 
 def advice_page(
     table: Table,
-    known: FleetState,
+    fleet_state: FleetState,
     snapshot: Snapshot | None,
     now: datetime,
     startable: Collection[str],
@@ -55,7 +55,7 @@ def advice_page(
 ) -> AdvicePage:
     """The advice on a table by the watcher's last look, and by the last runs of Airflow and of the history. `startable` are DAGs
     that the user may start, `doctor` is the last round of the doctor, `server` the advice on the server that feeds the table."""
-    facts = _facts(table, known, snapshot, now)
+    facts = _facts(table, fleet_state, snapshot, now)
     if doctor is not None and facts.unreadable is None:
         facts = replace(facts, damages=doctor.damages)
     at = snapshot.summary.looked_at.isoformat() if snapshot is not None else None
@@ -65,12 +65,12 @@ def advice_page(
         *((f"the doctor's round of {clock(doctor.looked_at, now)}",) if doctor is not None else ()),
         *(("the server",) if isinstance(table.source, DatabaseSource) else ()),
     )
-    rows = tuple({**one.as_dict(now), "buttons": _buttons(table, one, startable)} for one in advice)
+    rows = tuple({**item.as_dict(now), "buttons": _buttons(table, item, startable)} for item in advice)
     return AdvicePage(now.isoformat(), at, looked, rows)
 
 
-def _facts(table: Table, known: FleetState, snapshot: Snapshot | None, now: datetime) -> TableFacts:
-    runs, recent = list(_runs(table, known)), known.recent.get(table.name, {})
+def _facts(table: Table, fleet_state: FleetState, snapshot: Snapshot | None, now: datetime) -> TableFacts:
+    runs, recent = list(_runs(table, fleet_state)), fleet_state.recent.get(table.name, {})
     if snapshot is None:
         return unseen_facts(table, None, now, runs)
     if snapshot.summary.health in ("unreadable", "absent"):
@@ -79,10 +79,10 @@ def _facts(table: Table, known: FleetState, snapshot: Snapshot | None, now: date
     return snapshot_facts(table, snapshot.body["table"], snapshot.summary.looked_at, now, runs, samples)
 
 
-def _runs(table: Table, known: FleetState) -> Iterator[LastRun]:
+def _runs(table: Table, fleet_state: FleetState) -> Iterator[LastRun]:
     """The last run of each service that failed, was killed or asks: by Airflow, or by the history if that has a later one."""
-    recent = known.recent.get(table.name, {})
-    by_airflow = {run.service: run for run in snapshots.last_runs(table, known)}
+    recent = fleet_state.recent.get(table.name, {})
+    by_airflow = {run.service: run for run in snapshots.last_runs(table, fleet_state)}
     for service in dict.fromkeys((*by_airflow, *recent)):
         run, last = by_airflow.get(service), recent[service].last if service in recent else None
         same = last is not None and run is not None and last.dag_run == run.run

@@ -55,28 +55,28 @@ class Fleet:
 
 
 def fleet(
-    reading: Reading, may_read: Callable[[Table], bool], mistakes_too: bool, known: FleetState, now: datetime
+    reading: Reading, may_read: Callable[[Table], bool], mistakes_too: bool, fleet_state: FleetState, now: datetime
 ) -> Fleet:
     """The fleet of a registry as it was read. Without `mistakes_too` no mistake is shown, as the file's lines may name
     other tables."""
     tables = reading.registry.tables
-    shown = tuple(row(table, known, now.date()) for table in tables if may_read(table))
+    table_rows = tuple(row(table, fleet_state, now.date()) for table in tables if may_read(table))
     mistakes = tuple(
         Wrong(f"{mistake.file}:{mistake.line}", f"{mistake.key}: {mistake.message}", mistake.table)
         for mistake in reading.mistakes
     )
-    hidden = len(tables) - len(shown)
-    states = [*_states(reading, shown, hidden), *(watched(known, now) if tables else ())]
-    seen = max((summary.looked_at for summary in known.seen.values()), default=None)
+    hidden = len(tables) - len(table_rows)
+    states = [*_states(reading, table_rows, hidden), *(watched(fleet_state, now) if tables else ())]
+    looked_at = max((summary.looked_at for summary in fleet_state.seen.values()), default=None)
     return Fleet(
         now.isoformat(),
-        iso(seen),
+        iso(looked_at),
         reading.registry.file,
-        shown,
+        table_rows,
         hidden,
         mistakes if mistakes_too else (),
         tuple(states),
-        gained(known.gains, {table_row.name for table_row in shown}),
+        gained(fleet_state.gains, {table_row.name for table_row in table_rows}),
     )
 
 
@@ -97,13 +97,13 @@ class Card:
     seen: str | None
 
 
-def card_of(whole: Fleet) -> Card:
-    wanting = [table for table in whole.tables if table.state in _GRAVE]
+def card_of(fleet_values: Fleet) -> Card:
+    wanting = [table for table in fleet_values.tables if table.state in _GRAVE]
     wanting.sort(key=lambda table: (GRAVEST.index(table.state), -(table.urgency or 0), table.name))
     gravest = tuple(
         Grave(table.name, "; ".join(reason.rstrip(".") for reason in table.reasons)) for table in wanting[:_GRAVEST]
     )
-    return Card(dict(Counter(table.state for table in whole.tables)), gravest, whole.seen)
+    return Card(dict(Counter(table.state for table in fleet_values.tables)), gravest, fleet_values.seen)
 
 
 def dags_of(table: Table, entries: Entries = ENTRIES) -> frozenset[str]:
@@ -117,12 +117,12 @@ def server_dags(table: Table) -> frozenset[str]:
     return frozenset([database_dag(table.source.server)]) if isinstance(table.source, DatabaseSource) else frozenset()
 
 
-def watched(known: FleetState, now: datetime, unseen: str = "No table was looked at yet") -> Iterator[State]:
+def watched(fleet_state: FleetState, now: datetime, unseen: str = "No table was looked at yet") -> Iterator[State]:
     """The troubles of the watcher or its store; `unseen` is the title if no table was looked at."""
-    if known.trouble is not None:
-        yield known.trouble
+    if fleet_state.trouble is not None:
+        yield fleet_state.trouble
         return
-    newest = max((summary.looked_at for summary in known.seen.values()), default=None)
+    newest = max((summary.looked_at for summary in fleet_state.seen.values()), default=None)
     if newest is None:
         yield State("note", unseen, "The watcher fills the store that these pages read.", _WATCH)
     elif now - newest > _STALE:
@@ -135,7 +135,7 @@ def watched(known: FleetState, now: datetime, unseen: str = "No table was looked
         )
 
 
-def _states(reading: Reading, shown: tuple[FleetRow, ...], hidden: int) -> Iterator[State]:
+def _states(reading: Reading, table_rows: tuple[FleetRow, ...], hidden: int) -> Iterator[State]:
     count = counted(len(reading.mistakes), "mistake")
     if any(mistake.table is None for mistake in reading.mistakes) and not reading.registry.tables:
         yield State("error", "The registry cannot be read", "No table can be shown until it is corrected.", _CHECK)
@@ -147,5 +147,5 @@ def _states(reading: Reading, shown: tuple[FleetRow, ...], hidden: int) -> Itera
             f"{counted(hidden, 'table')} of the registry not shown",
             "You may read none of their DAGs, or Airflow has not read the DAG files yet.",
         )
-    elif not shown and not reading.mistakes:
+    elif not table_rows and not reading.mistakes:
         yield State("note", "The registry has no tables", reading.registry.file)

@@ -66,21 +66,21 @@ class FleetRow:
     advice: str | None = None
 
 
-def row(table: Table, known: FleetState, today: date) -> FleetRow:
+def row(table: Table, fleet_state: FleetState, today: date) -> FleetRow:
     services = services_of(table, ENTRIES, today)
     running = tuple(
         service.service for service in services if service.never is None and not service.runs.startswith("by hand")
     )
-    seen = known.seen.get(table.name)
-    runs = last_runs(table, known)
+    summary = fleet_state.seen.get(table.name)
+    runs = last_runs(table, fleet_state)
     failed = [run.service for run in runs if run.is_failed]
     asking = [run.service for run in runs if run.state == "asks"]
-    standings: list[Standing] = ["unknown" if seen is None else "gone" if _is_gone(seen) else seen.health]
+    standings: list[Standing] = ["unknown" if summary is None else "gone" if _is_gone(summary) else summary.health]
     if failed:
         standings.append("failed")
     if asking:
         standings.append("asks")
-    reasons = list(_reasons(seen)) if seen is not None else []
+    reasons = list(_reasons(summary)) if summary is not None else []
     reasons += [f"the last run of {service} failed" for service in failed]
     reasons += [f"{service} waits for approval" for service in asking]
     fleet_row = FleetRow(
@@ -93,54 +93,54 @@ def row(table: Table, known: FleetState, today: date) -> FleetRow:
         runs,
         min(standings, key=GRAVEST.index),
         tuple(reasons),
-        advice=_advice(seen, failed, asking),
+        advice=_advice(summary, failed, asking),
     )
-    return _with(fleet_row, seen) if seen is not None else fleet_row
+    return _with(fleet_row, summary) if summary is not None else fleet_row
 
 
-def _advice(seen: Summary | None, failed: Sequence[str], asking: Sequence[str]) -> str | None:
+def _advice(summary: Summary | None, failed: Sequence[str], asking: Sequence[str]) -> str | None:
     """The most urgent advice: by the look, unless a run of Airflow says something graver, which is among the reasons."""
-    if seen is None or not seen.advice or (failed and _is_less(seen, Severity.FAILED)):
+    if summary is None or not summary.advice or (failed and _is_less(summary, Severity.FAILED)):
         return None
-    return None if asking and _is_less(seen, Severity.WAITING) else seen.advice
+    return None if asking and _is_less(summary, Severity.WAITING) else summary.advice
 
 
-def _is_less(seen: Summary, severity: Severity) -> bool:
+def _is_less(summary: Summary, severity: Severity) -> bool:
     order = list(Severity)
-    return order.index(Severity(seen.severity)) > order.index(severity)
+    return order.index(Severity(summary.severity)) > order.index(severity)
 
 
-def _is_gone(seen: Summary) -> bool:
-    return seen.health == "absent" and seen.was_there
+def _is_gone(summary: Summary) -> bool:
+    return summary.health == "absent" and summary.was_there
 
 
-def _reasons(seen: Summary) -> Iterator[str]:
-    if seen.health == "absent":
-        yield f"there is no table at {seen.base_path}"
-    elif seen.reason and seen.health != "paused":
-        yield seen.reason
-    if seen.paused:
-        yield f"paused {seen.paused}"
+def _reasons(summary: Summary) -> Iterator[str]:
+    if summary.health == "absent":
+        yield f"there is no table at {summary.base_path}"
+    elif summary.reason and summary.health != "paused":
+        yield summary.reason
+    if summary.paused:
+        yield f"paused {summary.paused}"
 
 
 def iso(moment: datetime | None) -> str | None:
     return moment.isoformat() if moment is not None else None
 
 
-def _with(fleet_row: FleetRow, seen: Summary) -> FleetRow:
+def _with(fleet_row: FleetRow, summary: Summary) -> FleetRow:
     """A table that is not there, or never could be read, has no numbers."""
-    looked = replace(fleet_row, looked_at=iso(seen.looked_at))
-    if seen.health in ("absent", "unreadable") and not seen.was_there:
+    looked = replace(fleet_row, looked_at=iso(summary.looked_at))
+    if summary.health in ("absent", "unreadable") and not summary.was_there:
         return looked
     return replace(
         looked,
-        urgency=seen.urgency or None,
-        last_commit=iso(seen.last_commit),
-        rows=seen.rows,
-        bytes=seen.bytes,
-        files=seen.files,
-        log_bytes=seen.log_bytes,
-        small_files=seen.small_files,
-        pending=seen.pending,
-        measured_at=iso(seen.measured_at or seen.looked_at),
+        urgency=summary.urgency or None,
+        last_commit=iso(summary.last_commit),
+        rows=summary.rows,
+        bytes=summary.bytes,
+        files=summary.files,
+        log_bytes=summary.log_bytes,
+        small_files=summary.small_files,
+        pending=summary.pending,
+        measured_at=iso(summary.measured_at or summary.looked_at),
     )

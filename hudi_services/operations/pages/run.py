@@ -171,86 +171,90 @@ def _task(tried: Tried) -> TaskRun:
     return TaskRun(tried.task, tried.state or "not begun", began, ended, tried.tries, **result)
 
 
-def _progress(left: Any) -> Iterator[Progress]:
+def _progress(record: Any) -> Iterator[Progress]:
     """Files or tasks, and bytes where they are known."""
-    if not isinstance(left, Mapping):
+    if not isinstance(record, Mapping):
         return
-    step, at, seconds = _text(left.get("step")), _text(left.get("at")), _number(left.get("seconds"))
+    step, at, seconds = _text(record.get("step")), _text(record.get("at")), _number(record.get("seconds"))
     kinds: tuple[tuple[str, Unit, str], ...] = (("files", "count", "files"), ("bytes", "bytes", "bytes"))
-    if not _number(left.get("files")):
+    if not _number(record.get("files")):
         kinds = (("tasks", "count", "tasks"), ("bytes", "bytes", "bytes"))
     for key, unit, noun in kinds:
-        whole = max(_number(left.get(key)), 0)
-        if whole or key != "bytes":
-            done = min(max(_number(left.get(f"{key}_done")), 0), whole)
-            yield Progress(step, done, whole or None, unit, noun, seconds, at)
+        total = max(_number(record.get(key)), 0)
+        if total or key != "bytes":
+            completed = min(max(_number(record.get(f"{key}_done")), 0), total)
+            yield Progress(step, completed, total or None, unit, noun, seconds, at)
 
 
-def _failed(left: Mapping[str, Any]) -> dict[str, Any]:
-    return {"outcome": "failed", "message": _text(left.get("message"))}
+def _failed(record: Mapping[str, Any]) -> dict[str, Any]:
+    return {"outcome": "failed", "message": _text(record.get("message"))}
 
 
-def _paused(left: Mapping[str, Any]) -> dict[str, Any]:
-    until = f" until {_moment(left['until'])}" if left.get("until") else ""
+def _paused(record: Mapping[str, Any]) -> dict[str, Any]:
+    until = f" until {_moment(record['until'])}" if record.get("until") else ""
     return {
         "outcome": "paused",
-        "message": f"Paused by {_text(left.get('by'))}{until}: {_text(left.get('reason'))}",
+        "message": f"Paused by {_text(record.get('by'))}{until}: {_text(record.get('reason'))}",
     }
 
 
-def _explained(left: Mapping[str, Any]) -> dict[str, Any]:
-    files = [file for file in _list(left.get("files")) if isinstance(file, Mapping)]
-    size = _number(left.get("bytes"))
+def _explained(record: Mapping[str, Any]) -> dict[str, Any]:
+    files = [file for file in _list(record.get("files")) if isinstance(file, Mapping)]
+    size = _number(record.get("bytes"))
     return {
         "outcome": "explained",
-        "message": _text(left.get("reason")),
-        "amounts": tuple(_sizes(left, files, int(_number(left.get("files_left_out"))))),
-        "lines": (*_blockers(left), *(f"needs approval: {_text(cap)}" for cap in _list(left.get("over_caps")))),
+        "message": _text(record.get("reason")),
+        "amounts": tuple(_sizes(record, files, int(_number(record.get("files_left_out"))))),
+        "lines": (*_blockers(record), *(f"needs approval: {_text(cap)}" for cap in _list(record.get("over_caps")))),
         "files": tuple(map(_touched, files)),
-        "more": int(_number(left.get("files_left_out"))),
-        "whole": _text(left["whole_plan"]) if "whole_plan" in left else None,
-        **_exactly(left, len(files) + int(_number(left.get("files_left_out"))), size),
+        "more": int(_number(record.get("files_left_out"))),
+        "whole": _text(record["whole_plan"]) if "whole_plan" in record else None,
+        **_exactly(record, len(files) + int(_number(record.get("files_left_out"))), size),
     }
 
 
-def _sizes(left: Mapping[str, Any], files: Sequence[Mapping[str, Any]], more: int) -> Iterator[Amount]:
+def _sizes(record: Mapping[str, Any], files: Sequence[Mapping[str, Any]], more: int) -> Iterator[Amount]:
     """How large a plan is: its items by their noun, and its bytes. If all of its files are here, and lie in partitions of the
     table, the partitions are counted."""
-    noun = _text(left.get("noun")) or "file"
+    noun = _text(record.get("noun")) or "file"
     if files or more:
         yield Amount(f"{noun}s", len(files) + more, "count")
     folders = {_text(file.get("path")).rpartition("/")[0] for file in files} - {""}
-    if folders and not more and noun in _IN_PARTITIONS and left.get("service") in _EXACT:
+    if folders and not more and noun in _IN_PARTITIONS and record.get("service") in _EXACT:
         yield Amount("partitions", len(folders), "count")
-    yield from _amounts(left, {"bytes": "bytes", "bytes_written": "bytes"})
+    yield from _amounts(record, {"bytes": "bytes", "bytes_written": "bytes"})
 
 
-def _exactly(left: Mapping[str, Any], count: int, size: float) -> dict[str, Any]:
+def _exactly(record: Mapping[str, Any], count: int, size: float) -> dict[str, Any]:
     """The digest and the work of the plan, by which a run can be asked for this plan and no other."""
-    service, digest = _text(left.get("service")), _text(left.get("digest"))
+    service, digest = _text(record.get("service")), _text(record.get("digest"))
     if service not in _EXACT or not _DIGEST.fullmatch(digest) or not count:
         return {}
-    verb, noun = _text(left.get("verb")), _text(left.get("noun"))
+    verb, noun = _text(record.get("verb")), _text(record.get("noun"))
     return {"digest": digest, "would": f"{verb} {counted(count, noun)}, {size_of(int(size))}"}
 
 
-def _touched(left: Mapping[str, Any]) -> Touched:
-    size = left.get("bytes")
-    return Touched(_text(left.get("path")), size if isinstance(size, int) else None, _text(left.get("reason")))
+def _touched(record: Mapping[str, Any]) -> Touched:
+    size = record.get("bytes")
+    return Touched(_text(record.get("path")), size if isinstance(size, int) else None, _text(record.get("reason")))
 
 
-def _done(left: Mapping[str, Any]) -> dict[str, Any]:
-    if left.get("asks") is True:
-        return {"outcome": "asks", "message": _text(left.get("message"))}
-    if "service" not in left:
+def _done(record: Mapping[str, Any]) -> dict[str, Any]:
+    if record.get("asks") is True:
+        return {"outcome": "asks", "message": _text(record.get("message"))}
+    if "service" not in record:
         return {"outcome": "nothing"}
-    amounts = [*_amounts(left, _AMOUNTS), *_amounts(left.get("cost"), _COSTS), *_amounts(left.get("gain"), _GAINS)]
+    amounts = [
+        *_amounts(record, _AMOUNTS),
+        *_amounts(record.get("cost"), _COSTS),
+        *_amounts(record.get("gain"), _GAINS),
+    ]
     return {
         "outcome": "done",
-        "message": _text(left.get("message")),
-        "instant": _text(left["instant"]) if left.get("instant") else None,
+        "message": _text(record.get("message")),
+        "instant": _text(record["instant"]) if record.get("instant") else None,
         "amounts": tuple(amounts),
-        "lines": (*_blockers(left), *map(_text, _list(left.get("recovered"))), *_services(left)),
+        "lines": (*_blockers(record), *map(_text, _list(record.get("recovered"))), *_services(record)),
     }
 
 
@@ -258,23 +262,23 @@ _READ = {FAILURE: _failed, PAUSED: _paused, PLAN: _explained, RESULT: _done}
 """The readers of results, in this order: a task that failed may have left a result of an earlier try."""
 
 
-def _amounts(left: Any, known: Mapping[str, Unit]) -> Iterator[Amount]:
-    if not isinstance(left, Mapping):
+def _amounts(record: Any, units: Mapping[str, Unit]) -> Iterator[Amount]:
+    if not isinstance(record, Mapping):
         return
-    for name, unit in known.items():
-        if value := _number(left.get(name)):
+    for name, unit in units.items():
+        if value := _number(record.get(name)):
             yield Amount(name.replace("_", " "), value, unit)
 
 
-def _blockers(left: Mapping[str, Any]) -> Iterator[str]:
-    for blocker in _list(left.get("blockers")):
+def _blockers(record: Mapping[str, Any]) -> Iterator[str]:
+    for blocker in _list(record.get("blockers")):
         if isinstance(blocker, Mapping):
             parts = [f"{_text(blocker.get('held'))}: {_text(blocker.get('reason'))}", _text(blocker.get("fix"))]
             yield "held back: " + "; ".join(part for part in parts if part)
 
 
-def _services(left: Mapping[str, Any]) -> Iterator[str]:
-    for service in _list(left.get("services")):
+def _services(record: Mapping[str, Any]) -> Iterator[str]:
+    for service in _list(record.get("services")):
         if isinstance(service, Mapping):
             failed = " FAILED" if service.get("failed") else ""
             yield f"{_text(service.get('service'))}{failed}: {_text(service.get('message'))}"

@@ -26,14 +26,14 @@ class Savings:
 
 def gained(gains: Iterable[Gain], tables: Collection[str]) -> Savings | None:
     """The sum of the gains; None without a run."""
-    ours = [gain for gain in gains if gain.table in tables]
-    if not ours:
+    own_gains = [gain for gain in gains if gain.table in tables]
+    if not own_gains:
         return None
     return Savings(
         DAYS,
-        sum(gain.runs for gain in ours),
-        sum(gain.failed for gain in ours),
-        sum(gain.bytes_freed or 0 for gain in ours),
-        sum(gain.log_bytes_merged or 0 for gain in ours),
-        sum(gain.cpu_seconds or 0 for gain in ours),
+        sum(gain.runs for gain in own_gains),
+        sum(gain.failed for gain in own_gains),
+        sum(gain.bytes_freed or 0 for gain in own_gains),
+        sum(gain.log_bytes_merged or 0 for gain in own_gains),
+        sum(gain.cpu_seconds or 0 for gain in own_gains),
     )

@@ -149,42 +149,42 @@ def server_links(registry: Registry, tables: Sequence[Table], dags: Collection[s
 def server_page(
     name: str,
     registry: Registry,
-    seen: Collection[str],
+    visible: Collection[str],
     dags: Collection[str],
     folder: StateFolder,
-    known: FleetState,
+    fleet_state: FleetState,
     now: datetime,
 ) -> ServerPage:
-    """Return the page of a server of the registry. The user sees its tables `seen`, and the DAGs `dags`.
+    """Return the page of a server of the registry. The user sees its tables `visible`, and the DAGs `dags`.
 
     Tables of rules have no DAGs of their own, so readers of the server's DAG see them.
     """
     server = registry.servers[name]
     entries = [table for table in registry.tables if server_of(table.source) == name]
-    notes = [state for state in (folder.trouble, known.trouble) if state is not None]
+    notes = [state for state in (folder.trouble, fleet_state.trouble) if state is not None]
     if not isinstance(server, DatabaseServer):
-        topics = tuple(_topic(table, known, now) for table in entries if table.name in seen)
+        topics = tuple(_topic(table, fleet_state, now) for table in entries if table.name in visible)
         hidden = len(entries) - len(topics)
         notes += _hidden(hidden)
         return ServerPage(now.isoformat(), name, server.type, tuple(notes), hidden, topics=topics)
     names = {table.name for table in entries}
     tables = folder.tables or tuple(_entries(entries))
-    shown = [
-        table for table in tables if table.name in seen or (table.name not in names and database_dag(name) in dags)
+    table_rows = [
+        table for table in tables if table.name in visible or (table.name not in names and database_dag(name) in dags)
     ]
-    hidden = len(tables) - len(shown)
+    hidden = len(tables) - len(table_rows)
     notes += _hidden(hidden)
-    status = server_status(name, shown, folder.cut, folder.progress, now)
+    status = server_status(name, table_rows, folder.cut, folder.progress, now)
     notes += _states(name, status, no_cut=folder.trouble is None and folder.cut is None)
     dag, verify, resync = (
-        made if server.schedule is not None and made in dags else None
-        for made in (database_dag(name), verify_dag(name), resync_dag(name))
+        dag_id if server.schedule is not None and dag_id in dags else None
+        for dag_id in (database_dag(name), verify_dag(name), resync_dag(name))
     )
     targets = Counter(table.base_path for table in status.tables)
     rows = tuple(
         _table(
             table,
-            known.seen.get(table.name),
+            fleet_state.seen.get(table.name),
             folder.verified.get(table.table),
             has_page=table.name in names,
             merged=targets[table.base_path] > 1,
@@ -201,7 +201,7 @@ def server_page(
         verify=verify,
         resync=resync,
         schedule=server.schedule,
-        run=_run(dag, known),
+        run=_run(dag, fleet_state),
         verified=_verified(rows),
         status=replace(status, tables=()) if folder.trouble is None else None,
         tables=rows,
@@ -250,10 +250,10 @@ def _table(
     )
 
 
-def _topic(table: Table, known: FleetState, now: datetime) -> Topic:
+def _topic(table: Table, fleet_state: FleetState, now: datetime) -> Topic:
     source = table.source
     assert isinstance(source, TopicSource), "the registry has checked the kind of the server"
-    result = row(table, known, now.date())
+    result = row(table, fleet_state, now.date())
     return Topic(
         table.name,
         source.topic,
@@ -266,8 +266,8 @@ def _topic(table: Table, known: FleetState, now: datetime) -> Topic:
     )
 
 
-def _run(dag: str | None, known: FleetState) -> LastRun | None:
-    ran = known.ran.get(dag) if dag is not None else None
+def _run(dag: str | None, fleet_state: FleetState) -> LastRun | None:
+    ran = fleet_state.ran.get(dag) if dag is not None else None
     if dag is None or ran is None:
         return None
     return LastRun("sync", dag, ran.run, ran.state, ran.at.astimezone(UTC).isoformat(), ran.before)

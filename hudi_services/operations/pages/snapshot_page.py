@@ -160,17 +160,17 @@ def seen(name: str, snapshot: Snapshot, events: Iterable[Event]) -> SnapshotPage
     if not body:
         return None
     events, columns = tuple(events), body.get("columns") or {"now": [], "changes": []}
-    shown, looked_at = body["table"], snapshot.summary.looked_at
+    table_values, looked_at = body["table"], snapshot.summary.looked_at
     wrote = {(event.instant, event.action): event.facts for event in events}
     # These say more than the event of an instant that was there at the first look.
-    wrote |= {(row["instant"], row["action"]): row for row in shown["last_commits"]}
+    wrote |= {(row["instant"], row["action"]): row for row in table_values["last_commits"]}
     return SnapshotPage(
         looked_at.isoformat(),
         (snapshot.summary.measured_at or looked_at).isoformat(),
-        tuple(_facts(shown)),
-        tuple(_waiting(name, shown, looked_at)),
-        tuple(f"{service}: {next_words(service, outlook)}" for service, outlook in shown["next"].items()),
-        tuple(shown["objectives"]),
+        tuple(_facts(table_values)),
+        tuple(_waiting(name, table_values, looked_at)),
+        tuple(f"{service}: {next_words(service, outlook)}" for service, outlook in table_values["next"].items()),
+        tuple(table_values["objectives"]),
         tuple(_drawn(row, wrote.get((row["instant"], row["action"]), {})) for row in body["timeline"]),
         bool(body["older"]),
         over_time(events),
@@ -179,17 +179,17 @@ def seen(name: str, snapshot: Snapshot, events: Iterable[Event]) -> SnapshotPage
             Changed(change["instant"], change["completed"], tuple(change["changes"]))
             for change in reversed(columns["changes"])
         ),
-        tuple(SizeClass(**bar) for bar in shown["base_file_sizes"]),
+        tuple(SizeClass(**bar) for bar in table_values["base_file_sizes"]),
         tuple(map(_partition, body["partitions"])),
         body["partitions_left_out"],
         tuple(Group(**row) for row in body.get("groups", ())),
         body.get("groups_left_out", 0),
-        tuple(_consumer(row, looked_at) for row in shown.get("consumers", ())),
-        {of: Skew(**sizes) for of, sizes in (body.get("skew") or {}).items()},
+        tuple(_consumer(row, looked_at) for row in table_values.get("consumers", ())),
+        {kind: Skew(**sizes) for kind, sizes in (body.get("skew") or {}).items()},
     )
 
 
-def _facts(shown: Mapping[str, Any]) -> Iterator[Fact]:
+def _facts(table_values: Mapping[str, Any]) -> Iterator[Fact]:
     names: Sequence[tuple[str, str, Literal["count", "bytes", "time"]]] = (
         ("rows in base files", "rows_in_base_files", "count"),
         ("rows in logs", "rows_in_logs", "count"),
@@ -206,30 +206,30 @@ def _facts(shown: Mapping[str, Any]) -> Iterator[Fact]:
         ("last commit", "last_commit", "time"),
     )
     for name, key, unit in names:
-        if shown[key] is not None:
-            yield Fact(name, shown[key], unit)
+        if table_values[key] is not None:
+            yield Fact(name, table_values[key], unit)
 
 
-def _waiting(name: str, shown: Mapping[str, Any], looked_at: datetime) -> Iterator[Waiting]:
+def _waiting(name: str, table_values: Mapping[str, Any], looked_at: datetime) -> Iterator[Waiting]:
     def since(age: float | None) -> str | None:
         return (looked_at - timedelta(seconds=age)).isoformat() if age is not None else None
 
-    for problem in shown["problems"]:
+    for problem in table_values["problems"]:
         yield Waiting("problem", problem, command=_command(problem) or f"hudi-services doctor --table {name}")
-    if (paused := shown.get("paused")) is not None:
+    if (paused := table_values.get("paused")) is not None:
         yield Waiting("paused", str(paused["told"]), command=f"hudi-services resume --table {name}")
-    for blocker in shown["blockers"]:
+    for blocker in table_values["blockers"]:
         holder = f"{blocker['action']} {blocker['instant']}, {blocker['reason']}"
         text = f"{blocker['service']}: {blocker['held']} held back by {holder}. {blocker['fix']}"
         yield Waiting("held back", text, since(blocker["age"]), _command(blocker["fix"]))
-    for instant in shown["pending"]:
+    for instant in table_values["pending"]:
         service = _CARRIED_OUT.get(instant["action"])
         command = f"hudi-services {service} --table {name}" if service is not None else None
         text = f"{instant['action']} {instant['instant']}, {instant['state'].lower()}"
         if (markers := instant.get("markers")) is not None:
             text += f", {counted(markers, 'data file')} begun by its markers"
         yield Waiting("pending", text, instant["began"], command)
-    for lock in shown["locks"]:
+    for lock in table_values["locks"]:
         is_dead = lock["alive"] is False
         text = f"{lock['path']}, {lock['holder']}{', which is gone' if is_dead else ''}"
         yield Waiting("lock", text, since(lock["age"]), f"hudi-services unlock --table {name}" if is_dead else None)

@@ -58,14 +58,14 @@ class LastRun:
         return not self.later and "failed" in (self.state, self.before)
 
 
-def last_runs(table: Table, known: FleetState) -> tuple[LastRun, ...]:
+def last_runs(table: Table, fleet_state: FleetState) -> tuple[LastRun, ...]:
     """The last run of each service of the table that ever ran in Airflow, the newest first."""
     result = []
-    seen, recent = known.seen.get(table.name), known.recent.get(table.name, {})
-    successes = seen.successes if seen is not None else {}
+    summary, recent = fleet_state.seen.get(table.name), fleet_state.recent.get(table.name, {})
+    successes = summary.successes if summary is not None else {}
     for entry in ENTRIES:
         dag = dag_id(entry.name, table.name)
-        if entry.has_dag(table) and (last := known.ran.get(dag)) is not None:
+        if entry.has_dag(table) and (last := fleet_state.ran.get(dag)) is not None:
             at = last.at.astimezone(UTC)
             success = _last_success(successes.get(entry.name, ""), recent.get(entry.name))
             later = success.isoformat() if success is not None and success > at else ""

@@ -86,11 +86,11 @@ class TablePage:
 
 
 def table_page(
-    table: Table, known: FleetState, snapshot: Snapshot | None, events: Iterable[Event], now: datetime
+    table: Table, fleet_state: FleetState, snapshot: Snapshot | None, events: Iterable[Event], now: datetime
 ) -> TablePage:
     """`snapshot` and `events` are the watcher's, of this table."""
     looked = seen(table.name, snapshot, events) if snapshot is not None else None
-    states = [*watched(known, now, "The table was not looked at yet")]
+    states = [*watched(fleet_state, now, "The table was not looked at yet")]
     if snapshot is not None and looked is not None and snapshot.summary.health in ("absent", "unreadable"):
         since = snapshot.summary.since
         when = f" since {since:%Y-%m-%d %H:%M:%S} UTC" if since is not None else ""
@@ -102,10 +102,10 @@ def table_page(
     return TablePage(
         now.isoformat(),
         declared,
-        row(table, known, now.date()),
+        row(table, fleet_state, now.date()),
         tuple(states),
         looked,
-        tuple(known.gains),
+        tuple(fleet_state.gains),
         loaded_from=_loaded_from(table.source),
     )
 

@@ -47,19 +47,21 @@ def read_pipeline(
 
     Without `with_address` the server is declared elsewhere. No message shows a value of the YAML that may be a secret.
     """
-    shown = str(file)
+    file_name = str(file)
     try:
         marked = read_marked(FilePath(file).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        return _refused([Mistake(shown, 1, "file", f"cannot be read: {error}")])
-    problems = [Mistake(shown, one.line, _key(one.path), _safe(one.message)) for one in marked.problems]
+        return _refused([Mistake(file_name, 1, "file", f"cannot be read: {error}")])
+    problems = [
+        Mistake(file_name, problem.line, _key(problem.path), _safe(problem.message)) for problem in marked.problems
+    ]
     if not isinstance(marked.data, dict):
-        problems = problems or [Mistake(shown, 1, "file", f"must be a mapping with {', '.join(_SECTIONS)}")]
+        problems = problems or [Mistake(file_name, 1, "file", f"must be a mapping with {', '.join(_SECTIONS)}")]
         return _refused(problems)
     findings = Findings()
     pipeline = _pipeline(marked.data, findings, environ, with_address=with_address)
-    mistakes = [*problems, *_placed(shown, marked, findings.refusals)]
-    notes = tuple(_placed(shown, marked, findings.notes))
+    mistakes = [*problems, *_placed(file_name, marked, findings.refusals)]
+    notes = tuple(_placed(file_name, marked, findings.notes))
     if mistakes:
         return _refused(mistakes, notes)
     try:
@@ -68,7 +70,7 @@ def read_pipeline(
         line = marked.line(("sink",))
         return _refused(
             [
-                Mistake(shown, line, "sink", mistake_message(problem, DatabaseRule, secret=True))
+                Mistake(file_name, line, "sink", mistake_message(problem, DatabaseRule, secret=True))
                 for problem in error.errors()
             ],
             notes,
@@ -107,7 +109,7 @@ def _items(data: dict[str, Any], name: str, findings: Findings) -> Iterator[Sect
 
 
 def _placed(file: str, marked: Marked, findings: list[tuple[Path, str]]) -> Iterator[Mistake]:
-    for path, message in sorted(findings, key=lambda one: marked.line(one[0])):
+    for path, message in sorted(findings, key=lambda finding: marked.line(finding[0])):
         yield Mistake(file, marked.line(path), _key(path), message)
 
 

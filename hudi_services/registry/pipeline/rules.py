@@ -37,14 +37,14 @@ class Pipeline:
             excluded = earlier if self.behavior.first_only or route is OWN_NAMES else []
             transformed: list[TablePattern] = []
             for transform in (*self.transforms, UNCHANGED):
-                taken = _Tables(
+                tables = _Tables(
                     (route.tables, self.source.tables, transform.tables),
                     (*self.source.excluded, *excluded, *transformed),
                 )
                 transformed += transform.tables
-                if not taken.is_empty:
+                if not tables.is_empty:
                     named = route.tables or self.source.tables
-                    yield {**self._values(server, route, transform.hoodie), **taken.named(named)}
+                    yield {**self._values(server, route, transform.hoodie), **tables.named(named)}
             earlier += route.tables
 
     def _values(self, server: str, route: PipelineRoute, hoodie: Mapping[str, str]) -> dict[str, Any]:

@@ -85,22 +85,22 @@ def _left_out(section: Section) -> frozenset[str] | None:
         return None
     included = _kinds(section, "include.schema.changes") | {"create.table"}
     excluded = _kinds(section, "exclude.schema.changes")
-    left = (set(_CHANGES) - included if "include.schema.changes" in section.values else set()) | excluded
-    if unable := sorted(left - set(_STATEMENTS)):
+    left_out = (set(_CHANGES) - included if "include.schema.changes" in section.values else set()) | excluded
+    if unable := sorted(left_out - set(_STATEMENTS)):
         key = "exclude.schema.changes" if set(unable) & excluded else "include.schema.changes"
         section.refuse(
             key,
             f"leaves out {', '.join(unable)}, which always reach the Hudi tables: only "
             f"{' and '.join(_STATEMENTS)} can be left out",
         )
-    return frozenset(left)
+    return frozenset(left_out)
 
 
 def _kinds(section: Section, key: str) -> set[str]:
     """The kinds of changes that an option names, also by a part such as `drop` or `column`."""
     section.ignore(key)
-    given: Any = section.values.get(key) or ()
-    names = [str(name) for name in given] if isinstance(given, list | tuple) else str(given).split(",")
+    declared: Any = section.values.get(key) or ()
+    names = [str(name) for name in declared] if isinstance(declared, list | tuple) else str(declared).split(",")
     kinds = set()
     for name in map(str.strip, names):
         matching = {kind for kind in _CHANGES if kind == name or name in kind.split(".")}

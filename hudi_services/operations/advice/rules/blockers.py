@@ -38,8 +38,8 @@ def plans(facts: TableFacts) -> Iterator[Advice]:
         service = service_of_plan(pending.action)
         if service is None:
             continue
-        held = _holds(facts, pending.instant)
-        owner = next((hold.owner for hold in held if hold.owner), None)
+        holds = _holds(facts, pending.instant)
+        owner = next((hold.owner for hold in holds if hold.owner), None)
         yield Advice(
             facts.table,
             Severity.WAITING,
@@ -47,7 +47,7 @@ def plans(facts: TableFacts) -> Iterator[Advice]:
             pending.instant,
             f"{pending.action} {pending.instant} is planned and not carried out".capitalize(),
             pending.since,
-            detail=f"{_owned(owner)}{_keeps(held)}",
+            detail=f"{_owned(owner)}{_keeps(holds)}",
             fix=facts.target.command(f"{service} --mode execute --instant {pending.instant}"),
             waits=why_not_started(facts, service) if owner is None else "It waits for that process.",
             service=service,
@@ -57,15 +57,15 @@ def plans(facts: TableFacts) -> Iterator[Advice]:
 def writes(facts: TableFacts) -> Iterator[Advice]:
     """Writes and actions that are neither plans nor done, if they hold a service back or have lasted long."""
     for pending in facts.pending:
-        held = _holds(facts, pending.instant)
-        if service_of_plan(pending.action) is None and (held or facts.now - pending.since > _LONG):
-            yield _write(facts, pending, held)
+        holds = _holds(facts, pending.instant)
+        if service_of_plan(pending.action) is None and (holds or facts.now - pending.since > _LONG):
+            yield _write(facts, pending, holds)
 
 
-def _write(facts: TableFacts, pending: PendingInstant, held: list[Held]) -> Advice:
+def _write(facts: TableFacts, pending: PendingInstant, holds: list[Held]) -> Advice:
     files = f", {counted(pending.files, 'data file')} begun" if pending.files is not None else ""
-    owner = next((hold.owner for hold in held if hold.owner), None)
-    fix = facts.target.first_command(held[0].fix) if held else ""
+    owner = next((hold.owner for hold in holds if hold.owner), None)
+    fix = facts.target.first_command(holds[0].fix) if holds else ""
     return Advice(
         facts.table,
         Severity.WAITING,
@@ -73,9 +73,9 @@ def _write(facts: TableFacts, pending: PendingInstant, held: list[Held]) -> Advi
         pending.instant,
         f"{pending.action} {pending.instant} is not complete{files}".capitalize(),
         pending.since,
-        detail=f"{_owned(owner)}{_keeps(held)}",
+        detail=f"{_owned(owner)}{_keeps(holds)}",
         fix=fix or facts.target.command("show timeline"),
-        remedy=ended(held[0].fix) if held else "",
+        remedy=ended(holds[0].fix) if holds else "",
     )
 
 
@@ -83,8 +83,8 @@ def _owned(owner: str | None) -> str:
     return ended(owner) if owner is not None else "No process is known to work on it."
 
 
-def _keeps(held: list[Held]) -> str:
-    return "".join(f" It holds back {hold.service}: {hold.held}." for hold in held[:1])
+def _keeps(holds: list[Held]) -> str:
+    return "".join(f" It holds back {hold.service}: {hold.held}." for hold in holds[:1])
 
 
 def savepoints(facts: TableFacts) -> Iterator[Advice]:
@@ -92,8 +92,8 @@ def savepoints(facts: TableFacts) -> Iterator[Advice]:
     pending = {pending_plan.instant for pending_plan in facts.pending}
     instants = dict.fromkeys(hold.instant for hold in facts.held if hold.instant not in pending)
     for instant in instants:
-        held = _holds(facts, instant)
-        first, services = held[0], " and ".join(dict.fromkeys(hold.service for hold in held))
+        holds = _holds(facts, instant)
+        first, services = holds[0], " and ".join(dict.fromkeys(hold.service for hold in holds))
         whose = f" {ended(first.owner)}" if first.owner else ""
         reason_text = f", {first.reason}," if first.action != "savepoint" else ""
         yield Advice(

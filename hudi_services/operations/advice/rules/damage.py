@@ -102,7 +102,7 @@ def _is_outdated(damage: Damage) -> bool:
 def _finding(facts: TableFacts, damage: Damage, severity: Severity) -> Advice:
     amount = f" ({size(damage.bytes)})" if damage.bytes and damage.count == 1 else ""
     count = f"It is the first of {counted(damage.count, 'finding')}." if damage.count > 1 else ""
-    seen = f"The doctor found it at {clock(damage.looked_at, facts.now)}." if damage.looked_at is not None else ""
+    look_text = f"The doctor found it at {clock(damage.looked_at, facts.now)}." if damage.looked_at is not None else ""
     run = facts.target.command("doctor --fix") if damage.fixable else _run(facts, damage.remedy)
     return Advice(
         facts.table,
@@ -110,7 +110,7 @@ def _finding(facts: TableFacts, damage: Damage, severity: Severity) -> Advice:
         "doctor",
         damage.check,
         f"{ended(damage.title)[:-1]}{amount}",
-        detail=" ".join(filter(None, (count, seen))),
+        detail=" ".join(filter(None, (count, look_text))),
         fix=run or facts.target.command("doctor"),
         remedy="" if run else ended(damage.remedy),
     )

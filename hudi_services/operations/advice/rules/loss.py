@@ -21,14 +21,14 @@ def consumers(facts: TableFacts) -> Iterator[Advice]:
         if reader.held_until is None or not reader.commits_behind:
             continue
         unread = f"Consumer {reader.consumer!r} has not read {counted(reader.commits_behind, 'commit')}"
-        left = (reader.held_until - facts.now).total_seconds()
-        whole = (reader.held_until - reader.since).total_seconds() if reader.since is not None else 0.0
+        seconds_left = (reader.held_until - facts.now).total_seconds()
+        seconds_kept = (reader.held_until - reader.since).total_seconds() if reader.since is not None else 0.0
         if reader.passed:
             text = f"{unread}, and cleaning and archiving no longer keep them"
             since: datetime | None = reader.held_until
-        elif left < _SOON * whole:
-            kept = clock(reader.held_until, facts.now)
-            text = f"{unread}, which cleaning and archiving keep for {length(left)} more, until {kept}"
+        elif seconds_left < _SOON * seconds_kept:
+            deadline = clock(reader.held_until, facts.now)
+            text = f"{unread}, which cleaning and archiving keep for {length(seconds_left)} more, until {deadline}"
             since = reader.since
         else:
             continue

@@ -62,9 +62,10 @@ def why_not_started(facts: TableFacts, service: str) -> str:
     if work is not None and work.over:
         since = f" since {clock(work.asked_since, facts.now)}" if work.asked_since is not None else ""
         return f"It needs an approval{since}: it would delete {'; '.join(work.over)}."
-    held = next((hold for hold in facts.held if hold.service == service and not hold.completed), None)
-    if held is not None:
-        return f"It is held back by {held.action} {held.instant}, {held.reason}, since {clock(held.since, facts.now)}."
+    blocker = next((hold for hold in facts.held if hold.service == service and not hold.completed), None)
+    if blocker is not None:
+        since = clock(blocker.since, facts.now)
+        return f"It is held back by {blocker.action} {blocker.instant}, {blocker.reason}, since {since}."
     if service in facts.starts:
         return facts.starts[service].text
     if not facts.registered:

@@ -37,11 +37,11 @@ def server(status: ServerStatus, schedule: str | None, now: datetime) -> Iterato
 
 def of_table(advice: Iterable[Advice], server: str, table: str) -> Iterator[Advice]:
     """Those that concern one table of the server: its own, and those of the server, which feeds it."""
-    for one in advice:
-        if one.table == table:
-            yield one
-        elif one.table == server:
-            yield replace(one, table=table)
+    for item in advice:
+        if item.table == table:
+            yield item
+        elif item.table == server:
+            yield replace(item, table=table)
 
 
 def _log(status: ServerStatus) -> Iterator[Advice]:
@@ -51,8 +51,8 @@ def _log(status: ServerStatus) -> Iterator[Advice]:
     if log.without:
         text = f"The log of server {status.server} no longer has {log.position}, which its tables need"
     elif log.seconds is not None and log.seconds < _LOG_LEFT.total_seconds():
-        left = f"for {length(log.seconds)} more" if log.seconds > 0 else "no longer for certain"
-        text = f"Server {status.server} keeps its log from {log.position} on {left}, and its tables need it"
+        retention_text = f"for {length(log.seconds)} more" if log.seconds > 0 else "no longer for certain"
+        text = f"Server {status.server} keeps its log from {log.position} on {retention_text}, and its tables need it"
     else:
         return
     yield Advice(status.server, Severity.LOSS, "server log", status.server, text, fix=sync)

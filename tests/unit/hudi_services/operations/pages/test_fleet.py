@@ -31,7 +31,7 @@ def reading(tmp_path: Path, *tables: str) -> Reading:
 
 def test_tables_that_may_not_be_read_are_counted_only(tmp_path: Path) -> None:
     found = reading(tmp_path, "name: mine, base_path: /lake/mine", "name: theirs, base_path: /lake/theirs")
-    page = fleet(found, lambda table: table.name == "mine", mistakes_too=True, known=SEEN, now=NOW)
+    page = fleet(found, lambda table: table.name == "mine", mistakes_too=True, fleet_state=SEEN, now=NOW)
     assert [row.name for row in page.tables] == ["mine"]
     assert page.hidden == 1
     assert [state.title for state in page.states] == ["1 table of the registry not shown"]
@@ -41,7 +41,7 @@ def test_tables_that_may_not_be_read_are_counted_only(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("too", "places"), [(True, ["bad"]), (False, [])])
 def test_mistakes_are_told_beside_the_tables_that_are_right(tmp_path: Path, too: bool, places: list[str]) -> None:
     found = reading(tmp_path, "name: good, base_path: /lake/good", "name: bad, base_path: /lake/bad, typ: x")
-    page = fleet(found, lambda _: True, mistakes_too=too, known=SEEN, now=NOW)
+    page = fleet(found, lambda _: True, mistakes_too=too, fleet_state=SEEN, now=NOW)
     assert [row.name for row in page.tables] == ["good"]
     assert [each.table for each in page.mistakes] == places
     assert all(each.where.endswith("tables.yaml:3") for each in page.mistakes)
@@ -51,7 +51,7 @@ def test_mistakes_are_told_beside_the_tables_that_are_right(tmp_path: Path, too:
 def test_an_empty_registry_says_so(tmp_path: Path) -> None:
     file = tmp_path / "tables.yaml"
     file.write_text("tables: []\n")
-    page = fleet(read_registry(file), lambda _: True, mistakes_too=True, known=SEEN, now=NOW)
+    page = fleet(read_registry(file), lambda _: True, mistakes_too=True, fleet_state=SEEN, now=NOW)
     assert [state.title for state in page.states] == ["The registry has no tables"]
 
 
@@ -66,7 +66,7 @@ def test_a_row_names_the_services_that_run_by_themselves(tmp_path: Path) -> None
     found = reading(
         tmp_path, "name: t, base_path: /lake/t, clean: {schedule: 0 4 * * *}", "name: u, base_path: /lake/u"
     )
-    page = fleet(found, lambda _: True, mistakes_too=True, known=SEEN, now=NOW)
+    page = fleet(found, lambda _: True, mistakes_too=True, fleet_state=SEEN, now=NOW)
     assert [row.running for row in page.tables] == [("clean",), ()]
 
 
@@ -74,7 +74,7 @@ def test_a_watcher_that_does_not_look_is_told(tmp_path: Path) -> None:
     found = reading(tmp_path, "name: t, base_path: /lake/t")
 
     def told(known: FleetState) -> list[tuple[str, str | None]]:
-        page = fleet(found, lambda _: True, mistakes_too=True, known=known, now=NOW)
+        page = fleet(found, lambda _: True, mistakes_too=True, fleet_state=known, now=NOW)
         return [(state.title, state.command) for state in page.states]
 
     old = replace(ELSEWHERE, looked_at=NOW - timedelta(hours=3))
@@ -90,7 +90,7 @@ def test_a_watcher_that_does_not_look_is_told(tmp_path: Path) -> None:
 def test_a_registry_without_a_table_is_told_and_no_watcher_is_missed(tmp_path: Path, text: str) -> None:
     file = tmp_path / "tables.yaml"
     file.write_text(text)
-    page = fleet(read_registry(file), lambda _: True, mistakes_too=True, known=FleetState(), now=NOW)
+    page = fleet(read_registry(file), lambda _: True, mistakes_too=True, fleet_state=FleetState(), now=NOW)
     titles = [state.title for state in page.states]
     assert not any("looked at" in each for each in titles)
     assert titles[0] == ("The registry cannot be read" if text == "tables: [" else titles[0])
@@ -100,7 +100,7 @@ def test_a_store_that_cannot_be_read_leaves_the_rest(tmp_path: Path) -> None:
     found = reading(tmp_path, "name: t, base_path: /lake/t")
     trouble = away(StoreError("The store is of another version", found="version 9", fix="run it again"))
     known = FleetState({"hudi_clean__t": DagOutcome("r", "failed", NOW)}, trouble=trouble)
-    page = fleet(found, lambda _: True, mistakes_too=True, known=known, now=NOW)
+    page = fleet(found, lambda _: True, mistakes_too=True, fleet_state=known, now=NOW)
     assert [(each.severity, each.title, each.text) for each in page.states] == [
         ("warning", "The store is of another version", "version 9\nrun it again")
     ]
@@ -121,7 +121,7 @@ def test_the_card_has_the_gravest_tables_and_how_many_there_are(tmp_path: Path) 
         name: replace(ELSEWHERE, table=name, health=health, urgency=urgency, reason=f"<{name}>")
         for name, (health, urgency) in healths.items()
     }
-    card = card_of(fleet(found, lambda _: True, mistakes_too=True, known=FleetState(seen=seen), now=NOW))
+    card = card_of(fleet(found, lambda _: True, mistakes_too=True, fleet_state=FleetState(seen=seen), now=NOW))
     assert card.states == {"ok": 1, "missed": 2, "damaged": 1, "blocked": 1}
     assert [(each.name, each.reason) for each in card.gravest] == [("d", "<d>"), ("e", "<e>"), ("c", "<c>")]
     assert card.seen == NOW.isoformat()
@@ -136,6 +136,6 @@ def test_what_services_gained_is_of_the_tables_that_are_shown(tmp_path: Path) ->
         Gain("2026-11-23", "theirs", "clean", 1, bytes_freed=100),
     ]
     known = FleetState(gains=gains)
-    page = fleet(found, lambda table: table.name == "mine", mistakes_too=True, known=known, now=NOW)
+    page = fleet(found, lambda table: table.name == "mine", mistakes_too=True, fleet_state=known, now=NOW)
     assert page.gained == Savings(30, 3, 1, 5, 7, 1.5)
-    assert fleet(found, lambda _: False, mistakes_too=True, known=known, now=NOW).gained is None
+    assert fleet(found, lambda _: False, mistakes_too=True, fleet_state=known, now=NOW).gained is None
