@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, PrivateAttr, Tag
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, PrivateAttr, Tag, model_validator
 
 from hudi_services.entry.feed.model import BrokenFiles, Feed, Part, Texts, Zone
 from hudi_services.entry.server import KafkaServer
@@ -53,6 +53,12 @@ def server_table(value: str) -> str:
     """Raises ValueError for text that is not DATABASE.TABLE."""
     if not _TABLE.fullmatch(value):
         raise ValueError(f"{value!r:.300} is no table of a server: write DATABASE.TABLE, such as shop.orders")
+    return value
+
+
+def _files_alone_have_expectations(value: object, instead: str) -> object:
+    if isinstance(value, Mapping) and "expect" in value:
+        raise ValueError(f"has `expect`, which checks files and nothing else; remove it: {instead}")
     return value
 
 
@@ -129,6 +135,13 @@ class TopicSource(Part):
     quarantine: BadRows = BadRows()
     _declared: KafkaServer | None = PrivateAttr(default=None)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _without_expectations(cls, value: object) -> object:
+        return _files_alone_have_expectations(
+            value, "messages that cannot be loaded go to its quarantine, up to `quarantine.max_share`"
+        )
+
     @property
     def message_options(self) -> dict[str, str]:
         """The `MESSAGE_OPTIONS` that are set."""
@@ -195,6 +208,11 @@ class ReadingOptions(Part):
     where: str = ""
     zero_dates: Annotated[Literal["null", "text", "fail"], BeforeValidator(_null_word)] = "null"
     as_text: Texts = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_expectations(cls, value: object) -> object:
+        return _files_alone_have_expectations(value, "`hudi-services cdc verify` compares a table with its server")
 
 
 class DatabaseSource(ReadingOptions):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from hudi_services.entry.server import KafkaServer
 from hudi_services.entry.source import AnySource, DatabaseSource, FolderSource, TopicSource
@@ -33,3 +33,19 @@ def test_a_topic_keeps_its_server_beside_what_was_said():
     assert found.declared is server
     assert found.model_dump() == said.model_dump()
     assert found != said
+
+
+@pytest.mark.parametrize(
+    ("source", "instead"),
+    [
+        ({"server": "events", "topic": "t", "format": "json"}, "to its quarantine"),
+        ({"server": "events", "topic": "t", "format": "debezium-json"}, "to its quarantine"),
+        ({"server": "shop", "table": "shop.orders"}, "`hudi-services cdc verify` compares"),
+    ],
+)
+def test_expectations_of_a_source_that_has_none_say_what_to_do_instead(source, instead):
+    assert SOURCES.validate_python(source)
+    with pytest.raises(ValidationError, match="has `expect`, which checks files and nothing else") as caught:
+        SOURCES.validate_python({**source, "expect": {"rows": "> 0"}})
+    assert instead in str(caught.value)
+    assert SOURCES.validate_python({"path": "/in", "format": "json", "expect": {"rows": "> 0"}}).expect.rows == "> 0"
