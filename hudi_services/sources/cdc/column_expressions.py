@@ -100,8 +100,8 @@ class AddedColumns:
         assert self.expressions is not None, "the caller has checked it"
         known = self._known(rows.schema, stored)
         missing = [field for field in known if field.name not in rows.schema.names]
-        whole = pa.table([*rows.columns, *(pa.nulls(rows.num_rows, field.type) for field in missing)], schema=known)
-        values = self.expressions.values(whole)
+        full_rows = pa.table([*rows.columns, *(pa.nulls(rows.num_rows, field.type) for field in missing)], schema=known)
+        values = self.expressions.values(full_rows)
         return pa.table([*rows.columns, *values.columns], schema=pa.schema([*rows.schema, *values.schema]))
 
     def _own(self, schema: pa.Schema) -> pa.Schema:

@@ -55,10 +55,10 @@ class Masks:
                 found=f"columns {', '.join(sorted(known))}",
                 fix="correct the name: it has to have the server's capitals",
             )
-        if lost := sorted(name for name in key if self.of(name) in ("mask", "drop")):
+        if masked := sorted(name for name in key if self.of(name) in ("mask", "drop")):
             raise ConfigError(
-                f"The column {lost[0]!r} is a part of the key of {table}, so it cannot be masked",
-                fix=f"hash it: `{lost[0]}: hash` keeps keys apart",
+                f"The column {masked[0]!r} is a part of the key of {table}, so it cannot be masked",
+                fix=f"hash it: `{masked[0]}: hash` keeps keys apart",
             )
 
     def kept(self, schema: pa.Schema) -> pa.Schema:

@@ -25,12 +25,12 @@ class Changes:
     before: pa.StructArray
     after: pa.StructArray
 
-    def filter(self, kept: np.ndarray) -> Changes:
-        """Return those for which `kept` is true."""
-        if kept.all():
+    def filter(self, flags: np.ndarray) -> Changes:
+        """Return those for which `flags` is true."""
+        if flags.all():
             return self
-        mask = pa.array(kept)
-        return Changes(self.numbers[kept], self.ops.filter(mask), self.before.filter(mask), self.after.filter(mask))
+        mask = pa.array(flags)
+        return Changes(self.numbers[flags], self.ops.filter(mask), self.before.filter(mask), self.after.filter(mask))
 
 
 @dataclass
@@ -68,7 +68,7 @@ class Outcome:
 
     def _table(self) -> pa.Table:
         fields: dict[str, pa.DataType] = {}
-        kept = []
+        typed_changes = []
         for changes in sorted(
             self.changes, key=lambda changes: int(changes.numbers[0]) if len(changes.numbers) else -1
         ):
@@ -81,7 +81,7 @@ class Outcome:
                 self.reject(changes.numbers, str(error))
             else:
                 fields = kinds
-                kept.append(changes)
+                typed_changes.append(changes)
         kind = pa.struct(list(fields.items()))
         schema = pa.schema([("op", pa.string()), ("number", pa.int64()), ("before", kind), ("after", kind)])
         tables = [
@@ -93,7 +93,7 @@ class Outcome:
                 ],
                 schema=schema,
             )
-            for changes in kept
+            for changes in typed_changes
         ]
         table = pa.concat_tables(tables) if tables else schema.empty_table()
         numbers = table["number"].to_numpy()

@@ -72,18 +72,18 @@ def envelope_of(written: ConnectType, known: pa.Schema | None, *, json: bool) ->
 
 def of_table(payloads: pa.StructArray, table: str) -> np.ndarray:
     """Return true for payloads of the table, as db.table or schema.table."""
-    ours = np.zeros(len(payloads), bool)
+    matches = np.zeros(len(payloads), bool)
     if "source" not in [field.name for field in payloads.type.fields]:
-        return ours
+        return matches
     source = pc.struct_field(payloads, "source")
     if "table" not in [field.name for field in source.type.fields]:
-        return ours
+        return matches
     names = pc.struct_field(source, "table")
     for part in ("db", "schema"):
         if part in [field.name for field in source.type.fields]:
             full = pc.binary_join_element_wise(pc.struct_field(source, part), names, ".")
-            ours |= pc.equal(full, table).fill_null(False).to_numpy(zero_copy_only=False)
-    return ours
+            matches |= pc.equal(full, table).fill_null(False).to_numpy(zero_copy_only=False)
+    return matches
 
 
 @dataclass(frozen=True)
@@ -125,11 +125,11 @@ class Assembly:
         if self.table is None:
             return numbers, payloads
         no_change = pc.struct_field(payloads, "op").is_null().to_numpy(zero_copy_only=False)
-        ours = no_change | of_table(payloads, self.table)
-        if ours.all():
+        matches = no_change | of_table(payloads, self.table)
+        if matches.all():
             return numbers, payloads
-        self.outcome.ignored[OTHER_TABLE] += int((~ours).sum())
-        return numbers[ours], payloads.filter(pa.array(ours))
+        self.outcome.ignored[OTHER_TABLE] += int((~matches).sum())
+        return numbers[matches], payloads.filter(pa.array(matches))
 
     def _others(self, numbers: np.ndarray, payloads: pa.StructArray) -> None:
         for number, payload in zip(numbers, payloads.to_pylist(), strict=True):
@@ -150,7 +150,7 @@ class Assembly:
         bare = deletes & changes.before.is_null().to_numpy(zero_copy_only=False)
         if not bare.any():
             return changes
-        before, taken = changes.before, np.zeros(len(bare), bool)
+        before, has_key_row = changes.before, np.zeros(len(bare), bool)
         parts = [before]
         places = np.arange(len(bare))
         total = len(bare)
@@ -158,7 +158,7 @@ class Assembly:
             rows = np.searchsorted(changes.numbers, numbers)
             places[rows] = total + np.arange(len(rows))
             total += len(rows)
-            taken[rows] = True
+            has_key_row[rows] = True
             parts.append(widened(keys, before.type))
         joined = pa.concat_arrays(parts).take(pa.array(places))
         return Changes(changes.numbers, changes.ops, joined, changes.after)

@@ -31,11 +31,11 @@ def from_base64(texts: pa.Array) -> pa.Array:
     result = np.ascontiguousarray(triples).reshape(-1)
     sizes = lengths // 4 * 3
     if pads.any():
-        kept = np.ones(len(result), bool)
+        is_data = np.ones(len(result), bool)
         behind = np.cumsum(sizes)[lengths > 0]
-        kept[behind[pads > 0] - 1] = False
-        kept[behind[pads > 1] - 2] = False
-        result = result[kept]
+        is_data[behind[pads > 0] - 1] = False
+        is_data[behind[pads > 1] - 2] = False
+        result = result[is_data]
         sizes[lengths > 0] -= pads
     return binary_of(sizes, result, texts)
 
@@ -75,12 +75,12 @@ def decimals(numbers: pa.Array, precision: int, scale: int) -> pa.Array:
     width = 32 if wide else 16
     kind = pa.decimal256(76, 0) if wide else pa.decimal128(precision, scale)
     little = _little_endian(numbers, width)
-    whole = pa.Array.from_buffers(kind, len(numbers), [validity(numbers), pa.py_buffer(little)])
+    unscaled = pa.Array.from_buffers(kind, len(numbers), [validity(numbers), pa.py_buffer(little)])
     try:
-        whole.validate(full=True)
+        unscaled.validate(full=True)
     except pa.ArrowInvalid:
         raise ValueError(f"a number that decimal({precision}, {scale}) does not hold") from None
-    return digits(whole.cast(pa.string()), scale) if wide else whole
+    return digits(unscaled.cast(pa.string()), scale) if wide else unscaled
 
 
 def _little_endian(numbers: pa.Array, width: int) -> np.ndarray:
@@ -99,12 +99,12 @@ def _little_endian(numbers: pa.Array, width: int) -> np.ndarray:
     return values
 
 
-def digits(whole: pa.Array, scale: int) -> pa.Array:
+def digits(integers: pa.Array, scale: int) -> pa.Array:
     """Return texts of whole numbers as numbers with `scale` digits behind the point: Arrow would write 1E-30."""
     if scale <= 0:
-        return pc.binary_join_element_wise(whole, "0" * -scale, "") if scale else whole
-    size = pc.replace_substring_regex(whole, "^-", "")
-    signs = pc.if_else(pc.starts_with(whole, "-"), "-", "")
+        return pc.binary_join_element_wise(integers, "0" * -scale, "") if scale else integers
+    size = pc.replace_substring_regex(integers, "^-", "")
+    signs = pc.if_else(pc.starts_with(integers, "-"), "-", "")
     padded = pc.utf8_lpad(size, scale + 1, "0")
     front = pc.binary_join_element_wise(signs, pc.utf8_slice_codeunits(padded, 0, -scale), "")
     return pc.binary_join_element_wise(front, pc.utf8_slice_codeunits(padded, -scale), ".")
@@ -141,9 +141,9 @@ def _padded(values: pa.Array, width: int) -> np.ndarray:
 
 def scaled_numbers(structs: pa.StructArray) -> pa.Array:
     """Return the texts of structs with the fields `scale` and `value`, a signed number in bytes."""
-    whole = decimals(pc.struct_field(structs, "value").cast(pa.binary()), 76, 0)
+    unscaled = decimals(pc.struct_field(structs, "value").cast(pa.binary()), 76, 0)
     scales = pc.struct_field(structs, "scale").fill_null(0).to_numpy()
     result = pa.nulls(len(structs), pa.string())
     for scale in np.unique(scales):
-        result = pc.if_else(pa.array(scales == scale), digits(whole, int(scale)), result)
+        result = pc.if_else(pa.array(scales == scale), digits(unscaled, int(scale)), result)
     return pc.if_else(structs.is_valid(), result, pa.scalar(None, pa.string()))

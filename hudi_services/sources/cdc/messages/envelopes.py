@@ -45,25 +45,25 @@ def envelopes(values: pa.Array, places: np.ndarray, errors: dict[int, str]) -> I
         texts = pc.binary_join_element_wise(values.filter(pa.array(bare)), b"}", b"")
         yield Envelope(None, places[bare], texts)
     closed = pc.ends_with(values, b"}").to_numpy(zero_copy_only=False)
-    rest = np.flatnonzero(wrapped)
-    while len(rest):
-        first = values[int(rest[0])].as_py()
+    remaining = np.flatnonzero(wrapped)
+    while len(remaining):
+        first = values[int(remaining[0])].as_py()
         try:
             begin, end, schema = _payload(first)
         except (ValueError, RecursionError) as error:
-            errors[int(places[rest[0]])] = str(error) if isinstance(error, FaultError) else f"no JSON: {error}"
-            rest = rest[1:]
+            errors[int(places[remaining[0]])] = str(error) if isinstance(error, FaultError) else f"no JSON: {error}"
+            remaining = remaining[1:]
             continue
         if schema is None or end != len(first) - 1:  # the payload is not the last member, or there is no envelope
-            yield Envelope(schema, places[rest[:1]], pa.array([first[begin:end] + b"}"], pa.binary()))
-            rest = rest[1:]
+            yield Envelope(schema, places[remaining[:1]], pa.array([first[begin:end] + b"}"], pa.binary()))
+            remaining = remaining[1:]
             continue
-        chosen = values.take(pa.array(rest)) if len(rest) < len(values) else values
-        same = pc.starts_with(chosen, first[:begin]).to_numpy(zero_copy_only=False) & closed[rest]
+        chosen = values.take(pa.array(remaining)) if len(remaining) < len(values) else values
+        same = pc.starts_with(chosen, first[:begin]).to_numpy(zero_copy_only=False) & closed[remaining]
         longest = pc.max(pc.binary_length(chosen)).as_py()  # without an end Arrow 26 asks for negative memory
         texts = pc.binary_slice(chosen if same.all() else chosen.filter(pa.array(same)), begin, longest)
-        yield Envelope(schema, places[rest[same]], texts)
-        rest = rest[~same]
+        yield Envelope(schema, places[remaining[same]], texts)
+        remaining = remaining[~same]
 
 
 def _payload(message: bytes) -> tuple[int, int, bytes | None]:

@@ -29,7 +29,7 @@ class Guess:
 
     def add(self, value: Any) -> None:
         """Note a value of a message, numbers as `Number`."""
-        kind = next((name for of, name in _KINDS if isinstance(value, of)), "")
+        kind = next((name for python_type, name in _KINDS if isinstance(value, python_type)), "")
         self.kind = self.kind or kind
         if kind != self.kind:
             return  # null, or a value that the column cannot hold: its message is rejected

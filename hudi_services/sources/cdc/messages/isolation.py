@@ -16,12 +16,12 @@ FAULTS = (ValueError, pa.ArrowException, OverflowError)
 def isolate(
     places: np.ndarray,
     read: Callable[[np.ndarray], T],
-    rest: Callable[[np.ndarray, Exception], Iterator[tuple[np.ndarray, T]]],
+    fallback: Callable[[np.ndarray, Exception], Iterator[tuple[np.ndarray, T]]],
     few: int = 1,
 ) -> Iterator[tuple[np.ndarray, T]]:
     """Yield what `read` returns for parts of the `places`, in order.
 
-    `rest` gets the parts of up to `few` places that it cannot read, and the error.
+    `fallback` gets the parts of up to `few` places that it cannot read, and the error.
     """
     if not len(places):
         return
@@ -29,14 +29,14 @@ def isolate(
         result = read(places)
     except FAULTS as error:
         if len(places) <= few:
-            yield from rest(places, error)
+            yield from fallback(places, error)
             return
     else:
         yield places, result
         return
     half = len(places) // 2
-    yield from isolate(places[:half], read, rest, few)
-    yield from isolate(places[half:], read, rest, few)
+    yield from isolate(places[:half], read, fallback, few)
+    yield from isolate(places[half:], read, fallback, few)
 
 
 def some(values: pa.Array, places: np.ndarray) -> pa.Array:

@@ -98,7 +98,7 @@ class JsonObjects:
         self, texts: pa.Array, places: np.ndarray, rows: np.ndarray
     ) -> Iterator[tuple[np.ndarray, pa.StructArray]]:
         """Read in Python. A text that is no such object is an error."""
-        values, kept = [], []
+        values, row_numbers = [], []
         for row, text in zip(rows, texts.slice(rows[0], len(rows)).to_pylist(), strict=True):
             try:
                 if is_deep(text):
@@ -106,11 +106,11 @@ class JsonObjects:
                 value = parsed(b'{"m":' + text).get(_MEMBER)
                 self._check_rows(value)
                 values.append(value_of(value, self._kind, "", lenient=self._lenient))
-                kept.append(row)
+                row_numbers.append(row)
             except FaultError as error:
                 self._errors[int(places[row])] = str(error)
-        if kept:
-            yield np.array(kept), pa.array(values, self._kind)
+        if row_numbers:
+            yield np.array(row_numbers), pa.array(values, self._kind)
 
     def _check_rows(self, value: Any) -> None:
         if self._rows is None or not isinstance(value, dict):

@@ -169,7 +169,7 @@ _SCALARS: list[tuple[Callable[[pa.DataType], bool], Callable[[Any, pa.DataType],
 
 def _refuse(value: Any, kind: pa.DataType, name: str) -> NoReturn:
     """Name the column and what it is given, but not the value, which may be a secret."""
-    noun = next(word for of, word in _WORDS if isinstance(value, of))
+    noun = next(word for python_type, word in _WORDS if isinstance(value, python_type))
     if not name:
         raise FaultError(f"{noun} in place of an object")
     raise FaultError(f"the column {name!r} of the type {kind} with {noun}, which it does not hold")

@@ -20,7 +20,7 @@ from hudi_services.sources.cdc.messages.tables import Heads, wanted_heads
 
 _OPS = {"insert": "i", "bootstrap-insert": "i", "update": "u", "delete": "d"}
 _CONTROL = ("bootstrap-start", "bootstrap-complete", "heartbeat")
-_STATEMENTS = tuple(f"{noun}-{done}" for noun in ("database", "table") for done in ("create", "alter", "drop"))
+_STATEMENTS = tuple(f"{noun}-{verb}" for noun in ("database", "table") for verb in ("create", "alter", "drop"))
 _HEAD = pa.struct([(name, pa.string()) for name in ("type", "database", "table", "sql")])
 
 

@@ -100,7 +100,9 @@ class Marker:
             lists = [[*np.frombuffer(self.bytes, np.int8).tolist()]]
         else:
             return None
-        return pc.and_(valid, pa.array(reduce(np.logical_or, (_equal(values, pa.array(one, inside)) for one in lists))))
+        return pc.and_(
+            valid, pa.array(reduce(np.logical_or, (_equal(values, pa.array(items, inside)) for items in lists)))
+        )
 
 
 def without_marker(changes: Changes, marker: Marker, outcome: Outcome, *, are_rows: bool = False) -> Changes:
@@ -122,19 +124,19 @@ def without_marker(changes: Changes, marker: Marker, outcome: Outcome, *, are_ro
         return changes
     for name, marks in marked_before.items():
         before[name] = _if_else(marks, pa.scalar(None, before[name].type), before[name])
-    kept = np.ones(len(changes.numbers), bool)
+    accepted = np.ones(len(changes.numbers), bool)
     inserts = pc.equal(changes.ops, INSERT).to_numpy(zero_copy_only=False) & (not are_rows)
     for name, marks in marked.items():
         values, old = after[name], before.get(name)
         usable = old is not None and old.type == values.type
         after[name] = _if_else(marks, old if usable else pa.scalar(None, values.type), values)
-        lost = marks & ~_valid(after[name])
-        outcome.reject(changes.numbers[lost & inserts], _new_row(name))
-        kept &= ~(lost & inserts)
-        if (stored := lost & ~inserts).any():
+        unresolved = marks & ~_valid(after[name])
+        outcome.reject(changes.numbers[unresolved & inserts], _new_row(name))
+        accepted &= ~(unresolved & inserts)
+        if (stored := unresolved & ~inserts).any():
             outcome.unavailable[name].append(changes.numbers[stored])
     images = (_struct(changes.before, before), _struct(changes.after, after))
-    return Changes(changes.numbers, changes.ops, *images).filter(kept)
+    return Changes(changes.numbers, changes.ops, *images).filter(accepted)
 
 
 def _new_row(name: str) -> str:

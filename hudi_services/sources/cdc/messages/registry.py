@@ -138,7 +138,7 @@ def inlined(text: str, named: dict[str, Any]) -> str:
     """Return the text of a schema in which the first mention of each of the `named` types is its definition."""
     if not named:
         return text
-    waiting = dict(named)
+    unresolved = dict(named)
 
     def inside(part: Any) -> Any:
         if isinstance(part, list):
@@ -146,6 +146,6 @@ def inlined(text: str, named: dict[str, Any]) -> str:
         if isinstance(part, dict):
             types = ("type", "items", "values", "fields")
             return {name: inside(value) if name in types else value for name, value in part.items()}
-        return inside(waiting.pop(part)) if isinstance(part, str) and part in waiting else part
+        return inside(unresolved.pop(part)) if isinstance(part, str) and part in unresolved else part
 
     return json.dumps(inside(json.loads(text)))

@@ -24,12 +24,12 @@ class Heads:
     texts: pa.Array
     values: pa.StructArray
 
-    def filter(self, kept: np.ndarray) -> Heads:
-        """Return those for which `kept` is true."""
-        if kept.all():
+    def filter(self, flags: np.ndarray) -> Heads:
+        """Return those for which `flags` is true."""
+        if flags.all():
             return self
-        mask = pa.array(kept)
-        return Heads(self.numbers[kept], self.texts.filter(mask), self.values.filter(mask))
+        mask = pa.array(flags)
+        return Heads(self.numbers[flags], self.texts.filter(mask), self.values.filter(mask))
 
     def column(self, name: str) -> pa.Array:
         """Return a member of all heads."""
@@ -70,13 +70,13 @@ def of_wanted_table(heads: Heads, pattern: str | None, outcome: Outcome) -> Head
     tables = names.dictionary.to_pylist()
     if pattern is None:
         pattern = next((glob.escape(name) for name in tables if not name.endswith(".")), "*")
-        ours = np.isin(names.indices.to_numpy(), _of(tables, pattern))
+        matches = np.isin(names.indices.to_numpy(), _of(tables, pattern))
         reason = f"a change of another table than {pattern}: name the table that is wanted, which may have * in it"
-        outcome.reject(heads.numbers[~ours], reason)
+        outcome.reject(heads.numbers[~matches], reason)
     else:
-        ours = np.isin(names.indices.to_numpy(), _of(tables, pattern))
-        outcome.ignored[OTHER_TABLE] += int((~ours).sum())
-    return heads.filter(ours)
+        matches = np.isin(names.indices.to_numpy(), _of(tables, pattern))
+        outcome.ignored[OTHER_TABLE] += int((~matches).sum())
+    return heads.filter(matches)
 
 
 def _of(tables: Sequence[str], pattern: str) -> list[int]:

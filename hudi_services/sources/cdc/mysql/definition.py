@@ -101,21 +101,21 @@ def _effect(statement: Statement, table: LoadedTable, fold: Fold) -> Effect | No
     begin = words(pairs)
     pairs = [(kind, value if kind == "text" else fold(value)) for kind, value in pairs]
     current = fold(statement.database)
-    ours = (fold(table.database), fold(table.name))
+    table_name = (fold(table.database), fold(table.name))
     if begin[:1] == ["TRUNCATE"]:
-        return "truncate" if ours in _names(pairs[2 if begin[1:2] == ["TABLE"] else 1 :], current) else None
+        return "truncate" if table_name in _names(pairs[2 if begin[1:2] == ["TABLE"] else 1 :], current) else None
     if begin[:3] == ["CREATE", "OR", "REPLACE"]:
         begin, pairs = begin[2:], pairs[2:]
         begin[0] = "DROP"
     if begin[:1] == ["DROP"] and begin[1:2] in (["DATABASE"], ["SCHEMA"]):
-        return "drop" if (current, ours[0]) in _names(pairs[2:], current) else None
+        return "drop" if (current, table_name[0]) in _names(pairs[2:], current) else None
     if begin[:1] in (["DROP"], ["RENAME"]) and begin[1:2] in (["TABLE"], ["TABLES"]):
         effect: Effect = "drop" if begin[0] == "DROP" else "rename"
-        return effect if ours in _names(pairs[2:], current) else None
+        return effect if table_name in _names(pairs[2:], current) else None
     if begin[:1] == ["DROP"] and "INDEX" in begin[1:3]:
-        return "alter" if table.by_index and ours in _names(pairs[2:], current) else None
+        return "alter" if table.by_index and table_name in _names(pairs[2:], current) else None
     if begin[:1] == ["ALTER"] and "TABLE" in begin[1:4]:
-        return _altered(begin, pairs, table, ours, current, statement.mode)
+        return _altered(begin, pairs, table, table_name, current, statement.mode)
     return None
 
 
@@ -125,19 +125,24 @@ def _may_be_ours(statement: Statement, database: str, table: str) -> bool:
 
 
 def _altered(
-    begin: Sequence[str], tokens: Sequence[Token], table: LoadedTable, ours: tuple[str, str], current: str, mode: int
+    begin: Sequence[str],
+    tokens: Sequence[Token],
+    table: LoadedTable,
+    table_name: tuple[str, str],
+    current: str,
+    mode: int,
 ) -> Effect | None:
     start = begin.index("TABLE") + 1
     while begin[start : start + 1] and begin[start] in _BEFORE_NAME:
         start += 1
     end = start + (3 if tokens[start + 1 : start + 2] == [("mark", ".")] else 1)
-    rest = tokens[end:]
-    if ours not in _names(tokens[start:end], current):
+    clause_tokens = tokens[end:]
+    if table_name not in _names(tokens[start:end], current):
         # Another table may take our name, or give us its rows.
-        if not {"RENAME", "EXCHANGE", "CONVERT"} & set(begin[end:]) or ours not in _names(rest, current):
+        if not {"RENAME", "EXCHANGE", "CONVERT"} & set(begin[end:]) or table_name not in _names(clause_tokens, current):
             return None
         return "rename" if "RENAME" in begin[end:] else "alter"
-    clauses = list(_clauses(rest))
+    clauses = list(_clauses(clause_tokens))
     if any(_is_rename(clause) for clause in clauses):
         return "rename"
     harmless = all(_is_harmless(clause, table, mode) for clause in clauses)
@@ -195,7 +200,7 @@ def _is_harmless(clause: Sequence[Token], table: LoadedTable, mode: int) -> bool
     added = _ADDED.match(text)
     if added is None or _FILLED.search(text):
         return False
-    rest = clause[len(added[0].split()) :]
-    columns = list(_clauses(rest[1:])) if rest[:1] == [("mark", "(")] else [rest]
+    tail = clause[len(added[0].split()) :]
+    columns = list(_clauses(tail[1:])) if tail[:1] == [("mark", "(")] else [tail]
     stored = {name.lower() for name in table.columns}
     return not any(column and column[0][1].lower() in stored for column in columns)

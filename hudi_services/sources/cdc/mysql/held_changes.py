@@ -103,16 +103,16 @@ class HeldChanges:
 
     def tables(self, fitted: Callable[[pa.Table], pa.Table] = lambda piece: piece) -> Iterator[pa.Table]:
         """Yield all changes, some at a time. `fitted` gives them the columns that they share."""
-        waiting: list[pa.Table] = []
+        parts: list[pa.Table] = []
         rows = 0
         for piece in self._pieces:
-            waiting.append(fitted(piece.read()))
+            parts.append(fitted(piece.read()))
             rows += piece.rows
             if rows >= _ROWS:
-                yield pa.concat_tables(waiting)
-                waiting, rows = [], 0
-        if waiting:
-            yield pa.concat_tables(waiting)
+                yield pa.concat_tables(parts)
+                parts, rows = [], 0
+        if parts:
+            yield pa.concat_tables(parts)
 
     def _file_of(self, changes: pa.Table) -> Path:
         if self._folder is None:

@@ -93,10 +93,10 @@ class LogReader:
         """Commit the largest changes that wait. Those of the transactions up to `end` may not be whole yet."""
         batches = [batch for batch in self._batches if batch.members]
         while sum(batch.memory for batch in batches) >= _BYTES:
-            whole = [batch for batch in batches if batch.memory and not batch.is_within(end)]
-            if not whole:
+            complete = [batch for batch in batches if batch.memory and not batch.is_within(end)]
+            if not complete:
                 return
-            self._commit(max(whole, key=lambda batch: batch.memory))
+            self._commit(max(complete, key=lambda batch: batch.memory))
 
     def _commit(self, batch: TargetBatch, end: LogPosition | None = None) -> None:
         """Commit what waits. All tables of the batch leave where that fails."""

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 def log_retention(connection: Connection[Any]) -> float:
     """Return for how many seconds the server keeps a file of its log after the last event, 0: for ever."""
     names = ("binlog_expire_logs_seconds", "expire_logs_days")
-    kept = dict(rows_of(connection, "SHOW GLOBAL VARIABLES WHERE Variable_name IN (%s, %s)", names))
-    return float(kept.get(names[0], 0)) or float(kept.get(names[1], 0)) * 86_400
+    settings = dict(rows_of(connection, "SHOW GLOBAL VARIABLES WHERE Variable_name IN (%s, %s)", names))
+    return float(settings.get(names[0], 0)) or float(settings.get(names[1], 0)) * 86_400
 
 
 def log_kept(

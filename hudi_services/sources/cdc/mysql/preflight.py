@@ -101,13 +101,13 @@ def _retention(facts: ServerFacts) -> Requirement:
 
 def _identity(server: DatabaseServer, facts: ServerFacts) -> Iterator[Requirement]:
     own = facts.variables.get("server_id", "0")
-    taken = [own, *map(str, facts.replicas or ())]
+    server_ids = [own, *map(str, facts.replicas or ())]
     known = "" if facts.replicas is not None else ", the user may not see those of replicas"
     yield _requirement(
         "the number of this reader is free (server_id in the registry)",
-        str(server.server_id) not in taken,
+        str(server.server_id) not in server_ids,
         f"{server.server_id} here, {own} at the server{known}",
-        f"choose another `server_id` than {', '.join(taken)}",
+        f"choose another `server_id` than {', '.join(server_ids)}",
     )
     if facts.is_mariadb:
         name, variable = "positions stay in order after a failover (gtid_strict_mode)", "gtid_strict_mode"

@@ -263,9 +263,9 @@ def _apply(
     for members in by_target(followers):
         commits = members[0].commits
         batch = TargetBatch(commits, lambda name, place: positions.stored_position(control, name, place))
-        for one in members:
-            if one.goes_on and one.stored is not None and one.since is not None:
-                route = route_of(control, positions, commits, one.source, one.since.place, one.result, batch)
+        for member in members:
+            if member.goes_on and member.stored is not None and member.since is not None:
+                route = route_of(control, positions, commits, member.source, member.since.place, member.result, batch)
                 routes[route.name] = route
     if not routes:
         return []
@@ -273,10 +273,10 @@ def _apply(
     def leave(route: Route, error: HoodieError) -> None:
         by_name[route.source.full_name].error = error
 
-    taken = tuple(routes.values())
+    all_routes = tuple(routes.values())
     reader = LogReader(positions, routes, leave)
-    reader.run(control, min(route.since for route in taken), end)
-    for route in taken:
+    reader.run(control, min(route.since for route in all_routes), end)
+    for route in all_routes:
         follower = by_name[route.source.full_name]
         stored = follower.commits.place(follower.source)
         if stored != follower.stored:

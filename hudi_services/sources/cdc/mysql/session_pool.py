@@ -62,7 +62,7 @@ class SessionPool:
         has ended.
         """
 
-        def done(item: T) -> R:
+        def result_of(item: T) -> R:
             with self.session(table) as session:
                 return session.run(lambda connection: work(connection, item))
 
@@ -72,7 +72,7 @@ class SessionPool:
             self._streams += 1
         try:
             for item in items:
-                ahead.append(threads.submit(done, item))
+                ahead.append(threads.submit(result_of, item))
                 while len(ahead) > max(1, _AHEAD * self.count // self._streams):
                     yield ahead.popleft().result()
             while ahead:

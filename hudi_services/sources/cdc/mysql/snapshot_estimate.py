@@ -70,13 +70,15 @@ class SnapshotPace:
         self._rows += rows
         spent = max(self.now() - self._began, 0.001)
         pace = self._rows / spent
-        done = self.earlier + self._rows
-        left = max(self.estimate.rows - done, 0) / max(pace, 1)
-        self.report(f"{done:,} of about {self.estimate.rows:,} rows, {pace:,.0f} rows/s, about {span(left)} left")
-        if self.estimate.retention and spent + _MARGIN * left > self.estimate.retention and not self._warned:
+        rows_read = self.earlier + self._rows
+        seconds_left = max(self.estimate.rows - rows_read, 0) / max(pace, 1)
+        self.report(
+            f"{rows_read:,} of about {self.estimate.rows:,} rows, {pace:,.0f} rows/s, about {span(seconds_left)} left"
+        )
+        if self.estimate.retention and spent + _MARGIN * seconds_left > self.estimate.retention and not self._warned:
             self._warned = True
             self.report(
                 f"The server keeps its log for {span(self.estimate.retention)} only. All rows have to be read again when it "
                 "removes the file at which this snapshot began. Keep logs for longer: "
-                f"SET GLOBAL binlog_expire_logs_seconds = {int(4 * (spent + left)) + 1}"
+                f"SET GLOBAL binlog_expire_logs_seconds = {int(4 * (spent + seconds_left)) + 1}"
             )

@@ -70,19 +70,19 @@ def _low_mark(connection: Connection[Any]) -> LogPosition:
     Without GTIDs that is the begin of the log's last file: a file begins when all transactions of the one before are committed.
     """
     place = end_of_log(connection)
-    waiting = committing(connection)
-    if waiting is None:
+    open_transactions = committing(connection)
+    if open_transactions is None:
         return LogPosition(place.file, FIRST_OFFSET)
     deadline = time.monotonic() + _PATIENCE
-    while waiting:
+    while open_transactions:
         if time.monotonic() > deadline:
             raise SourceUnavailableError(
                 "Transactions of the server are in its binlog, and wait for their commit",
-                found=f"{len(waiting)} for {_PATIENCE} s, such as {min(waiting)}",
+                found=f"{len(open_transactions)} for {_PATIENCE} s, such as {min(open_transactions)}",
                 fix="see whether its semi-synchronous replicas answer, then run again",
             )
         time.sleep(_PAUSE)
-        waiting &= committing(connection) or set()
+        open_transactions &= committing(connection) or set()
     return place
 
 

@@ -84,10 +84,10 @@ def owned_rows(
     """
     identity = rows_of.identity
     fields = list(dict.fromkeys(top_level(rows_of.keys.fields)))
-    seen = [traces(changes, rows_of.keyed(changes), [*identity, *fields]) for changes in parts()]
-    if not seen:
+    key_traces = [traces(changes, rows_of.keyed(changes), [*identity, *fields]) for changes in parts()]
+    if not key_traces:
         return
-    holders = Holders.of(pa.concat_tables(seen), identity, *fields)
+    holders = Holders.of(pa.concat_tables(key_traces), identity, *fields)
     if are_all:
         owners = stored.owners(holders.table, rows_of, emptied)
         keys = holders.table.group_by(identity).aggregate([]).num_rows

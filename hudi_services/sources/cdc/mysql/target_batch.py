@@ -194,10 +194,10 @@ class TargetBatch:
         stored = self._stored()
         at = self.positions(self.target.source.source, place)
         tables = {name: self._position_of(member, at, place) for name, member in self.members.items()}
-        for name, (source, left) in self._left.items():
+        for name, (source, log_place) in self._left.items():
             old = self.commits.place(source)
-            if old is not None and old.place < left:
-                tables[name] = _progressed(old, self.positions(source.source, left), left)
+            if old is not None and old.place < log_place:
+                tables[name] = _progressed(old, self.positions(source.source, log_place), log_place)
         after = self.target.joined(stored, tables)
         rows = self._held.rows_by_source()
         if rows or self._emptied:

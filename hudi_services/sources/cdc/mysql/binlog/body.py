@@ -23,9 +23,9 @@ class Body:
         """Return the next bytes. Raises ValueError where they are cut off."""
         if self.left < count:
             raise ValueError(f"{count} bytes at {self.place} of an event with {len(self.data)}")
-        taken = self.data[self.place : self.place + count]
+        part = self.data[self.place : self.place + count]
         self.place += count
-        return taken
+        return part
 
     def number(self, count: int) -> int:
         return int.from_bytes(self.take(count), "little")

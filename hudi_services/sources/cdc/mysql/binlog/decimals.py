@@ -24,8 +24,8 @@ def decimals_of(raw: np.ndarray, precision: int, scale: int) -> pa.Array:
     plain[:, 0] = plain[:, 0] ^ 0x80
     value = np.zeros((len(raw), limbs), np.uint64)
     place = 0
-    whole = precision - scale
-    for digits in (whole % 9, *[9] * (whole // 9), *[9] * (scale // 9), scale % 9):
+    integer_digits = precision - scale
+    for digits in (integer_digits % 9, *[9] * (integer_digits // 9), *[9] * (scale // 9), scale % 9):
         width = DIGIT_BYTES[digits]
         carry = big(plain[:, place : place + width]).view(np.uint64) if width else np.zeros(len(raw), np.uint64)
         place += width
@@ -46,8 +46,8 @@ def _limbs(value: np.ndarray) -> pa.Buffer:
 
 def _digits(value: np.ndarray, negative: np.ndarray, scale: int) -> pa.Array:
     """Texts of numbers that are too long for a decimal, with all digits of their scale: Arrow would write 1E-30."""
-    whole = pa.Array.from_buffers(pa.decimal256(76, 0), len(value), [None, _limbs(value)]).cast(pa.string())
-    padded = pc.utf8_lpad(whole, scale + 1, "0")
+    integers = pa.Array.from_buffers(pa.decimal256(76, 0), len(value), [None, _limbs(value)]).cast(pa.string())
+    padded = pc.utf8_lpad(integers, scale + 1, "0")
     signed = pc.binary_join_element_wise(pa.array(np.where(negative, "-", "")), padded, "")
     if not scale:
         return signed

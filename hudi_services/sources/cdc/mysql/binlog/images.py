@@ -34,8 +34,8 @@ DIGIT_BYTES = (0, 1, 1, 2, 2, 3, 3, 4, 4, 4)
 
 def decimal_width(precision: int, scale: int) -> int:
     """Bytes of a packed decimal: nine digits take four, what is left over on each side of the point takes less."""
-    whole = precision - scale
-    return whole // 9 * 4 + DIGIT_BYTES[whole % 9] + scale // 9 * 4 + DIGIT_BYTES[scale % 9]
+    integer_digits = precision - scale
+    return integer_digits // 9 * 4 + DIGIT_BYTES[integer_digits % 9] + scale // 9 * 4 + DIGIT_BYTES[scale % 9]
 
 
 def fixed_width(column: LoggedColumn) -> int | None:

@@ -85,10 +85,10 @@ def _values(data: bytes, place: int, entry: int, large: bool, depth: int) -> Ite
 
 
 def _taken(data: bytes, place: int, count: int) -> bytes:
-    taken = data[place : place + count]
-    if len(taken) != count:
+    part = data[place : place + count]
+    if len(part) != count:
         raise ValueError(f"a JSON document of {len(data)} bytes that is cut off")
-    return taken
+    return part
 
 
 def _number(data: bytes, place: int, width: int) -> int:
@@ -151,10 +151,10 @@ def _decimal(data: bytes) -> str:
 
 def _time(kind: int, packed: int) -> str:
     size = abs(packed) if kind == _TIME else packed
-    whole, micros = size >> 24, size & 0xFFFFFF
-    clock = f"{whole >> 12 & (0x3FF if kind == _TIME else 31):02}:{whole >> 6 & 63:02}:{whole & 63:02}.{micros:06}"
+    time_bits, micros = size >> 24, size & 0xFFFFFF
+    clock = f"{time_bits >> 12 & (0x3FF if kind == _TIME else 31):02}:{time_bits >> 6 & 63:02}:{time_bits & 63:02}.{micros:06}"
     if kind == _TIME:
         return f"{'-' if packed < 0 else ''}{clock}"
-    months, day = whole >> 22, whole >> 17 & 31
+    months, day = time_bits >> 22, time_bits >> 17 & 31
     date = f"{months // 13:04}-{months % 13:02}-{day:02}"
     return date if kind == _DATE else f"{date} {clock}"

@@ -96,21 +96,21 @@ class TransactionBatch:
 
     def flush(self) -> Iterator[Changes | Unreadable]:
         """Yield the changes of all transactions, those of each table in order. Changes that cannot be read stop no others."""
-        held, self._held, self._bytes = self._held, [], 0
+        transactions, self._held, self._bytes = self._held, [], 0
         self._tables.clear()
         self._named = 0
-        together = self._together(held) if len(held) > 1 else None
+        together = self._together(transactions) if len(transactions) > 1 else None
         if together is not None:
             yield from together
             return
-        for transaction in held:
+        for transaction in transactions:
             yield from self._alone(transaction.position, transaction.seconds, transaction.events)
 
-    def _together(self, held: Sequence[_Transaction]) -> list[Changes] | None:
+    def _together(self, transactions: Sequence[_Transaction]) -> list[Changes] | None:
         """The changes of all. None where some cannot be read, and where the columns of a table change between them."""
         last: dict[tuple[str, str], _Transaction] = {}
         try:
-            for transaction in held:
+            for transaction in transactions:
                 for event in transaction.events:
                     name = self.collector.name_of(event)
                     self.collector.add(event)
@@ -121,7 +121,7 @@ class TransactionBatch:
                 raise ValueError("the columns of a table changed")
             ends = [last[shape.database, shape.table] for shape in shapes]
             return [
-                Changes(end.position, end.seconds, shape, self.collector.take(shape), held[-1].position)
+                Changes(end.position, end.seconds, shape, self.collector.take(shape), transactions[-1].position)
                 for shape, end in zip(shapes, ends, strict=True)
             ]
         except ValueError:

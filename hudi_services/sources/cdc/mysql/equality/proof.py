@@ -46,18 +46,18 @@ def keep_proof(storage: Storage, proof: Proof) -> bool:
     replace a file on the condition that it has not changed."""
     if not isinstance(storage, ReplacingStorage):
         return False
-    made = json.dumps(asdict(proof), indent=2).encode()
+    body = json.dumps(asdict(proof), indent=2).encode()
     while True:
         content = _content(storage)
         if content is None:
             try:
-                create_own(storage, PATH, made)
+                create_own(storage, PATH, body)
             except FileExistsError:
                 continue
             return True
         if _is_later(storage, content, proof):
             return False
-        if replace_own(storage, PATH, content, made):
+        if replace_own(storage, PATH, content, body):
             return True
 
 

@@ -64,5 +64,5 @@ def _decimals(values: pa.Array) -> pa.Array:
         return digits
     size = pc.utf8_lpad(pc.utf8_ltrim(digits, "-"), kind.scale + 1, "0")
     sign = pc.if_else(pc.starts_with(digits, "-"), "-", "")
-    whole, fraction = pc.utf8_slice_codeunits(size, 0, -kind.scale), pc.utf8_slice_codeunits(size, -kind.scale)
-    return pc.binary_join_element_wise(pc.binary_join_element_wise(sign, whole, ""), fraction, ".")
+    integers, fraction = pc.utf8_slice_codeunits(size, 0, -kind.scale), pc.utf8_slice_codeunits(size, -kind.scale)
+    return pc.binary_join_element_wise(pc.binary_join_element_wise(sign, integers, ""), fraction, ".")
