@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +16,8 @@ from hoodie.schema import conform
 from hoodie.table import HoodieTable
 from hoodie.view import TableState
 from hudi_services.sources.cdc.mysql.equality.chunks import ChunkSums, Digests, chunk_expression, server_sums
-from hudi_services.sources.cdc.mysql.equality.row_difference import RowDifference, row_difference
+from hudi_services.sources.cdc.mysql.equality.row_changes import later_rows
+from hudi_services.sources.cdc.mysql.equality.row_difference import RowDifference, row_difference, without_keys
 from hudi_services.sources.cdc.mysql.equality.spool import PARTS, Spool, spooled
 from hudi_services.sources.cdc.mysql.snapshot import Snapshot
 
@@ -81,6 +82,16 @@ class Comparison:
         )
         return ComparedRows(server, lake, self.key)
 
+    def updated(self, compared: ComparedRows, now: TableState, folder: Path) -> ComparedRows:
+        """Return the rows with those of the lake as it is `now`. Raises what `later_rows` raises."""
+        gone, later = (
+            spooled(self.digests, rows.to_batches(), None, folder / name)
+            for name, rows in zip(
+                ("gone", "later"), later_rows(self.lake.state, now, self.lake.engine, self.lake.schema), strict=True
+            )
+        )
+        return replace(compared, gone=gone, later=later)
+
 
 @dataclass(frozen=True)
 class ComparedRows:
@@ -89,10 +100,21 @@ class ComparedRows:
     server: Spool
     lake: Spool
     key: tuple[str, ...]
+    gone: Spool | None = None  # rows of the lake that others have changed or deleted since it was read
+    later: Spool | None = None  # those that they wrote
 
     def differences(self) -> Iterator[RowDifference]:
         """Yield the differences, part by part. Parts without any are left out."""
         for number in range(PARTS):
-            difference = row_difference(self.server.part(number), self.lake.part(number), self.key)
+            difference = row_difference(self.server.part(number), self._of_lake(number), self.key)
             if difference.count:
                 yield difference
+
+    def _of_lake(self, number: int) -> pa.Table:
+        rows = self.lake.part(number)
+        if self.gone is None or self.later is None:
+            return rows
+        later = self.later.part(number)
+        return pa.concat_tables(
+            [without_keys(without_keys(rows, self.gone.part(number), self.key), later, self.key), later]
+        )

@@ -47,6 +47,11 @@ class RowDifference:
         return _changes("i", None, self.originals)
 
 
+def without_keys(rows: pa.Table, others: pa.Table, key: Sequence[str]) -> pa.Table:
+    """Return the rows whose keys no other row has."""
+    return rows.filter(pc.invert(pc.is_in(_keys(rows, key), value_set=_keys(others, key)))) if others.num_rows else rows
+
+
 def row_difference(server: pa.Table, lake: pa.Table, key: Sequence[str]) -> RowDifference:
     """Compare rows. Keys of the server differ from each other."""
     server_keys, lake_keys = _keys(server, key), _keys(lake, key)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -37,6 +38,7 @@ from hudi_services.sources.cdc.mysql.target_table import TargetTable
 if TYPE_CHECKING:
     from pymysql.connections import Connection
 
+_PAUSES = (0, 1, 2, 4, 8, 16)  # seconds until a resync tries again where another load was faster, or is at work
 _TRIES = 5  # for a moment at which no other load is ahead of the snapshot
 
 
@@ -99,20 +101,49 @@ class EqualityCheck:
     def resync(self) -> EqualityReport:
         """Compare all rows as they are now, and write what differs in one commit, which holds the position of that moment.
 
-        The log since the position of the table is not read, so this also repairs a table whose load cannot go on. Raises what
-        `verify` raises.
+        The log since the position of the table is not read, so this also repairs a table whose load cannot go on. Other loads may
+        commit in the meantime: the rows that they changed are compared again, and they go on from the position of the moment.
+        Raises what `verify` raises.
         """
         state, stored = self._stored()
         with self._snapshot() as rows:
             position, key = self._place(rows)
-            report = EqualityReport(self._source.source, position.position, _instant(state))
             with self._comparison(rows, state) as (comparison, folder):
                 compared = comparison.rows(None, folder)
-                report.rows, report.lake_rows = compared.server.rows, compared.lake.rows
-                self._note(report, compared)
-                if report.differing or position != stored:
-                    self._write(compared, report, key, stored, position)
+                report = self._resynced(compared, state, key, stored, position)
+                for number in range(len(_PAUSES)):
+                    if report is not None:
+                        break
+                    time.sleep(_PAUSES[number])
+                    now, stored = self._stored()
+                    compared = comparison.updated(compared, now, folder / f"later-{number}")
+                    report = self._resynced(compared, now, key, stored, position, last=number == len(_PAUSES) - 1)
+        assert report is not None, "the last try returns or raises"
         self._keep(state, report, position)
+        return report
+
+    def _resynced(
+        self,
+        compared: ComparedRows,
+        state: TableState,
+        key: UniqueKey | None,
+        stored: StoredPosition,
+        position: StoredPosition,
+        *,
+        last: bool = False,
+    ) -> EqualityReport | None:
+        """Write what differs from this state. None: another load committed after it. Raises PendingInstantError for that in the
+        `last` try, and where a part of the rows is written."""
+        report = EqualityReport(self._source.source, position.position, _instant(state))
+        report.rows, report.lake_rows = compared.server.rows, compared.lake.rows
+        self._note(report, compared)
+        if report.differing or position != stored:
+            try:
+                self._write(compared, report, key, stored, position)
+            except PendingInstantError:
+                if last or report.instant != _instant(state):
+                    raise
+                return None
         return report
 
     @property
