@@ -33,6 +33,11 @@ _POLICIES = {
     "(apply), or stop.",
     "alter": "At an ALTER TABLE that changes rows without logging them: read all rows again (apply), or stop.",
 }
+_MASKS = {
+    "hash": "compared by their hashes",
+    "mask": "compared after their mask",
+    "drop": "not compared",
+}
 _KINDS = {
     "missing": "missing in the lake",
     "surplus": "not at the server",
@@ -132,6 +137,11 @@ def _print(report: EqualityReport, *, as_json: bool) -> int:
         ("rows", f"{report.rows:,} at the server, {report.lake_rows:,} in the lake"),
         ("one by one", f"{report.rows_read:,} of the server were read"),
         ("differences", ", ".join(counts) or "none"),
+    ]
+    facts += [
+        (comparison, ", ".join(sorted(name for name, mask in report.masked.items() if mask == kind)))
+        for kind, comparison in _MASKS.items()
+        if kind in report.masked.values()
     ]
     if report.columns:
         facts.append(("columns", ", ".join(f"{name} ({count:,})" for name, count in report.columns.items())))

@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from hoodie.errors import ConfigError
 from hudi_services.sources.cdc import column_expressions, masks, row_filter
-from hudi_services.sources.cdc.column_expressions import AddedColumns
-from hudi_services.sources.cdc.masks import Masks
+from hudi_services.sources.cdc.column_expressions import NOTHING_ADDED, AddedColumns
+from hudi_services.sources.cdc.masks import NO_MASKS, Masks
 from hudi_services.sources.cdc.row_filter import EVERY_ROW, RowFilter
 
 
@@ -21,8 +21,8 @@ class LakeColumns:
     Methods raise ConfigError for an expression that does not fit the columns, SourceError for a row that it fails for.
     """
 
-    masks: Masks
-    added: AddedColumns
+    masks: Masks = NO_MASKS
+    added: AddedColumns = NOTHING_ADDED
     filter: RowFilter = EVERY_ROW
     stored: pa.Schema | None = None
 
@@ -37,6 +37,11 @@ class LakeColumns:
     def changes(self, changes: pa.Table) -> pa.Table:
         """Return changes with images as the Hudi table gets them."""
         return self.added.changes(self.masks.changes(self.filter.changes(changes)), self.stored)
+
+    @property
+    def keep_values(self) -> bool:
+        """True where rows of the Hudi table have the values of the server, and each row of the server is there."""
+        return not (self.masks.columns or self.filter.text)
 
     @property
     def texts(self) -> Mapping[str, str]:
@@ -68,3 +73,7 @@ class LakeColumns:
                     found=f"{stored or f'no {noun}'} in the table, {given or f'no {noun}'} here",
                     fix=f"use the {remedy} of the table, or load into another path",
                 )
+
+
+SERVER_COLUMNS = LakeColumns()
+"""The columns of the server as they are."""

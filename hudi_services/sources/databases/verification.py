@@ -14,6 +14,7 @@ from hoodie.view import TableState
 from hudi_services.sources.cdc.cuts import Cut
 from hudi_services.sources.cdc.mysql.columns import declared_table
 from hudi_services.sources.cdc.mysql.connection import connected
+from hudi_services.sources.cdc.mysql.equality.report import EqualityReport
 from hudi_services.sources.cdc.mysql.equality.verify import EqualityCheck
 from hudi_services.sources.cdc.mysql.log_identity import StoredPosition
 from hudi_services.sources.cdc.mysql.position import LogPosition
@@ -100,8 +101,7 @@ class _Comparison:
         others: list[TargetTable] = []
         for target in self._chosen(targets):
             names = [table.full_name for table in target.source.tables]
-            is_whole = not (target.is_merged or target.masks.columns or target.filter.text)
-            is_at_cut = is_whole and names[0] in self.cut.tables
+            is_at_cut = not target.is_merged and names[0] in self.cut.tables
             (at_cut if is_at_cut else others).append(target)
         for target in others:
             for table in target.source.tables:
@@ -133,10 +133,6 @@ class _Comparison:
     def _reason(self, target: TargetTable, name: str) -> str:
         if target.is_merged:
             return "rows of several tables are in one Hudi table"
-        if target.masks.columns:
-            return f"masks of {', '.join(sorted(target.masks.columns))}"
-        if target.filter.text:
-            return f"the filter {target.filter.text}"
         behind = self.cut.behind.get(name)
         return f"it is behind: {behind.reason}" if behind is not None else "it is not loaded yet"
 
@@ -172,4 +168,10 @@ class _Comparison:
             now,
             report.rows,
             report.differing,
+            _masked(report) if report.is_equal else "",
         )
+
+
+def _masked(report: EqualityReport) -> str:
+    columns = ", ".join(f"{name} ({mask})" for name, mask in report.masked.items())
+    return f"after masks: {columns}" if columns else ""

@@ -22,7 +22,7 @@ from hoodie.view import TableState
 from hoodie.write.change_rows import ChangeColumns, change_rows
 from hoodie.write.execute import WriteHooks
 from hudi_services.sources.cdc.column_expressions import NOTHING_ADDED, AddedColumns
-from hudi_services.sources.cdc.lake_columns import LakeColumns
+from hudi_services.sources.cdc.lake_columns import SERVER_COLUMNS, LakeColumns
 from hudi_services.sources.cdc.masks import NO_MASKS, Masks
 from hudi_services.sources.cdc.mysql.definition import TableName
 from hudi_services.sources.cdc.mysql.log_identity import KEY, StoredPosition, joined_position, stored_position
@@ -104,7 +104,7 @@ class TargetTable:
                 found=position.source,
                 fix="name another path",
             )
-        self._columns().compare(newest_load(state, KEY), self.base_path)
+        self.columns().compare(newest_load(state, KEY), self.base_path)
         return state, position
 
     def commit_of(self, stored: StoredPosition) -> str:
@@ -132,7 +132,7 @@ class TargetTable:
         self.filter.check(self.masks.kept(columns), name)
         with suppress(TableNotFoundError):
             table = HoodieTable.open(self.base_path, engine=self.engine)
-            check_text_columns(table.stored_schema, self._columns(table.stored_schema).schema(columns))
+            check_text_columns(table.stored_schema, self.columns(table.stored_schema).schema(columns))
             return table
         if not key and RECORD_KEY_FIELDS.name not in self.options:
             raise ConfigError(
@@ -143,7 +143,7 @@ class TargetTable:
         options = {**self.options, RECORD_KEY_FIELDS.name: ",".join(fields)}
         if "hoodie.table.name" not in options:
             options["hoodie.table.name"] = self.name
-        check_key_types(self._columns().schema(columns), fields)
+        check_key_types(self.columns().schema(columns), fields)
         return HoodieTable.create(self.base_path, options, engine=self.engine)
 
     def key(self, keys: tuple[UniqueKey, ...] | None) -> UniqueKey | None:
@@ -169,7 +169,8 @@ class TargetTable:
             fix=f"`hudi-services cdc sync {self.source.server}` brings it up to date",
         )
 
-    def _columns(self, stored: pa.Schema | None = None) -> LakeColumns:
+    def columns(self, stored: pa.Schema | None = None) -> LakeColumns:
+        """Return what makes rows of the Hudi table from those of the server. `stored` are its columns, where it is there."""
         return LakeColumns(self.masks, self.added, self.filter, stored)
 
     @property
@@ -226,7 +227,7 @@ class TargetTable:
         one after the rows when all are read. Raises PendingInstantError where the table has another one.
         """
         table = HoodieTable.open(self.base_path, engine=self.engine)
-        columns = self._columns(table.stored_schema if self.added.names else None)
+        columns = self.columns(table.stored_schema if self.added.names else None)
         counted = _Counted(key, columns)
         try:
             table.write(
@@ -296,18 +297,20 @@ class TargetTable:
         *,
         size: int = 0,
         are_all: bool = False,
+        of_lake: bool = False,
     ) -> str:
         """Apply changes in one commit, as `write_changes` does, and return its instant.
 
         They come in parts of this schema, in the order of the log: of a key in several parts the last one counts. Changes of
         shared keys count if the row belongs to their table. `size` is how many bytes they have, if that is known: of many,
-        a task takes a small share, so that memory does not grow with them.
+        a task takes a small share, so that memory does not grow with them. They have the columns of the server, or `of_lake`
+        those of the Hudi table, with masks.
         """
         table = HoodieTable.open(self.base_path, engine=self.engine)
-        columns = self._columns(table.stored_schema)
+        columns = SERVER_COLUMNS if of_lake else self.columns(table.stored_schema)
         schema = columns.changes(schema.empty_table()).schema
         state = table.state()
-        check_text_columns(columns.stored, pa.schema(list(schema.field(AFTER).type)))
+        check_text_columns(table.stored_schema, pa.schema(list(schema.field(AFTER).type)))
         rows_of = change_rows(state, schema, _CHANGES, InlineServices.of(self.options).options)
         stored = StoredRows(table, state)
 
@@ -353,7 +356,7 @@ class TargetTable:
                 raise _overtaken(self.base_path)
 
         def extra() -> dict[str, str]:
-            return {KEY: after().text, **self._columns().texts}
+            return {KEY: after().text, **self.columns().texts}
 
         return WriteHooks(on_begin=check, before_commit=extra, on_others=check)
 

@@ -15,6 +15,7 @@ from hoodie.engine import Engine
 from hoodie.schema import conform
 from hoodie.table import HoodieTable
 from hoodie.view import TableState
+from hudi_services.sources.cdc.lake_columns import SERVER_COLUMNS, LakeColumns
 from hudi_services.sources.cdc.mysql.equality.chunks import ChunkSums, Digests, chunk_expression, server_sums
 from hudi_services.sources.cdc.mysql.equality.row_changes import later_rows
 from hudi_services.sources.cdc.mysql.equality.row_difference import RowDifference, row_difference, without_keys
@@ -54,12 +55,16 @@ class LakeRows:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The rows of a snapshot against `lake`. `key` are the columns of the record key."""
+    """The rows of a snapshot against `lake`, whose columns are `columns` of the server's. `key` are those of the record key.
+
+    Checksums are of the server's values, so only rows that keep them have equal ones.
+    """
 
     snapshot: Snapshot
     lake: LakeRows
     key: tuple[str, ...]
     digests: Digests
+    columns: LakeColumns = SERVER_COLUMNS
 
     def sums(self) -> tuple[ChunkSums, ChunkSums]:
         """Return the checksums of the server's rows and of the lake's."""
@@ -77,20 +82,26 @@ class Comparison:
                 f"{chunk_expression(table, self.key, self.digests.hash_function)} IN ({', '.join(map(str, chunks))})"
             )
         server, lake = (
-            spooled(self.digests, batches, chunks, folder / name)
-            for name, batches in (("server", self.snapshot.rows_where(condition)), ("lake", self.lake.batches()))
+            spooled(self.digests, self.lake.schema, batches, chunks, folder / name)
+            for name, batches in (
+                ("server", map(self._of_lake, self.snapshot.rows_where(condition))),
+                ("lake", self.lake.batches()),
+            )
         )
         return ComparedRows(server, lake, self.key)
 
     def updated(self, compared: ComparedRows, now: TableState, folder: Path) -> ComparedRows:
         """Return the rows with those of the lake as it is `now`. Raises what `later_rows` raises."""
-        gone, later = (
-            spooled(self.digests, rows.to_batches(), None, folder / name)
+        before, after = (
+            spooled(self.digests, self.lake.schema, rows.to_batches(), None, folder / name)
             for name, rows in zip(
-                ("gone", "later"), later_rows(self.lake.state, now, self.lake.engine, self.lake.schema), strict=True
+                ("before", "after"), later_rows(self.lake.state, now, self.lake.engine, self.lake.schema), strict=True
             )
         )
-        return replace(compared, gone=gone, later=later)
+        return replace(compared, before=before, after=after)
+
+    def _of_lake(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        return rows if self.columns.keep_values else self.columns.batch(rows)
 
 
 @dataclass(frozen=True)
@@ -100,8 +111,8 @@ class ComparedRows:
     server: Spool
     lake: Spool
     key: tuple[str, ...]
-    gone: Spool | None = None  # rows of the lake that others have changed or deleted since it was read
-    later: Spool | None = None  # those that they wrote
+    before: Spool | None = None  # rows of the lake that others have changed or deleted since it was read
+    after: Spool | None = None  # those that they wrote
 
     def differences(self) -> Iterator[RowDifference]:
         """Yield the differences, part by part. Parts without any are left out."""
@@ -112,9 +123,8 @@ class ComparedRows:
 
     def _of_lake(self, number: int) -> pa.Table:
         rows = self.lake.part(number)
-        if self.gone is None or self.later is None:
+        if self.before is None or self.after is None:
             return rows
-        later = self.later.part(number)
-        return pa.concat_tables(
-            [without_keys(without_keys(rows, self.gone.part(number), self.key), later, self.key), later]
-        )
+        after = self.after.part(number)
+        kept = without_keys(without_keys(rows, self.before.part(number), self.key), after, self.key)
+        return pa.concat_tables([kept, after])

@@ -31,6 +31,7 @@ class EqualityReport:
 
     `rows` and `lake_rows` are the numbers of rows of both sides, `rows_read` how many of the server's were read one by one. Rows
     of the lake are `missing`, `surplus`, `changed` (`columns` counts in which columns) or `copied`. `written` rows repair it.
+    `masked` are the masks of columns, whose values are compared after them. A column that is dropped is not compared.
     """
 
     source: str
@@ -45,6 +46,7 @@ class EqualityReport:
     copied: int = 0
     columns: dict[str, int] = field(default_factory=dict)
     written: int = 0
+    masked: dict[str, str] = field(default_factory=dict)
     examples: list[Example] = field(default_factory=list)
 
     @property

@@ -34,10 +34,14 @@ class Spool:
             return stream.read_all()
 
 
-def spooled(digests: Digests, batches: Iterable[pa.RecordBatch], chunks: np.ndarray | None, folder: Path) -> Spool:
-    """Write the rows of these chunks (None: of all) to files in `folder`. Raises OSError where they do not fit there."""
+def spooled(
+    digests: Digests, schema: pa.Schema, batches: Iterable[pa.RecordBatch], chunks: np.ndarray | None, folder: Path
+) -> Spool:
+    """Write the rows of these chunks (None: of all), whose columns are `schema`, to files in `folder`.
+
+    Raises OSError where they do not fit there.
+    """
     folder.mkdir(parents=True)
-    schema = digests.table.schema
     selected = np.ones(CHUNKS, bool) if chunks is None else np.isin(np.arange(CHUNKS), chunks)
     count = 0
     with ExitStack() as stack:

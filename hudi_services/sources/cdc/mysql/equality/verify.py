@@ -53,23 +53,10 @@ class EqualityCheck:
     limit: int = 20
     values: bool = False
 
-    def __post_init__(self) -> None:
-        """Raises ConfigError for a table with masks or a filter: its rows are not those of the server."""
-        if self.load.target.filter.text:
-            raise ConfigError(
-                f"The table {self._source.source} cannot be compared with the server",
-                found=f"the filter {self.load.target.filter.text}",
-                fix="load it as it is now: `hudi-services cdc load --table NAME --start-fresh`",
-            )
-        if self.load.target.masks.columns:
-            raise ConfigError(
-                f"The table {self._source.source} cannot be compared with the server",
-                found=f"masks of {', '.join(sorted(self.load.target.masks.columns))}",
-                fix="load it as it is now: `hudi-services cdc load --table NAME --start-fresh`",
-            )
-
     def verify(self, *, repair: bool = False) -> EqualityReport:
         """Compare checksums of all rows, then the rows of chunks that differ. With `repair` write what differs, in one commit.
+
+        The rows of a table with masks or a filter are compared one by one, after both: its values are not those of the server.
 
         Changes up to the moment of the comparison are applied before. The commit keeps the position of the table. Raises
         ConfigError for a table that was not loaded yet and for a MySQL that is never quiet or has no GTIDs,
@@ -110,20 +97,21 @@ class EqualityCheck:
             position, key = self._place(rows)
             with self._comparison(rows, state) as (comparison, folder):
                 compared = comparison.rows(None, folder)
-                report = self._resynced(compared, state, key, stored, position)
+                report = self._resynced(rows, compared, state, key, stored, position)
                 for number in range(len(_PAUSES)):
                     if report is not None:
                         break
                     time.sleep(_PAUSES[number])
                     now, stored = self._stored()
                     compared = comparison.updated(compared, now, folder / f"later-{number}")
-                    report = self._resynced(compared, now, key, stored, position, last=number == len(_PAUSES) - 1)
+                    report = self._resynced(rows, compared, now, key, stored, position, last=number == len(_PAUSES) - 1)
         assert report is not None, "the last try returns or raises"
         self._keep(state, report, position)
         return report
 
     def _resynced(
         self,
+        rows: Snapshot,
         compared: ComparedRows,
         state: TableState,
         key: UniqueKey | None,
@@ -134,9 +122,8 @@ class EqualityCheck:
     ) -> EqualityReport | None:
         """Write what differs from this state. None: another load committed after it. Raises PendingInstantError for that in the
         `last` try, and where a part of the rows is written."""
-        report = EqualityReport(self._source.source, position.position, _instant(state))
-        report.rows, report.lake_rows = compared.server.rows, compared.lake.rows
-        self._note(report, compared)
+        report = self._report(position, state, rows)
+        self._note(report, compared, are_all=True)
         if report.differing or position != stored:
             try:
                 self._write(compared, report, key, stored, position)
@@ -180,14 +167,16 @@ class EqualityCheck:
 
     def _verified(self, rows: Snapshot, state: TableState, stored: StoredPosition, *, repair: bool) -> EqualityReport:
         position, key = self._place(rows)
-        report = EqualityReport(self._source.source, position.position, _instant(state))
+        report = self._report(position, state, rows)
         with self._comparison(rows, state) as (comparison, folder):
-            of_server, of_lake = comparison.sums()
-            report.rows, report.lake_rows = of_server.total, of_lake.total
-            chunks = of_server.differing(of_lake)
-            if len(chunks):
+            chunks = None
+            if comparison.columns.keep_values:
+                of_server, of_lake = comparison.sums()
+                report.rows, report.lake_rows = of_server.total, of_lake.total
+                chunks = of_server.differing(of_lake)
+            if chunks is None or len(chunks):
                 compared = comparison.rows(chunks, folder)
-                self._note(report, compared)
+                self._note(report, compared, are_all=chunks is None)
                 if report.differing and repair:
                     self._write(compared, report, key, stored, stored)
         if report.is_equal:
@@ -214,8 +203,9 @@ class EqualityCheck:
     @contextmanager
     def _comparison(self, rows: Snapshot, state: TableState) -> Iterator[tuple[Comparison, Path]]:
         """The comparison, and a folder for its rows that goes with the block."""
-        key = state.properties.record_key_fields
-        if missing := [name for name in key if name not in rows.table.schema.names]:
+        key, columns = state.properties.record_key_fields, self._target.columns(self._target.schema)
+        schema = rows.table.schema if columns.keep_values else columns.schema(rows.table.schema)
+        if missing := [name for name in key if name not in schema.names]:
             raise SourceError(
                 f"The table {self._source.source} has no column {', '.join(missing)} any more, the record key of its Hudi table",
                 fix="load it into a new path: `hudi-services cdc load`",
@@ -225,11 +215,18 @@ class EqualityCheck:
             digests(rows.table, key, row_hash(rows.connection)) as computed,
             tempfile.TemporaryDirectory(prefix="hoodie-verify-", dir=spill) as folder,
         ):
-            lake = LakeRows(state, self._target.engine, rows.table.schema)
-            yield Comparison(rows, lake, tuple(key), computed), Path(folder)
+            lake = LakeRows(state, self._target.engine, schema)
+            yield Comparison(rows, lake, tuple(key), computed, columns), Path(folder)
 
-    def _note(self, report: EqualityReport, compared: ComparedRows) -> None:
+    def _report(self, position: StoredPosition, state: TableState, rows: Snapshot) -> EqualityReport:
+        masks = {name: self._target.masks.of(name) for name in rows.table.schema.names}
+        masked = {name: str(mask) for name, mask in masks.items() if mask is not None}
+        return EqualityReport(self._source.source, position.position, _instant(state), masked=masked)
+
+    def _note(self, report: EqualityReport, compared: ComparedRows, *, are_all: bool) -> None:
         report.rows_read = compared.server.rows
+        if are_all:
+            report.rows, report.lake_rows = compared.server.rows, compared.lake.rows
         reporter = Reporter(report, compared.key, self.limit, self.values)
         for difference in compared.differences():
             reporter.add(difference)
@@ -250,6 +247,8 @@ class EqualityCheck:
                 fix="load all rows again: `hudi-services cdc load … --start-fresh`",
             )
         schema = changes_schema(compared.server.schema)
+        of_lake = not self._target.columns().keep_values
+        unique = None if of_lake else key  # hashes are not the values of the server's key
 
         def changes() -> Iterator[pa.Table]:
             return report.counted(difference.changes() for difference in compared.differences())
@@ -258,9 +257,9 @@ class EqualityCheck:
             return report.counted(difference.restored() for difference in compared.differences())
 
         between = before if report.copied else after
-        report.instant = self._target.write_parts(changes, schema, key, before, between)
+        report.instant = self._target.write_parts(changes, schema, unique, before, between, of_lake=of_lake)
         if report.copied:
-            report.instant = self._target.write_parts(restored, schema, key, between, after)
+            report.instant = self._target.write_parts(restored, schema, unique, between, after, of_lake=of_lake)
 
     def _keep(self, state: TableState, report: EqualityReport, position: StoredPosition) -> None:
         now = SystemClock().now().isoformat()

@@ -57,8 +57,8 @@ def test_a_resync_ends_beside_loads_that_commit_all_the_time(server, database, t
 
     beside, moment = [], []
 
-    def noted(self, *arguments):
-        note(self, *arguments)
+    def noted(self, *arguments, **more):
+        note(self, *arguments, **more)
         moment.append(server_rows(server, database, columns="id, v, n"))
         if len(beside) < 4:
             change()
@@ -82,8 +82,8 @@ def test_a_resync_beside_loads_that_are_always_faster_gives_up(server, database,
     load(server, database, tmp_path).run()
     note = EqualityCheck._note
 
-    def beside(self, *arguments):
-        note(self, *arguments)
+    def beside(self, *arguments, **more):
+        note(self, *arguments, **more)
         server.run(f"UPDATE {database}.t SET n = n + 1 WHERE id = 3")
         load(server, database, tmp_path).run()
 

@@ -18,11 +18,11 @@ def test_rows_of_a_chunk_are_in_one_part_in_both_sides(tmp_path, monkeypatch):
     monkeypatch.setattr(spool, "_GATHERED", 1_000)
     rows = pa.table({"id": pa.array(range(1_000), pa.int32())}, TABLE.schema)
     with digests(TABLE, ("id",)) as computed:
-        one = spooled(computed, rows.to_batches(max_chunksize=100), None, tmp_path / "one")
-        other = spooled(computed, rows.slice(0, 500).to_batches(), None, tmp_path / "other")
+        one = spooled(computed, TABLE.schema, rows.to_batches(max_chunksize=100), None, tmp_path / "one")
+        other = spooled(computed, TABLE.schema, rows.slice(0, 500).to_batches(), None, tmp_path / "other")
         numbers = computed.chunks(rows.to_batches()[0])
         wanted = np.unique(numbers[:10])
-        some = spooled(computed, rows.to_batches(), wanted, tmp_path / "some")
+        some = spooled(computed, TABLE.schema, rows.to_batches(), wanted, tmp_path / "some")
     assert (one.rows, other.rows, some.rows) == (1_000, 500, int(np.isin(numbers, wanted).sum()))
     parts = [set(one.part(number)["id"].to_pylist()) for number in range(PARTS)]
     assert sum(map(len, parts)) == 1_000

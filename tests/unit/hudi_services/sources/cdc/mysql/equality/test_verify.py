@@ -168,8 +168,8 @@ def test_a_load_beside_stops_a_repair_before_it_writes(server, database, tmp_pat
     check = EqualityCheck(load(server, database, tmp_path))
     note = EqualityCheck._note
 
-    def beside(self, *arguments):
-        note(self, *arguments)
+    def beside(self, *arguments, **more):
+        note(self, *arguments, **more)
         server.run(f"UPDATE {database}.t SET v = 'later' WHERE id = 3")
         load(server, database, tmp_path).run()
 
