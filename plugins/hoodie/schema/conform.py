@@ -1,13 +1,14 @@
-"""Bringing rows to a schema: order, types, missing columns. Vectorised, nested types too."""
+"""Bringing rows to a schema: order, types, missing columns, no nulls where it allows none. Vectorised, nested types too."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from hoodie.errors import SchemaConflictError
 from hoodie.schema.nested import list_offsets, null_mask, without_offset
-from hoodie.schema.required import refuse_nulls
 
 
 def conform(rows: pa.Table, target: pa.Schema, *, rounds: bool = True) -> pa.Table:
@@ -27,7 +28,7 @@ def conform(rows: pa.Table, target: pa.Schema, *, rounds: bool = True) -> pa.Tab
             if column.type != field.type:
                 chunks = [_convert(chunk, field.type, field.name, rounds) for chunk in column.chunks]
                 column = pa.chunked_array(chunks, field.type)
-        refuse_nulls(column.chunks, field, field.name)
+        _refuse_nulls(column.chunks, field, field.name)
         columns.append(column)
     return rows if rows.schema.equals(target) else pa.table(columns, schema=target)
 
@@ -80,3 +81,40 @@ def _struct(array: pa.StructArray, kind: pa.StructType, path: str, rounds: bool)
 
 def _is_list(kind: pa.DataType) -> bool:
     return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
+
+
+def _refuse_nulls(chunks: Sequence[pa.Array], field: pa.Field, path: str) -> None:
+    """Raises SchemaConflictError naming the column, dotted, when required values in it are null, nested ones too.
+
+    A required part of a struct, list or map may be absent where the whole is null.
+    """
+    if not field.nullable:
+        nulls = sum(chunk.null_count for chunk in chunks)
+        if nulls:
+            raise SchemaConflictError(
+                f"Column {path!r} may not be null",
+                found=f"{nulls} nulls in {sum(map(len, chunks))} rows",
+                fix="fill them, or leave these rows out of the write",
+            )
+    if not _has_required(field.type):
+        return
+    present = [chunk.filter(chunk.is_valid()) for chunk in chunks]
+    if pa.types.is_struct(field.type):
+        for place, child in enumerate(field.type.fields):
+            _refuse_nulls([chunk.field(place) for chunk in present], child, f"{path}.{child.name}")
+    elif pa.types.is_map(field.type):
+        _refuse_nulls([chunk.items for chunk in present], field.type.item_field, f"{path}.value")
+    else:
+        _refuse_nulls([chunk.flatten() for chunk in present], field.type.value_field, f"{path}.element")
+
+
+def _has_required(kind: pa.DataType) -> bool:
+    if pa.types.is_struct(kind):
+        children = kind.fields
+    elif pa.types.is_map(kind):
+        children = [kind.item_field]
+    elif pa.types.is_list(kind):
+        children = [kind.value_field]
+    else:
+        return False
+    return any(not child.nullable or _has_required(child.type) for child in children)
