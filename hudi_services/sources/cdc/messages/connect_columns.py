@@ -10,8 +10,14 @@ import pyarrow.compute as pc
 
 from hudi_services.sources.cdc.messages.connect import ConnectType
 from hudi_services.sources.cdc.messages.conversion import fitted
-from hudi_services.sources.cdc.messages.encodings import bit_bytes, decimals, from_base64, padded_bytes, scaled_numbers
-from hudi_services.sources.cdc.messages.geometry import geometries
+from hudi_services.sources.cdc.messages.encodings import (
+    bit_bytes,
+    decimals,
+    from_base64,
+    geometries,
+    padded_bytes,
+    scaled_numbers,
+)
 from hudi_services.sources.cdc.messages.moments import UNITS, iso_dates, local_times, time_texts, zoned_times
 
 Values = Callable[[pa.Array], pa.Array]

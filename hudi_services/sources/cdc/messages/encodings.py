@@ -1,4 +1,4 @@
-"""Bytes in base64, and numbers in bytes, as Arrow arrays: all values at once."""
+"""Bytes in base64, numbers in bytes, and geometries, as Arrow arrays: all values at once."""
 
 from __future__ import annotations
 
@@ -147,3 +147,14 @@ def scaled_numbers(structs: pa.StructArray) -> pa.Array:
     for scale in np.unique(scales):
         result = pc.if_else(pa.array(scales == scale), digits(unscaled, int(scale)), result)
     return pc.if_else(structs.is_valid(), result, pa.scalar(None, pa.string()))
+
+
+def geometries(structs: pa.StructArray) -> pa.Array:
+    """Return geometries as MySQL stores them: the reference system in four bytes, then the shape in WKB.
+
+    The structs have the fields `wkb` and `srid`, which may be null.
+    """
+    shapes = pc.struct_field(structs, "wkb").cast(pa.binary())
+    systems = np.ascontiguousarray(pc.struct_field(structs, "srid").fill_null(0).to_numpy().astype("<i4"))
+    heads = pa.Array.from_buffers(pa.binary(4), len(structs), [None, pa.py_buffer(systems)]).cast(pa.binary())
+    return pc.binary_join_element_wise(heads, shapes, b"")

@@ -31,7 +31,7 @@ _SHAPES = tuple(
         (4326, bytes.fromhex("0101000020E61000000C21E7FDFF7F66401842CEFBFF7F5640")),
     )
 )
-"""The points that the connector writes for a point, a geometry and a geography, in the bytes of `geometry.geometries`."""
+"""The points that the connector writes for a point, a geometry and a geography, in the bytes of `encodings.geometries`."""
 
 
 @dataclass(frozen=True)
