@@ -75,7 +75,8 @@ class SliceCheck:
         that a commit of the timeline wrote to it, or after it. Without their rows inserts would be in place of updates."""
         paths = file_slice.paths if file_slice is not None else ()
         check_sizes(self.state, [self._short[path] for path in paths if path in self._short])
-        begin = file_slice.base_instant if file_slice is not None else BEGINNING
+        base = file_slice.base_file if file_slice is not None else None
+        begin = base.instant if base is not None else BEGINNING  # without its base file a slice begins with its logs
         for lost in self._lost.get(group, ()):
             place = log_place(self.state, lost) if lost.name.startswith(".") else lost.instant.time
             if lost.instant.time in timeline.commit_times and begin <= place:

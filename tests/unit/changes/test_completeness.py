@@ -131,6 +131,22 @@ def test_a_log_that_was_cut_short_or_lost(tmp_path, version, kept, first):
     assert operations(table.read_changes(start)) == right
 
 
+def test_a_base_file_below_logs_is_lost(tmp_path):
+    """The logs alone are a slice, too, in which all updated rows would be new."""
+    table = create(tmp_path / "t", FakeClock(), **{"hoodie.table.type": "MERGE_ON_READ"})
+    write(table, [("a", "p", 1, 1)])
+    start = write(table, [("a", "p", 2, 2)])
+    write(table, [("a", "p", 3, 3)])
+    path = table.file_slices()[0].base_file.path
+    content = table.storage.read(path)
+    table.storage.delete(path)
+    for position in (start, None):
+        with pytest.raises(MissingFileError, match="needed by the changes"):
+            table.read_changes(position)
+    table.storage.create(path, content)
+    assert operations(table.read_changes(start)) == [("u", "a", 2, 3)]
+
+
 def test_the_only_file_of_a_replaced_group_is_lost(table):
     """Its rows were deleted, and no other file has them."""
     write(table, [("a", "p", 1, 1)])
