@@ -61,7 +61,7 @@ class CommitStream(SharedStreamProducer):
         store = await self._rounds.after(0)
         await self._begin(store)
         while True:
-            seen = self._rounds.done
+            rounds_before = self._rounds.done
             while new := await self._new(store):
                 self._waiting = len(new)
                 self._stored.clear()
@@ -69,7 +69,7 @@ class CommitStream(SharedStreamProducer):
                     commit = PendingCommit(event)
                     yield commit, commit
                 await self._stored.wait()
-            store = await self._rounds.after(seen)
+            store = await self._rounds.after(rounds_before)
 
     async def aclose(self) -> None:
         if self._rounds is not None:

@@ -21,7 +21,7 @@ from hudi_services.entry.server import DatabaseServer
 from hudi_services.registry.load import Reading, read_registry
 from hudi_services.runtime.failures import Failure
 
-_SHOWN = 5  # tables in a failure's message
+_MOST_NAMED = 5  # tables in a failure's message
 _MINUTES = 60
 _START = datetime(2000, 1, 1, tzinfo=UTC)
 
@@ -148,7 +148,7 @@ class HudiResyncPlanOperator(_ServerOperator):
         from hudi_services.registry.database_tables import loaded_tables
 
         name = str(context["params"].get("table") or "")
-        matches = [one for one in loaded_tables(self.server, self.declared()[0]) if one.table == name]
+        matches = [loaded for loaded in loaded_tables(self.server, self.declared()[0]) if loaded.table == name]
         if not matches:
             raise refused(
                 ConfigError(f"No table {name!r:.200} is loaded from {self.server}", fix="name a table of its page"),
@@ -177,8 +177,8 @@ class HudiResyncOperator(_ServerOperator):
 
 
 def _differs(server: str, differing: list[str]) -> Failure:
-    more = len(differing) - _SHOWN
-    result = "; ".join([*differing[:_SHOWN], *([f"and {more:,} more"] if more > 0 else [])])
+    more = len(differing) - _MOST_NAMED
+    result = "; ".join([*differing[:_MOST_NAMED], *([f"and {more:,} more"] if more > 0 else [])])
     title = (
         f"{len(differing):,} tables differ from {server}" if len(differing) > 1 else f"A table differs from {server}"
     )

@@ -23,7 +23,7 @@ from hudi_services.registry.load import read_registry
 from hudi_services.runtime.failures import Failure
 
 SYNC = "sync"
-_SHOWN = 5  # tables in a failure's message
+_MOST_NAMED = 5  # tables in a failure's message
 
 
 def database_dags(file: Path | None = None) -> Iterator[DAG]:
@@ -118,8 +118,8 @@ class HudiTablesBehindOperator(BaseOperator):
 
 
 def _failure(server: str, behind: list[str]) -> Failure:
-    more = len(behind) - _SHOWN
-    result = "; ".join([*behind[:_SHOWN], *([f"and {more:,} more"] if more > 0 else [])])
+    more = len(behind) - _MOST_NAMED
+    result = "; ".join([*behind[:_MOST_NAMED], *([f"and {more:,} more"] if more > 0 else [])])
     fix = f"`hudi-services cdc status {server}` says what helps. Then run the DAG with the tables in `resume`"
     title = f"{len(behind):,} tables of {server} are behind" if len(behind) > 1 else f"A table of {server} is behind"
     return Failure("TablesBehind", title, result, fix, 1, retryable=False)

@@ -60,10 +60,10 @@ class HudiDoctorOperator(BaseOperator):
         """Returns the result. Raises AirflowFailException."""
         from hudi_services.operations.doctor import report  # loads Arrow, and DAG files are parsed often
 
-        seen = self._seen(deep=bool(context["params"].get("deep")))
-        for line in report.as_text(seen).splitlines():
+        diagnoses = self._seen(deep=bool(context["params"].get("deep")))
+        for line in report.as_text(diagnoses).splitlines():
             self.log.info("%s", line)
-        findings = report.as_findings(seen)
+        findings = report.as_findings(diagnoses)
         needed = ("exit_code", "message", "tables", "healthy")
         result: dict[str, Any] = json.loads(
             json.dumps(bounded(findings, "findings", _HEALTH, needed, context), default=str)
@@ -81,10 +81,10 @@ class HudiDoctorOperator(BaseOperator):
         from hudi_services.operations.watch.findings import keep_round
 
         reading = read_registry(self.file)
-        well, seen = patients(reading, {}, deep=deep)
-        seen += rounds(well, self.doctor.at_once, None)
-        keep_round(reading.registry, seen, datetime.now(UTC), deep=deep)
-        return sorted(seen, key=lambda table: table.name)
+        well, diagnoses = patients(reading, {}, deep=deep)
+        diagnoses += rounds(well, self.doctor.at_once, None)
+        keep_round(reading.registry, diagnoses, datetime.now(UTC), deep=deep)
+        return sorted(diagnoses, key=lambda table: table.name)
 
 
 def _failure(report: dict[str, Any]) -> Failure:

@@ -31,12 +31,12 @@ DIGEST = "digest"
 
 def only_known(context: Any, fields: Iterable[Field]) -> None:
     """Airflow takes any key of a run's conf, and one that is misspelt would load everything. Raises ConfigError."""
-    known = tuple(field.name for field in fields)
+    names = tuple(field.name for field in fields)
     for name in getattr(context["dag_run"], "conf", None) or {}:
-        if name not in known and name != OBJECTIVE:
+        if name not in names and name != OBJECTIVE:
             raise ConfigError(
                 f"The form of the run has {name!r}",
-                found=f"{name} {unknown(name, known)}",
+                found=f"{name} {unknown(name, names)}",
                 fix="start the run again with keys of the form",
             )
 

@@ -42,10 +42,10 @@ class HoodieHook(DbApiHook):
         return cell
 
     def _parts(self) -> tuple[str, str | None, dict[str, str]]:
-        known: Any = self.connection
-        if not known.host:
+        connection: Any = self.connection
+        if not connection.host:
             raise ValueError(
                 f"Connection {self.get_conn_id()} names no warehouse. Give it as host: a folder, or a URL such as s3://lake"
             )
         options = {str(name): str(value) for name, value in self.connection_extra.items()}
-        return known.host, known.schema or None, options
+        return connection.host, connection.schema or None, options

@@ -89,19 +89,19 @@ class HudiJudgeOperator(BaseOperator):
             why = row["table"], row["objective"], row["service"], verb, row["reason"]
             self.log.info("%s: %s is missed; %s: %s, %s", *why)
         looked, services = counted(len(tables), "table"), counted(len(choices), "service")
-        known = sum(judgement.seen for judgement in judged)
+        measured = sum(judgement.seen for judgement in judged)
         self.log.info(
             "%s by objectives, %d of them as the watcher saw them; %s would restore missed objectives",
             looked,
-            known,
+            measured,
             services,
         )
-        whole = {
+        report = {
             "tables": len(tables),
             _CHOICES: rows,
             "errors": {e.table: e.error for e in judged if e.error is not None},
         }
-        ti.xcom_push(_CHOICES, json.loads(json.dumps(bounded(whole, _CHOICES, _CHOICES, ("tables",), context))))
+        ti.xcom_push(_CHOICES, json.loads(json.dumps(bounded(report, _CHOICES, _CHOICES, ("tables",), context))))
         return [
             {
                 "trigger_dag_id": choice.candidate.dag,

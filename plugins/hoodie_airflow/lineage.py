@@ -43,10 +43,10 @@ def lineage(table: Table, service: str, result: ServiceResult | None = None) -> 
 
 def named(path: str) -> tuple[str, str]:
     """Namespace and name of a path or URL: `s3://bucket` and the key, `file` and a path of this machine."""
-    scheme, mark, rest = path.partition("://")
+    scheme, mark, location = path.partition("://")
     if not mark:
         return "file", path.rstrip("/") or "/"
-    place, _, key = rest.partition("/")
+    place, _, key = location.partition("/")
     if scheme == "file":
         return "file", f"/{key}".rstrip("/") or "/"
     user, _, host = place.rpartition("@")

@@ -94,8 +94,8 @@ class HudiServiceOperator(SparkSubmitOperator):
             skip_paused(self.table, self.entry, context)
         recorded = recorded_table(self.table, asker(context))
         arguments += ["--explain"] if wants_explanation(context) else recorded_flag(recorded)
-        given = environment(connections_of_source(self.table))
-        with given, Output(beside_log(context, "output.txt"), shown_progress(context)) as output:
+        environment_of_source = environment(connections_of_source(self.table))
+        with environment_of_source, Output(beside_log(context, "output.txt"), shown_progress(context)) as output:
             engine = self.entry.engine_of(self.table)
             report = self._on_threads(arguments, engine, output) if engine != SPARK else None
             if report is None:

@@ -22,7 +22,7 @@ from hoodie.display import size_of
 from hudi_services.cli.output_lines import MARK, PROGRESS
 
 _LAST = 500  # lines that are held to find out why a process died without a word
-_SHOWN = 300  # characters of a line of Spark's own log
+_MOST_SHOWN = 300  # characters of a line of Spark's own log
 _FOLDED = 4 * 1024 * 1024  # bytes of the output, its last ones, that go to a log that is kept elsewhere
 _GROUP, _END = "::group::", "::endgroup::"
 # The first line of a warning or an error of Spark's log, by its own pattern or by that of conf/spark; a stack trace follows it.
@@ -87,7 +87,7 @@ class Output:
             elif line.startswith(PROGRESS):
                 self._progressed(line.removeprefix(PROGRESS))
             elif (match := _SPARK.match(line)) is not None and match[1] not in _REPEATING:
-                yield f"Spark: {line[:_SHOWN]}"
+                yield f"Spark: {line[:_MOST_SHOWN]}"
 
     def _end(self) -> Iterator[str]:
         with self.file.open("rb") as file:

@@ -29,10 +29,10 @@ def skip_paused(table: Table, entry: ServiceEntry[Any], context: Any) -> None:
     if entry.command.mends:
         return
     try:
-        held = read_pause(open_storage(table.base_path), SystemClock())
+        table_pause = read_pause(open_storage(table.base_path), SystemClock())
     except (HoodieError, OSError) as error:
         _log.info("The pause of table %s cannot be read here: %s", table.name, error)
         return
-    if held is not None:
-        context["ti"].xcom_push(PAUSED, held.as_dict())
-        raise AirflowSkipException(f"Table {table.name} is paused {held}. `hudi-services resume` ends it")
+    if table_pause is not None:
+        context["ti"].xcom_push(PAUSED, table_pause.as_dict())
+        raise AirflowSkipException(f"Table {table.name} is paused {table_pause}. `hudi-services resume` ends it")

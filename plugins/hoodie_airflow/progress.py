@@ -23,12 +23,12 @@ def followed(path: str, show: Callable[[str], None], every: float = _EVERY) -> I
     ended = Event()
 
     def look() -> None:
-        shown: str | None = None
+        last_shown: str | None = None
         while not ended.wait(every):
             progress = read_progress(path)
-            if progress is not None and progress != shown:
+            if progress is not None and progress != last_shown:
                 show(progress)
-                shown = progress
+                last_shown = progress
 
     thread = Thread(target=look, daemon=True)
     thread.start()

@@ -37,8 +37,10 @@ def plan_link(table: Table, service: str) -> str:
 
 def _lines(failure: Failure, table: Table, entry: ServiceEntry[Any]) -> Iterator[str]:
     sizes = failure.deletion or {}
-    files, size, whole, partitions = (int(sizes.get(key, 0)) for key in ("files", "bytes", "of_bytes", "partitions"))
-    share = f", {size / whole:.0%} of the table" if whole else ""
+    files, size, table_bytes, partitions = (
+        int(sizes.get(key, 0)) for key in ("files", "bytes", "of_bytes", "partitions")
+    )
+    share = f", {size / table_bytes:.0%} of the table" if table_bytes else ""
     where = f", in {counted(partitions, 'partition')}" if partitions else ""
     yield f"The {entry.name} of table {table.name} would delete {counted(files, 'file')}, {size_of(size)}{share}{where}."
     yield _ROWS[entry.name]
@@ -50,8 +52,8 @@ def _restorable(table: Table, entry: ServiceEntry[Any]) -> str:
     if entry.name == _TTL:
         return "Until a clean deletes the files, `hudi-services rollback` takes the drop back."
     section = entry.section_of(table)
-    given = {**table.hoodie, **(section.hoodie if section is not None else {})}
-    hours = resolve(select_keys(given, [GRACE_HOURS]), [GRACE_HOURS])[GRACE_HOURS]
+    table_options = {**table.hoodie, **(section.hoodie if section is not None else {})}
+    hours = resolve(select_keys(table_options, [GRACE_HOURS]), [GRACE_HOURS])[GRACE_HOURS]
     if not hours:
         return f"The files cannot be restored: {GRACE_HOURS.name} is 0."
     return f"For {counted(hours, 'hour')} after that, `hudi-services undelete --table {table.name}` restores the files."

@@ -16,7 +16,7 @@ from hudi_services.runtime.failures import Failure
 _LEAST = 10.0
 """Seconds for services where no time is left: services that never begin would let tables grow for ever."""
 _NO_INTERVAL = 60.0  # seconds, of a run that no schedule began
-_SHOWN = 5  # services in a failure's message
+_MOST_NAMED = 5  # services in a failure's message
 
 
 class HudiServerServicesOperator(BaseOperator):
@@ -40,23 +40,23 @@ class HudiServerServicesOperator(BaseOperator):
         seconds = seconds_left(context["dag_run"], datetime.now(UTC))
         plan = plan_store(self.server, read_registry(self.file)).latest()
         runs = []
-        for one in ServerServices(plan, seconds).run():
-            runs.append(one)
-            log = self.log.info if one.state == "done" else self.log.warning
-            log("%s of %s: %s (%s), %s", one.service, one.base_path, one.state, one.due, one.message)
-        counts = Counter(one.state for one in runs)
+        for run in ServerServices(plan, seconds).run():
+            runs.append(run)
+            log = self.log.info if run.state == "done" else self.log.warning
+            log("%s of %s: %s (%s), %s", run.service, run.base_path, run.state, run.due, run.message)
+        counts = Counter(run.state for run in runs)
         message = (
             f"{counts['done']:,} services were run, {counts['failed']:,} failed, {counts['left']:,} are due and wait"
         )
         self.log.info("%s", message)
-        kept = sorted(runs, key=lambda one: one.state == "done")
-        values = {"message": message, "counts": dict(counts), "services": [asdict(one) for one in kept]}
+        sorted_runs = sorted(runs, key=lambda run: run.state == "done")
+        values = {"message": message, "counts": dict(counts), "services": [asdict(run) for run in sorted_runs]}
         result = bounded(values, "services", "services", ("message", "counts"), context)
-        broken = [f"{one.service} of {one.base_path}: {one.message}" for one in runs if one.state == "failed"]
+        broken = [f"{run.service} of {run.base_path}: {run.message}" for run in runs if run.state == "failed"]
         if broken:
             context["ti"].xcom_push("return_value", result)
-            more = f"; and {len(broken) - _SHOWN:,} more" if len(broken) > _SHOWN else ""
-            failures = f"{'; '.join(broken[:_SHOWN])}{more}"
+            more = f"; and {len(broken) - _MOST_NAMED:,} more" if len(broken) > _MOST_NAMED else ""
+            failures = f"{'; '.join(broken[:_MOST_NAMED])}{more}"
             fix = "the log of this task says what helps. The next run tries again"
             raise failed(
                 Failure("ServicesFailed", f"{len(broken):,} services failed", failures, fix, 1, False), context

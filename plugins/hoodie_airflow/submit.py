@@ -23,8 +23,8 @@ def service_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """The environment of spark-submit: Java, this interpreter, and the project's code. Raises MachineError without a
     Java."""
     own = checkout_folders()
-    given = [part for part in environ.get("PYTHONPATH", "").split(os.pathsep) if part and part not in own]
-    return {**spark_environment(environ), "PYTHONPATH": os.pathsep.join([*own, *given])}
+    inherited = [part for part in environ.get("PYTHONPATH", "").split(os.pathsep) if part and part not in own]
+    return {**spark_environment(environ), "PYTHONPATH": os.pathsep.join([*own, *inherited])}
 
 
 def submitter_environment(environ: Mapping[str, str]) -> dict[str, str]:
@@ -51,10 +51,10 @@ def environment(variables: Mapping[str, str]) -> Iterator[None]:
                 os.environ[name] = value
 
 
-def noting(hook: SparkSubmitHook, shown: Callable[[Iterator[str]], Iterator[str]]) -> SparkSubmitHook:
-    """The hook, which logs every line that it is given of spark-submit's output, is given only those that are `shown`."""
+def noting(hook: SparkSubmitHook, filter_lines: Callable[[Iterator[str]], Iterator[str]]) -> SparkSubmitHook:
+    """The hook, which logs every line of spark-submit's output that `filter_lines` lets pass."""
     log = hook._process_spark_submit_log
-    hook._process_spark_submit_log = lambda lines: log(shown(lines))
+    hook._process_spark_submit_log = lambda lines: log(filter_lines(lines))
     return hook
 
 

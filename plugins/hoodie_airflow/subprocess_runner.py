@@ -118,5 +118,5 @@ class Child:
 def child_environment() -> dict[str, str]:
     """The environment of a process of this interpreter that runs a command of this project."""
     own = checkout_folders()
-    given = [part for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if part and part not in own]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join([*own, *given])}
+    inherited = [part for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if part and part not in own]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([*own, *inherited])}

@@ -57,7 +57,7 @@ def task_output(
             _explained(report, context)
             return None
         case ServiceResult():
-            return _done(report, table, entry, context)
+            return _end_of_run(report, table, entry, context)
 
 
 def failed(failure: Failure, context: Any, output: str | None = None) -> AirflowException:
@@ -75,7 +75,7 @@ def refused(error: HoodieError | ValueError, context: Any) -> AirflowException:
     return failed(Failure("UsageError", str(error), None, "correct the form", 2, retryable=False), context)
 
 
-def _done(result: ServiceResult, table: Table, entry: ServiceEntry[Any], context: Any) -> dict[str, Any]:
+def _end_of_run(result: ServiceResult, table: Table, entry: ServiceEntry[Any], context: Any) -> dict[str, Any]:
     """The event of the table's asset is added only when the run committed something."""
     if result.instant is not None:
         log_instant(result.instant)
@@ -102,21 +102,21 @@ def bounded(values: Mapping[str, Any], many: str, name: str, needed: Sequence[st
 
     All of it is then in a file that they name, or only in the log, which has it as text.
     """
-    whole = json.dumps(values, default=str)
-    if len(whole) <= _XCOM_BYTES:
+    text = json.dumps(values, default=str)
+    if len(text) <= _XCOM_BYTES:
         return dict(values)
     place = "the log of this task"
     if not logs_go_elsewhere():
         file = beside_log(context, f"{name}.json")
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(whole)
+        file.write_text(text)
         _log.info("The whole %s: %s", name, file)
         place = str(file)
-    kept = list(values.get(many, ()))
+    rows = list(values.get(many, ()))
     facts = {key: value for key, value in values.items() if key != many}
     if len(json.dumps(facts, default=str)) > _XCOM_BYTES // 2:
         facts = {key: values[key] for key in needed if key in values}
-    while kept and len(json.dumps(kept, default=str)) > _XCOM_BYTES // 2:
-        kept = kept[: len(kept) // 2]
-    left_out = len(values.get(many, ())) - len(kept)
-    return {**facts, many: kept, f"{many}_left_out": left_out, f"whole_{name}": place}
+    while rows and len(json.dumps(rows, default=str)) > _XCOM_BYTES // 2:
+        rows = rows[: len(rows) // 2]
+    left_out = len(values.get(many, ())) - len(rows)
+    return {**facts, many: rows, f"{many}_left_out": left_out, f"whole_{name}": place}

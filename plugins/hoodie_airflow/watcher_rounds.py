@@ -39,10 +39,10 @@ class Rounds:
         self._news = asyncio.Condition()
         self._task = asyncio.create_task(self._run(), name="rounds of the Hudi watcher")
 
-    async def after(self, done: int) -> SnapshotStore:
-        """The store once more than `done` rounds came to an end."""
+    async def after(self, rounds: int) -> SnapshotStore:
+        """The store once more than `rounds` rounds came to an end."""
         async with self._news:
-            await self._news.wait_for(lambda: self.done > done)
+            await self._news.wait_for(lambda: self.done > rounds)
         assert self._watcher is not None, "a round needs a store"
         return self._watcher[1].store
 

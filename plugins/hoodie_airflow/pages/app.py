@@ -130,10 +130,10 @@ def run(dag_id: str, run_id: str) -> Response:
 
 def _fleet(user: Any) -> Fleet:
     rights, reading = Rights(user), current_registry()
-    known = fleet_known(reading.registry, rights.dags)
-    page = fleet(reading, rights.sees, rights.sees_mistakes, known, datetime.now(UTC))
-    seen = [table for table in reading.registry.tables if rights.sees(table)]
-    return replace(page, servers=server_links(reading.registry, seen, rights.dags))
+    fleet_state = fleet_known(reading.registry, rights.dags)
+    page = fleet(reading, rights.sees, rights.sees_mistakes, fleet_state, datetime.now(UTC))
+    visible_tables = [table for table in reading.registry.tables if rights.sees(table)]
+    return replace(page, servers=server_links(reading.registry, visible_tables, rights.dags))
 
 
 def _to_pause(name: str, user: Any) -> Table:
@@ -155,11 +155,11 @@ def _of_table(table: Table | None, user: Any, otherwise: str) -> Response:
     looked = table_known(registry, table.name, rights.dags & dags_of(table))
     page = table_page(table, looked.known, looked.snapshot, looked.events, datetime.now(UTC))
     source = registry.table(followed(table) or "")
-    seen = source_snapshot(registry, source.name) if source is not None and rights.sees(source) else None
+    source_state = source_snapshot(registry, source.name) if source is not None and rights.sees(source) else None
     dag = stream_dag(table)
     may_read = dag is not None and dag in rights.dags and rights.reads_results(table)
     error = last_failure(dag) if dag is not None and may_read else None
-    page = replace(page, follows=follows(table, seen, looked.events, error))
+    page = replace(page, follows=follows(table, source_state, looked.events, error))
     page = replace(page, trends=looked.trends)
     return _answer(
         replace(

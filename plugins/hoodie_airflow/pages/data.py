@@ -54,8 +54,8 @@ def rows(name: str, user: User, as_of: Instant | None = None, partition: Partiti
     command += _left_out(table)
     result = looked(current_registry().registry.file, table, command, user.get_name())
     # Lists, structs and maps as text: a browser shows no object, and holds no long number inside it.
-    shown = [[cut(value, _WIDTH) for value in row] for row in result["rows"]]
-    return as_json({**result, "rows": shown})
+    cut_rows = [[cut(value, _WIDTH) for value in row] for row in result["rows"]]
+    return as_json({**result, "rows": cut_rows})
 
 
 @routes.get("/api/tables/{name}/quarantine")
@@ -72,8 +72,8 @@ def quarantine(name: str, user: User) -> Response:
     source = table.source.path.rstrip("/") if isinstance(table.source, FolderSource) else None
     files = sorted({str(row["file"]) for row in rows})
     below = [file.removeprefix(f"{source}/") for file in files] if source is not None else []
-    again = {"dag": dag_id("ingest", name), "files": below} if _can_start(table, rights, name) and below else None
-    return as_json({**result, "rows": rows, "again": again})
+    reload = {"dag": dag_id("ingest", name), "files": below} if _can_start(table, rights, name) and below else None
+    return as_json({**result, "rows": rows, "again": reload})
 
 
 @routes.get("/api/tables/{name}/compare")
@@ -95,7 +95,7 @@ def compare(name: str, user: User, first: Instant, last: Instant | None = None) 
     # Counts of commits exist for tables with virtual keys, too, and where a clean has removed the files.
     result = result or looked(current_registry().registry.file, table, command, user.get_name())
     hidden = bool(table.pages.hidden)
-    changed = [_shown(row) for row in result.get("rows", ())]
+    changed = [_cut_row(row) for row in result.get("rows", ())]
     return as_json({**result, "rows": changed, "rows_refused": refusal, "hidden": hidden})
 
 
@@ -144,10 +144,10 @@ def _left_out(table: Table) -> list[str]:
     return [f"--without={column}" for column in table.pages.hidden]
 
 
-def _shown(row: Mapping[str, Any]) -> Mapping[str, Any]:
+def _cut_row(row: Mapping[str, Any]) -> Mapping[str, Any]:
     """Values as a page can show them. A row without a key is one whose key has columns that are hidden."""
-    kept = {
+    images = {
         side: {name: cut(value, _WIDTH) for name, value in values.items()} if values else None
         for side, values in (("before", row["before"]), ("after", row["after"]))
     }
-    return {**row, **kept, "key": cut(row["key"], _WIDTH)}
+    return {**row, **images, "key": cut(row["key"], _WIDTH)}

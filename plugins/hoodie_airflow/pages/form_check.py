@@ -31,10 +31,10 @@ class FormCheck:
         body = b"".join(message.get("body", b"") for message in messages)
         problem = await asyncio.to_thread(_problem, asks["dag"], body)
         if problem is None:
-            again = iter(messages)
+            replayed = iter(messages)
 
             async def received() -> Any:
-                return next(again, None) or await receive()
+                return next(replayed, None) or await receive()
 
             await self._app(scope, received, send)
             return

@@ -37,10 +37,10 @@ def pause_table(registry: Registry, table: Table, request: WantedPause, user: st
     if until is not None and until.tzinfo is None:
         until = until.replace(tzinfo=UTC)
     with _http_errors(table):
-        made = pause(HoodieTable.open(table.base_path).storage, SystemClock(), user, request.reason, until)
-    _log.info("table %s: paused %s", table.name, made)
+        table_pause = pause(HoodieTable.open(table.base_path).storage, SystemClock(), user, request.reason, until)
+    _log.info("table %s: paused %s", table.name, table_pause)
     _look_again(registry, table)
-    return {"paused": made.as_dict()}
+    return {"paused": table_pause.as_dict()}
 
 
 def resume_table(registry: Registry, table: Table, user: str) -> dict[str, Any]:

@@ -28,7 +28,7 @@ FILES = 20_000
 """Data files of a table that is small: a plan of one lists them in a second or two on local disks, in about ten on S3."""
 PARTITIONS = 2_000
 SECONDS = 30.0
-_SHOWN = 2_000  # files of a plan in the answer
+_MOST_SHOWN = 2_000  # files of a plan in the answer
 _planned: set[str] = set()
 _lock = Lock()
 
@@ -55,8 +55,8 @@ def plan(name: str, service: str, user: User) -> Response:
         command = [service, f"--{EXPLAIN}", *_mode(table, entry)]
         explained = looked(current_registry().registry.file, table, command, user.get_name(), SECONDS)
     ended = datetime.now(UTC)
-    left = {PLAN: _cut(explained)}
-    tried = Tried(service, "success", began, ended, 1, left)
+    outcome = {PLAN: _cut(explained)}
+    tried = Tried(service, "success", began, ended, 1, outcome)
     return as_json(asdict(run_page(dag, "", [tried], ended, of=(name, service))))
 
 
@@ -68,13 +68,13 @@ def _mode(table: Table, entry: ServiceEntry[Any]) -> tuple[str, ...]:
     return ("--mode", first.mode) if first.mode else ()
 
 
-def _check_small(table: Table, seen: Summary | None) -> None:
-    if seen is None:
+def _check_small(table: Table, table_summary: Summary | None) -> None:
+    if table_summary is None:
         raise HTTPException(
             409, f"The watcher has not measured table {table.name} yet, so only a run of the DAG plans it."
         )
-    if seen.listed > FILES or seen.partitions > PARTITIONS:
-        sizes = f"{counted(seen.listed, 'file')} in {counted(seen.partitions, 'partition')}"
+    if table_summary.listed > FILES or table_summary.partitions > PARTITIONS:
+        sizes = f"{counted(table_summary.listed, 'file')} in {counted(table_summary.partitions, 'partition')}"
         limits = f"{FILES:,} files and {PARTITIONS:,} partitions"
         raise HTTPException(
             409,
@@ -97,6 +97,10 @@ def _one_at_a_time(name: str) -> Iterator[None]:
 
 def _cut(explained: Mapping[str, Any]) -> dict[str, Any]:
     files = list(explained.get("files") or ())
-    more = len(files) - _SHOWN
-    whole = f"`hudi-services {explained.get('service')} --{EXPLAIN} --json`"
-    return {**explained, "files": files[:_SHOWN], **({"files_left_out": more, "whole_plan": whole} if more > 0 else {})}
+    more = len(files) - _MOST_SHOWN
+    whole_plan = f"`hudi-services {explained.get('service')} --{EXPLAIN} --json`"
+    return {
+        **explained,
+        "files": files[:_MOST_SHOWN],
+        **({"files_left_out": more, "whole_plan": whole_plan} if more > 0 else {}),
+    }

@@ -32,9 +32,9 @@ def tried(dag_id: str, run_id: str) -> list[Tried]:
     """The tasks of the run, none where there is no such run."""
     with create_session() as session:
         query = XComModel.get_many(run_id=run_id, dag_ids=dag_id).where(XComModel.key.in_(LEFT))
-        left: dict[tuple[str, int], dict[str, Any]] = defaultdict(dict)
+        xcoms: dict[tuple[str, int], dict[str, Any]] = defaultdict(dict)
         for row in session.scalars(query):
-            left[row.task_id, row.map_index][row.key] = _plain(row.value)
+            xcoms[row.task_id, row.map_index][row.key] = _plain(row.value)
         of_run = select(TaskInstance).where(TaskInstance.dag_id == dag_id, TaskInstance.run_id == run_id)
         tasks = list(session.scalars(of_run))
         answers = _answers(session, [task.id for task in tasks])
@@ -45,7 +45,7 @@ def tried(dag_id: str, run_id: str) -> list[Tried]:
                 task.start_date,
                 task.end_date,
                 task.try_number,
-                left[task.task_id, task.map_index],
+                xcoms[task.task_id, task.map_index],
                 answers.get(task.id),
             )
             for task in tasks
@@ -58,8 +58,8 @@ def _answers(session: Any, tasks: Collection[Any]) -> dict[Any, Answer]:
     answers = {}
     for detail in session.scalars(query):
         user = detail.responded_by or {}
-        by = str(user.get("name") or user.get("id") or "Airflow")
-        answers[detail.ti_id] = Answer(by, ", ".join(detail.chosen_options or ()), detail.responded_at)
+        responder = str(user.get("name") or user.get("id") or "Airflow")
+        answers[detail.ti_id] = Answer(responder, ", ".join(detail.chosen_options or ()), detail.responded_at)
     return answers
 
 
@@ -123,10 +123,10 @@ def last_runs(dags: Collection[str]) -> dict[str, DagOutcome]:
 
 def _paused(session: Any, runs: Collection[str]) -> set[tuple[str, str]]:
     """DAGs and runs whose tasks were skipped as the table was paused: Airflow counts such a run as a success."""
-    left = select(XComModel.dag_id, XComModel.run_id).where(XComModel.key == PAUSED)
+    paused_runs = select(XComModel.dag_id, XComModel.run_id).where(XComModel.key == PAUSED)
     ordered = sorted(runs)
     parts = (ordered[start : start + _PARAMETERS] for start in range(0, len(ordered), _PARAMETERS))
-    return {(dag, run) for part in parts for dag, run in session.execute(left.where(XComModel.run_id.in_(part)))}
+    return {(dag, run) for part in parts for dag, run in session.execute(paused_runs.where(XComModel.run_id.in_(part)))}
 
 
 def _newest() -> Select[Any]:

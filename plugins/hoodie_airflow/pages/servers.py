@@ -24,14 +24,14 @@ _log = logging.getLogger(__name__)
 def page_of_server(name: str, reading: Reading, rights: Rights) -> ServerPage:
     """Return the page. Raises HTTPException: a server of which the user sees no table and no DAG is as one that is not there."""
     registry = reading.registry
-    seen = [table for table in registry.tables if server_of(table.source) == name and rights.sees(table)]
-    if name not in {link.name for link in server_links(registry, seen, rights.dags)}:
+    visible_tables = [table for table in registry.tables if server_of(table.source) == name and rights.sees(table)]
+    if name not in {link.name for link in server_links(registry, visible_tables, rights.dags)}:
         raise HTTPException(
             404, f"The registry has no server {name!r}, or you may read no DAG of it and of its tables."
         )
-    known = fleet_known(registry, rights.dags)
-    names = {table.name for table in seen}
-    return server_page(name, registry, names, rights.dags, _folder(name, reading), known, datetime.now(UTC))
+    fleet_state = fleet_known(registry, rights.dags)
+    names = {table.name for table in visible_tables}
+    return server_page(name, registry, names, rights.dags, _folder(name, reading), fleet_state, datetime.now(UTC))
 
 
 def _folder(name: str, reading: Reading) -> StateFolder:

@@ -45,8 +45,8 @@ def fleet_known(registry: Registry, dags: Collection[str]) -> FleetState:
         store = opened_store(registry)
         gains = gains_since(store, registry.histories, datetime.now(UTC).date() - timedelta(days=DAYS))
         recent = recent_runs(store, registry.histories, datetime.now(UTC))
-        seen = {summary.table: summary for summary in store.fleet() if _of(registry, summary)}
-        return FleetState(ran, seen, gains=gains, recent=recent)
+        summaries = {summary.table: summary for summary in store.fleet() if _is_of_registry(registry, summary)}
+        return FleetState(ran, summaries, gains=gains, recent=recent)
     except StoreError as error:
         return FleetState(ran, trouble=away(error))
 
@@ -56,16 +56,16 @@ def table_known(registry: Registry, name: str, dags: Collection[str]) -> Looked:
     try:
         store = opened_store(registry)
         table = store.table(name)
-        snapshot = table if table is not None and _of(registry, table.summary) else None
-        seen = {name: snapshot.summary} if snapshot is not None else {}
+        snapshot = table if table is not None and _is_of_registry(registry, table.summary) else None
+        summaries = {name: snapshot.summary} if snapshot is not None else {}
         gains = gains_since(store, registry.histories, datetime.now(UTC).date() - KEPT, name)
         recent = recent_runs(store, registry.histories, datetime.now(UTC), name)
-        unit, taken = points(store, name, snapshot.summary.base_path) if snapshot is not None else ("hour", ())
+        unit, samples = points(store, name, snapshot.summary.base_path) if snapshot is not None else ("hour", ())
         return Looked(
-            FleetState(ran, seen, gains=gains, recent=recent),
+            FleetState(ran, summaries, gains=gains, recent=recent),
             snapshot,
             store.newest(name, _EVENTS),
-            Trends(unit, tuple(taken)),
+            Trends(unit, tuple(samples)),
         )
     except StoreError as error:
         return Looked(FleetState(ran, trouble=away(error)))
@@ -85,7 +85,7 @@ def source_snapshot(registry: Registry, name: str) -> Snapshot | None:
         table = opened_store(registry).table(name)
     except StoreError:
         return None
-    return table if table is not None and _of(registry, table.summary) else None
+    return table if table is not None and _is_of_registry(registry, table.summary) else None
 
 
 def summary_of(registry: Registry, name: str) -> Summary | None:
@@ -96,7 +96,7 @@ def summary_of(registry: Registry, name: str) -> Summary | None:
     )
 
 
-def _of(registry: Registry, summary: Summary) -> bool:
+def _is_of_registry(registry: Registry, summary: Summary) -> bool:
     """Return true if the summary is of the table that has this name now: until the watcher has looked its store has the
     one of before."""
     entry = registry.table(summary.table)
