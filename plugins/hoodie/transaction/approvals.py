@@ -17,7 +17,7 @@ from hoodie.storage.idempotent import create_own
 
 FOLDER = ".hoodie/.asked"
 _MARK = 32  # bytes
-_KEPT = timedelta(days=30)  # after which an approval has no effect: the run asks again
+_VALID_FOR = timedelta(days=30)  # after which an approval has no effect: the run asks again
 
 _log = logging.getLogger(__name__)
 
@@ -26,7 +26,7 @@ def keep_approval(storage: Storage, clock: Clock, digest: str, marks: Iterable[b
     """Keep the list of a plan that was refused, and delete old ones. A failure is logged: the next run then asks for a new
     approval."""
     try:
-        oldest = (clock.now() - _KEPT).timestamp() * 1000
+        oldest = (clock.now() - _VALID_FOR).timestamp() * 1000
         for file in storage.list(FOLDER).files:
             if file.modified_ms < oldest:
                 storage.delete(file.path)
@@ -45,7 +45,7 @@ def asked_at(storage: Storage, digest: str) -> datetime | None:
 def read_approval(storage: Storage, digest: str) -> frozenset[bytes]:
     """The marks of the files of a plan, none where its list is not there."""
     try:
-        listed = storage.read(f"{FOLDER}/{digest}")
+        marks = storage.read(f"{FOLDER}/{digest}")
     except FileNotFoundError:
         return frozenset()
-    return frozenset(listed[start : start + _MARK] for start in range(0, len(listed), _MARK))
+    return frozenset(marks[start : start + _MARK] for start in range(0, len(marks), _MARK))

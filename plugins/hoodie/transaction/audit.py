@@ -27,7 +27,7 @@ from hoodie.storage.idempotent import create_own
 from hoodie.transaction.locks.owner import user_name
 
 FOLDER = ".hoodie/.audit"
-_PLANNED, _DONE = "planned.jsonl", "done.jsonl"
+_PLANNED, _ENDED = "planned.jsonl", "done.jsonl"
 _NAME = re.compile(rf"(\d{{14,17}})\.([a-z]+)\.[0-9a-f]{{8}}\.{re.escape(_PLANNED)}")
 _AIRFLOW = "AIRFLOW_CTX_"  # what Airflow's tasks have in their environment
 _RUN = ("dag_id", "dag_run_id", "task_id", "try_number")
@@ -72,10 +72,10 @@ def audited(
     head = {**about, "at": start.astimezone(UTC).isoformat(), **_actor(), "files": len(lines)}
     _note(storage, f"{name}.{_PLANNED}", [head, *lines])
     yield outcome
-    done = clock.now()
-    seconds = round((done - start).total_seconds(), 3)
-    end = {"at": done.astimezone(UTC).isoformat(), **_actor(), "seconds": seconds, **outcome}
-    _note(storage, f"{name}.{_DONE}", [end])
+    end_time = clock.now()
+    seconds = round((end_time - start).total_seconds(), 3)
+    end = {"at": end_time.astimezone(UTC).isoformat(), **_actor(), "seconds": seconds, **outcome}
+    _note(storage, f"{name}.{_ENDED}", [end])
 
 
 def _name(action: Audited, paths: Iterable[object]) -> str:
@@ -133,11 +133,11 @@ def read_audit(storage: Storage, name: AuditName) -> AuditEntry:
     """The entry of one action. Raises CorruptTableError for one that cannot be read."""
     planned = _lines(storage, f"{name.path}.{_PLANNED}")
     try:
-        done = _lines(storage, f"{name.path}.{_DONE}")[0]
+        outcome = _lines(storage, f"{name.path}.{_ENDED}")[0]
     except FileNotFoundError:
-        done = None
+        outcome = None
     files = tuple(AuditedFile(str(line.get("path")), line.get("bytes"), line.get("reason")) for line in planned[1:])
-    return AuditEntry(name.instant, name.action, planned[0], files, done)
+    return AuditEntry(name.instant, name.action, planned[0], files, outcome)
 
 
 def _lines(storage: Storage, path: str) -> list[dict[str, Any]]:

@@ -136,14 +136,14 @@ class PlanExecution:
     def _withdraw(self, state: TableState, changes: Sequence[Change]) -> None:
         """Delete the files of an attempt whose plan waits no more, but none that another process has committed."""
         committed = next((instant for instant in state.timeline.commits if instant.time == self.time), None)
-        kept = set[str]()
+        committed_paths = set[str]()
         if committed is None:
             reconcile_markers(self.storage, self.time, ())
         else:
-            kept = {path for stat in state.commit_metadata(committed).stats for path in stat.paths}
+            committed_paths = {path for stat in state.commit_metadata(committed).stats for path in stat.paths}
         # A process that rolled the plan back may have deleted the markers before these files were there.
         files = {path for change in changes for path in change.files}
-        delete_data_files(self.storage, files - kept)
+        delete_data_files(self.storage, files - committed_paths)
 
     def _refuse_taken_back(self, state: TableState) -> None:
         """The commit of a plan goes first when it is rolled back, and the plan last: between them it looks as if it waited."""
@@ -185,12 +185,12 @@ def _plan_lock(time: Time) -> str:
 
 def pending_plan(state: TableState, time: Time, action: Action) -> Instant:
     """The plan of `action` that waits at `time`. Raises PendingInstantError, naming those that do."""
-    waiting = [instant for instant in state.timeline.pending if instant.action is action]
-    for instant in waiting:
+    pending = [instant for instant in state.timeline.pending if instant.action is action]
+    for instant in pending:
         if instant.time == time:
             return instant
     raise PendingInstantError(
         f"Table {state.storage.base_path} has no pending {action} {time}",
-        found=f"pending are {', '.join(i.time for i in waiting) or 'none'}",
+        found=f"pending are {', '.join(i.time for i in pending) or 'none'}",
         fix="schedule one, or name one of these",
     )

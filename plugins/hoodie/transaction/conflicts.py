@@ -82,12 +82,12 @@ def find_conflict(change: Change, window: Window) -> Conflict | None:
         return Conflict(f"the table's properties were changed: {', '.join(properties)}")
     claim = Claim(change)
     for commit in window.commits:
-        done = window.now.commit_metadata(commit)
-        changed = {*(stat.group for stat in done.stats), *done.replaced_groups}
+        metadata = window.now.commit_metadata(commit)
+        changed = {*(stat.group for stat in metadata.stats), *metadata.replaced_groups}
         shared = _sorted(group for group in changed if claim.holds(group))
-        shared = tuple(group for group in shared if not _bears_commit(claim, group, commit, done, window.now))
+        shared = tuple(group for group in shared if not _bears_commit(claim, group, commit, metadata, window.now))
         if shared:
-            return Conflict(f"{done.operation} has changed the same file groups", commit, shared)
+            return Conflict(f"{metadata.operation} has changed the same file groups", commit, shared)
     return _planned(claim, window) or _lost_slice(claim, window.now) or _changed_schema(change, window)
 
 
@@ -96,17 +96,17 @@ def conflict_error(state: TableState, loser: Instant, conflict: Conflict) -> Wri
     winner = conflict.winner
     named = [f"{group.file_id} of partition {group.partition!r}" for group in conflict.groups[:_NAMED]]
     more = f" and {len(conflict.groups) - _NAMED} more" if len(conflict.groups) > _NAMED else ""
-    by = f" by {winner}" if winner is not None else ""
+    winner_text = f" by {winner}" if winner is not None else ""
     groups = f", file group{'s' if len(named) > 1 else ''} {', '.join(named)}{more}" if named else ""
     return WriteConflictError(
-        f"Write {loser.time} of table {state.storage.base_path} lost against another that came first{by}",
+        f"Write {loser.time} of table {state.storage.base_path} lost against another that came first{winner_text}",
         found=f"{conflict.reason}{groups}",
         fix="nothing of this write is left; run it again, it then goes out from what the other has left "
         "(hoodie.write.num.retries.on.conflict.failures does so by itself)",
     )
 
 
-def _bears_commit(claim: Claim, group: GroupId, commit: Instant, done: CommitMetadata, now: TableState) -> bool:
+def _bears_commit(claim: Claim, group: GroupId, commit: Instant, metadata: CommitMetadata, now: TableState) -> bool:
     """Return whether the log blocks that the change appended to the group count on top of the commit's files.
 
     A log of table version 8 and newer belongs to the newest base file that was begun before the log is complete, and one of
@@ -115,14 +115,14 @@ def _bears_commit(claim: Claim, group: GroupId, commit: Instant, done: CommitMet
     complete.
     """
     if group.partition in claim.change.overwrites:
-        return done.operation in (_COMPACT, _LOG_COMPACT)  # the same rows: their group is replaced all the same
+        return metadata.operation in (_COMPACT, _LOG_COMPACT)  # the same rows: their group is replaced all the same
     if group not in claim.logs:
         return False
-    if claim.change.appends and done.operation not in (_COMPACT, _LOG_COMPACT):
-        return group not in done.replaced_groups
-    if done.operation == _COMPACT:
+    if claim.change.appends and metadata.operation not in (_COMPACT, _LOG_COMPACT):
+        return group not in metadata.replaced_groups
+    if metadata.operation == _COMPACT:
         return now.layout.logs_tell_writer or claim.logs[group] == commit.time
-    return done.operation == _LOG_COMPACT and commit.time < claim.change.instant.time
+    return metadata.operation == _LOG_COMPACT and commit.time < claim.change.instant.time
 
 
 def _planned(claim: Claim, window: Window) -> Conflict | None:
@@ -146,10 +146,10 @@ def _lost_slice(claim: Claim, now: TableState) -> Conflict | None:
     if now.layout.logs_tell_writer:
         return None
     compactions = {instant.time for instant in now.timeline.pending if instant.action is Action.COMPACTION}
-    lost = _sorted(
+    lost_slices = _sorted(
         g for g, time in claim.logs.items() if time not in compactions and not now.timeline.is_committed(time)
     )
-    return Conflict("the compaction that its logs wait for was given up", None, lost) if lost else None
+    return Conflict("the compaction that its logs wait for was given up", None, lost_slices) if lost_slices else None
 
 
 def _changed_properties(window: Window) -> list[str]:

@@ -90,8 +90,10 @@ def check_creation(
 
 def never_committed(state: TableState) -> bool:
     """Return whether no commit of any kind was ever completed: all files are those of failed writes."""
-    done = (instant for instant in state.timeline if instant.is_completed and instant.action is not Action.ROLLBACK)
-    return next(done, None) is None and next(iter(state.archive.newest()), None) is None
+    completed = (
+        instant for instant in state.timeline if instant.is_completed and instant.action is not Action.ROLLBACK
+    )
+    return next(completed, None) is None and next(iter(state.archive.newest()), None) is None
 
 
 def is_left_behind(state: TableState, mark: Mapping[str, str]) -> bool:

@@ -60,12 +60,12 @@ def _overtaken(storage: Storage, inflight: str, path: str) -> PendingInstantErro
 def _taken_back(storage: Storage, inflight: str, path: str) -> PendingInstantError | None:
     """For a file that is gone: a rollback or restore deletes data files first, and the inflight file at the end."""
     names = [info.name for info in storage.list(inflight.rpartition("/")[0]).files]
-    by = next((name for name in names if _takes_back(name)), None)
-    if by is None:
+    rollback_name = next((name for name in names if _takes_back(name)), None)
+    if rollback_name is None:
         return None
     return PendingInstantError(
         f"File {path} of table {storage.base_path} cannot be finished",
-        found=f"it was deleted, and {by} is not complete",
+        found=f"it was deleted, and {rollback_name} is not complete",
         fix="nothing of its write is visible; run the write again",
     )
 

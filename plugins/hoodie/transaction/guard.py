@@ -166,7 +166,7 @@ def _below(base_path: str, path: str) -> bool:
 
 
 def _without_scheme(path: str) -> str:
-    scheme, separator, rest = path.partition(":/")
+    scheme, separator, location = path.partition(":/")
     if separator and scheme.isalnum():
-        return "/" + rest.lstrip("/")
+        return "/" + location.lstrip("/")
     return path.rstrip("/")

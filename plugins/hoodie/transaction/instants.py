@@ -24,13 +24,13 @@ def request(state: TableState, time: Time, action: Action, body: bytes = b"") ->
     and a plan made of `state` would hide their rows.
     """
     ensure_held()
-    made = _create(state, Instant(time, action, State.REQUESTED), body)
+    requested = _create(state, Instant(time, action, State.REQUESTED), body)
     try:
         ensure_held()
     except LockLostError:
-        state.storage.delete(state.layout.path(made))
+        state.storage.delete(state.layout.path(requested))
         raise
-    return made
+    return requested
 
 
 def start(state: TableState, instant: Instant, body: bytes = b"") -> Instant:
@@ -56,8 +56,8 @@ def complete(state: TableState, instant: Instant, body: bytes, clock: Clock, *, 
     """
     completion = new_time(state, clock, after=max(instant.time, after) if after is not None else instant.time)
     name = state.layout.completed_name(instant, completion)
-    done = Instant(instant.time, instant.action.completed_as, State.COMPLETED, completion, name)
-    path = state.layout.path(done)
+    completed = Instant(instant.time, instant.action.completed_as, State.COMPLETED, completion, name)
+    path = state.layout.path(completed)
     verify_held()
     try:
         state.storage.create(path, body)
@@ -67,8 +67,8 @@ def complete(state: TableState, instant: Instant, body: bytes, clock: Clock, *, 
             raise _not_done(state, instant, path, outcome, error) from error
     if not certainly_held():
         withdraw_if_overtaken(state.storage, state.layout.path(instant), path)
-    listeners.notify(done)
-    return done
+    listeners.notify(completed)
+    return completed
 
 
 def _create(state: TableState, instant: Instant, body: bytes) -> Instant:

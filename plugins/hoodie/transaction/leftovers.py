@@ -42,16 +42,16 @@ def delete_remains(state: TableState, marked: Sequence[Time]) -> None:
     for time in marked:
         if time not in pending:
             with after_completion(state.storage, time):
-                delete_data_files(state.storage, _lost(state, time, commits.get(time)))
+                delete_data_files(state.storage, _lost_attempts(state, time, commits.get(time)))
                 delete_markers(state.storage, time)
 
 
-def _lost(state: TableState, time: Time, commit: Instant | None) -> set[str]:
+def _lost_attempts(state: TableState, time: Time, commit: Instant | None) -> set[str]:
     if commit is None and state.timeline.is_committed(time):  # archived as complete
         return set()
     stats = state.commit_metadata(commit).stats if commit is not None else ()
-    kept = {path for stat in stats for path in stat.paths}
-    return {path for path in read_markers(state.storage, time) - kept if _is_own(state, path, time)}
+    committed_paths = {path for stat in stats for path in stat.paths}
+    return {path for path in read_markers(state.storage, time) - committed_paths if _is_own(state, path, time)}
 
 
 def _is_own(state: TableState, path: str, time: Time) -> bool:

@@ -74,15 +74,15 @@ class Optimistic:
     @contextmanager
     def completing(self, start: TableState, changes: Sequence[Change]) -> Iterator[TableState]:
         """Raises WriteConflictError, and what the changes raise about changes of others since the begin."""
-        seen = start
+        checked_state = start
         with suppress(MissingFileError):  # rewritten and cleaned since: the look under the lock is at all that was done
             now = load_state(self._storage, self._clock)
             _check(changes, Window(start, now))  # without the lock, as it may have to read keys
-            seen = now
+            checked_state = now
         with self._lock_again(f"complete {self._purpose}"):
             recover_properties(self._storage)
             state = load_state(self._storage, self._clock)
-            _check(changes, Window(seen, state))
+            _check(changes, Window(checked_state, state))
             if self._heartbeat is None or self._heartbeat.expired:
                 conflict = Conflict("its heartbeat had expired, so others may take it for dead")
                 raise conflict_error(state, changes[0].instant, conflict)

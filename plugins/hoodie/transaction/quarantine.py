@@ -44,8 +44,8 @@ def copy_aside(storage: Storage, path: str) -> str | None:
 def _named(path: str, ending: str) -> str:
     """The path with the ending; a name that would be too long for a file system loses its last characters."""
     folder, slash, name = path.rpartition("/")
-    kept = name.encode()[: _LONGEST - len(ending)].decode(errors="ignore")
-    return f"{folder}{slash}{kept}{ending}"
+    shortened = name.encode()[: _LONGEST - len(ending)].decode(errors="ignore")
+    return f"{folder}{slash}{shortened}{ending}"
 
 
 def move_aside(storage: Storage, path: str, why: str) -> str | None:

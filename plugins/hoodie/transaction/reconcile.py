@@ -17,11 +17,11 @@ _log = logging.getLogger(__name__)
 _THREADS = DELETE_PARALLELISM.default or 1
 
 
-def reconcile_markers(storage: Storage, time: Time, kept: Collection[str]) -> None:
-    """Delete the files that a marker of instant `time` notes and that are not among `kept`, the paths of its result."""
-    left = read_markers(storage, time) - set(kept)
-    check_of_instant(storage, left, time)
-    delete_data_files(storage, left)
+def reconcile_markers(storage: Storage, time: Time, committed_paths: Collection[str]) -> None:
+    """Delete the files that a marker of instant `time` notes and that its result, `committed_paths`, does not name."""
+    leftovers = read_markers(storage, time) - set(committed_paths)
+    check_of_instant(storage, leftovers, time)
+    delete_data_files(storage, leftovers)
 
 
 def delete_markers(storage: Storage, time: Time, threads: int = _THREADS) -> None:

@@ -54,7 +54,7 @@ def execute_restore(state: TableState, restore: Instant, plan: RestorePlan, cloc
     missing = [on_timeline[time] for time in plan.times if time in on_timeline and time not in rollbacks]
     planned = {undo_plan.instant: undo_plan for undo_plan in plan_rollbacks(state, missing)} if missing else {}
     instants.start(state, restore)
-    last, done = (
+    last, results = (
         max((rollback.time for rollback, _ in rollbacks.values()), default=restore.time),
         list[RollbackResult](),
     )
@@ -65,9 +65,9 @@ def execute_restore(state: TableState, restore: Instant, plan: RestorePlan, cloc
         if time in rollbacks:
             rollback, undo_plan = rollbacks[time]
             why = f"{planned_actions[time]} {time} came after savepoint {plan.savepoint}: restore {restore.time}"
-            done.append(take_back(state, rollback, undo_plan, clock, why))
+            results.append(take_back(state, rollback, undo_plan, clock, why))
             forget(state, undo_plan, rollback, plan_too=True)
-    result = RestoreResult(restore.time, int((clock.now() - start).total_seconds() * 1000), tuple(done))
+    result = RestoreResult(restore.time, int((clock.now() - start).total_seconds() * 1000), tuple(results))
     instants.complete(state, restore, encode_restore_result(result, state.storage.base_path), clock)
     later = [i for i in state.timeline.completed(Action.ROLLBACK) if i.time > (plan.savepoint or restore.time)]
     for rollback in later:
@@ -102,9 +102,9 @@ def _sweep_finished(state: TableState) -> list[RestorePlan]:
     if not pending:
         return []
     undone = {time for restore in restores for time in restored_instants(state.body(restore), state.where(restore))}
-    left = [rollback for rollback, plan in pending if plan.instant in undone]
-    _drop_all(left, state)
-    return [RestorePlan(None, ())] if left else []
+    leftovers = [rollback for rollback, plan in pending if plan.instant in undone]
+    _drop_all(leftovers, state)
+    return [RestorePlan(None, ())] if leftovers else []
 
 
 def _give_up(state: TableState, restore: Instant, error: Exception) -> None:

@@ -57,27 +57,27 @@ def plan_rollbacks(
     listing may be old. Log files of table version 6 do not carry the instant in their names: markers and commits identify them.
     Raises CorruptTableError when its commit is torn, UnsafeDeleteError when it names a file that holds rows of others.
     """
-    listed: dict[Time, set[str]] = {instant.time: set() for instant in undone}
+    paths_of: dict[Time, set[str]] = {instant.time: set() for instant in undone}
     for partition in StorageFiles(state.storage).all() if listing is None else listing:
         for file in partition.base_files:
-            if file.instant in listed:
-                listed[file.instant].add(file.path)
+            if file.instant in paths_of:
+                paths_of[file.instant].add(file.path)
         for log in partition.log_files:
-            if (state.layout.logs_tell_writer or log.is_cdc) and log.time in listed:
-                listed[log.time].add(log.path)
-    return [_plan(state, instant, listed[instant.time]) for instant in undone]
+            if (state.layout.logs_tell_writer or log.is_cdc) and log.time in paths_of:
+                paths_of[log.time].add(log.path)
+    return [_plan(state, instant, paths_of[instant.time]) for instant in undone]
 
 
-def _plan(state: TableState, undone: Instant, listed: Collection[str]) -> RollbackPlan:
+def _plan(state: TableState, undone: Instant, listed_paths: Collection[str]) -> RollbackPlan:
     noted = read_markers(state.storage, undone.time) | _committed(state, undone)
     shared = _shared(state, noted, undone.time)
     files: dict[str, list[str]] = {}
-    for path in sorted(noted.union(listed) - shared):
+    for path in sorted(noted.union(listed_paths) - shared):
         files.setdefault(path.rpartition("/")[0], []).append(path)
     if (
         state.layout.logs_tell_writer
     ):  # but not in logs from before an upgrade; a restore that has begun must come to its end
-        check_of_instant(state.storage, noted.union(listed), undone.time)
+        check_of_instant(state.storage, noted.union(listed_paths), undone.time)
     paths = {folder: tuple(paths) for folder, paths in files.items()}
     return RollbackPlan(undone.time, str(undone.action), paths, shared_logs(state.storage, shared))
 
@@ -163,8 +163,8 @@ def take_back(state: TableState, rollback: Instant, plan: RollbackPlan, clock: C
     )
     with audited(state.storage, clock, action, [AuditedFile(path) for path in sorted(allowed)]):
         instants.start(state, rollback)
-        for done in _completed(state, plan):
-            state.storage.delete(state.layout.path(done))
+        for completed in _completed(state, plan):
+            state.storage.delete(state.layout.path(completed))
         delete_data_files(state.storage, allowed)
     hidden = {}
     for logs in (*plan.shared, *shared_logs(state.storage, shared)):
@@ -215,8 +215,8 @@ def _delete_late(state: TableState, plan: RollbackPlan, rollback: Instant) -> No
 
 
 def _completed(state: TableState, plan: RollbackPlan) -> list[Instant]:
-    done = state.timeline.completed(Action(plan.action).completed_as)
-    return [instant for instant in done if instant.time == plan.instant]
+    completed = state.timeline.completed(Action(plan.action).completed_as)
+    return [instant for instant in completed if instant.time == plan.instant]
 
 
 def _pending_as(state: TableState, plan: RollbackPlan) -> list[Action]:
@@ -235,7 +235,7 @@ def rollback_failed_writes(
 
     Pending compactions and clusterings are plans that wait to be executed: they stay. Call it under the lock.
     """
-    done: list[RollbackPlan] = []
+    plans: list[RollbackPlan] = []
     finished: set[Time] = set()
     last: Time | None = None
     for rollback in (i for i in state.timeline.pending if i.action is Action.ROLLBACK):
@@ -247,15 +247,15 @@ def rollback_failed_writes(
             continue
         execute_rollback(state, rollback, plan, clock)
         finished.add(plan.instant)
-        done.append(plan)
+        plans.append(plan)
     for failed in failed_writes(state, living):
         if failed.time in finished:
             continue
         plan = plan_rollback(state, failed)
         last = new_time(state, clock, after=last)
         execute_rollback(state, request_rollback(state, last, plan), plan, clock)
-        done.append(plan)
-    return done
+        plans.append(plan)
+    return plans
 
 
 def roll_back_instant(state: TableState, failed: Instant, clock: Clock) -> None:

@@ -28,10 +28,10 @@ def with_history(state: TableState, change: Change, clock: Clock) -> Change:
 
     A column that the history does not know gets a new id.
     """
-    declared, given = change.metadata.schema, change.metadata.extra.get(LATEST_SCHEMA_KEY)
-    if declared is None or not (state.schemas or given):
+    declared, latest = change.metadata.schema, change.metadata.extra.get(LATEST_SCHEMA_KEY)
+    if declared is None or not (state.schemas or latest):
         return change
-    versions, current = _after(_known(state), declared, given, change)
+    versions, current = _after(_versions(state), declared, latest, change)
     text = history_text(versions)
     _persist(state, change, text, clock)
     extra = {
@@ -42,18 +42,18 @@ def with_history(state: TableState, change: Change, clock: Clock) -> Change:
     return replace(change, metadata=replace(change.metadata, extra=extra))
 
 
-def _known(state: TableState) -> tuple[InternalSchema, ...]:
+def _versions(state: TableState) -> tuple[InternalSchema, ...]:
     """The history; of a table that gets its first ids now, the columns that it has had since it began."""
     columns = None if state.schemas else table_schema(state)
     return state.schemas if columns is None else (first_schema(columns),)
 
 
 def _after(
-    versions: tuple[InternalSchema, ...], declared: str, given: str | None, change: Change
+    versions: tuple[InternalSchema, ...], declared: str, latest: str | None, change: Change
 ) -> tuple[tuple[InternalSchema, ...], InternalSchema]:
     """The history with the schema of the change, and that schema."""
-    if given is not None:
-        current = InternalSchema.parse(given)
+    if latest is not None:
+        current = InternalSchema.parse(latest)
         return (*versions, current), current
     time = change.instant.time
     then = schema_at(versions, time) or versions[0]
@@ -89,7 +89,7 @@ def _remove_old(state: TableState, own: Time) -> None:
     files = {info.path: time_of(info.name) for info in state.storage.list(FOLDER).files}
     committed = timeline.commit_times.intersection(files.values())
     before = [time for time in files.values() if timeline.start is not None and time < timeline.start]
-    kept = {*timeline.commit_times, *(instant.time for instant in timeline.pending), *sorted(before)[-1:]}
+    kept_times = {*timeline.commit_times, *(instant.time for instant in timeline.pending), *sorted(before)[-1:]}
     for path, time in files.items():
-        if time == own or (committed and time < max(committed) and time not in kept):
+        if time == own or (committed and time < max(committed) and time not in kept_times):
             state.storage.delete(path)

@@ -70,12 +70,12 @@ class Transaction:
     def resume(self, plan: Instant, attempts: Attempts) -> Instant:
         """Begin a pending plan, or begin it again: files of earlier `attempts` are deleted."""
         inflight = instants.start(self.state, plan)
-        left = set(attempts(self.state))
-        delete_data_files(self.state.storage, left)
+        leftovers = set(attempts(self.state))
+        delete_data_files(self.state.storage, leftovers)
         delete_markers(self.state.storage, plan.time)
-        if left:
+        if leftovers:
             recovered(
-                f"began {plan.action} {plan.time} again and removed {len(left)} files of a try that was cut short"
+                f"began {plan.action} {plan.time} again and removed {len(leftovers)} files of a try that was cut short"
             )
         self._attempts[plan.time] = attempts
         return inflight
@@ -108,24 +108,24 @@ class Transaction:
         storage = self.state.storage
         for change in changes:
             reconcile_markers(storage, change.instant.time, change.files)
-        whole = [change.whole() for change in changes]
-        with self._concurrency.completing(self.state, whole) as state:
-            whole = [with_history(state, change, self._clock) for change in whole]
+        complete_changes = [change.whole() for change in changes]
+        with self._concurrency.completing(self.state, complete_changes) as state:
+            complete_changes = [with_history(state, change, self._clock) for change in complete_changes]
             bodies = [
-                _encoded(state, change) for change in whole
+                _encoded(state, change) for change in complete_changes
             ]  # an upgrade may have changed the layout since the begin
             self._undoable = False
-            done, last = list[Change](), None
-            for change, body in zip(whole, bodies, strict=True):
+            completed_changes, last = list[Change](), None
+            for change, body in zip(complete_changes, bodies, strict=True):
                 completed = instants.complete(state, change.instant, body, self._clock, after=last)
-                done.append(replace(change, instant=completed))
+                completed_changes.append(replace(change, instant=completed))
                 last = completed.completion_time
         for change in changes:
             with after_completion(storage, change.instant.time):
                 self._reconcile(state, change)
                 self.close()
                 delete_markers(storage, change.instant.time, self._marking.delete_threads)
-        return done
+        return completed_changes
 
     def _reconcile(self, state: TableState, change: Change) -> None:
         time = change.instant.time

@@ -26,15 +26,17 @@ class Window:
     @cached_property
     def _archived(self) -> list[Instant]:
         """Those that were under way at the first look, and were completed and archived since: they had begun early enough."""
-        left = {i.time for i in self.now.timeline}
+        times_now = {i.time for i in self.now.timeline}
         vanished = [
-            i for i in self.start.timeline.pending if i.time not in left and i.action.completed_as in WRITE_ACTIONS
+            i for i in self.start.timeline.pending if i.time not in times_now and i.action.completed_as in WRITE_ACTIONS
         ]
-        known = self.now.archive.known([replace(i, action=i.action.completed_as) for i in vanished]) if vanished else ()
-        if not known:
+        archived_keys = (
+            self.now.archive.known([replace(i, action=i.action.completed_as) for i in vanished]) if vanished else ()
+        )
+        if not archived_keys:
             return []
-        archived = self.now.archive.instants(until=max(time for time, _ in known))
-        return [instant for instant in archived if instant.key in known]
+        archived = self.now.archive.instants(until=max(time for time, _ in archived_keys))
+        return [instant for instant in archived if instant.key in archived_keys]
 
     @cached_property
     def plans(self) -> tuple[Instant, ...]:

@@ -33,8 +33,10 @@ def with_foreign(
     logs = list(_unnamed(files, state, partitions))
     if not logs:
         return tuple(files)
-    listed = {commit.time: names for commit in state.timeline.commits if (names := _listed(state, commit))}
-    foreign = {log.path: frozenset(t for t, names in listed.items() if log.path not in names) for log in logs}
+    names_of_commit = {
+        commit.time: names for commit in state.timeline.commits if (names := _names_of_commit(state, commit))
+    }
+    foreign = {log.path: frozenset(t for t, names in names_of_commit.items() if log.path not in names) for log in logs}
 
     def tagged(log: LogFile) -> LogFile:
         return replace(log, foreign=foreign[log.path]) if log.path in foreign else log
@@ -73,7 +75,7 @@ def _unnamed(
                 yield log
 
 
-def _listed(state: TableState, commit: Instant) -> frozenset[str]:
+def _names_of_commit(state: TableState, commit: Instant) -> frozenset[str]:
     """Paths of the files that a commit wrote, and of the logs that its stats list beside them.
 
     Nothing for one that cannot be read: then every log may be its own.

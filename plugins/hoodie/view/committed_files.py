@@ -105,12 +105,12 @@ def written_partitions(state: TableState, instants: Sequence[Instant]) -> frozen
 
 def _load(state: TableState, instant: Instant, partitions: Collection[str] | None) -> Written:
     try:
-        known = _read(state, instant, partitions)
+        committed = _read(state, instant, partitions)
     except CorruptTableError as error:
         _log.warning("%s; whether its files are there is not known", error)
         return {}
-    memory.add(_key(state, instant), known)
-    return known.written
+    memory.add(_key(state, instant), committed)
+    return committed.written
 
 
 def _read(state: TableState, instant: Instant, partitions: Collection[str] | None) -> KnownFiles:

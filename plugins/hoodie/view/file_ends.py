@@ -20,7 +20,7 @@ _REMEMBERED = 100_000
 _TAIL = struct.Struct("<i4s")  # length of the footer, magic
 _MAGIC = (b"PAR1", b"PARE")
 
-_whole: set[tuple[str, str, int]] = set()  # base path, path and bytes of files that this process looked at
+_whole_files: set[tuple[str, str, int]] = set()  # base path, path and bytes of files that this process looked at
 
 
 def whole_files(storage: Storage, files: Collection[tuple[str, int, Time]]) -> frozenset[str]:
@@ -28,14 +28,16 @@ def whole_files(storage: Storage, files: Collection[tuple[str, int, Time]]) -> f
 
     Opens each once a process. A base file ends in the footer of Parquet, a log in a whole block, and it has one of the instant.
     """
-    if len(_whole) > _REMEMBERED:
-        _whole.clear()
-    new = [file for file in files if (storage.base_path, *file[:2]) not in _whole]
+    if len(_whole_files) > _REMEMBERED:
+        _whole_files.clear()
+    new = [file for file in files if (storage.base_path, *file[:2]) not in _whole_files]
     if new:
         with ThreadPoolExecutor(min(_READERS, len(new))) as pool:
             mapping = pool.map(lambda file: _ends_whole(storage, *file), new)
-            _whole.update((storage.base_path, *file[:2]) for file, whole in zip(new, mapping, strict=True) if whole)
-    return frozenset(path for path, size, _ in files if (storage.base_path, path, size) in _whole)
+            _whole_files.update(
+                (storage.base_path, *file[:2]) for file, is_whole in zip(new, mapping, strict=True) if is_whole
+            )
+    return frozenset(path for path, size, _ in files if (storage.base_path, path, size) in _whole_files)
 
 
 def _ends_whole(storage: Storage, path: str, size: int, time: Time) -> bool:

@@ -100,10 +100,10 @@ class StorageFiles:
         listed."""
         if partitions is not None:
             chosen = choice.partitions(partitions)
-            left = tuple(sorted(set(partitions).difference(chosen)))
-            return ChosenFiles(tuple(self.of(chosen)), left)
+            others = tuple(sorted(set(partitions).difference(chosen)))
+            return ChosenFiles(tuple(self.of(chosen)), others)
         left_out: list[str] = []
-        result = dict(_walk(self.storage, kept=partial(_kept, choice, left_out)))
+        result = dict(_walk(self.storage, choose=partial(_chosen_folders, choice, left_out)))
         chosen = choice.partitions(sorted(result))
         left_out.extend(set(result).difference(chosen))
         return ChosenFiles(tuple(parse_partition(path, result[path]) for path in chosen), tuple(sorted(left_out)))
@@ -114,10 +114,10 @@ def partitions_above(partition: str) -> list[str]:
     return list(accumulate(partition.split("/")[:-1], join))
 
 
-def _kept(choice: Choice, left_out: list[str], folders: Sequence[str]) -> list[str]:
-    kept = choice.folders(folders)
-    left_out.extend(set(folders).difference(kept))
-    return kept
+def _chosen_folders(choice: Choice, left_out: list[str], folders: Sequence[str]) -> list[str]:
+    chosen = choice.folders(folders)
+    left_out.extend(set(folders).difference(chosen))
+    return chosen
 
 
 def parse_partition(partition: str, files: Iterable[FileInfo]) -> PartitionFiles:
@@ -137,9 +137,9 @@ def parse_partition(partition: str, files: Iterable[FileInfo]) -> PartitionFiles
 
 
 def _walk(
-    storage: Storage, root: str = "", kept: Callable[[Sequence[str]], Sequence[str]] = tuple
+    storage: Storage, root: str = "", choose: Callable[[Sequence[str]], Sequence[str]] = tuple
 ) -> Iterator[tuple[str, Sequence[FileInfo]]]:
-    """The partitions with their files, level by level; `kept` are those of a level's folders that are looked into."""
+    """The partitions with their files, level by level; `choose` are those of a level's folders that are looked into."""
     level: Sequence[str] = [root]
     while level:
         below: list[str] = []
@@ -151,7 +151,7 @@ def _walk(
                 if not folder:
                     return
             below.extend(sub for sub in listing.folders if sub != ".hoodie")
-        level = kept(below)
+        level = choose(below)
 
 
 def _parallel(function: Callable[[T], R], items: Sequence[T]) -> list[R]:

@@ -149,13 +149,13 @@ def _without_compacted(blocks: list[LogBlock]) -> Iterator[LogBlock]:
     for block in blocks:
         result.setdefault(block.instant, []).append(block)
     into: dict[str, str] = {}
-    kept: list[str] = []
+    instants: list[str] = []
     for instant in reversed(result):
         times = result[instant][0].headers.get(Header.COMPACTED_BLOCK_TIMES)
         stands = into.get(instant, instant)
         if times is not None:
             into.update(dict.fromkeys(map(str.strip, times.split(",")), stands))
-        elif stands not in kept:
-            kept.append(stands)
-    for instant in reversed(kept):
+        elif stands not in instants:
+            instants.append(stands)
+    for instant in reversed(instants):
         yield from result[instant]

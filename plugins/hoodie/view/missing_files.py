@@ -63,11 +63,11 @@ def check_files(
     """
     absent = absent_files(state, slices, partitions, as_of)
     refuse_external(state, absent)
-    lost = [file for file in absent if state.storage.info(file.path) is None]
-    if lost:
-        raise _missing(state, lost, as_of)
-    seen = {file_slice.partition for file_slice in slices}
-    unseen = next((file for file in absent if file.partition not in seen), None)
+    missing = [file for file in absent if state.storage.info(file.path) is None]
+    if missing:
+        raise _missing(state, missing, as_of)
+    current_partitions = {file_slice.partition for file_slice in slices}
+    unseen = next((file for file in absent if file.partition not in current_partitions), None)
     if unseen is not None:
         raise MissingFileError(
             f"Partition {unseen.partition!r} of table {state.storage.base_path} is not found by listing",
@@ -141,13 +141,13 @@ def shorter(
     short: dict[str, tuple[ExpectedFile, int]] = {}
     for instant, written in commits:
         for partition in sizes.keys() & written.keys():
-            here = sizes[partition]
+            listed_sizes = sizes[partition]
             for name, size in written[partition].items():
-                if here.get(name, size) < size:
-                    short[join(partition, name)] = ExpectedFile(partition, name, instant, size), here[name]
+                if listed_sizes.get(name, size) < size:
+                    short[join(partition, name)] = ExpectedFile(partition, name, instant, size), listed_sizes[name]
     unsure = [(path, size, file.instant.time) for path, (file, size) in short.items() if not _is_exact(state, file)]
-    whole = whole_files(state.storage, unsure)
-    return [file for path, file in short.items() if path not in whole]
+    whole_paths = whole_files(state.storage, unsure)
+    return [file for path, file in short.items() if path not in whole_paths]
 
 
 def _is_exact(state: TableState, file: ExpectedFile) -> bool:
@@ -159,9 +159,9 @@ def _is_exact(state: TableState, file: ExpectedFile) -> bool:
 def check_sizes(state: TableState, short: Sequence[tuple[ExpectedFile, int]]) -> None:
     """Raises CorruptFileError for a file that is shorter than its commit says. `short` are such files with their bytes in a
     listing."""
-    for file, listed in short:
+    for file, listed_size in short:
         now = state.storage.info(file.path)  # the listing may be older than the write
-        size = listed if now is None else now.size
+        size = listed_size if now is None else now.size
         if size < file.size:
             more = f" (one of {len(short)} such files)" if len(short) > 1 else ""
             raise CorruptFileError(
@@ -223,11 +223,11 @@ def _absent(
     """Files that the slices lack: of each group the newest base file, and the logs of its slice."""
     present: defaultdict[str, _Present] = defaultdict(_Present)
     for file_slice in slices:
-        here = present[file_slice.partition]
-        here.names.update(log.info.name for log in file_slice.log_files)
+        files_here = present[file_slice.partition]
+        files_here.names.update(log.info.name for log in file_slice.log_files)
         if file_slice.base_file is not None:
-            here.names.add(file_slice.base_file.name)
-            here.begins[file_slice.file_id] = file_slice.base_file.instant
+            files_here.names.add(file_slice.base_file.name)
+            files_here.begins[file_slice.file_id] = file_slice.base_file.instant
     bases: dict[GroupId, ExpectedFile] = {}
     later: dict[GroupId, Time] = {}  # begin of the first slice after `as_of`
     logs: list[ExpectedFile] = []
@@ -235,9 +235,9 @@ def _absent(
     for instant, written in zip(commits, written_files(state, commits, partitions), strict=True):
         time = instant.time
         for partition in written if partitions is None else [name for name in partitions if name in written]:
-            here = present[partition]
+            files_here = present[partition]
             for name, size in written[partition].items():
-                if name in here.names or size == LISTED:
+                if name in files_here.names or size == LISTED:
                     continue
                 file_id, is_log = _file_id(name), name.startswith(".")
                 if as_of is not None and time > as_of:
@@ -245,9 +245,9 @@ def _absent(
                         later.setdefault(GroupId(partition, file_id), time)
                 elif is_log:
                     logs.append(ExpectedFile(partition, name, instant))
-                elif here.begins.get(file_id, BEGINNING) <= time:
+                elif files_here.begins.get(file_id, BEGINNING) <= time:
                     bases[GroupId(partition, file_id)] = ExpectedFile(partition, name, instant)
-                    here.begins[file_id] = time
+                    files_here.begins[file_id] = time
     of_slices: dict[str, ExpectedFile] = {}  # path -> a log that comes after the newest base file of its group
     for log in logs:
         begin = present[log.partition].begins.get(log.group.file_id, BEGINNING)
@@ -271,9 +271,9 @@ def log_place(state: TableState, log: ExpectedFile) -> Time:
     return parsed.time if parsed is not None else log.instant.time
 
 
-def _missing(state: TableState, lost: list[ExpectedFile], as_of: Time | None) -> MissingFileError | TimeTravelError:
-    first = lost[0]
-    more = f" (and {len(lost) - 1} other files)" if len(lost) > 1 else ""
+def _missing(state: TableState, missing: list[ExpectedFile], as_of: Time | None) -> MissingFileError | TimeTravelError:
+    first = missing[0]
+    more = f" (and {len(missing) - 1} other files)" if len(missing) > 1 else ""
     clean = _cleaned_by(state, first) if as_of is not None else None
     if clean is not None:
         return TimeTravelError(

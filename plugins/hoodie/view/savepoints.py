@@ -26,12 +26,12 @@ def savepoint_of(state: TableState, instant: Instant) -> Savepoint | None:
 
 def savepoint_named(state: TableState, instant: Time) -> Instant:
     """The savepoint of a commit. Raises NoSavepointError, naming those that are there."""
-    known = state.timeline.completed(Action.SAVEPOINT)
-    match = next((savepoint for savepoint in known if savepoint.time == instant), None)
+    savepoints = state.timeline.completed(Action.SAVEPOINT)
+    match = next((savepoint for savepoint in savepoints if savepoint.time == instant), None)
     if match is None:
         raise NoSavepointError(
             f"Table {state.storage.base_path} has no savepoint {instant}",
-            found=f"its savepoints are {', '.join(savepoint.time for savepoint in known) or '(none)'}",
+            found=f"its savepoints are {', '.join(savepoint.time for savepoint in savepoints) or '(none)'}",
             fix="name one that `hudi-services savepoint list` shows",
         )
     return match

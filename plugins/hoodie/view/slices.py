@@ -111,9 +111,9 @@ def _by_completion_time(
     for log in logs:
         if not timeline.is_committed(log.time):
             continue
-        done = timeline.completion_times.get(log.time) or archived.get(log.time) or log.time
+        completion = timeline.completion_times.get(log.time) or archived.get(log.time) or log.time
         for number in range(len(placed) - 1, -1, -1):
-            if placed[number].base_instant <= done:
+            if placed[number].base_instant <= completion:
                 placed[number] = _with_logs(placed[number], (log,))
                 break
         else:

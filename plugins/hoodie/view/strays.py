@@ -71,7 +71,7 @@ def _of_timeline(
     logs: list[LogFile] = []
     for commit, written in zip(commits, written_files(state, commits, partitions), strict=True):
         unnamed = _unnamed(by_time[commit.time], written)
-        for file in _unnamed(unnamed, _whole(state, commit)) if unnamed else ():
+        for file in _unnamed(unnamed, _written_by(state, commit)) if unnamed else ():
             if isinstance(file, BaseFile):
                 yield file
             else:
@@ -87,7 +87,7 @@ def _unnamed(files: Iterable[_File], written: Written | None) -> list[_File]:
     return [file for file in files if file.info.name not in written.get(file.partition, ())]
 
 
-def _whole(state: TableState, commit: Instant) -> Written | None:
+def _written_by(state: TableState, commit: Instant) -> Written | None:
     """All files that a commit names; None where its body cannot be read, or names no file at all: then it says nothing of those
     that are there."""
     (written,) = written_files(state, [commit])

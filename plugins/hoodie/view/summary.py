@@ -12,12 +12,12 @@ def shown_table(access: TableAccess) -> Shown:
     """The table as it is now: two storage calls, and one for its columns. Raises nothing."""
     path = access.storage.base_path
     try:
-        return _shown(path, access.state())
+        return _summary_of(path, access.state())
     except Exception as error:  # noqa: BLE001 - any error of a storage
         return Shown(f"HoodieTable({path!r}, cannot be read: {type(error).__name__})", [("why", error)])
 
 
-def _shown(path: str, state: TableState) -> Shown:
+def _summary_of(path: str, state: TableState) -> Shown:
     properties, timeline = state.properties, state.timeline
     line = f"HoodieTable({path!r}, {properties.table_type} v{properties.version}, {counted(len(timeline.commits), 'commit')})"
     last = timeline.last_commit

@@ -45,14 +45,14 @@ def alter_table(access: TableAccess, changes: Sequence[SchemaChange], options: O
         )
     alter = _Alter(access, tuple(changes), options)
     alter.planned(access.state())  # refuse before taking the lock
-    done = attempts(access, options, alter.attempt, readable_again=True)
+    result = attempts(access, options, alter.attempt, readable_again=True)
     if any(isinstance(change, DropColumn | RenameColumn) for change in changes):
         _log.warning(
             "Columns of table %s are found by ids from now on: engines that find them by name (all but Hudi with "
             "hoodie.schema.on.read.enable=true) see nulls, or what was dropped, in rows that were written before",
             access.storage.base_path,
         )
-    return done
+    return result
 
 
 @dataclass(frozen=True)
@@ -91,8 +91,8 @@ class _Alter:
                 SCHEMA_KEY: arrow_to_avro(arrow_columns(schema), properties.name),
                 LATEST_SCHEMA_KEY: replace(schema, version=int(instant.time)).text(),
             }
-            (done,) = tx.commit(Change(instant, CommitMetadata(ALTER_SCHEMA, (), extra)))
-            return WriteResult(done.instant, done.metadata)
+            (change,) = tx.commit(Change(instant, CommitMetadata(ALTER_SCHEMA, (), extra)))
+            return WriteResult(change.instant, change.metadata)
 
 
 def _fixed(properties: TableProperties) -> dict[str, str]:

@@ -92,20 +92,20 @@ def assign(
             small.setdefault(slices[number].partition, []).append(number)
     for partition in sorted(inserts):
         shares: list[tuple[int, int]] = []  # task, rows
-        left = inserts[partition]
+        rows_left = inserts[partition]
         candidates = small.get(partition, [])
         for number in candidates if log_name is None else candidates[: options.small_files]:
             room = (options.max_file_bytes - slices[number].size) // record_bytes
-            if left > 0 and room > 0:
-                share = min(room, left)
+            if rows_left > 0 and room > 0:
+                share = min(room, rows_left)
                 shares.append((task_for(number), share))
-                left -= share
-        while left > 0:
-            new_files = -(-left // rows_per_file)
-            share = -(-left // new_files)
+                rows_left -= share
+        while rows_left > 0:
+            new_files = -(-rows_left // rows_per_file)
+            share = -(-rows_left // new_files)
             shares.append((len(tasks), share))
             tasks.append(FileTask(partition, new_file_id(), None))
-            left -= share
+            rows_left -= share
         routes[partition] = _route(shares)
         rows.update(dict(shares))
     if log_name is not None:

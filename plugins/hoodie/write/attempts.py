@@ -24,12 +24,12 @@ def attempts(access: TableAccess, options: Options, attempt: Callable[[], R], *,
 
     Raises what it raises, WriteConflictError when it lost too often, or when its rows are not `readable_again`.
     """
-    left = options[CONFLICT_RETRIES]
+    retries_left = options[CONFLICT_RETRIES]
     while True:
         try:
             return attempt()
         except WriteConflictError as error:
-            if not (left and error.retryable):
+            if not (retries_left and error.retryable):
                 raise
             if not readable_again:
                 raise WriteConflictError(
@@ -37,7 +37,7 @@ def attempts(access: TableAccess, options: Options, attempt: Callable[[], R], *,
                     found=error.found,
                     fix=f"{error.fix}; not by itself here, as its rows can be read only once",
                 ) from error
-            left -= 1
-            _log.warning("Planned again on the current table, up to %d more times: %s", left, error)
+            retries_left -= 1
+            _log.warning("Planned again on the current table, up to %d more times: %s", retries_left, error)
             if isinstance(error, EarlyConflictError):
                 wait_for_others(access.storage, access.clock, ConcurrencyOptions.of(options), Locking.of(options))

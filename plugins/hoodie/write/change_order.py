@@ -49,9 +49,9 @@ def last_changes(
     winner = np.empty(int(keys.max()) + 1, dtype=np.int64)
     winner[sorted_keys[last]] = sorted_[last]
     _check_returns(duplicates, deletes, winner[keys], ordering)
-    kept = ~several
-    kept[places[sorted_[last]]] = True
-    return rows.filter(pa.array(kept))
+    keep = ~several
+    keep[places[sorted_[last]]] = True
+    return rows.filter(pa.array(keep))
 
 
 def _ranks(rows: pa.Table, order: Sequence[str]) -> _Ranks:
@@ -77,13 +77,13 @@ def _check_ties(rows: pa.Table, sorted_: npt.NDArray[np.int64], last: npt.NDArra
     if not len(later):
         return
     names = [name for name in rows.schema.names if not name.startswith("@") and name not in META_COLUMNS]
-    one, other = (rows.take(pa.array(sorted_[at])) for at in (later, later - 1))
-    both = one[DELETION].to_numpy() & other[DELETION].to_numpy()
-    same = one[DELETION].to_numpy() == other[DELETION].to_numpy()
-    same &= same_rows(one.select(names), other.select(names))
+    later_rows, earlier_rows = (rows.take(pa.array(sorted_[at])) for at in (later, later - 1))
+    both = later_rows[DELETION].to_numpy() & earlier_rows[DELETION].to_numpy()
+    same = later_rows[DELETION].to_numpy() == earlier_rows[DELETION].to_numpy()
+    same &= same_rows(later_rows.select(names), earlier_rows.select(names))
     bad = np.flatnonzero(~(both | same))
     if len(bad):
-        raise _undecided(one, int(bad[0]), "several changes with the same place in the order")
+        raise _undecided(later_rows, int(bad[0]), "several changes with the same place in the order")
 
 
 def _check_returns(

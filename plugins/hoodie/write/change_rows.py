@@ -87,7 +87,7 @@ class ChangeRows:
         deleted = self._image(changes.filter(deletes), BEFORE)
         stays = changes.filter(pc.invert(deletes))
         after = self._image(stays, AFTER)
-        return pa.concat_tables([deleted, *self._left(stays, after), after])
+        return pa.concat_tables([deleted, *self._deletes_of_moved(stays, after), after])
 
     def last(self, keyed: pa.Table, *more: str) -> pa.Table:
         """Return the last change of each key, with `more` of the columns.
@@ -96,8 +96,8 @@ class ChangeRows:
         """
         refuse_colliding(self.keys, keyed, self.identity)
         order = [name for name in keyed.schema.names if name.startswith(ORDER)]
-        kept = last_changes(keyed, self.identity, order, self.ordering, deletes_first=self.deletes_first)
-        return kept.select([*self.schema.names, *more])
+        last_rows = last_changes(keyed, self.identity, order, self.ordering, deletes_first=self.deletes_first)
+        return last_rows.select([*self.schema.names, *more])
 
     def _deletes(self, changes: pa.Table) -> pa.ChunkedArray:
         ops = changes[self.op].cast(pa.string())
@@ -135,7 +135,7 @@ class ChangeRows:
         rows = conform(pa.table(columns), self.data) if columns else self.data.empty_table()
         return self._with_keys(rows, pa.chunked_array([pa.repeat(name == BEFORE, len(image))]), changes)
 
-    def _left(self, changes: pa.Table, after: pa.Table) -> Iterable[pa.Table]:
+    def _deletes_of_moved(self, changes: pa.Table, after: pa.Table) -> Iterable[pa.Table]:
         """Deletes of the rows that updates leave, as their keys are others afterwards."""
         has = pc.is_valid(changes[BEFORE])
         if not pc.any(has).as_py():

@@ -76,9 +76,9 @@ def drop_partitions(
     def choose(state: TableState) -> _Chosen:
         return Replaced.of(state, None) if checked is None else _named(state, checked, must_exist=must_exist), extra
 
-    done = _dropped(_Drop(access, DROP if names is not None else EMPTY, choose, options))
-    assert done is not None, "it was asked for by name"
-    return done
+    result = _dropped(_Drop(access, DROP if names is not None else EMPTY, choose, options))
+    assert result is not None, "it was asked for by name"
+    return result
 
 
 def drop_chosen(
@@ -137,28 +137,28 @@ class _Drop:
             chosen = self.choose(tx.state)
             if chosen is None:
                 return None
-            replaced, given = chosen
+            replaced, metadata_given = chosen
             refuse_waiting(tx.state, self.operation, replaced)
             instant = open_replacing(tx, self.operation)
-            extra = {**given, SCHEMA_KEY: arrow_to_avro(schema, tx.state.properties.name)}
+            extra = {**metadata_given, SCHEMA_KEY: arrow_to_avro(schema, tx.state.properties.name)}
             metadata = CommitMetadata(self.operation.name.upper(), (), extra, replaced.groups)
-            (done,) = tx.commit(Change(instant, metadata, touched=replaced.file_groups, overwrites=replaced))
-            return WriteResult(done.instant, done.metadata)
+            (change,) = tx.commit(Change(instant, metadata, touched=replaced.file_groups, overwrites=replaced))
+            return WriteResult(change.instant, change.metadata)
 
 
 def _named(state: TableState, names: Sequence[str], *, must_exist: bool) -> Replaced:
-    known = state.files.partitions()
-    check_uncut(names, known)
-    result = {name: _matching(state, name, known) for name in names}
+    partitions_now = state.files.partitions()
+    check_uncut(names, partitions_now)
+    result = {name: _matching(state, name, partitions_now) for name in names}
     replaced = Replaced.of(state, sorted(set().union(*result.values())))
     # A partition whose folder has lost its metafile is not among those that are known.
-    existing = {name: ids for name, ids in replaced.groups.items() if ids or name in known}
+    existing = {name: ids for name, ids in replaced.groups.items() if ids or name in partitions_now}
     idle = [name for name, partitions in result.items() if existing.keys().isdisjoint(partitions)]
     if idle and must_exist:
-        more = " …" if len(known) > _MOST_NAMED else ""
+        more = " …" if len(partitions_now) > _MOST_NAMED else ""
         raise ArgumentError(
             f"Table {state.storage.base_path} has no partition {', '.join(idle)}",
-            found=f"{counted(len(known), 'partition')}: {', '.join(known[:_MOST_NAMED])}{more}",
+            found=f"{counted(len(partitions_now), 'partition')}: {', '.join(partitions_now[:_MOST_NAMED])}{more}",
             fix="give paths as `hudi-services show partitions` lists them; nothing was dropped",
         )
     if idle:

@@ -123,7 +123,7 @@ class WriteHooks:
 
 def execute_write(
     access: TableAccess,
-    given: WriteInput,
+    write_rows: WriteInput,
     operation: Operation,
     options: Options,
     extra: Mapping[str, str],
@@ -138,12 +138,12 @@ def execute_write(
     check_argument("hooks", hooks, "hoodie.write.execute.WriteHooks", WriteHooks)
     check_extra(extra)
     plan = retried_when_missing(plan_write)(
-        access.state(), given.schema, operation, options, given.deletions
+        access.state(), write_rows.schema, operation, options, write_rows.deletions
     )  # refuse before taking the lock
-    write = _Write(access, given, operation, options, extra, hooks, ConcurrencyOptions.of(plan.options))
+    write = _Write(access, write_rows, operation, options, extra, hooks, ConcurrencyOptions.of(plan.options))
     locking, marking = Locking.of(plan.options), MarkerOptions.of(plan.options)
     once = partial(write.attempt, locking, marking)
-    return attempts(access, plan.options, once, readable_again=_readable_again(given.rows))
+    return attempts(access, plan.options, once, readable_again=_readable_again(write_rows.rows))
 
 
 def check_extra(extra: object) -> None:
@@ -205,9 +205,9 @@ class _Write:
                 if look:
                     refuse_same_keys(tx.state, meanwhile, instant, written, context)
 
-            (done,) = tx.commit(Change(instant, metadata, more, written.touched, meets, replaced, plan.non_blocking))
+            (change,) = tx.commit(Change(instant, metadata, more, written.touched, meets, replaced, plan.non_blocking))
             return WriteResult(
-                done.instant, done.metadata, rows_combined=written.rows_combined, rows_known=written.rows_known
+                change.instant, change.metadata, rows_combined=written.rows_combined, rows_known=written.rows_known
             )
 
     @staticmethod

@@ -96,13 +96,13 @@ def write_input(
         return
     engine = access.engine
 
-    def held(table: pa.Table) -> WriteInput:
+    def in_memory(table: pa.Table) -> WriteInput:
         _check_index(rows, table.schema)
         tasks = input_tasks(operation, options, table.nbytes, engine.parallelism)
         return WriteInput(arrow_splits(table, tasks), table.schema, deletions)
 
     if isinstance(rows, pa.Table) and schema is None:
-        yield held(rows)
+        yield in_memory(rows)
         return
     with _reader(rows, schema) as reader:
         batches, first = _read(rows, reader), list[pa.RecordBatch]()
@@ -113,7 +113,7 @@ def write_input(
             if size >= _HELD_BYTES and engine.in_process:
                 break
         else:
-            yield held(pa.Table.from_batches(first, reader.schema))
+            yield in_memory(pa.Table.from_batches(first, reader.schema))
             return
         _check_index(rows, reader.schema)
         plan = plan_write(access.state(), reader.schema, operation, options, deletions)

@@ -34,12 +34,12 @@ def refuse_same_keys(
     if inserted is None:
         return
     winner, group = inserted
-    lost = conflict_error(state, instant, Conflict("the other has inserted one of its keys", winner, (group,)))
+    error = conflict_error(state, instant, Conflict("the other has inserted one of its keys", winner, (group,)))
     if context.looks_up:
-        raise lost
+        raise error
     raise DuplicateKeyError(
-        lost.what,
-        found=lost.found,
+        error.what,
+        found=error.found,
         fix="nothing of this write is left; run it as an upsert, or set "
         f"{CHECK_NEW_KEYS.name}=false where a key may be there twice",
     )
@@ -65,5 +65,5 @@ def _to_compacted(since: Window, stats: Sequence[WriteStat]) -> list[WriteStat]:
     """The log files in groups whose rows a service has rewritten. A key whose row a log had deleted was found in the base file
     before; after the compaction it is gone, and the next writer of the key adds it to another group."""
     metadata = [since.now.commit_metadata(commit) for commit in since.commits]
-    groups = {stat.group for done in metadata if done.moves_rows for stat in done.stats}
+    groups = {stat.group for body in metadata if body.moves_rows for stat in body.stats}
     return [stat for stat in stats if stat.log is not None and stat.group in groups]

@@ -30,9 +30,9 @@ class Replaced:
     def of(state: TableState, partitions: Sequence[str] | None) -> Replaced:
         """The groups of these partitions; None: of the whole table. Raises CorruptTableError."""
         view = TableView(state, partitions)
-        lost = (file.group for file in absent_files(state, view.slices, partitions))
+        missing_groups = (file.group for file in absent_files(state, view.slices, partitions))
         result: dict[str, set[str]] = {file_group.partition: set() for file_group in view.files}
-        for group in (*(file_slice.group for file_slice in view.slices), *lost):
+        for group in (*(file_slice.group for file_slice in view.slices), *missing_groups):
             result.setdefault(group.partition, set()).add(group.file_id)
         return Replaced({name: tuple(sorted(ids)) for name, ids in sorted(result.items())}, partitions is None)
 

@@ -76,8 +76,8 @@ class Placement:
                 yield self.state.commit_metadata(instant)
 
     def _log_name(self, file_slice: FileSlice) -> LogFileName:
-        waiting = self.busy.compacting.get(file_slice.group)
-        return self.state.layout.next_log(file_slice, self.instant, waiting.time if waiting is not None else None)
+        compaction = self.busy.compacting.get(file_slice.group)
+        return self.state.layout.next_log(file_slice, self.instant, compaction.time if compaction is not None else None)
 
     def _refuse_clustered(self, touched: Iterable[FileSlice]) -> None:
         for file_slice in touched:
@@ -93,6 +93,6 @@ class Placement:
 
 def new_file_id() -> str:
     """A fresh file id, `<uuid>-0`, that cannot be taken for one of a bucket."""
-    while bucket_of(made := f"{uuid.uuid4()}-0") is not None:
+    while bucket_of(file_id := f"{uuid.uuid4()}-0") is not None:
         pass
-    return made
+    return file_id

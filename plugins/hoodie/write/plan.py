@@ -271,9 +271,9 @@ def _check_index(plan: WritePlan) -> None:
             fix=f"use {INDEX_TYPE.name}=SIMPLE",
         )
     paths = plan.paths
-    whole = paths.fields == tuple(top_level(paths.fields)) and not paths.timestamp_fields
+    top_level_only = paths.fields == tuple(top_level(paths.fields)) and not paths.timestamp_fields
     moves = BLOOM_MOVES if plan.options[INDEX_TYPE] == GLOBAL_BLOOM else SIMPLE_MOVES
-    if not plan.moves_keys and not whole:
+    if not plan.moves_keys and not top_level_only:
         raise ConfigError(
             f"Option {moves.name}=false is not for table {plan.properties.name!r}",
             found="partitions made of parts of values: a row that stays in another partition than its own would hold a value of "
@@ -315,10 +315,10 @@ def _check_key_types(fields: Sequence[str], before: pa.Schema, after: pa.Schema,
     """Values must be the same text in keys and paths `after` they were cast: otherwise a stored row would not be found by its
     key again, or a deletion find another row than the one it names ("01" is not 1)."""
     for name in fields:
-        given, cast = find_field(before, name), find_field(after, name)
-        if given is None or cast is None or keeps_text(given.type, cast.type):
+        incoming, cast = find_field(before, name), find_field(after, name)
+        if incoming is None or cast is None or keeps_text(incoming.type, cast.type):
             continue
-        required, other = (cast, given) if deletes else (given, cast)
+        required, other = (cast, incoming) if deletes else (incoming, cast)
         raise SchemaConflictError(
             f"Column {name!r}, which the table's keys or partitions are made of, cannot change its type",
             found=f"{other.type}, where the table has {required.type}: their values make other keys",

@@ -94,22 +94,22 @@ class HiveLock:
         """The lock with its holder and age; None when it is free. Raises StorageError when no metastore answers."""
         metastore = _Metastore(self)
         try:
-            held = _holder(metastore.locks())
+            holder = _holder(metastore.locks())
         finally:
             metastore.close()
-        if held is None:
+        if holder is None:
             return None
-        age = round(clock.now().timestamp() - held.acquiredat / 1000, 3) if held.acquiredat else None
-        return FoundLock(str(self.table), HIVE, str(held.lockid).encode(), None, _owner_text(held), age, None, None)
+        age = round(clock.now().timestamp() - holder.acquiredat / 1000, 3) if holder.acquiredat else None
+        return FoundLock(str(self.table), HIVE, str(holder.lockid).encode(), None, _owner_text(holder), age, None, None)
 
     def remove(self, lock: FoundLock) -> bool:
         """Take the lock from its holder. False when it has another holder now, or is free."""
         metastore = _Metastore(self)
         try:
-            held = _holder(metastore.locks())
-            if held is None or str(held.lockid).encode() != lock.content:
+            holder = _holder(metastore.locks())
+            if holder is None or str(holder.lockid).encode() != lock.content:
                 return False
-            metastore.unlock(held.lockid)
+            metastore.unlock(holder.lockid)
         finally:
             metastore.close()
         return True
@@ -125,11 +125,11 @@ class HiveLock:
             )
 
     def _held_error(self, request: _Request, waited: float) -> LockHeldError:
-        held = _holder(request.metastore.locks())
+        holder = _holder(request.metastore.locks())
         return held_by_another(
             self.base_path,
             waited,
-            f"table {self.table} in the Hive metastore, held by {_owner_text(held) if held is not None else 'nobody by now'}",
+            f"table {self.table} in the Hive metastore, held by {_owner_text(holder) if holder is not None else 'nobody by now'}",
             f": a dead one's lock runs out after {_TIMEOUT}; if it is certainly gone, `hudi-services unlock` is quicker",
         )
 

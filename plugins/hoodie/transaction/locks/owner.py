@@ -14,7 +14,7 @@ from typing import Self
 
 _TOKEN = re.compile(r"[0-9A-Za-z-]{1,64}")  # it becomes part of a file name
 
-_held: set[str] = set()  # tokens of the locks that this process holds now
+_own_tokens: set[str] = set()  # tokens of the locks that this process holds now
 
 
 @dataclass(frozen=True)
@@ -54,15 +54,15 @@ class LockOwner:
         return owner
 
     def hold(self) -> None:
-        _held.add(self.token)
+        _own_tokens.add(self.token)
 
     def release(self) -> None:
-        _held.discard(self.token)
+        _own_tokens.discard(self.token)
 
     @property
     def is_held_here(self) -> bool:
         """Return whether this process holds the lock."""
-        return self.token in _held
+        return self.token in _own_tokens
 
     def is_dead(self) -> bool:
         """Return whether the owner has certainly ended. An unknown one (another machine or container) is not dead."""
@@ -73,13 +73,13 @@ class LockOwner:
         if self.namespace != _namespace():
             return False
         if self.pid == os.getpid() and self.started == _started_here(self.pid):
-            return self.token not in _held
+            return self.token not in _own_tokens
         return not _exists(self.pid) or _started(self.pid) not in ("", self.started)
 
     def is_seen(self) -> bool:
         """Return whether the owner certainly runs: a process that this one can see."""
-        here = (socket.gethostname(), _boot_id(), _namespace())
-        if (self.host, self.boot, self.namespace) != here or "" in (self.boot, self.started):
+        own_machine = (socket.gethostname(), _boot_id(), _namespace())
+        if (self.host, self.boot, self.namespace) != own_machine or "" in (self.boot, self.started):
             return False
         return _exists(self.pid) and _started(self.pid) == self.started
 

@@ -38,8 +38,10 @@ class InProcessLock:
     def _held_error(self, waited: float) -> LockHeldError:
         holder = _holders.get(self._table)
         age = f"{self.clock.now().timestamp() - holder.since:.0f} s old" if holder else "released just now"
-        by = f"{holder.purpose} in thread {holder.thread}" if holder else "nobody"
-        return held_by_another(self.storage.base_path, waited, f"a lock of this process, {age}, held by {by}", "")
+        holder_text = f"{holder.purpose} in thread {holder.thread}" if holder else "nobody"
+        return held_by_another(
+            self.storage.base_path, waited, f"a lock of this process, {age}, held by {holder_text}", ""
+        )
 
 
 @dataclass(frozen=True, eq=False)

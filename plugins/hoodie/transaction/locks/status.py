@@ -15,7 +15,7 @@ from hoodie.transaction.locks.owner import LockOwner
 
 SERVICE_LOCKS = ".hoodie/.locks"
 PLAN = "plan"
-_SHOWN = 200  # characters of a lock file
+_MOST_SHOWN = 200  # characters of a lock file
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def _of_file(storage: Storage, clock: Clock, path: str) -> FoundLock | None:
         return None
     kind, owner = FILE_SYSTEM if path == LOCK else PLAN, LockOwner.parse(content)
     return FoundLock(
-        path, kind, content, owner, one_line(content, _SHOWN), _age(storage, clock, path), None, _alive(owner)
+        path, kind, content, owner, one_line(content, _MOST_SHOWN), _age(storage, clock, path), None, _alive(owner)
     )
 
 
@@ -83,12 +83,12 @@ def _lease(storage: Storage, clock: Clock) -> FoundLock | None:
     try:
         lease = LeaseFile.parse(content, TABLE_LOCK)
     except CorruptTableError:
-        return FoundLock(TABLE_LOCK, STORAGE, content, None, one_line(content, _SHOWN), age, None, None)
+        return FoundLock(TABLE_LOCK, STORAGE, content, None, one_line(content, _MOST_SHOWN), age, None, None)
     if lease.expired:
         return None
-    owner, left = lease.process(), lease.valid_until / 1000 - clock.now().timestamp()
+    owner, seconds_left = lease.process(), lease.valid_until / 1000 - clock.now().timestamp()
     alive = False if lease.is_free(clock) else _alive(owner)
-    return FoundLock(TABLE_LOCK, STORAGE, content, owner, lease.owner_text(), age, round(left, 3), alive)
+    return FoundLock(TABLE_LOCK, STORAGE, content, owner, lease.owner_text(), age, round(seconds_left, 3), alive)
 
 
 def _alive(owner: LockOwner | None) -> bool | None:

@@ -29,7 +29,7 @@ def table_lock(storage: Storage, clock: Clock, purpose: str, locking: Locking) -
     Waits for another owner as `locking` says, then raises LockHeldError that shows the owner and the lock's age. Raises
     ConfigError when the provider cannot lock this table, or another writer uses another one.
     """
-    with _held(_provider(storage, clock, locking), clock, purpose, locking) as lock:
+    with _holding(_provider(storage, clock, locking), clock, purpose, locking) as lock:
         _refuse_other_provider(storage, clock, locking)
         with holding(lock):
             yield
@@ -47,12 +47,12 @@ def service_lock(storage: Storage, clock: Clock, name: str, locking: Locking) ->
     Hudi has no such lock: with any provider for the table, this lock is a file.
     """
     provider = FileLock(storage, clock, service_lock_path(name))
-    with _held(provider, clock, name, locking):
+    with _holding(provider, clock, name, locking):
         yield
 
 
 @contextmanager
-def _held(provider: LockProvider, clock: Clock, purpose: str, locking: Locking) -> Iterator[HeldLock]:
+def _holding(provider: LockProvider, clock: Clock, purpose: str, locking: Locking) -> Iterator[HeldLock]:
     lock = provider.acquire(purpose, Patience(clock, locking.wait_ms, locking.retry_ms))
     try:
         yield lock

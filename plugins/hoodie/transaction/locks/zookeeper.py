@@ -29,7 +29,7 @@ _log = logging.getLogger(__name__)
 IMPLICIT_KEY = "lock_key"
 _SEED = -625288518  # seed of Hudi's hashes
 _NODE = "-lock-"  # before the number of a node in the queue
-_SHOWN = 200  # characters of what a node holds
+_MOST_SHOWN = 200  # characters of what a node holds
 _CERTAIN = 0.1  # the share of the session's time that was asked for: the server may have granted less
 
 
@@ -102,7 +102,7 @@ class ZooKeeperLock:
             return None
         _, content, stat = first
         age = round(clock.now().timestamp() - stat.ctime / 1000, 3)
-        owner = one_line(content, _SHOWN)
+        owner = one_line(content, _MOST_SHOWN)
         return FoundLock(self.ensemble.node, self.ensemble.provider, content, None, owner, age, None, None)
 
     def remove(self, lock: FoundLock) -> bool:

@@ -43,8 +43,10 @@ class BulkInsert:
 
     def __call__(self, number: int, batches: Iterator[pa.RecordBatch]) -> list[WriteStat]:
         keyed = keyed_rows(self.context, number, batches, _CHUNK_BYTES)
-        kept = (rows.filter(pc.invert(rows[DELETE])) if pc.any(rows[DELETE]).as_py() else rows for rows in keyed)
-        return list(self._files(number, kept, 0))
+        without_deletes = (
+            rows.filter(pc.invert(rows[DELETE])) if pc.any(rows[DELETE]).as_py() else rows for rows in keyed
+        )
+        return list(self._files(number, without_deletes, 0))
 
     def _files(self, number: int, tables: Iterable[pa.Table], passed: int) -> Iterator[WriteStat]:
         """Write keyed rows that were put aside `passed` times: as many partitions as files may be open, then the others."""
@@ -124,10 +126,10 @@ def _by_partition(rows: pa.Table, open_files: Collection[str], passed: int) -> I
     if len(places) <= 1:
         yield from ((place, rows) for place in places)
         return
-    whole = rows.combine_chunks()  # else each `take` would join the chunks of all rows
+    combined = rows.combine_chunks()  # else each `take` would join the chunks of all rows
     place_of_row = np.array(place_of_partition)[pc.index_in(rows[PARTITION_PATH], value_set=partitions).to_numpy()]
     order = pc.sort_indices(pa.array(place_of_row))
     start = 0
     for place, count in zip(places, np.bincount(place_of_row).tolist(), strict=True):
-        yield place, whole.take(order.slice(start, count))
+        yield place, combined.take(order.slice(start, count))
         start += count

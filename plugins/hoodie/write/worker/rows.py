@@ -23,16 +23,16 @@ _SPLIT_BITS = 40  # bits of a sequence number for the rows of one split; the spl
 
 def chunks(batches: Iterable[pa.RecordBatch], max_bytes: int = _CHUNK_BYTES) -> Iterator[pa.Table]:
     """Batches joined to tables of about `max_bytes`."""
-    held: list[pa.RecordBatch] = []
+    buffered: list[pa.RecordBatch] = []
     size = 0
     for batch in batches:
-        held.append(batch)
+        buffered.append(batch)
         size += batch.nbytes
         if size >= max_bytes:
-            yield pa.Table.from_batches(held)
-            held, size = [], 0
-    if held:
-        yield pa.Table.from_batches(held)
+            yield pa.Table.from_batches(buffered)
+            buffered, size = [], 0
+    if buffered:
+        yield pa.Table.from_batches(buffered)
 
 
 def keyed_rows(
@@ -78,13 +78,13 @@ def _check_ordering(context: WriteContext, rows: pa.Table) -> None:
             )
 
 
-def _deletes(context: WriteContext, rows: pa.Table, given: pa.Table) -> pa.ChunkedArray | pa.Array:
+def _deletes(context: WriteContext, rows: pa.Table, incoming: pa.Table) -> pa.ChunkedArray | pa.Array:
     if context.deletes_by_key:
         return pa.repeat(True, rows.num_rows)
     deletes = context.rules.deletes(rows)
-    if context.deletions not in given.column_names:  # no row is marked, or only keys are surveyed
+    if context.deletions not in incoming.column_names:  # no row is marked, or only keys are surveyed
         return deletes
-    return pc.or_(deletes, pc.fill_null(given[context.deletions], False))
+    return pc.or_(deletes, pc.fill_null(incoming[context.deletions], False))
 
 
 def by_key_hash(rows: pa.Table, buckets: int) -> Iterator[Block]:

@@ -124,8 +124,8 @@ class WorkloadProfile:
         for part in parts:
             updates.update(part.updates)
             inserts.update(part.inserts)
-        combined, known = sum(part.combined for part in parts), sum(part.known for part in parts)
-        return WorkloadProfile(updates, inserts, combined, NewKeys.union(part.new_keys for part in parts), known)
+        combined, dropped = sum(part.combined for part in parts), sum(part.known for part in parts)
+        return WorkloadProfile(updates, inserts, combined, NewKeys.union(part.new_keys for part in parts), dropped)
 
 
 @dataclass(frozen=True)
@@ -195,9 +195,9 @@ class Tag:
             PARTITION_PATH: pa.chunked_array([stored_partitions, *own.chunks]),
             DELETE: pc.or_(placed[DELETE], pa.array(np.append(leaves, np.zeros(fresh, bool)))),
         }
-        kept = tagged.kept if tagged.kept is not None else pa.table({})
-        for name in kept.schema.names:
-            stored = pa.chunked_array([*kept[name].chunks, pa.nulls(fresh, placed[name].type)])
+        stored_values = tagged.kept if tagged.kept is not None else pa.table({})
+        for name in stored_values.schema.names:
+            stored = pa.chunked_array([*stored_values[name].chunks, pa.nulls(fresh, placed[name].type)])
             values[name] = pc.if_else(away, stored, placed[name])
         for name, column in values.items():
             placed = placed.set_column(placed.schema.get_field_index(name), placed.schema.field(name), column)
@@ -227,8 +227,8 @@ class Route:
         partitions = new[PARTITION_PATH].combine_chunks()
         hashes = murmur2(new[RECORD_KEY], 0)
         for partition in pc.unique(partitions).to_pylist():  # distinct values: few
-            here = np.flatnonzero(pc.equal(partitions, partition).to_numpy(zero_copy_only=False))
-            tasks[fresh[here]] = self.assignment.insert_tasks(partition, hashes[here])
+            rows_of_partition = np.flatnonzero(pc.equal(partitions, partition).to_numpy(zero_copy_only=False))
+            tasks[fresh[rows_of_partition]] = self.assignment.insert_tasks(partition, hashes[rows_of_partition])
         return tasks
 
 

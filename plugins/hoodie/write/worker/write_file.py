@@ -41,11 +41,11 @@ def write_file(
     The rows come in no order; they are sorted as in the input, for a log by their positions in the base file, so every engine
     writes the same file.
     """
-    held = [table for table in tables if table.num_rows]
-    if not held:
+    filled = [table for table in tables if table.num_rows]
+    if not filled:
         return None
-    rows = pa.concat_tables(held)
-    del held
+    rows = pa.concat_tables(filled)
+    del filled
     if task.slice is None:
         return _create(context, task, number, rows)
     order = [POSITION, SEQUENCE] if task.log is not None and POSITION in rows.schema.names else [SEQUENCE]
