@@ -14,7 +14,7 @@ from hoodie.display import size_of, some
 from hoodie.errors import SqlError
 from hoodie.model.meta_columns import META_COLUMNS
 from hoodie.read.query import Snapshot
-from hoodie.sql.catalog import known
+from hoodie.sql.catalog import entry_of
 from hoodie.sql.engine import NamedSource, Source
 from hoodie.sql.names import TableName, tables_read
 from hoodie.sql.parse import DIALECT, Statement
@@ -89,7 +89,7 @@ class CatalogQueries:
         if isinstance(catalog, ServerCatalog):
             with connected(catalog.name, catalog.server, self.environ) as connection:
                 return declared_table(connection, table.db, table.name).schema
-        return session.open(known(catalog.catalog, _name(table))).schema
+        return session.open(entry_of(catalog.catalog, _name(table))).schema
 
     def _sources(self, session: Session, query: exp.Query) -> Iterator[NamedSource]:
         meta = any(column.name.lower() in META_COLUMNS for column in query.find_all(exp.Column))
@@ -104,7 +104,7 @@ class CatalogQueries:
     def _source(self, session: Session, table: exp.Table, *, meta: bool) -> Source:
         catalog = self.catalog(table.catalog)
         if isinstance(catalog, LakeCatalog):
-            entry = known(catalog.catalog, _name(table))
+            entry = entry_of(catalog.catalog, _name(table))
             return HoodieDataset(session.open(entry), Snapshot(moment_of(table)), meta_columns=meta)
         if moment_of(table) is not None:
             raise SqlError(

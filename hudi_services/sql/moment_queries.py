@@ -13,7 +13,7 @@ from hoodie.model.meta_columns import META_COLUMNS
 from hoodie.model.place import same_table
 from hoodie.model.time import Time
 from hoodie.read.query import Snapshot
-from hoodie.sql.catalog import Entry, known
+from hoodie.sql.catalog import Entry, entry_of
 from hoodie.sql.engine import NamedSource
 from hoodie.sql.names import TableName, tables_read
 from hoodie.sql.parse import DIALECT, Statement
@@ -71,7 +71,7 @@ class MomentQueries:
         if table.catalog:
             catalog = self.catalogs.get(table.catalog.lower())
             if isinstance(catalog, LakeCatalog):
-                entry = known(catalog.catalog, TableName(table.db.lower(), table.name.lower()))
+                entry = entry_of(catalog.catalog, TableName(table.db.lower(), table.name.lower()))
         elif not session.is_of_engine(table):
             entry = session.entry(table)
         if entry is None or entry.read_optimized:

@@ -41,7 +41,7 @@ class Consumer(Shows):
         self._read: StoredPosition | None = None  # what was stored at the last read
         self._next: Time | None = None
         self._next_begin: Time | None = None  # see `last_begin`, of the next position
-        self._made: StoredPosition | None = None  # what a commit has tried to store
+        self._attempted: StoredPosition | None = None  # what a commit has tried to store
         self._has_read = False
 
     def shown(self) -> Shown:
@@ -146,7 +146,7 @@ class Consumer(Shows):
         state = self._access.state()
         position = _resolved(state, to)
         self._has_read = False
-        self._file.overwrite(self._file.made(position, self._access.clock, _begin_of(state, position)))
+        self._file.overwrite(self._file.new_position(position, self._access.clock, _begin_of(state, position)))
         return position
 
     @call("deleting a consumer", changes=True)
@@ -184,27 +184,27 @@ class Consumer(Shows):
     def _end(self, stored: StoredPosition | None, query: ChangeQuery) -> None:
         end = query.end
         assert end is None or isinstance(end, str), "a position is an instant"
-        self._read, self._next, self._made, self._has_read = stored, Time.of(end) if end else None, None, True
+        self._read, self._next, self._attempted, self._has_read = stored, Time.of(end) if end else None, None, True
 
     def _store(self, position: Time | None) -> None:
         """Put the position in place of what the last read has met."""
         if self._read is not None and self._read.position.position == position:
             return
-        if self._made is None:  # a commit whose answer was lost is tried again with the same bytes
-            self._made = self._file.made(position, self._access.clock, self._next_begin)
+        if self._attempted is None:  # a commit whose answer was lost is tried again with the same bytes
+            self._attempted = self._file.new_position(position, self._access.clock, self._next_begin)
         try:
-            self._file.store(self._made, self._read)
+            self._file.store(self._attempted, self._read)
         except StaleConsumerError:
             self._has_read = False
             raise
-        self._read, self._made = self._made, None
+        self._read, self._attempted = self._attempted, None
 
     def _advance(self, position: str) -> None:
         """Make a position that the program has stored the next one. Raises ConfigError for one that is not a later commit."""
         state = self._access.state()
         time = moment_as_time(state, position)
         if not self._has_read:
-            self._read, self._made = self._file.load(), None
+            self._read, self._attempted = self._file.load(), None
         stored = self._read.position.position if self._read is not None else None
         if last_completed(state, time) != time or (stored is not None and time < stored):
             raise ConfigError(
@@ -213,7 +213,7 @@ class Consumer(Shows):
                 fix=f"commit the next_position of a read. To go back, use {reset_command(self.name, 'TIME')}",
             )
         if self._has_read and time != self._next:
-            self._made = None
+            self._attempted = None
         if time != self._next:
             self._next_begin = _begin_of(state, time)
         self._next, self._has_read = time, True

@@ -32,8 +32,8 @@ from hoodie.services.service import (
     check_service,
     checked_instant,
     execute_waiting,
+    pending_plans,
     schedule,
-    waiting,
 )
 from hoodie.storage import BasePath, storage_of
 from hoodie.table_reader import TableReader
@@ -262,4 +262,4 @@ class HoodieTable(TableReader):
             return service.run(self.access, own)
         if time is not None:
             return [service.execute(self.access, checked_instant(time), own)]
-        return list(execute_waiting(self.access, waiting(self.state(), service), [service], own).values())
+        return list(execute_waiting(self.access, pending_plans(self.state(), service), [service], own).values())

@@ -53,7 +53,7 @@ class CommitStream(SharedStreamProducer):
         self._registry = registry
         self._reached = Reached(0, "", "", datetime.now(UTC))
         self._rounds: Rounds | None = None
-        self._waiting = 0
+        self._unstored = 0
         self._stored = asyncio.Event()
 
     async def open_stream(self) -> AsyncIterator[tuple[PendingCommit, PendingCommit]]:
@@ -63,7 +63,7 @@ class CommitStream(SharedStreamProducer):
         while True:
             rounds_before = self._rounds.done
             while new := await self._new(store):
-                self._waiting = len(new)
+                self._unstored = len(new)
                 self._stored.clear()
                 for event in new:
                     commit = PendingCommit(event)
@@ -86,8 +86,8 @@ class CommitStream(SharedStreamProducer):
                 )
             reached = reached.after(commit.event)
         await self._remember(reached)
-        self._waiting -= len(batch)
-        if not self._waiting:
+        self._unstored -= len(batch)
+        if not self._unstored:
             self._stored.set()
 
     async def _begin(self, store: SnapshotStore) -> None:

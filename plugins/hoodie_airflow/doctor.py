@@ -60,7 +60,7 @@ class HudiDoctorOperator(BaseOperator):
         """Returns the result. Raises AirflowFailException."""
         from hudi_services.operations.doctor import report  # loads Arrow, and DAG files are parsed often
 
-        diagnoses = self._seen(deep=bool(context["params"].get("deep")))
+        diagnoses = self._diagnoses(deep=bool(context["params"].get("deep")))
         for line in report.as_text(diagnoses).splitlines():
             self.log.info("%s", line)
         findings = report.as_findings(diagnoses)
@@ -75,7 +75,7 @@ class HudiDoctorOperator(BaseOperator):
             self.log.warning("%s", findings["message"])
         return result
 
-    def _seen(self, *, deep: bool) -> list[TableDiagnosis]:
+    def _diagnoses(self, *, deep: bool) -> list[TableDiagnosis]:
         from hudi_services.operations.doctor.registry_tables import patients
         from hudi_services.operations.doctor.rounds import rounds
         from hudi_services.operations.watch.findings import keep_round

@@ -69,7 +69,7 @@ class HudiJudgeOperator(BaseOperator):
         ti, clock = context["ti"], SystemClock()
         registry = read_registry(self.file).registry
         tables = [table for table in registry.tables if any(services_by_objectives(table))]
-        judged = rounds(tables, self.judge.at_once, clock, self._seen(registry, clock.now()))
+        judged = rounds(tables, self.judge.at_once, clock, self._snapshot_facts(registry, clock.now()))
         for table in judged:
             if table.error is not None:
                 self.log.error("Table %s cannot be looked at: %s", table.table, table.error)
@@ -112,7 +112,7 @@ class HudiJudgeOperator(BaseOperator):
             if choice.started
         ]
 
-    def _seen(self, registry: Registry, now: datetime) -> Callable[[Table], Facts | None]:
+    def _snapshot_facts(self, registry: Registry, now: datetime) -> Callable[[Table], Facts | None]:
         """The facts as the watcher saw them; where its store cannot be reached from here, the tables themselves are
         looked at."""
         from hudi_services.operations.watch.facts import SnapshotFacts

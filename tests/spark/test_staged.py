@@ -60,7 +60,7 @@ def test_a_torn_file_is_not_taken_for_a_shorter_one(tmp_path):
 
 def test_only_what_is_old_is_removed(tmp_path):
     storage = storage_of(tmp_path)
-    old, young = (staging.new_folder(NOW - staging.KEPT + timedelta(minutes=minutes)) for minutes in (-1, 1))
+    old, young = (staging.new_folder(NOW - staging.KEPT_FOR + timedelta(minutes=minutes)) for minutes in (-1, 1))
     for folder in (old, young, ".hoodie/.staged/other"):
         storage.create(f"{folder}/x", b"")
     staging.remove_old(storage, NOW)

@@ -13,7 +13,7 @@ from hoodie.config.properties.store import update_properties
 from hoodie.engine import LocalEngine
 from hoodie.errors import PendingInstantError
 from hoodie.formats.bootstrap_file import open_base_file
-from hoodie.services.service import execute_waiting, waiting
+from hoodie.services.service import execute_waiting, pending_plans
 from hoodie.table import WriteHooks
 from hoodie.timeline import WRITE_ACTIONS, Action
 from tests.support.clock import FakeClock
@@ -204,7 +204,7 @@ class History:
         elif step.action == MERGE_LOGS:
             table.schedule(LOG_COMPACTION, {"hoodie.log.compaction.blocks.threshold": 2})
         elif step.action == "compact":
-            plans = waiting(table.state(), *MERGES)
+            plans = pending_plans(table.state(), *MERGES)
             execute_waiting(table.access, plans, MERGES, SMALL_BLOOM)
         elif step.action == "clean":
             table.run(CLEAN, {"hoodie.clean.commits.retained": 2})

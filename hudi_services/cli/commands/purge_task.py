@@ -47,7 +47,7 @@ class PurgeTask:
         message += f"; {counted(bad, 'bad row')} of the quarantine removed" if bad else ""
         items = result.decision.items if result.decision.plan is not None else None
         leftovers: list[dict[str, Any]] = [
-            {"path": file.path, "reason": file.by, "fix": file.fix} for file in result.left.removal.held
+            {"path": file.path, "reason": file.by, "fix": file.fix} for file in result.left.removal.held_files
         ]
         leftovers += [{"path": trace.path, "reason": trace.contents, "fix": ""} for trace in result.left.left]
         if not result.left.is_done:

@@ -81,7 +81,7 @@ def rounds(patients: Sequence[Patient], at_once: int, progress: Progress | None)
             finished = next(as_completed(running))
             running.remove(finished)
             running.update(pool.submit(look, patient) for patient in islice(queue, 1))
-            counter.done(0)
+            counter.finish(0)
             yield finished.result()
 
 

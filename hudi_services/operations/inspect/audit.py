@@ -72,7 +72,7 @@ def _is_of(file: str, pattern: str) -> bool:
 
 def _row(entry: AuditEntry, files: list[AuditedFile]) -> dict[str, Any]:
     """Times are ISO in UTC; `files` and `bytes` are of those that were asked for, `bytes` null where no plan says them."""
-    planned, completion = entry.planned, entry.done
+    planned, completion = entry.planned, entry.outcome
     sizes = [file.bytes for file in files if file.bytes is not None]
     run = planned.get("airflow") or {}
     where = f" in {run['dag_id']}" if run.get("dag_id") else ""

@@ -18,7 +18,7 @@ from hoodie.services.clustering.expire import expired, schedule_clustering
 from hoodie.services.clustering.order import SortOrder
 from hoodie.services.clustering.service import CLUSTERING
 from hoodie.services.decision import Decision
-from hoodie.services.service import carried_out, execute_waiting, schedule, waiting
+from hoodie.services.service import carried_out, execute_waiting, pending_plans, schedule
 from hoodie.services.stages import DataSkipping, ExpiredPlans, FilterRead, PendingPlan, PendingPlans
 from hoodie.table import HoodieTable
 from hoodie.timeline import Instant
@@ -50,7 +50,7 @@ class ClusterTask:
         table = HoodieTable.open(self.base_path, engine=engine)
         decision, state = self._decided(table), table.state()
         plans = []
-        for pending in waiting(state, CLUSTERING):
+        for pending in pending_plans(state, CLUSTERING):
             plan = clustering_plan(state, pending)
             groups = len(plan.groups) if plan is not None else 0
             plans.append(PendingPlan(pending.time, str(CLUSTERING.action), groups))
@@ -76,7 +76,7 @@ class ClusterTask:
             messages.append(f"scheduled {scheduled}" if scheduled else f"none scheduled: {decision.reason}")
         results: list[ClusteringResult] = []
         if self.mode != "schedule":
-            pending = waiting(table.state(), CLUSTERING)
+            pending = pending_plans(table.state(), CLUSTERING)
             results = self._execute(table, pending, self.instant if self.only is None else scheduled)
             messages.append(f"executed {len(results)} of {max(len(pending), len(results))} waiting")
             messages += [f"{self.instant} was carried out already"] if self.instant is not None and not results else []
@@ -109,7 +109,7 @@ class ClusterTask:
             return Work(0, "a plan is written, no row is read")
         table = HoodieTable.open(self.base_path)
         state = table.state()
-        plans = [clustering_plan(state, instant) for instant in waiting(state, CLUSTERING)]
+        plans = [clustering_plan(state, instant) for instant in pending_plans(state, CLUSTERING)]
         if self.mode != "execute":
             plans.append(self._decided(table).plan)
         named = {group for plan in plans if plan is not None for group in plan.groups}
@@ -141,7 +141,7 @@ class ClusterTask:
 def outlook(base_path: str, options: Mapping[str, str]) -> Outlook:
     """There is something to do when a plan is due or waits."""
     table = HoodieTable.open(base_path)
-    decision, plans = table.explain(CLUSTERING, options), waiting(table.state(), CLUSTERING)
+    decision, plans = table.explain(CLUSTERING, options), pending_plans(table.state(), CLUSTERING)
     text = f"clustering of {base_path}: {decision.reason}; {counted(len(plans), 'plan')} waiting"
     facts = {
         "reason": decision.reason,

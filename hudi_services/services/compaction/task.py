@@ -18,7 +18,7 @@ from hoodie.services.decision import Decision
 from hoodie.services.log_compaction.service import LOG_COMPACTION
 from hoodie.services.measures import causes_of
 from hoodie.services.rewrite.run import CompactionResult
-from hoodie.services.service import carried_out, execute_waiting, schedule, waiting
+from hoodie.services.service import carried_out, execute_waiting, pending_plans, schedule
 from hoodie.services.stages import Backlog, PendingPlan
 from hoodie.table import HoodieTable
 from hoodie.timeline import Instant
@@ -53,7 +53,7 @@ class CompactTask:
         decision, state = _next_compaction(table, self.options, force=self.force), table.state()
         plans = tuple(
             PendingPlan(pending.time, str(pending.action), len(compaction_plan(state, pending).operations))
-            for pending in waiting(state, *_SERVICES)
+            for pending in pending_plans(state, *_SERVICES)
         )
         return decision.with_stage(replace(_backlog(decision), plans=plans))
 
@@ -68,7 +68,7 @@ class CompactTask:
             blockers = decision.blockers
         results: list[CompactionResult] = []
         if self.mode != "schedule":
-            pending = waiting(table.state(), *_SERVICES)
+            pending = pending_plans(table.state(), *_SERVICES)
             results = self._execute(table, pending, self.instant if self.only is None else scheduled)
             messages.append(f"executed {len(results)} of {max(len(pending), len(results))} waiting")
             messages += [f"{self.instant} was carried out already"] if self.instant is not None and not results else []

@@ -78,7 +78,7 @@ class PositionFile:
         except FileNotFoundError:
             return None
 
-    def made(self, position: Time | None, clock: Clock, began: Time | None = None) -> StoredPosition:
+    def new_position(self, position: Time | None, clock: Clock, began: Time | None = None) -> StoredPosition:
         """A position with the content that it would have in the file."""
         committer = f"{user_name()}@{socket.gethostname()}"
         position_now = Position(self.consumer, position, clock.now(), committer, str(clock.uuid()), began)

@@ -91,7 +91,7 @@ class LocalEngine:
         def run(task: int) -> R:
             result = function(tasks[task])
             if counter is not None:
-                counter.done(task)
+                counter.finish(task)
             return result
 
         if len(tasks) <= 1 or self._parallelism == 1:
@@ -153,7 +153,7 @@ class _Store:
     def __init__(self, count: int, memory: int) -> None:
         self.count = count
         self._memory = memory
-        self._held: list[list[pa.Table]] = [[] for _ in range(count)]
+        self._buffers: list[list[pa.Table]] = [[] for _ in range(count)]
         self._bytes = 0
         self.sizes = [0] * count  # bytes by bucket
         self._lock = threading.Lock()
@@ -165,7 +165,7 @@ class _Store:
             if not table.num_rows:
                 continue
             with self._lock:
-                self._held[bucket].append(table)
+                self._buffers[bucket].append(table)
                 size = table.nbytes
                 self._bytes += size
                 self.sizes[bucket] += size
@@ -175,7 +175,7 @@ class _Store:
 
     def _spill(self) -> None:
         with self._lock:
-            buffers, self._held, self._bytes = self._held, [[] for _ in range(self.count)], 0
+            buffers, self._buffers, self._bytes = self._buffers, [[] for _ in range(self.count)], 0
             if self._folder is None:
                 self._folder = tempfile.TemporaryDirectory(prefix="hoodie-")
             for bucket, tables in enumerate(buffers):
@@ -189,7 +189,7 @@ class _Store:
         for path in self._spilled[bucket]:
             with pa.memory_map(str(path)) as source:
                 yield pa.ipc.open_file(source).read_all()
-        yield from self._held[bucket]
+        yield from self._buffers[bucket]
 
 
 def _fill(store: _Store, function: InputFn[Iterable[Block]], number: int, batches: Iterator[pa.RecordBatch]) -> None:

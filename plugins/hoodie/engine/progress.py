@@ -78,7 +78,7 @@ class Counter:
         self._lock = Lock()
         progress(self._stage)
 
-    def done(self, task: int) -> None:
+    def finish(self, task: int) -> None:
         """This task is done."""
         with self._lock:
             stage = self._stage

@@ -145,9 +145,9 @@ class BaseFileWriter:
         per_group = max(1, rows.num_rows // max(1, self.pending_bytes // self._options.row_group_bytes))
         self._pending, self.pending_bytes = [], 0
         writer = self._open(rows) if self._writer is None else self._writer
-        writer.write_table(self._whole(rows), row_group_size=per_group)
+        writer.write_table(self._with_constants(rows), row_group_size=per_group)
 
-    def _whole(self, rows: pa.Table) -> pa.Table:
+    def _with_constants(self, rows: pa.Table) -> pa.Table:
         zeros = pa.array(np.zeros(rows.num_rows if self._constants else 0, dtype=np.int32))
         values = {name: _repeated(zeros, value) for name, value in self._constants.items()}
         columns = [values[name] if name in values else rows[name] for name in self._schema.names]

@@ -27,7 +27,7 @@ class KeyIndexBuilder:
             and before.bloom.type_code == DYNAMIC
             and before.bloom.entries < _MOST
         )
-        self._kept: list[pa.ChunkedArray] = []
+        self._earlier: list[pa.ChunkedArray] = []
         self._new: list[pa.ChunkedArray] = []
         self._rows = 0  # keys in `_new`
 
@@ -36,7 +36,7 @@ class KeyIndexBuilder:
         if not self._of_before:
             self.add(keys)
         elif self._may_outgrow:
-            self._kept.append(keys)
+            self._earlier.append(keys)
 
     def add(self, keys: pa.ChunkedArray) -> None:
         """Keys of new rows."""
@@ -56,7 +56,7 @@ class KeyIndexBuilder:
             and self._index is not None
             and self._index.bloom.keys + self._rows > self._index.bloom.entries
         ):
-            self._index, self._new = None, [*self._kept, *self._new]
+            self._index, self._new = None, [*self._earlier, *self._new]
         self._fold()
         return self._index
 

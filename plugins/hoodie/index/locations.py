@@ -23,7 +23,7 @@ class RecordLocations:
     if it has none or several, or if positions were not asked for.
 
     With a global index `leaves` says for `rows[i]` whether it leaves that group, in which it is deleted, for a place among `new`;
-    the others are written to the partition of their group, instead of their own, perhaps with the stored values `kept` of some
+    the others are written to the partition of their group, instead of their own, perhaps with the `stored_values` of some
     columns.
     """
 
@@ -32,7 +32,7 @@ class RecordLocations:
     positions: np.ndarray
     new: np.ndarray
     leaves: np.ndarray | None = None
-    kept: pa.Table | None = None
+    stored_values: pa.Table | None = None
 
     @staticmethod
     def nowhere(rows: int) -> RecordLocations:

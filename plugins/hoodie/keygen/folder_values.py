@@ -145,7 +145,7 @@ class _Column:
             if decoded != way:
                 yield decoded
 
-    def known(self, readings: Iterable[Guarantees | None]) -> Guarantees:
+    def any_of(self, readings: Iterable[Guarantees | None]) -> Guarantees:
         """Guarantees of any of the ways to read a text; None for a text that is not of the type."""
         guarantees = [reading for reading in readings if reading is not None]
         return [guarantee for ways in guarantees for guarantee in ways] if guarantees else [nothing()]
@@ -164,7 +164,7 @@ class _Single(_Column):
     def values(self, steps: Sequence[str]) -> Guarantees:
         if len(steps) > 1:
             return []
-        return self.known(self.nulls(text) or self._equal(text) for (text,) in self.texts(steps))
+        return self.any_of(self.nulls(text) or self._equal(text) for (text,) in self.texts(steps))
 
     def starting_with(self, steps: Sequence[str]) -> Guarantees:
         return []
@@ -218,10 +218,10 @@ class _Days(_Single):
     def values(self, steps: Sequence[str]) -> Guarantees:
         if len(steps) != 3:
             return super().values(steps)
-        return self.known(self._equal("-".join(texts)) for texts in self.texts(steps))
+        return self.any_of(self._equal("-".join(texts)) for texts in self.texts(steps))
 
     def starting_with(self, steps: Sequence[str]) -> Guarantees:
-        return self.known(self._within("-".join(texts)) for texts in self.texts(steps)) if len(steps) < 3 else []
+        return self.any_of(self._within("-".join(texts)) for texts in self.texts(steps)) if len(steps) < 3 else []
 
     def _within(self, text: str) -> Guarantees | None:
         if not _YEAR_OR_MONTH.fullmatch(text):
@@ -237,14 +237,14 @@ class _Times(_Column):
     times: FolderTimes
 
     def values(self, steps: Sequence[str]) -> Guarantees:
-        return self._known(steps) if len(steps) == self.times.steps or self.naming.url_encoded else []
+        return self._of_times(steps) if len(steps) == self.times.steps or self.naming.url_encoded else []
 
     def starting_with(self, steps: Sequence[str]) -> Guarantees:
-        return self._known(steps) if len(steps) < self.times.steps else []
+        return self._of_times(steps) if len(steps) < self.times.steps else []
 
-    def _known(self, steps: Sequence[str]) -> Guarantees:
+    def _of_times(self, steps: Sequence[str]) -> Guarantees:
         ways = ("/".join(texts).split("/") for texts in self.texts(steps))
-        return self.known(self.times.values(way, self.field, self.type) for way in ways)
+        return self.any_of(self.times.values(way, self.field, self.type) for way in ways)
 
 
 def _day(first: np.datetime64) -> pa.Scalar:

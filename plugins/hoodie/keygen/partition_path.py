@@ -133,9 +133,9 @@ class PartitionPaths:
             raise RecordKeyError(
                 f"Partition column {field!r} has a value that is {flaw.problem}", found=f"{value!r:.200}", fix=flaw.fix
             )
-        return self._made(field, value)
+        return self._folder_name(field, value)
 
-    def _made(self, field: str, value: str | None) -> str:
+    def _folder_name(self, field: str, value: str | None) -> str:
         if self.slash_dates:
             return (value or "").replace("-", "/")
         text = value or DEFAULT_PARTITION
@@ -149,7 +149,7 @@ class PartitionPaths:
             # Hudi's own operations make different folders of null and empty values, and no reader could read their parts.
             return None if value is not None and _DAY.fullmatch(value) else _NO_DAY
         text = value or DEFAULT_PARTITION
-        steps = self._made(field, value).split("/")
+        steps = self._folder_name(field, value).split("/")
         # Hadoop's paths cannot hold a colon; they drop or resolve the other steps, and Hudi then no longer finds the rows.
         colon = ":" in text and not self.url_encode
         if colon or not {"", ".", ".."}.isdisjoint(steps) or steps[0] == ".hoodie":

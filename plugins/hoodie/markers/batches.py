@@ -52,7 +52,7 @@ class _File:
 
 
 @dataclass(frozen=True)
-class _Waiting:
+class _MarkerRequest:
     """A marker that is asked for, and how often another process was quicker when it was to be written."""
 
     marker: str
@@ -72,8 +72,8 @@ class MarkerBatches:
         self._check = check
         self._files: Sequence[_File] = ()
         self._stale = True  # what is on the storage is to be read first
-        self._known: dict[str, Future[None]] = {}
-        self._waiting: list[_Waiting] = []
+        self._answers: dict[str, Future[None]] = {}
+        self._requests: list[_MarkerRequest] = []
         self._changed = threading.Condition()
         self._closed = False
         self._pool = ThreadPoolExecutor(batching.threads, thread_name_prefix=f"markers-{instant}")
@@ -99,14 +99,14 @@ class MarkerBatches:
         on its way, gets the same answer. Raises UnsafePathError; the future raises what the storage or the check raises."""
         check_marker(marker)
         with self._changed:
-            if marker in self._known:
-                return self._known[marker]
+            if marker in self._answers:
+                return self._answers[marker]
             answer: Future[None] = Future()
             if self._closed:
                 answer.set_exception(StorageError(f"Marker {marker} came too late", found="the write has ended"))
                 return answer
-            self._known[marker] = answer
-            self._waiting.append(_Waiting(marker, answer))
+            self._answers[marker] = answer
+            self._requests.append(_MarkerRequest(marker, answer))
             self._changed.notify_all()
             return answer
 
@@ -114,8 +114,8 @@ class MarkerBatches:
         last = float("-inf")
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: self._waiting or (self._closed and not self._busy))
-                if not self._waiting:
+                self._changed.wait_for(lambda: self._requests or (self._closed and not self._busy))
+                if not self._requests:
                     return
                 seconds_left = last + self._batching.interval_ms / 1000 - time.monotonic()
                 if seconds_left > 0:  # others may come in this time
@@ -125,7 +125,7 @@ class MarkerBatches:
 
     def _send(self) -> None:
         """Write the waiting requests to a file that no thread writes, as soon as there is one."""
-        batch: list[_Waiting] = []
+        batch: list[_MarkerRequest] = []
         try:
             with self._changed:
                 self._changed.wait_for(lambda: not self._busy if self._stale else self._busy < len(self._files))
@@ -133,25 +133,25 @@ class MarkerBatches:
                     self._files = self._read()
                     self._stale = False
                 free = min((file for file in self._files if not file.busy), key=_size)
-                batch = self._taken()
+                batch = self._take_batch()
             if batch:
                 self._check([request.marker for request in batch])
                 free.busy = True
                 self._pool.submit(self._write, free, batch)
         except BaseException as error:  # noqa: BLE001 - the caller of the request gets it
-            self._fail(batch or self._taken(), error)
+            self._fail(batch or self._take_batch(), error)
 
     @property
     def _busy(self) -> int:
         return sum(file.busy for file in self._files)
 
-    def _taken(self) -> list[_Waiting]:
+    def _take_batch(self) -> list[_MarkerRequest]:
         """Take the waiting requests, but for markers that the storage turned out to have."""
         with self._changed:
-            batch, self._waiting = self._waiting, []
+            batch, self._requests = self._requests, []
         return [request for request in batch if not request.answer.done()]
 
-    def _write(self, file: _File, batch: Sequence[_Waiting]) -> None:
+    def _write(self, file: _File, batch: Sequence[_MarkerRequest]) -> None:
         """Runs in a thread of the pool."""
         try:
             content = _after(file.content, "".join(f"{request.marker}\n" for request in batch).encode())
@@ -160,7 +160,7 @@ class MarkerBatches:
                 for request in batch:
                     request.answer.set_result(None)
             else:
-                self._lost(batch)
+                self._request_again(batch)
         except BaseException as error:  # noqa: BLE001 - the caller of the request gets it
             self._fail(batch, error)
         finally:
@@ -181,13 +181,13 @@ class MarkerBatches:
         except OSError:
             return False
 
-    def _lost(self, batch: Sequence[_Waiting]) -> None:
+    def _request_again(self, batch: Sequence[_MarkerRequest]) -> None:
         """All is read again, and the batch waits for that, unless it has lost too often."""
         given_up = [request for request in batch if request.losses == _MOST_LOSSES]
         with self._changed:
             self._stale = True
-            self._known = {marker: answer for marker, answer in self._known.items() if not answer.done()}
-            self._waiting += [
+            self._answers = {marker: answer for marker, answer in self._answers.items() if not answer.done()}
+            self._requests += [
                 replace(request, losses=request.losses + 1) for request in batch if request.losses < _MOST_LOSSES
             ]
         self._fail(
@@ -199,11 +199,11 @@ class MarkerBatches:
             ),
         )
 
-    def _fail(self, batch: Sequence[_Waiting], error: BaseException) -> None:
+    def _fail(self, batch: Sequence[_MarkerRequest], error: BaseException) -> None:
         """A marker that was not written may be asked for again."""
         with self._changed:
             for request in batch:
-                del self._known[request.marker]
+                del self._answers[request.marker]
         for request in batch:
             request.answer.set_exception(error)
 
@@ -218,7 +218,7 @@ class MarkerBatches:
                 result[path] = self.storage.read(path)
         with self._changed:
             for marker in (line for content in result.values() for line in batch_lines(content)):
-                answer = self._known.setdefault(marker, Future())
+                answer = self._answers.setdefault(marker, Future())
                 if not answer.done():
                     answer.set_result(None)
         paths = (batch_path(self.instant, n) for n in range(self._batching.threads))

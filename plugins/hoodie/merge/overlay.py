@@ -41,7 +41,7 @@ class Overlay:
             self._wins += np.bincount(meeting.incoming[meeting.replaces], minlength=len(self._wins))
         return meeting
 
-    def standing(self) -> pa.Table:
+    def winning_rows(self) -> pa.Table:
         """The winning rows of the logs; call it after the last batch. One that replaced several rows occurs as often."""
         times = np.where(self._incoming.matched, self._wins, 1)
         times[self._incoming.deletes] = 0

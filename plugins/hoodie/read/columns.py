@@ -20,7 +20,7 @@ from hoodie.schema import top_level, with_meta_columns
 class ReadColumns:
     """The columns of one read, each with the table's type."""
 
-    known: pa.Schema  # all columns of the table, meta columns first
+    table_columns: pa.Schema  # all columns of the table, meta columns first
     result: pa.Schema
     filtered: pa.Schema  # columns of the filter
     scanned: pa.Schema  # the result's and the filter's, without meta columns where keys are virtual
@@ -28,7 +28,7 @@ class ReadColumns:
 
     def named(self, names: Iterable[str]) -> pa.Schema:
         """These columns of the table, each once."""
-        return pa.schema([self.known.field(name) for name in dict.fromkeys(names)])
+        return pa.schema([self.table_columns.field(name) for name in dict.fromkeys(names)])
 
 
 def columns_of_all(properties: TableProperties, data: pa.Schema, query: Query) -> pa.Schema:

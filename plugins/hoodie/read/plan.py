@@ -148,7 +148,9 @@ def _plan(
         slices=tuple(slices),
         schema=columns.result,
         scanned=columns.scanned,
-        merging=columns.named((*columns.scanned.names, RECORD_KEY, PARTITION_PATH, *rules.columns(columns.known))),
+        merging=columns.named(
+            (*columns.scanned.names, RECORD_KEY, PARTITION_PATH, *rules.columns(columns.table_columns))
+        ),
         keys=columns.keys,
         pruning=pruning,
         rules=rules,

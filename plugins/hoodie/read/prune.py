@@ -43,7 +43,7 @@ class PartitionFilter:
         """Those in which a row may pass."""
         return self._chosen(paths, [self.values.of_partition(path) for path in paths])
 
-    def whole(self, paths: Sequence[str]) -> frozenset[str]:
+    def fully_matching(self, paths: Sequence[str]) -> frozenset[str]:
         """Those in which every row passes."""
         fails = pc.invert(pc.coalesce(self.filter, pc.scalar(False)))
         result = [self.values.of_partition(path) for path in paths]
@@ -70,7 +70,7 @@ class Pruning:
 
     def settled(self, paths: Sequence[str]) -> frozenset[str]:
         """The partitions all of whose rows pass."""
-        return frozenset() if self.partitions is None else self.partitions.whole(paths)
+        return frozenset() if self.partitions is None else self.partitions.fully_matching(paths)
 
     def row_groups(self, reader: BaseFileReader | BootstrapFileReader) -> list[int] | None:
         """The row groups of an open file whose column statistics do not rule the filter out; None: all."""
@@ -87,8 +87,8 @@ def _partition_filter(
 ) -> PartitionFilter | None:
     if filter is None or not set(columns.filtered.names).intersection(top_level(properties.partition_fields)):
         return None
-    values = folder_values(properties, columns.known)
-    return None if values is None else PartitionFilter(filter, columns.known, values)
+    values = folder_values(properties, columns.table_columns)
+    return None if values is None else PartitionFilter(filter, columns.table_columns, values)
 
 
 def _possible(

@@ -109,7 +109,7 @@ class SliceMerger:
                 compared = [name for name in schema.names if name in (key, *top_level(ordering))]
                 for batch in self._keyed(reader, others, pa.schema([schema.field(name) for name in compared]), key):
                     overlay.meet(batch)
-        yield conform(overlay.standing(), schema)
+        yield conform(overlay.winning_rows(), schema)
 
     def _keyed(
         self, reader: BaseFileReader | BootstrapFileReader, groups: Sequence[int], schema: pa.Schema, key: str

@@ -34,9 +34,9 @@ def stream_rows(plan: ReadPlan, storage: Storage, threads: int) -> Iterator[pa.R
 class _Readers:
     def __init__(self, task: ReadSlice, slices: tuple[FileSlice, ...], threads: int) -> None:
         self._task = task
-        self._left = Queue[FileSlice]()
+        self._slices = Queue[FileSlice]()
         for file_slice in slices:
-            self._left.put(file_slice)
+            self._slices.put(file_slice)
         self._read = Queue[pa.Table | BaseException | None](threads * _AHEAD)
         self._stopped = threading.Event()
         self._threads = [threading.Thread(target=self._work, name="hoodie-read", daemon=True) for _ in range(threads)]
@@ -63,7 +63,7 @@ class _Readers:
         try:
             while not self._stopped.is_set():
                 try:
-                    file_slice = self._left.get_nowait()
+                    file_slice = self._slices.get_nowait()
                 except Empty:
                     break
                 for table in self._task.batches(file_slice):

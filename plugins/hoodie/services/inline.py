@@ -28,7 +28,7 @@ from hoodie.services.clustering.expire import schedule_clustering
 from hoodie.services.clustering.service import CLUSTERING
 from hoodie.services.compaction.service import COMPACTION
 from hoodie.services.log_compaction.service import LOG_COMPACTION
-from hoodie.services.service import Decides, Scheduled, Service, execute_waiting, schedule, waiting
+from hoodie.services.service import Decides, Scheduled, Service, execute_waiting, pending_plans, schedule
 from hoodie.services.sync import SYNC
 from hoodie.services.ttl.service import TTL
 from hoodie.view.access import TableAccess
@@ -97,7 +97,7 @@ def scheduled_and_executed(service: Scheduled[Any, Any], *, counts: bool) -> Ste
 
     def act(access: TableAccess, options: Options) -> StepReport:
         _, decision = schedule(access, service, options)
-        executed = list(execute_waiting(access, waiting(access.state(), service), [service], options))
+        executed = list(execute_waiting(access, pending_plans(access.state(), service), [service], options))
         if not executed:
             return decision.summary, None
         return f"executed {', '.join(executed)}; {decision.reason}", executed[-1]

@@ -32,7 +32,7 @@ P_co = TypeVar("P_co", covariant=True)
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
 
-Seen = MutableMapping[Any, Any]
+Cache = MutableMapping[Any, Any]
 """Facts that were read before the lock, and are the same under it: a service's own keys and values."""
 
 
@@ -77,7 +77,7 @@ class Scheduled(Decides[P], Protocol[P, R_co]):
         ...
 
     def decide(
-        self, state: TableState, options: Given, clock: Clock, *, force: bool = False, seen: Seen | None = None
+        self, state: TableState, options: Given, clock: Clock, *, force: bool = False, cache: Cache | None = None
     ) -> Decision[P]:
         """As every service does. With `force` it does not ask whether a plan is due."""
         ...
@@ -122,14 +122,14 @@ def schedule(
     The decision without the lock is made again under it. Raises what `service.decide` raises, LockHeldError, and
     PlanChangedError.
     """
-    resolved, seen = resolve(options, service.options.keys), dict[Any, Any]()
+    resolved, cache = resolve(options, service.options.keys), dict[Any, Any]()
     locking, sharing = Locking.of(resolved), ConcurrencyOptions.of(resolved)
-    decision = service.decide(access.state(), options, access.clock, force=force, seen=seen)
+    decision = service.decide(access.state(), options, access.clock, force=force, cache=cache)
     decision.only(service.name, access.storage.base_path, only)
     if decision.plan is None:  # without waiting for a writer
         return None, decision
     with transaction(access.storage, access.clock, f"schedule {service.action}", locking, sharing) as tx:
-        decision = service.decide(tx.state, options, access.clock, force=force, seen=seen)
+        decision = service.decide(tx.state, options, access.clock, force=force, cache=cache)
         decision.only(service.name, access.storage.base_path, only)
         if decision.plan is None:
             return None, decision
@@ -149,7 +149,7 @@ def _died_meanwhile(state: TableState, clock: Clock, sharing: ConcurrencyOptions
     return next(failed_writes(state, living_writers(state, clock, sharing)), None)
 
 
-def waiting(state: TableState, *services: Scheduled[Any, Any]) -> list[Instant]:
+def pending_plans(state: TableState, *services: Scheduled[Any, Any]) -> list[Instant]:
     """Plans of these services that were scheduled and not completed, the oldest first."""
     actions = {state.layout.requested_as(service.action) for service in services}
     result = [instant for instant in state.timeline.pending if instant.action in actions]
@@ -179,7 +179,7 @@ def execute_waiting(
         try:
             results[instant.time] = of_action[instant.action].execute(access, instant.time, options)
         except PendingInstantError:
-            if any(pending.time == instant.time for pending in waiting(access.state(), *services)):
+            if any(pending.time == instant.time for pending in pending_plans(access.state(), *services)):
                 raise
             _log.info("%s of table %s: another process was faster", instant.time, access.storage.base_path)
     return results

@@ -74,8 +74,8 @@ class HoodieSource(DataSource):  # type: ignore[misc]
     """The session's process carries out writes at this address."""
 
     def __init__(self, options: dict[str, str]) -> None:
-        self._given = dict(CaseInsensitiveDict(options))
-        self._opened = _open(self._given.get(PATH))
+        self._read_options = dict(CaseInsensitiveDict(options))
+        self._opened = _open(self._read_options.get(PATH))
         self._run = uuid.uuid4().hex  # Spark makes one source for a run of a streaming query
 
     @classmethod
@@ -84,9 +84,9 @@ class HoodieSource(DataSource):  # type: ignore[misc]
 
     def schema(self) -> StructType:
         """Spark does not say whether a batch or a stream is asked for. Options that only one of them takes decide."""
-        if is_stream(self._given):
+        if is_stream(self._read_options):
             with call("starting a stream"):
-                return stream_columns(self._state, stream_options(self._given))
+                return stream_columns(self._state, stream_options(self._read_options))
         state, query = self._read()
         with call("planning a read"):
             if isinstance(query, ChangeQuery):
@@ -102,16 +102,16 @@ class HoodieSource(DataSource):  # type: ignore[misc]
 
     def writer(self, schema: StructType, overwrite: bool) -> Sink:
         """Raises what keeps the rows from being written, as far as that is known before there are any."""
-        return Sink(WriteRequest.of(self._given, overwrite), schema, self.writes_at)
+        return Sink(WriteRequest.of(self._read_options, overwrite), schema, self.writes_at)
 
     def streamReader(self, schema: StructType) -> StreamReader:  # noqa: N802, Spark calls it so
         """Raises ConfigError for options that a stream does not have."""
-        return StreamReader(stream_options(self._given), schema)
+        return StreamReader(stream_options(self._read_options), schema)
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> StreamWriter:  # noqa: N802, Spark calls it so
         """Raises ConfigError for options that a sink does not have. Each batch of a stream is a write; to overwrite is the output
         mode `complete`."""
-        return StreamWriter(SinkRequest.of(self._given, overwrite), schema, self.writes_at, self._run)
+        return StreamWriter(SinkRequest.of(self._read_options, overwrite), schema, self.writes_at, self._run)
 
     @property
     def _state(self) -> TableState:
@@ -121,7 +121,7 @@ class HoodieSource(DataSource):  # type: ignore[misc]
         return self._opened
 
     def _read(self) -> tuple[TableState, Query | ChangeQuery]:
-        state, request = self._state, asked_of(self._given)
+        state, request = self._state, asked_of(self._read_options)
         if isinstance(request.kind, ChangeQuery):
             return state, request.kind
         return state, Query(None, None, request.kind, options=request.options, meta_columns=True)

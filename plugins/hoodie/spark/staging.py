@@ -19,7 +19,7 @@ from hoodie.storage import Storage
 from hoodie.storage.base import closing_input
 from hoodie.transaction.guard import delete_metadata_folder
 
-KEPT = timedelta(days=7)
+KEPT_FOR = timedelta(days=7)
 """Longer than a query runs before it is written: whose folder is older is gone."""
 
 _FILE_BYTES = 64 * 1024 * 1024  # bytes of rows in one file: what a task of the write reads
@@ -90,10 +90,10 @@ def remove(storage: Storage, folder: str) -> None:
 
 
 def remove_old(storage: Storage, now: datetime) -> None:
-    """Delete what applications that were killed before `now - KEPT` have left. One listing when there is nothing."""
+    """Delete what applications that were killed before `now - KEPT_FOR` have left. One listing when there is nothing."""
     for folder in storage.list(STAGED).folders:
         start = folder.rpartition("/")[2].partition("-")[0]
-        if start.isascii() and start.isdigit() and int(start) < _millis(now - KEPT):
+        if start.isascii() and start.isdigit() and int(start) < _millis(now - KEPT_FOR):
             delete_metadata_folder(storage, folder)
 
 

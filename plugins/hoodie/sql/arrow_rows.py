@@ -50,7 +50,7 @@ class ArrowRows:
         return ArrowRows(self.table.filter(self.table[name]))
 
     @contextmanager
-    def held(self) -> Iterator[ArrowRows]:
+    def persisted(self) -> Iterator[ArrowRows]:
         yield self
 
     def is_empty(self) -> bool:

@@ -91,7 +91,7 @@ class Catalog(Protocol):
         ...
 
 
-def known(catalog: Catalog, name: TableName) -> Entry:
+def entry_of(catalog: Catalog, name: TableName) -> Entry:
     """The entry of a table. Raises TableNotFoundError, naming the existing tables, or the other thing of this name."""
     entry = catalog.find(name)
     if entry is None:

@@ -128,7 +128,7 @@ def change(
     def attempt(dataset: HoodieDataset) -> Result:
         target = Target(node, dataset.schema, dataset.state.properties)
         computed = changed(dataset, target)
-        with computed.rows.held() as rows:
+        with computed.rows.persisted() as rows:
             if computed.operation in ("upsert", "delete", "delete_partition") and rows.is_empty():
                 return Result.of_message("no row is changed")
             if one_row_a_key:

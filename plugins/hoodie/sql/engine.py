@@ -60,7 +60,7 @@ class Rows(Protocol):
         """The rows for which the boolean column `name` is true."""
         ...
 
-    def held(self) -> AbstractContextManager[Rows]:
+    def persisted(self) -> AbstractContextManager[Rows]:
         """The same rows, which are computed once for all uses."""
         ...
 

@@ -17,7 +17,7 @@ from hoodie.services.clean.service import CLEAN
 from hoodie.services.clustering.service import CLUSTERING
 from hoodie.services.compaction.service import COMPACTION
 from hoodie.services.decision import Decision
-from hoodie.services.service import Scheduled, waiting
+from hoodie.services.service import Scheduled, pending_plans
 from hoodie.sql.parse import DIALECT, shortened
 from hoodie.sql.result import Result
 from hoodie.sql.session import Session
@@ -87,7 +87,7 @@ def _scheduled(request: _Request, name: str, service: Scheduled[Any, Any], *, dr
     if dry:
         return _plan(name, plan)
     table.schedule(service, options, force=True)
-    times = [instant.time for instant in waiting(table.state(), service)]
+    times = [instant.time for instant in pending_plans(table.state(), service)]
     for time in times:
         table.run(service, options, time=time)
     return _executed(name, plan, f"carried out {', '.join(times)}" if times else "nothing was changed")

@@ -13,7 +13,7 @@ from hoodie.errors import SqlError, StaleSnapshotError
 from hoodie.model.meta_columns import META_COLUMNS
 from hoodie.model.place import identity
 from hoodie.read.query import Snapshot
-from hoodie.sql.catalog import DEFAULT_DATABASE, Catalog, Entry, known
+from hoodie.sql.catalog import DEFAULT_DATABASE, Catalog, Entry, entry_of
 from hoodie.sql.engine import NamedSource, QueryEngine, Rows
 from hoodie.sql.names import TableName, table_name, tables_read
 from hoodie.sql.parse import DIALECT
@@ -50,7 +50,7 @@ class Session:
 
     def entry(self, table: exp.Table) -> Entry:
         """Raises TableNotFoundError."""
-        return known(self.catalog, self.named(table))
+        return entry_of(self.catalog, self.named(table))
 
     def written(self, table: exp.Table) -> Entry:
         """The entry of a table whose rows are changed. Raises TableNotFoundError, and SqlError for a name that leaves out what is

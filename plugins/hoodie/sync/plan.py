@@ -35,7 +35,8 @@ class TableDifference:
     current: CatalogTable | None
     changes: PartitionChanges
     values: Mapping[str, tuple[str, ...]]  # partition path -> values
-    known: Sequence[CatalogPartition]  # all partitions when the changes are full, otherwise those that changed
+    # All partitions when the changes are full, otherwise those that changed.
+    catalog_partitions: Sequence[CatalogPartition]
 
 
 def table_actions(difference: TableDifference) -> Iterator[Action]:
@@ -149,7 +150,7 @@ def _check_types(
 
 def _partition_actions(difference: TableDifference) -> Iterator[Action]:
     desired, changes = difference.desired, difference.changes
-    by_values = {partition.values: partition for partition in difference.known}
+    by_values = {partition.values: partition for partition in difference.catalog_partitions}
     present = {
         difference.values[path]: CatalogPartition(difference.values[path], f"{desired.location}/{path}")
         for path in changes.present

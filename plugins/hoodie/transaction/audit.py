@@ -104,13 +104,13 @@ def _actor() -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class AuditEntry:
-    """Entry of the audit for one action. `done` is None while it is not finished; both are its lines, unchanged."""
+    """Entry of the audit for one action. `outcome` is None while it is not finished; both are its lines, unchanged."""
 
     instant: Time
     action: str
     planned: dict[str, Any]
     files: tuple[AuditedFile, ...]
-    done: dict[str, Any] | None
+    outcome: dict[str, Any] | None
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ class Change:
     def files(self) -> list[str]:
         return [path for stat in self.metadata.stats for path in stat.paths]
 
-    def whole(self) -> Change:
+    def with_late_metadata(self) -> Change:
         """With what `more` gives."""
         extra = {**self.metadata.extra, **self.more()}
         return replace(self, metadata=replace(self.metadata, extra=extra), more=dict)

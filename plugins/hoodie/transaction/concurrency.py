@@ -113,7 +113,7 @@ class PlanExecution:
 
     @contextmanager
     def completing(self, start: TableState, changes: Sequence[Change]) -> Iterator[TableState]:
-        locking = self.locking.waiting(_COMPLETE_WAIT_MS)
+        locking = self.locking.waiting_at_least(_COMPLETE_WAIT_MS)
         with table_lock(self.storage, self.clock, f"complete {self.action}", locking):
             recover_properties(self.storage)
             state = load_state(self.storage, self.clock)

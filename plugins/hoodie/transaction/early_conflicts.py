@@ -82,7 +82,7 @@ class EarlyDetection:
     storage: Storage
     clock: Clock
     instant: Time  # time of the write that looks
-    done: frozenset[Time]  # what was complete, or a plan, when the write began
+    finished: frozenset[Time]  # what was complete, or a plan, when the write began
     looking: Looking
 
     @classmethod
@@ -131,7 +131,7 @@ class EarlyDetection:
     def _others(self) -> list[Time]:
         """Writers at work that began earlier, by their markers and heartbeats."""
         marked = marked_instants(self.storage)
-        earlier = [instant for instant in marked if instant < self.instant and instant not in self.done]
+        earlier = [instant for instant in marked if instant < self.instant and instant not in self.finished]
         if not earlier:
             return []
         beats = Heartbeats.of(self.storage, self.clock, self.looking.expiry_ms)
@@ -141,7 +141,7 @@ class EarlyDetection:
         if not self.looking.commits:
             return {}
         state = load_state(self.storage, self.clock)
-        new = [commit for commit in state.timeline.commits if commit.time not in self.done]
+        new = [commit for commit in state.timeline.commits if commit.time not in self.finished]
         bodies = ((commit.time, state.commit_metadata(commit)) for commit in new)
         # The completion of the write decides about logs beside a compaction.
         return {s.group: t for t, body in bodies if body.operation not in _COMPACTIONS for s in body.stats}

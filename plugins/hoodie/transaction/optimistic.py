@@ -105,7 +105,7 @@ class Optimistic:
     def _lock_again(self, purpose: str) -> AbstractContextManager[None]:
         if self._locked:
             return nullcontext()
-        return table_lock(self._storage, self._clock, purpose, self._locking.waiting(_COMPLETE_WAIT_MS))
+        return table_lock(self._storage, self._clock, purpose, self._locking.waiting_at_least(_COMPLETE_WAIT_MS))
 
     def _release(self) -> None:
         self._locked = False

@@ -108,7 +108,7 @@ class Transaction:
         storage = self.state.storage
         for change in changes:
             reconcile_markers(storage, change.instant.time, change.files)
-        complete_changes = [change.whole() for change in changes]
+        complete_changes = [change.with_late_metadata() for change in changes]
         with self._concurrency.completing(self.state, complete_changes) as state:
             complete_changes = [with_history(state, change, self._clock) for change in complete_changes]
             bodies = [

@@ -31,7 +31,9 @@ class Window:
             i for i in self.start.timeline.pending if i.time not in times_now and i.action.completed_as in WRITE_ACTIONS
         ]
         archived_keys = (
-            self.now.archive.known([replace(i, action=i.action.completed_as) for i in vanished]) if vanished else ()
+            self.now.archive.archived_keys([replace(i, action=i.action.completed_as) for i in vanished])
+            if vanished
+            else ()
         )
         if not archived_keys:
             return []

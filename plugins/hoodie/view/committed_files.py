@@ -26,14 +26,14 @@ _Key = tuple[str, str, int, int]
 @dataclass(frozen=True, slots=True)
 class KnownFiles:
     written: Written
-    whole: bool  # else only of the partitions that are in it
+    complete: bool  # otherwise only of the partitions that are in it
 
     @property
     def weight(self) -> int:
         return 1 + len(self.written) + sum(map(len, self.written.values()))
 
     def tells(self, partitions: Collection[str] | None) -> bool:
-        return self.whole or (partitions is not None and all(name in self.written for name in partitions))
+        return self.complete or (partitions is not None and all(name in self.written for name in partitions))
 
 
 class Memory:
@@ -41,34 +41,36 @@ class Memory:
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._known: OrderedDict[_Key, KnownFiles] = OrderedDict()
+        self._entries: OrderedDict[_Key, KnownFiles] = OrderedDict()
         self._weight = 0
         self._lock = Lock()
 
     def find(self, key: _Key, partitions: Collection[str] | None) -> Written | None:
         with self._lock:
-            remembered = self._known.get(key)
+            remembered = self._entries.get(key)
             if remembered is None or not remembered.tells(partitions):
                 return None
-            self._known.move_to_end(key)
+            self._entries.move_to_end(key)
             return remembered.written
 
     def add(self, key: _Key, written: KnownFiles) -> None:
         with self._lock:
-            before = self._known.pop(key, None)
+            before = self._entries.pop(key, None)
             if before is not None:
                 self._weight -= before.weight
-                if not written.whole:
-                    written = before if before.whole else KnownFiles({**before.written, **written.written}, whole=False)
-            self._known[key] = written
+                if not written.complete:
+                    written = (
+                        before if before.complete else KnownFiles({**before.written, **written.written}, complete=False)
+                    )
+            self._entries[key] = written
             self._weight += written.weight
             while self._weight > self._limit:
-                self._weight -= self._known.popitem(last=False)[1].weight
+                self._weight -= self._entries.popitem(last=False)[1].weight
 
     def clear(self) -> None:
         """Forget everything: for those who count storage calls."""
         with self._lock:
-            self._known.clear()
+            self._entries.clear()
             self._weight = 0
 
 
@@ -115,15 +117,15 @@ def _load(state: TableState, instant: Instant, partitions: Collection[str] | Non
 
 def _read(state: TableState, instant: Instant, partitions: Collection[str] | None) -> KnownFiles:
     if state.has_read(instant):
-        return KnownFiles(written_by(state.commit_metadata(instant), instant.time), whole=True)
+        return KnownFiles(written_by(state.commit_metadata(instant), instant.time), complete=True)
     try:
         body = state.body(instant)
     except FileNotFoundError:  # archived since the listing, or gone
-        return KnownFiles(written_by(state.commit_metadata(instant), instant.time), whole=True)
+        return KnownFiles(written_by(state.commit_metadata(instant), instant.time), complete=True)
     written = state.layout.decode_written(body, instant, partitions)
     if looked_up(body, partitions):
-        return KnownFiles({**{name: {} for name in partitions or ()}, **written}, whole=False)
-    return KnownFiles(written, whole=True)
+        return KnownFiles({**{name: {} for name in partitions or ()}, **written}, complete=False)
+    return KnownFiles(written, complete=True)
 
 
 def _key(state: TableState, instant: Instant) -> _Key:

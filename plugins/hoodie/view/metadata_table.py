@@ -58,7 +58,7 @@ def read_metadata_table(storage: Storage, clock: Clock, pending: Collection[Time
     if own.list("") == Listing():
         return None
     state = load_state(own, clock)
-    alive = standing(_all_entries(own, state, frozenset(pending)))
+    alive = valid_entries(_all_entries(own, state, frozenset(pending)))
     of_partitions = pc.equal(alive["partition"], _PARTITIONS)
     taken_in = (i.time for i in state.timeline.completed(Action.DELTA_COMMIT) if not i.time.startswith(_OWN))
     return MetadataListing(
@@ -68,7 +68,7 @@ def read_metadata_table(storage: Storage, clock: Clock, pending: Collection[Time
     )
 
 
-def standing(entries: pa.Table) -> pa.Table:
+def valid_entries(entries: pa.Table) -> pa.Table:
     """The valid state after entries in sequence (columns `ENTRIES`): `partition`, `name` and `size` of each file that is not
     deleted, with the largest size since it last was."""
     entries = entries.append_column("place", pa.array(np.arange(entries.num_rows)))

@@ -54,6 +54,6 @@ def _counts(timeline: Timeline, archive: ArchivedTimeline, time: Time) -> bool:
         return False
     if time > timeline.commits[0].time:  # the archive was asked
         return True
-    if archive.known([Instant(time, action, State.COMPLETED) for action in WRITE_ACTIONS]):
+    if archive.archived_keys([Instant(time, action, State.COMPLETED) for action in WRITE_ACTIONS]):
         return True
     return not archive.instants(until=time)

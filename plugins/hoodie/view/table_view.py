@@ -34,12 +34,12 @@ class TableView:
     @cached_property
     def files(self) -> Sequence[PartitionFiles]:
         """The data files, committed or not, by partition; skeletons with their sources. Raises CorruptTableError."""
-        return with_sources(self._listed.files, self.state)
+        return with_sources(self._chosen_files.files, self.state)
 
     @property
     def left_out(self) -> Sequence[str]:
         """The folders that the choice ruled out, each of a partition or of several."""
-        return self._listed.left_out
+        return self._chosen_files.left_out
 
     @cached_property
     def groups(self) -> Sequence[FileGroup]:
@@ -87,11 +87,12 @@ class TableView:
         if self.choice is None:
             return self.partitions
         if self.partitions is None:
-            return chosen_partitions(self.state, self._listed, self.choice)
-        return [file.partition for file in self._listed.files]  # all that are wanted were listed, be they there or not
+            return chosen_partitions(self.state, self._chosen_files, self.choice)
+        # All that are wanted were listed, be they there or not.
+        return [file.partition for file in self._chosen_files.files]
 
     @cached_property
-    def _listed(self) -> ChosenFiles:
+    def _chosen_files(self) -> ChosenFiles:
         files = self.state.files
         if self.choice is not None:
             return files.chosen(self.choice, self.partitions)

@@ -118,13 +118,13 @@ class Pipeline:
         assignment = placement.assign(profile, slices, size, homes)
         if not assignment.tasks:
             refuse_empty(self.state, self.plan.operation, allowed=self.plan.options[EMPTY_OVERWRITE])
-            return Written([], profile.combined, replaced.file_groups, profile.new_keys, replaced, profile.known)
+            return Written([], profile.combined, replaced.file_groups, profile.new_keys, replaced, profile.rows_known)
         routed = placed.exchange(Route(assignment), len(assignment.tasks), assignment.sizes)
         write = WriteFiles(self.context, assignment.tasks, self._collisions())
         stats = [stat for stat in routed.map(write) if stat is not None]
         groups = frozenset(GroupId(task.partition, task.file_id) for task in assignment.tasks)
         groups |= replaced.file_groups
-        return Written(stats, profile.combined, groups, profile.new_keys, replaced, profile.known)
+        return Written(stats, profile.combined, groups, profile.new_keys, replaced, profile.rows_known)
 
     def _slices(self, partitions: Sequence[str]) -> Sequence[FileSlice]:
         """Those that may hold keys of the rows, or take rows: none for an overwrite."""

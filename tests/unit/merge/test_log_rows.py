@@ -119,6 +119,6 @@ def test_an_overlay_has_the_same_rows(event_time: bool, stored: list[tuple[str, 
     logs, batches = newest_per_key(log_table(entries), ordering), [base_table(stored[:4]), base_table(stored[4:])]
     merger, overlay = BaseMerger(logs, batches[0].schema.names, ordering), Overlay(logs, ordering)
     merged = pa.concat_tables([*(merger.merge(rows).rows for rows in batches), merger.inserts()])
-    laid = [*(overlay.uncovered(rows) for rows in batches), overlay.standing().select(merged.schema.names)]
+    laid = [*(overlay.uncovered(rows) for rows in batches), overlay.winning_rows().select(merged.schema.names)]
     order = [(name, "ascending") for name in (RECORD_KEY, "ts", "number")]
     assert pa.concat_tables(laid).sort_by(order).equals(merged.sort_by(order))

@@ -73,7 +73,7 @@ class Measure:
     options: OptionGroup = EXPIRE_OPTIONS
     seen: list[Any] = field(default_factory=list)
 
-    def decide(self, state, options, clock, *, force=False, seen=None):
+    def decide(self, state, options, clock, *, force=False, cache=None):
         commits = len(state.timeline.commits)
         return Decision(commits if commits > 1 or force else None, f"{commits} commits")
 

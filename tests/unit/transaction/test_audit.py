@@ -51,7 +51,7 @@ def test_a_clean(table, monkeypatch):
     assert "KEEP_LATEST_COMMITS" in entry.planned["why"]
     assert entry.planned["airflow"] == {"dag_id": "hudi_clean__orders", "dag_run_id": "manual__1"}
     assert all(entry.planned[name] for name in ("user", "host", "program", "pid", "at"))
-    assert entry.done["at"] >= entry.planned["at"]
+    assert entry.outcome["at"] >= entry.planned["at"]
 
 
 def test_a_clean_that_is_cut_short_is_noted_before_its_first_delete_and_ended_by_the_next(table, monkeypatch):
@@ -62,7 +62,7 @@ def test_a_clean_that_is_cut_short_is_noted_before_its_first_delete_and_ended_by
 
     def refuse(self, path):
         if path.endswith(".parquet"):
-            refused.append([entry.done for entry in entries(table)])
+            refused.append([entry.outcome for entry in entries(table)])
             raise OSError("no")
         return real(self, path)
 
@@ -73,7 +73,7 @@ def test_a_clean_that_is_cut_short_is_noted_before_its_first_delete_and_ended_by
     assert refused == [[None]]
     table.run(CLEAN, {"hoodie.clean.commits.retained": 1})
     (entry,) = entries(table)
-    assert entry.done is not None
+    assert entry.outcome is not None
     assert entry.files[0].bytes  # as the first run noted it: the plan on the timeline has no sizes
 
 

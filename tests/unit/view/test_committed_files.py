@@ -9,25 +9,25 @@ ONE, TWO = ("t", "1.commit", 10, 1), ("t", "2.commit", 10, 1)
 
 def test_what_was_asked_for_is_known_and_no_more():
     memory = Memory(1000)
-    memory.add(ONE, KnownFiles({"p": {"f": 1}, "q": {}}, whole=False))
+    memory.add(ONE, KnownFiles({"p": {"f": 1}, "q": {}}, complete=False))
     assert memory.find(ONE, ["p", "q"]) == {"p": {"f": 1}, "q": {}}
     assert memory.find(ONE, ["r"]) is None
     assert memory.find(ONE, None) is None
     assert memory.find((*ONE[:3], 2), ["p"]) is None  # another file of this name
-    memory.add(ONE, KnownFiles({"r": {}}, whole=False))
+    memory.add(ONE, KnownFiles({"r": {}}, complete=False))
     assert memory.find(ONE, ["p", "r"]) is not None
-    memory.add(ONE, KnownFiles({"p": {"f": 1}}, whole=True))
+    memory.add(ONE, KnownFiles({"p": {"f": 1}}, complete=True))
     assert memory.find(ONE, ["p", "x"]) == memory.find(ONE, None) == {"p": {"f": 1}}
-    memory.add(ONE, KnownFiles({"y": {}}, whole=False))  # another thread was slower
+    memory.add(ONE, KnownFiles({"y": {}}, complete=False))  # another thread was slower
     assert memory.find(ONE, None) == {"p": {"f": 1}}
 
 
 def test_what_was_used_longest_ago_is_forgotten():
     memory = Memory(10)
     files = {"p": {"f": 1, "g": 2, "h": 3}}  # with the body and the partition five
-    memory.add(ONE, KnownFiles(files, whole=True))
-    memory.add(TWO, KnownFiles(files, whole=True))
+    memory.add(ONE, KnownFiles(files, complete=True))
+    memory.add(TWO, KnownFiles(files, complete=True))
     assert memory.find(ONE, None) == files
-    memory.add(("t", "3.commit", 10, 1), KnownFiles(files, whole=True))
+    memory.add(("t", "3.commit", 10, 1), KnownFiles(files, complete=True))
     assert memory.find(TWO, None) is None
     assert memory.find(ONE, None) == files

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from hoodie.clock import SystemClock
 from hoodie.storage import LocalStorage
-from hoodie.view.metadata_table import ENTRIES, read_metadata_table, standing
+from hoodie.view.metadata_table import ENTRIES, read_metadata_table, valid_entries
 
 ENTRY = st.tuples(st.sampled_from("pq"), st.sampled_from("ab"), st.integers(-9, 9), st.booleans())
 
@@ -23,7 +23,7 @@ def test_entries_merge_as_records_of_hudi_do(entries):
         else:
             model[partition, name] = max(size, model.get((partition, name), size))
     told = pa.Table.from_pylist([dict(zip(ENTRIES.names, each, strict=True)) for each in entries], schema=ENTRIES)
-    rows = standing(told).to_pylist()
+    rows = valid_entries(told).to_pylist()
     assert len(rows) == len(model)
     assert {(row["partition"], row["name"]): row["size"] for row in rows} == model
 

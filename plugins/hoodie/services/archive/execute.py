@@ -73,7 +73,7 @@ def run_archive(access: TableAccess, given: Given, *, only: str | None = None) -
     merged, more = 0, True
     while more:
         with table_lock(access.storage, access.clock, "archive", locking):
-            backlog = _Backlog.listed(access)
+            backlog = _Backlog.of_table(access)
             before, enough = len(moved), len(backlog.state.timeline) // _SHARE
             while batch := _next_batch(access, backlog, given, options, planned, continued=bool(moved)):
                 moved += batch
@@ -97,7 +97,7 @@ class _Backlog:
     partitions: Partitions  # listed once for all batches under the lock
 
     @staticmethod
-    def listed(access: TableAccess) -> _Backlog:
+    def of_table(access: TableAccess) -> _Backlog:
         marked = marked_instants(access.storage)
         properties = load_properties(access.storage, access.clock)
         layout = layout_of(properties)
@@ -135,7 +135,7 @@ def _next_batch(
     if not may_go:
         return ()
     batch = list(_within(may_go, files))
-    archived = state.archive.known(batch)
+    archived = state.archive.archived_keys(batch)
     new = [instant for instant in batch if instant.key not in archived]
     if len(new) < len(batch):
         recovered(f"removed {counted(len(batch) - len(new), 'instant')} that an interrupted archival had stored")

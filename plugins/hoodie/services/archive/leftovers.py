@@ -32,19 +32,19 @@ class Partitions:
 
     def __init__(self, files: StorageFiles) -> None:
         self._files = files
-        self._known: dict[str, PartitionFiles] = {}
+        self._files_of: dict[str, PartitionFiles] = {}
         self._all: Sequence[PartitionFiles] | None = None
 
     def of(self, partitions: Iterable[str]) -> list[PartitionFiles]:
         names = sorted(set(partitions))
-        missing = [partition for partition in names if partition not in self._known]
-        self._known.update((files.partition, files) for files in self._files.of(missing))
-        return [self._known[partition] for partition in names]
+        missing = [partition for partition in names if partition not in self._files_of]
+        self._files_of.update((files.partition, files) for files in self._files.of(missing))
+        return [self._files_of[partition] for partition in names]
 
     def all(self) -> Sequence[PartitionFiles]:
         if self._all is None:
             self._all = self._files.all()
-            self._known.update((files.partition, files) for files in self._all)
+            self._files_of.update((files.partition, files) for files in self._all)
         return self._all
 
 

@@ -19,7 +19,7 @@ from hoodie.model.clustering import ClusteringPlan
 from hoodie.services.clustering.service import CLUSTERING
 from hoodie.services.clustering.unschedule import GiveUpClustering
 from hoodie.services.decision import Decision
-from hoodie.services.service import schedule, waiting
+from hoodie.services.service import pending_plans, schedule
 from hoodie.timeline import Instant, parse_time
 from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.heartbeat import Heartbeats
@@ -34,7 +34,7 @@ def expired(state: TableState, given: Given, clock: Clock) -> list[Instant]:
     the oldest first; none without `hoodie.clustering.enable.expirations`. One storage call where one is old enough."""
     options = resolve(given, CLUSTERING_KEYS)
     age = timedelta(minutes=options[EXPIRES_AFTER])
-    plans = waiting(state, CLUSTERING) if options[EXPIRES] else []
+    plans = pending_plans(state, CLUSTERING) if options[EXPIRES] else []
     old = [plan for plan in plans if clock.now() - parse_time(plan.time, state.zone) >= age]
     if not old:
         return []

@@ -12,7 +12,7 @@ from hoodie.model.time import Time
 from hoodie.services.clustering.execute import ClusteringResult, execute_clustering
 from hoodie.services.clustering.plan import decide_clustering
 from hoodie.services.decision import Decision
-from hoodie.services.service import Seen
+from hoodie.services.service import Cache
 from hoodie.timeline import Action
 from hoodie.timeline.codecs.clustering import encode_clustering_plan
 from hoodie.view import TableState
@@ -28,7 +28,7 @@ class Clustering:
     options: OptionGroup = CLUSTER_OPTIONS
 
     def decide(
-        self, state: TableState, options: Given, clock: Clock, *, force: bool = False, seen: Seen | None = None
+        self, state: TableState, options: Given, clock: Clock, *, force: bool = False, cache: Cache | None = None
     ) -> Decision[ClusteringPlan]:
         """See `decide_clustering`."""
         return decide_clustering(state, options, clock, force=force)

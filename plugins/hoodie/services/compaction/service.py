@@ -13,7 +13,7 @@ from hoodie.services.compaction.execute import execute_compaction
 from hoodie.services.compaction.plan import decide_compaction
 from hoodie.services.decision import Decision
 from hoodie.services.rewrite.run import CompactionResult
-from hoodie.services.service import Seen
+from hoodie.services.service import Cache
 from hoodie.timeline import Action
 from hoodie.timeline.codecs.compaction import encode_compaction_plan
 from hoodie.view import TableState
@@ -29,7 +29,7 @@ class Compaction:
     options: OptionGroup = COMPACT_OPTIONS
 
     def decide(
-        self, state: TableState, options: Given, clock: Clock, *, force: bool = False, seen: Seen | None = None
+        self, state: TableState, options: Given, clock: Clock, *, force: bool = False, cache: Cache | None = None
     ) -> Decision[CompactionPlan]:
         """See `decide_compaction`."""
         return decide_compaction(state, options, clock, force=force)

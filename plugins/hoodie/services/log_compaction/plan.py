@@ -25,7 +25,7 @@ from hoodie.services.rewrite.plan import (
     planned_operation,
     waiting_slices,
 )
-from hoodie.services.service import Seen
+from hoodie.services.service import Cache
 from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.view import TableState, TableView
 from hoodie.view.log_blocks import blocks_of, counting
@@ -36,7 +36,7 @@ _READERS = 16  # headers are waited for, not worked on
 
 @retried_when_missing
 def decide_log_compaction(
-    state: TableState, given: Given, clock: Clock, seen: Seen | None = None
+    state: TableState, given: Given, clock: Clock, cache: Cache | None = None
 ) -> Decision[CompactionPlan]:
     """Plan a log compaction of the slices with enough blocks (`hoodie.log.compaction.blocks.threshold`).
 
@@ -49,7 +49,7 @@ def decide_log_compaction(
     log_slices = waiting_slices(view)
     several = [s for s in log_slices if s.group not in view.busy.log_compacting]
     required = options[keys.LOG_BLOCKS_THRESHOLD]
-    blocks = _valid_blocks(state, several, {} if seen is None else seen)
+    blocks = _valid_blocks(state, several, {} if cache is None else cache)
     chosen = [s for s, valid in zip(several, blocks, strict=True) if len(valid) >= required and mergeable(valid)]
     backlog = backlog_of(state, log_slices)
     reason = f"{len(chosen)} file groups have {required} log blocks or more"
@@ -81,15 +81,15 @@ def mergeable(blocks: Sequence[LogBlock]) -> bool:
     return not any(block.is_partial for block in blocks)
 
 
-def _valid_blocks(state: TableState, slices: list[FileSlice], seen: Seen) -> list[list[LogBlock]]:
-    """The valid blocks of each slice. Contents of a log of some size never change: `seen` keeps them."""
+def _valid_blocks(state: TableState, slices: list[FileSlice], cache: Cache) -> list[list[LogBlock]]:
+    """The valid blocks of each slice. Contents of a log of some size never change: `cache` keeps them."""
 
     def scan(log: LogFile) -> None:
         key = (log.path, log.info.size)
-        if key not in seen:
-            seen[key] = blocks_of(state.storage, log)
+        if key not in cache:
+            cache[key] = blocks_of(state.storage, log)
 
     with ThreadPoolExecutor(_READERS) as pool:
         list(pool.map(scan, (log for file_slice in slices for log in file_slice.log_files)))
-    result = ([b for log in s.log_files for b in seen[log.path, log.info.size]] for s in slices)
+    result = ([b for log in s.log_files for b in cache[log.path, log.info.size]] for s in slices)
     return [counting(blocks, state.timeline) for blocks in result]

@@ -13,7 +13,7 @@ from hoodie.services.decision import Decision
 from hoodie.services.log_compaction.execute import execute_log_compaction
 from hoodie.services.log_compaction.plan import decide_log_compaction
 from hoodie.services.rewrite.run import CompactionResult
-from hoodie.services.service import Seen
+from hoodie.services.service import Cache
 from hoodie.timeline import Action
 from hoodie.timeline.codecs.compaction import encode_compaction_plan
 from hoodie.view import TableState
@@ -29,10 +29,10 @@ class LogCompaction:
     options: OptionGroup = COMPACT_OPTIONS
 
     def decide(
-        self, state: TableState, options: Given, clock: Clock, *, force: bool = False, seen: Seen | None = None
+        self, state: TableState, options: Given, clock: Clock, *, force: bool = False, cache: Cache | None = None
     ) -> Decision[CompactionPlan]:
         """See `decide_log_compaction`."""
-        return decide_log_compaction(state, options, clock, seen)
+        return decide_log_compaction(state, options, clock, cache)
 
     def encode(self, plan: CompactionPlan) -> bytes:
         return encode_compaction_plan(plan)

@@ -70,11 +70,11 @@ class PurgeRun(Shows):
     def is_erased(self) -> bool:
         """Return whether no file under the table holds the rows."""
         remaining = self.left
-        return remaining.is_done and not (remaining.removal.held or remaining.left)
+        return remaining.is_done and not (remaining.removal.held_files or remaining.left)
 
     def shown(self) -> Shown:
         """The counts, and what is left."""
-        rows = [(file.path, file.bytes, file.by) for file in self.left.removal.held]
+        rows = [(file.path, file.bytes, file.by) for file in self.left.removal.held_files]
         rows += [(trace.path, trace.size, trace.contents) for trace in self.left.left]
         verdict = (
             "no file holds them" if self.is_erased else f"{counted(len(rows), 'file')} left with something of them"
@@ -112,7 +112,7 @@ class Erasure:
             remaining, _ = self._planned((plan.subject, search(access.state(), plan.subject, access.engine)))
             run = PurgeRun(decision, remaining, rows)
             outcome["rows_deleted"], outcome["erased"] = rows, run.is_erased
-            outcome["held"], outcome["left"] = len(remaining.removal.held), len(remaining.left)
+            outcome["held"], outcome["left"] = len(remaining.removal.held_files), len(remaining.left)
         return self._ended(run)
 
     def _ended(self, run: PurgeRun) -> PurgeRun:

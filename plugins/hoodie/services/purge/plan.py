@@ -86,7 +86,7 @@ def decision_of(state: TableState, plan: PurgePlan, traces: Sequence[Trace], opt
                 ends_time_travel=bool(plan.removal.files),
             ),
             Items("erase", going, size),
-            KeptByPurge(plan.removal.held, left, plan.outside, plan.subject.unsearched),
+            KeptByPurge(plan.removal.held_files, left, plan.outside, plan.subject.unsearched),
         ),
         deletion=weighed(len(going), size, table_bytes, Caps.of(options), lambda: table_bytes),
     )
@@ -175,7 +175,7 @@ def plan_of(
     removal = removal_of(view, groups, paths, wish, options, clock, rewritten)
     copies = tuple(trace for trace in traces if is_copy(trace.path))
     index = tuple(trace for trace in traces if in_metadata_table(trace))
-    handled = {file.path for file in removal.files} | {file.path for file in removal.held}
+    handled = {file.path for file in removal.files} | {file.path for file in removal.held_files}
     handled |= {trace.path for trace in (*copies, *index)}
     remaining = tuple(trace for trace in traces if trace.path not in handled)
     rows = current_rows(state, subject, engine).num_rows

@@ -37,7 +37,7 @@ class Removal:
     """Old files of the file groups with traces: those that can go, and those that something holds."""
 
     files: tuple[CleanFile, ...] = ()
-    held: tuple[HeldFile, ...] = ()
+    held_files: tuple[HeldFile, ...] = ()
 
 
 def removal_of(

@@ -109,7 +109,7 @@ class FileSearch:
     storage: Storage
     subject: Subject
     stored: StoredKeys
-    made: RecordKeys
+    row_keys: RecordKeys
     columns: StoredColumns
 
     @staticmethod
@@ -201,8 +201,8 @@ class FileSearch:
             return target.empty_table()
         rows = pa.Table.from_struct_array(image)
         schema = self.subject.schema
-        fields = pa.schema([schema.field(name) for name in top_level(self.made.fields) if name in schema.names])
-        keys = self.made.of(conform(rows, fields))
+        fields = pa.schema([schema.field(name) for name in top_level(self.row_keys.fields) if name in schema.names])
+        keys = self.row_keys.of(conform(rows, fields))
         return conform(rows.append_column(RECORD_KEY, keys), target)
 
     def _bytes(self, file: SearchedFile, *, in_rows: bool) -> set[str]:

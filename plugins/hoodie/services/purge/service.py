@@ -64,7 +64,7 @@ class Purge:
         return message, None
 
     def _summary(self, run: PurgeRun) -> str:
-        held_files, traces = run.left.removal.held, run.left.left
+        held_files, traces = run.left.removal.held_files, run.left.left
         if run.decision.plan is None and run.is_erased:
             return "nothing to erase: a search of every file found nothing"
         erased = f"{counted(run.rows, 'row')} deleted"

@@ -70,7 +70,7 @@ class BatchWriter:
     """The writer of one run of queries."""
 
     writes: SinkWrites
-    known: dict[str, WrittenBatch] = field(default_factory=dict)
+    written_batches: dict[str, WrittenBatch] = field(default_factory=dict)
     """The last batch of each query that it has written."""
     _stored: dict[str, tuple[BatchFile, WrittenBatch | None]] = field(default_factory=dict)
     """The file of each query, and the batch that it had when this run began."""
@@ -83,13 +83,15 @@ class BatchWriter:
 
     def has_written(self, query: str) -> bool:
         """Return whether this run has written a batch of the query: then `write` finds out by itself what `is_there` says."""
-        return query in self.known
+        return query in self.written_batches
 
     def is_there(self, batch: StreamBatch) -> bool:
         """Return whether the table has the batch. Raises what `check_batch` raises."""
         table = HoodieTable.open(self.writes.base_path)
         file, stored = self._file(batch.query, table.access.storage)  # before the commits, which may be newer then
-        stored_batch = retried_when_missing(check_batch)(table.state(), batch, self.known.get(batch.query), stored)
+        stored_batch = retried_when_missing(check_batch)(
+            table.state(), batch, self.written_batches.get(batch.query), stored
+        )
         if stored_batch is None:
             return False
         file.store(stored_batch)
@@ -106,7 +108,7 @@ class BatchWriter:
         file, stored = self._file(batch.query, table.access.storage)
 
         def check(state: TableState) -> None:
-            stored_batch = check_batch(state, batch, self.known.get(batch.query), stored)
+            stored_batch = check_batch(state, batch, self.written_batches.get(batch.query), stored)
             if stored_batch is not None:
                 raise _WrittenMeanwhileError(stored_batch)
 
@@ -125,7 +127,7 @@ class BatchWriter:
         except _WrittenMeanwhileError as error:
             file.store(error.batch)
             return None
-        self.known[batch.query] = written = batch.written(result.instant.time)
+        self.written_batches[batch.query] = written = batch.written(result.instant.time)
         file.store(written)
         if self.services is not None:
             self.services.start()

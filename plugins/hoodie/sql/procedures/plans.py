@@ -7,7 +7,7 @@ from typing import Any
 
 from hoodie.errors import SqlError
 from hoodie.model.time import Time
-from hoodie.services.service import Scheduled, waiting
+from hoodie.services.service import Scheduled, pending_plans
 from hoodie.sql.procedures.procedure import Call
 
 SCHEDULE, EXECUTE, BOTH = "schedule", "execute", "scheduleandexecute"
@@ -42,7 +42,7 @@ def run_plans(
     """
     table = call.table
     scheduled = table.schedule(service, options, force=force) if operation != EXECUTE else None
-    chosen = [i.time for i in waiting(table.state(), service) if not named or i.time in named]
+    chosen = [i.time for i in pending_plans(table.state(), service) if not named or i.time in named]
     service_name = call.procedure.name.removeprefix("run_")
     lacking = [name for name in named if name not in chosen]
     if lacking:

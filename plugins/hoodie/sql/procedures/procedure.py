@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from hoodie.errors import SqlError
-from hoodie.sql.catalog import Entry, known
+from hoodie.sql.catalog import Entry, entry_of
 from hoodie.sql.names import TableName
 from hoodie.sql.session import Session
 from hoodie.table import HoodieTable
@@ -61,7 +61,7 @@ class Call:
         """The table, by its name, or by its path. Raises SqlError when neither is given, TableNotFoundError."""
         name, path = self.arguments.get("table"), self.arguments.get("path")
         if name is not None:
-            return known(self.session.catalog, _named(str(name), self.session.database))
+            return entry_of(self.session.catalog, _named(str(name), self.session.database))
         if path is None:
             raise SqlError(f"{self.procedure.name} is called without a table", fix="give table => '…', or path => '…'")
         return Entry(TableName(self.session.database, str(path)), str(path), managed=False)

@@ -79,7 +79,7 @@ class FrameRows:
         return FrameRows(mapped)
 
     @contextmanager
-    def held(self) -> Iterator[FrameRows]:
+    def persisted(self) -> Iterator[FrameRows]:
         persisted = self.frame.persist(StorageLevel.MEMORY_AND_DISK)
         try:
             yield FrameRows(persisted)

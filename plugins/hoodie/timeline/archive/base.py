@@ -48,7 +48,7 @@ class ArchivedTimeline(Protocol):
         """Requested time -> completion time of those of the write instants `times` that are archived."""
         ...
 
-    def known(self, instants: Collection[Instant]) -> frozenset[Key]:
+    def archived_keys(self, instants: Collection[Instant]) -> frozenset[Key]:
         """The keys of those of `instants` that are archived, though the active timeline has them, too."""
         ...
 

@@ -83,20 +83,20 @@ class LogArchive:
         return completion_times(self.instants(), times)
 
     def commit_metadata(self, instant: Instant) -> CommitMetadata:
-        return commit_of(self._record(instant), self._of(instant))
+        return commit_of(self._record(instant), self._instant_text(instant))
 
     def clean_result(self, instant: Instant) -> CleanResult:
-        return clean_result_of(self._record(instant), self._of(instant))
+        return clean_result_of(self._record(instant), self._instant_text(instant))
 
     def taken_back(self, instant: Instant) -> frozenset[Time] | None:
         if instant.action is Action.RESTORE:  # its entry has no body
             return None
-        where = self._of(instant)
+        where = self._instant_text(instant)
         record = self._record(instant)
         with reading(where, "rollback"):
             return frozenset({rollback_of(record, where).instant})
 
-    def known(self, instants: Collection[Instant]) -> frozenset[Key]:
+    def archived_keys(self, instants: Collection[Instant]) -> frozenset[Key]:
         """Files are asked from the newest on, until one's commits are all older: commits are archived in the order of time."""
         requested, archived = {instant.key for instant in instants}, set[Key]()
         least = min((time for time, _ in requested), default=BEGINNING)
@@ -201,7 +201,7 @@ class LogArchive:
         assert isinstance(record, dict)
         return record
 
-    def _of(self, instant: Instant) -> str:
+    def _instant_text(self, instant: Instant) -> str:
         return f"instant {instant} in {self._storage.base_path}/{self._folder}"
 
     def _where(self, block: LogBlock) -> str:

@@ -66,7 +66,7 @@ class LsmArchive:
         files = [f for f in self._files if any(f.least <= time <= f.greatest for time in times)]
         return completion_times([i for file in files for i in self._instants(file)], times)
 
-    def known(self, instants: Collection[Instant]) -> frozenset[Key]:
+    def archived_keys(self, instants: Collection[Instant]) -> frozenset[Key]:
         requested = {instant.key for instant in instants}
         files = [f for f in self._files if any(f.least <= time <= f.greatest for time, _ in requested)]
         return frozenset(requested.intersection(i.key for file in files for i in self._instants(file)))

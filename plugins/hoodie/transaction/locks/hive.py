@@ -307,7 +307,7 @@ class _HeldByMetastore:
 
     def __init__(self, lock: HiveLock, request: _Request) -> None:
         self._lock, self._request = lock, request
-        self._seen = steady_seconds()
+        self._verified_at = steady_seconds()
         self._ended = threading.Event()
         self._heart = threading.Thread(target=self._beat, name="hudi-lock", daemon=True)
         self._heart.start()
@@ -318,13 +318,13 @@ class _HeldByMetastore:
         try:
             self._request.metastore.ask(lambda client: client.heartbeat(beat))
         except hive.NoSuchLockException as error:
-            raise self._lost(f"the metastore has given it away: {words(error)}") from error
+            raise self._lost_error(f"the metastore has given it away: {words(error)}") from error
         except (TException, OSError) as error:
-            raise self._lost(f"no answer: {words(error)}") from error
-        self._seen = asked_at
+            raise self._lost_error(f"no answer: {words(error)}") from error
+        self._verified_at = asked_at
 
     def certain(self) -> bool:
-        return steady_seconds() - self._seen < self._lock.table.interval_ms / 1000
+        return steady_seconds() - self._verified_at < self._lock.table.interval_ms / 1000
 
     def release(self) -> None:
         self._ended.set()
@@ -338,7 +338,7 @@ class _HeldByMetastore:
                 if not self._ended.is_set():
                     _log.warning("%s", error)
 
-    def _lost(self, detail: str) -> LockLostError:
+    def _lost_error(self, detail: str) -> LockLostError:
         return LockLostError(
             f"The lock {self._lock.table} of table {self._lock.base_path} in the Hive metastore was lost",
             found=detail,

@@ -150,7 +150,7 @@ class _Lease:
 
     def __init__(self, lock: LeaseLock, owner: LockOwner, file: LeaseFile, renewed: _Moment) -> None:
         self._lock, self._owner, self._renewed = lock, owner, renewed
-        self._file, self._seen = file, file.encode()
+        self._file, self._content = file, file.encode()
         self._changing = threading.Lock()
         self._ended = threading.Event()
         self._heart = threading.Thread(target=self._beat, name="hudi-lock", daemon=True)
@@ -195,7 +195,7 @@ class _Lease:
     def _replace(self, new: LeaseFile) -> None:
         """Raises LockLostError when the lock is another's."""
         storage = self._lock.storage
-        while not replace_own(storage, TABLE_LOCK, self._seen, new.encode()):
+        while not replace_own(storage, TABLE_LOCK, self._content, new.encode()):
             content = read_lock(storage, TABLE_LOCK)
             lease = None if content is None else LeaseFile.parse(content, f"{storage.base_path}/{TABLE_LOCK}")
             if content is None or lease is None or lease.owner != self._file.owner or lease.expired:
@@ -205,5 +205,5 @@ class _Lease:
                     fix="run it again; nothing was completed. A process that is stopped for longer than "
                     "hoodie.write.lock.storage.validity.timeout.secs loses its lock",
                 )
-            self._seen = content  # a renewal whose answer was lost came later than the look for it
-        self._file, self._seen = new, new.encode()
+            self._content = content  # a renewal whose answer was lost came later than the look for it
+        self._file, self._content = new, new.encode()

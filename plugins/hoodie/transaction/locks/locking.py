@@ -55,6 +55,6 @@ class Locking:
             options,
         )
 
-    def waiting(self, at_least_ms: int) -> Self:
+    def waiting_at_least(self, at_least_ms: int) -> Self:
         """The same for work that must not be thrown away because another holds the lock for long."""
         return replace(self, wait_ms=max(at_least_ms, self.wait_ms))

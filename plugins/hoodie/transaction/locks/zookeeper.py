@@ -172,7 +172,7 @@ class _HeldNode:
 
     def __init__(self, lock: ZooKeeperLock, client: KazooClient, node: Lock) -> None:
         self._lock, self._client, self._node = lock, client, node
-        self._seen = steady_seconds()
+        self._verified_at = steady_seconds()
 
     def verify(self) -> None:
         asked_at = steady_seconds()
@@ -180,13 +180,13 @@ class _HeldNode:
         try:
             node_stat = self._client.retry(self._client.exists, path)
         except (KazooException, KazooTimeoutError) as error:
-            raise self._lost(f"no answer: {error or type(error).__name__}") from error
+            raise self._lost_error(f"no answer: {error or type(error).__name__}") from error
         if node_stat is None:
-            raise self._lost("its session has ended, and another writer may have the lock")
-        self._seen = asked_at
+            raise self._lost_error("its session has ended, and another writer may have the lock")
+        self._verified_at = asked_at
 
     def certain(self) -> bool:
-        return steady_seconds() - self._seen < self._lock.ensemble.session_ms / 1000 * _CERTAIN
+        return steady_seconds() - self._verified_at < self._lock.ensemble.session_ms / 1000 * _CERTAIN
 
     def release(self) -> None:
         try:
@@ -198,7 +198,7 @@ class _HeldNode:
         finally:
             _close(self._client)
 
-    def _lost(self, detail: str) -> LockLostError:
+    def _lost_error(self, detail: str) -> LockLostError:
         return LockLostError(
             f"The lock {self._lock.ensemble.node} of table {self._lock.base_path} in ZooKeeper was lost",
             found=detail,

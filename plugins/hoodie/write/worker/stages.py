@@ -107,13 +107,13 @@ class SurveyInput:
 class WorkloadProfile:
     """Rows that touch each file group (by its number), rows to insert into each partition; rows dropped before, as they were
     combined with others of their keys; keys that are stored nowhere, if they were asked for; rows dropped for keys that are
-    `known`."""
+    `rows_known`."""
 
     updates: Counter[int]
     inserts: Counter[str]
     combined: int = 0
     new_keys: NewKeys = field(default_factory=NewKeys)
-    known: int = 0
+    rows_known: int = 0
 
     @staticmethod
     def of(parts: Iterable[WorkloadProfile]) -> WorkloadProfile:
@@ -124,7 +124,7 @@ class WorkloadProfile:
         for part in parts:
             updates.update(part.updates)
             inserts.update(part.inserts)
-        combined, dropped = sum(part.combined for part in parts), sum(part.known for part in parts)
+        combined, dropped = sum(part.combined for part in parts), sum(part.rows_known for part in parts)
         return WorkloadProfile(updates, inserts, combined, NewKeys.union(part.new_keys for part in parts), dropped)
 
 
@@ -160,7 +160,7 @@ class Tag:
         if not self.context.merges_inserts:  # else what a new delete removes may be in the small file that it goes to
             lives = ~rows[DELETE].combine_chunks().to_numpy(zero_copy_only=False)
             tagged = replace(tagged, new=tagged.new[lives[tagged.new]])
-        profile = replace(self._profile(rows, tagged, came - rows.num_rows), known=known_rows)
+        profile = replace(self._profile(rows, tagged, came - rows.num_rows), rows_known=known_rows)
         if absent is not None:  # keys to delete among them: another writer may insert them before the commit
             profile = replace(profile, new_keys=NewKeys.of(absent))
         return profile, partial(self._placed, rows, tagged)
@@ -195,7 +195,7 @@ class Tag:
             PARTITION_PATH: pa.chunked_array([stored_partitions, *own.chunks]),
             DELETE: pc.or_(placed[DELETE], pa.array(np.append(leaves, np.zeros(fresh, bool)))),
         }
-        stored_values = tagged.kept if tagged.kept is not None else pa.table({})
+        stored_values = tagged.stored_values if tagged.stored_values is not None else pa.table({})
         for name in stored_values.schema.names:
             stored = pa.chunked_array([*stored_values[name].chunks, pa.nulls(fresh, placed[name].type)])
             values[name] = pc.if_else(away, stored, placed[name])

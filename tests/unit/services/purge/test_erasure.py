@@ -107,13 +107,13 @@ def test_a_savepoint_holds_until_it_is_deleted(tmp_path):
     saved = table.savepoint().instant
     done = table.run(Purge(WHERE))
     assert not done.is_erased
-    assert {file.by for file in done.left.removal.held} == {f"savepoint {saved} keeps it until it is deleted"}
+    assert {file.by for file in done.left.removal.held_files} == {f"savepoint {saved} keeps it until it is deleted"}
     message, _ = Purge(WHERE).report(done)
     assert "not everything is erased" in message
     assert "--delete-savepoints" in message
     assert content(table) == OTHERS
     (name,) = [name for name in audit_names(table.storage) if name.action == "purge"]
-    assert read_audit(table.storage, name).done["held"] == 4  # the base file, its logs, and the log of the deletion
+    assert read_audit(table.storage, name).outcome["held"] == 4  # the base file, its logs, and the log of the deletion
     assert table.run(Purge(WHERE, delete_savepoints=True)).is_erased
     assert table.savepoints() == []
     assert holding(table) == set()
@@ -125,8 +125,8 @@ def test_a_consumer_holds_what_it_has_not_read(tmp_path):
     consumer.reset(table.timeline.commits[-1].time)
     done = table.run(Purge(WHERE))
     assert not done.is_erased
-    assert all("consumer 'reports'" in file.by for file in done.left.removal.held)
-    assert "at the latest until 2026-01-08 00:00 UTC" in done.left.removal.held[0].by
+    assert all("consumer 'reports'" in file.by for file in done.left.removal.held_files)
+    assert "at the latest until 2026-01-08 00:00 UTC" in done.left.removal.held_files[0].by
     assert table.read_changes(table.timeline.commits[2].completion_time)["op"].to_pylist() == ["d"]
     consumer.read()
     consumer.commit()

@@ -34,7 +34,7 @@ def test_a_write_under_way_holds_its_files(table):
     instants.start(state, requested, state.layout.encode_commit(CommitMetadata("UPSERT"), replace=False))
     base = next(file.path for part in state.files.all() for file in part.base_files if file.partition == "part=p")
     table.storage.create(f"part=p/aaaa-0_0-0-1_{time}.parquet", table.storage.read(base))
-    (held,) = (file for file in table.explain(PURGE).plan.removal.held)
+    (held,) = (file for file in table.explain(PURGE).plan.removal.held_files)
     assert held.by == f"commit {time} is not complete"
 
 
@@ -67,5 +67,5 @@ def test_the_log_of_a_killed_write_is_not_passed_over(tmp_path):
     table.storage.delete(f"{table.state().layout.folder}/{last.file_name}")
     done = table.run(Purge("value = 77"))
     assert done.decision.plan is None
-    assert {file.by for file in done.left.removal.held} == {f"deltacommit {last.time} is not complete"}
+    assert {file.by for file in done.left.removal.held_files} == {f"deltacommit {last.time} is not complete"}
     assert not done.is_erased
