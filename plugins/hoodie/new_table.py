@@ -11,7 +11,7 @@ import pyarrow as pa
 from hoodie.config import CREATE_KEYS, select_keys
 from hoodie.config.groups import WRITE_OPTIONS
 from hoodie.config.operations import Operation
-from hoodie.config.options import Given, options_for
+from hoodie.config.options import RawOptions, options_for
 from hoodie.config.properties.table import TableProperties
 from hoodie.services.inline import InlineServices
 from hoodie.transaction.create import new_properties
@@ -24,7 +24,7 @@ class NewTable:
     sets."""
 
     base_path: str
-    options: Given
+    options: RawOptions
     more: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
@@ -36,7 +36,7 @@ class NewTable:
         self,
         schema: pa.Schema,
         operation: str | Operation | None = None,
-        options: Given | None = None,
+        options: RawOptions | None = None,
         *,
         deletions: str | None = None,
     ) -> WritePlan:

@@ -12,7 +12,7 @@ from hoodie.clock import Clock
 from hoodie.config import CREATE_KEYS, given_options, own_options, select_keys
 from hoodie.config.groups import SAVEPOINT_OPTIONS, WRITE_OPTIONS
 from hoodie.config.operations import Operation
-from hoodie.config.options import Given, options_for
+from hoodie.config.options import RawOptions, options_for
 from hoodie.consumer import Consumer
 from hoodie.doctor.finding import Diagnosis
 from hoodie.doctor.repair import decide_mending, mend
@@ -88,7 +88,7 @@ class HoodieTable(TableReader):
         self,
         rows: Rows,
         operation: str | Operation | None = None,
-        options: Given | None = None,
+        options: RawOptions | None = None,
         *,
         schema: pa.Schema | None = None,
         deletions: str | None = None,
@@ -123,7 +123,7 @@ class HoodieTable(TableReader):
     def delete_partitions(
         self,
         partitions: Sequence[str],
-        options: Given | None = None,
+        options: RawOptions | None = None,
         *,
         extra_metadata: Mapping[str, str] | None = None,
         must_exist: bool = False,
@@ -139,7 +139,9 @@ class HoodieTable(TableReader):
         return self._dropped(partitions, after, extra_metadata, must_exist=must_exist)
 
     @call("emptying a table", changes=True)
-    def truncate(self, options: Given | None = None, *, extra_metadata: Mapping[str, str] | None = None) -> WriteResult:
+    def truncate(
+        self, options: RawOptions | None = None, *, extra_metadata: Mapping[str, str] | None = None
+    ) -> WriteResult:
         """Take all rows out of the table in one commit. Its columns stay, and its files until they are cleaned.
 
         `options` are those of a write. Raises PendingInstantError when a clustering waits, LockHeldError.
@@ -148,7 +150,7 @@ class HoodieTable(TableReader):
         return self._dropped(None, after, extra_metadata)
 
     @call("altering a table", changes=True)
-    def alter(self, changes: Sequence[SchemaChange], options: Given | None = None) -> WriteResult:
+    def alter(self, changes: Sequence[SchemaChange], options: RawOptions | None = None) -> WriteResult:
         """Change the columns in one commit (`hoodie.schema.changes`, docs/how-to/schema.md). No file is rewritten: from
         then on columns are found by ids, as Hudi does with `hoodie.schema.on.read.enable`.
 
@@ -177,7 +179,7 @@ class HoodieTable(TableReader):
         *,
         user: str | None = None,
         comments: str = "",
-        options: Given | None = None,
+        options: RawOptions | None = None,
     ) -> Savepoint:
         """Keep the files of a commit (None: the last) until its savepoint is deleted: no clean removes them, and the table can be
         restored to it (`hoodie.Restore`). `user` is by default the user of the process.
@@ -190,13 +192,13 @@ class HoodieTable(TableReader):
         return make_savepoint(self.access, request, options_for(options, SAVEPOINT_OPTIONS))
 
     @call("deleting a savepoint", changes=True)
-    def delete_savepoint(self, instant: str, options: Given | None = None) -> None:
+    def delete_savepoint(self, instant: str, options: RawOptions | None = None) -> None:
         """Let the next cleans remove what only this savepoint keeps. Raises NoSavepointError, LockHeldError."""
         own = options_for(options, SAVEPOINT_OPTIONS)
         delete_savepoint(self.access, checked_instant(instant), own)
 
     @call("explaining a service")
-    def explain(self, service: Decides[P], options: Given | None = None) -> Decision[P]:
+    def explain(self, service: Decides[P], options: RawOptions | None = None) -> Decision[P]:
         """The current plan of a service (`hoodie.CLEAN`, `hoodie.COMPACTION` …), with its reason. Changes nothing.
 
         `options` are those that the service takes; others of Hudi's are passed over or refused, as `own_options` says.
@@ -222,7 +224,7 @@ class HoodieTable(TableReader):
 
     @call("scheduling a service", changes=True)
     def schedule(
-        self, service: Scheduled[Any, Any], options: Given | None = None, *, force: bool = False
+        self, service: Scheduled[Any, Any], options: RawOptions | None = None, *, force: bool = False
     ) -> str | None:
         """Put a plan of the service on the timeline if one is due, or at once with `force`. Returns its instant."""
         check_service(service, Scheduled)
@@ -230,12 +232,12 @@ class HoodieTable(TableReader):
         return instant.time if instant is not None else None
 
     @overload
-    def run(self, service: Service[Any, R], options: Given | None = None) -> R: ...
+    def run(self, service: Service[Any, R], options: RawOptions | None = None) -> R: ...
     @overload
     def run(
         self,
         service: Scheduled[Any, R],
-        options: Given | None = None,
+        options: RawOptions | None = None,
         *,
         time: str | None = None,
     ) -> list[R]: ...
@@ -243,7 +245,7 @@ class HoodieTable(TableReader):
     def run(
         self,
         service: Service[Any, R] | Scheduled[Any, R],
-        options: Given | None = None,
+        options: RawOptions | None = None,
         *,
         time: str | None = None,
     ) -> R | list[R]:

@@ -10,7 +10,7 @@ import pyarrow as pa
 from hoodie.changes import ChangeQuery, open_changes, read_changes
 from hoodie.clock import Clock, SystemClock
 from hoodie.config import given_options
-from hoodie.config.key import Given
+from hoodie.config.key import RawOptions
 from hoodie.config.operations import Operation
 from hoodie.config.properties.table import TableProperties
 from hoodie.display import Shown, Shows
@@ -107,7 +107,7 @@ class TableReader(Shows):
         self,
         schema: pa.Schema,
         operation: str | Operation | None = None,
-        options: Given | None = None,
+        options: RawOptions | None = None,
         *,
         deletions: str | None = None,
     ) -> WritePlan:

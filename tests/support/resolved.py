@@ -16,7 +16,7 @@ def resolved(work: Callable[[], object]) -> int:
     def count(frame: FrameType, event: str, _argument: object) -> None:
         nonlocal found
         if event == "call" and frame.f_code is resolve.__code__:
-            found += not isinstance(frame.f_locals["given"], Options)
+            found += not isinstance(frame.f_locals["raw_options"], Options)
 
     sys.setprofile(count)
     try:

@@ -11,8 +11,7 @@ import click
 
 from hoodie.config.catalogue import Verdict, catalogue
 from hoodie.config.groups import GROUPS
-from hoodie.config.key import ConfigKey
-from hoodie.config.key import shown as as_text
+from hoodie.config.key import ConfigKey, as_text
 from hudi_services.cli.flags import CONTEXT, json_flag, verbose_flag, with_examples
 from hudi_services.runtime.terminal import echo
 

@@ -47,10 +47,10 @@ class PurgeTask:
         message += f"; {counted(bad, 'bad row')} of the quarantine removed" if bad else ""
         items = result.decision.items if result.decision.plan is not None else None
         leftovers: list[dict[str, Any]] = [
-            {"path": file.path, "reason": file.by, "fix": file.fix} for file in result.left.removal.held_files
+            {"path": file.path, "reason": file.by, "fix": file.fix} for file in result.remaining.removal.held_files
         ]
-        leftovers += [{"path": trace.path, "reason": trace.contents, "fix": ""} for trace in result.left.left]
-        if not result.left.is_done:
+        leftovers += [{"path": trace.path, "reason": trace.contents, "fix": ""} for trace in result.remaining.unhandled]
+        if not result.remaining.is_done:
             leftovers.append({"path": self.base_path, "reason": "rows came back during the run", "fix": "run it again"})
         return ServiceResult(
             self.service.name,

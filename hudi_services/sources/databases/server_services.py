@@ -73,7 +73,7 @@ def due_services(base_path: str, rule: DatabaseRule, timeline: Timeline, *, is_m
         select_keys(own, keys := (ARCHIVE_AFTER, CLEAN_AFTER, CLUSTER_AFTER, DELTA_COMMITS, TRIGGER)), keys
     )
     timed = limits[TRIGGER] != "NUM_COMMITS"
-    clean_after = limits[CLEAN_AFTER] if limits.given(CLEAN_AFTER) else _CLEAN_AFTER
+    clean_after = limits[CLEAN_AFTER] if limits.is_set(CLEAN_AFTER) else _CLEAN_AFTER
     pending_actions = {instant.action for instant in timeline.pending}
     commits = len(timeline.commits)
     counts: dict[RuleService, tuple[int, int, str]] = {

@@ -57,7 +57,7 @@ def prepare(request: IngestRequest, engine: Engine) -> Prepared:
         raise ConfigError(
             f"The share of bad rows cannot be {request.max_bad_share}", fix="give --max-bad-share a number from 0 to 1"
         )
-    if after.options.given(PARTITIONS_TO_DELETE):
+    if after.options.is_set(PARTITIONS_TO_DELETE):
         raise ConfigError(
             f"An ingestion takes no {PARTITIONS_TO_DELETE.name}",
             found="by the operation delete_partition it drops the partitions of the rows that it loads",

@@ -51,7 +51,7 @@ def new_table_properties(options: Options) -> TableProperties:
     if record_keys:
         common["hoodie.table.recordkey.fields"] = ",".join(record_keys)
     # Hudi keeps them for the TimestampBased key generator only, and wants them with every write for the Custom one.
-    common.update({key.name: options[key] for key in TIMEBASED_KEYS if options.given(key) and key is not PARSER})
+    common.update({key.name: options[key] for key in TIMEBASED_KEYS if options.is_set(key) and key is not PARSER})
     if options[keys.VERSION] == "6":
         specific = _version_6(options[keys.DATABASE], keygen)
         if keygen == "CUSTOM":

@@ -44,7 +44,7 @@ def check_keygen(options: Options) -> str:
     _check_slash_dates(options, chosen)
     stamped = _check_types(chosen, partitions)
     _check_single_complex(chosen, options, declared is not None)
-    timebased = [key.name for key in TIMEBASED_KEYS if options.given(key)]
+    timebased = [key.name for key in TIMEBASED_KEYS if options.is_set(key)]
     if stamped:
         check_timebased(options)
     elif timebased:

@@ -55,7 +55,7 @@ def _of_payload(options: Options, payload: str, *, by_0_x: bool) -> Merging:
         (keys.UNAVAILABLE_VALUE, rules.unavailable),
     )
     for key, value in own:
-        if options.given(key) and options[key] != value:
+        if options.is_set(key) and options[key] != value:
             raise ConfigError(
                 f"Options {keys.PAYLOAD_CLASS.name} and {key.name} contradict each other",
                 found=f"{payload} stands for {value}, {options[key]} is asked for",

@@ -133,7 +133,7 @@ class Options:
         """The given value, the default, or None."""
         return cast("T | None", self._values.get(key, key.default))
 
-    def given(self, key: ConfigKey[Any]) -> bool:
+    def is_set(self, key: ConfigKey[Any]) -> bool:
         """Return whether the caller set the option (not the default)."""
         return key in self._values
 
@@ -151,31 +151,31 @@ class Options:
         return Options({**self._values, key: value}, self._names)
 
 
-def shown(value: object) -> str:
+def as_text(value: object) -> str:
     """A given value as the text that a properties file would hold."""
     if isinstance(value, bool):
         return str(value).lower()
     return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
-Given = Mapping[str, object] | Options
+RawOptions = Mapping[str, object] | Options
 """Options of a call: names and values as a person wrote them, or already resolved."""
 
 
-def resolve(given: Given, keys: Iterable[ConfigKey[Any]]) -> Options:
-    """Check and parse `given` (names or older names -> values, text or Python values) against the declared `keys`.
+def resolve(raw_options: RawOptions, keys: Iterable[ConfigKey[Any]]) -> Options:
+    """Check and parse `raw_options` (names or older names -> values, text or Python values) against the declared `keys`.
 
     It takes those of `keys` out of options that are resolved already.
 
     Raises ConfigError for an unknown key (naming the closest one), a value that cannot be, or two names of one option that
     contradict each other. An option that would have no effect is an error: its user believes that it has one.
     """
-    if isinstance(given, Options):
-        return given.among(keys)
+    if isinstance(raw_options, Options):
+        return raw_options.among(keys)
     by_name = {name: key for key in keys for name in key.names}
     values: dict[ConfigKey[Any], Any] = {}
     names: dict[ConfigKey[Any], str] = {}
-    for name, raw in given.items():
+    for name, raw in raw_options.items():
         key = by_name.get(name)
         if key is None:
             close = difflib.get_close_matches(name, by_name, n=1)
@@ -185,7 +185,7 @@ def resolve(given: Given, keys: Iterable[ConfigKey[Any]]) -> Options:
             )
         if raw is None:
             raise ConfigError(f"Option {name!r} has no value", found="None", fix=f"leave it out, or give it: {key.doc}")
-        given_text = shown(raw)
+        given_text = as_text(raw)
         try:
             value = key.parse(given_text)
         except ValueError as error:
@@ -197,12 +197,12 @@ def resolve(given: Given, keys: Iterable[ConfigKey[Any]]) -> Options:
         if key in values and values[key] != value:
             raise ConfigError(
                 f"Options {names[key]!r} and {name!r} are one option and contradict each other",
-                found=f"{values[key]!r}{_in_place(given[names[key]])} and {value!r}{_in_place(raw)}",
+                found=f"{values[key]!r}{_in_place(raw_options[names[key]])} and {value!r}{_in_place(raw)}",
                 fix=f"keep {key.name!r} alone",
             )
         values[key] = value
         names[key] = name
-    return Options(values, {key: f"{name}{_in_place(given[name])}" for key, name in names.items()})
+    return Options(values, {key: f"{name}{_in_place(raw_options[name])}" for key, name in names.items()})
 
 
 def _in_place(value: object) -> str:

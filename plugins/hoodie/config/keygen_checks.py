@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hoodie.config.key import ConfigKey, Options, resolve, shown
+from hoodie.config.key import ConfigKey, Options, as_text, resolve
 from hoodie.config.keys import table as keys
 from hoodie.config.keys.bootstrap import SOURCE
 from hoodie.config.properties.table import TYPED_PARTITION_FIELDS, TableProperties, keygen_type_of_class
@@ -23,7 +23,7 @@ def with_keygen_options(properties: TableProperties, options: Options) -> TableP
     _same(options, keys.URL_ENCODE, properties.url_encode_partitioning)
     _same(options, keys.SLASH_SEPARATED_DATES, properties.slash_dates)
     _same(options, keys.KEYGEN_TYPE, properties.keygen_type)
-    if options.given(keys.KEYGEN_CLASS):
+    if options.is_set(keys.KEYGEN_CLASS):
         class_name = options[keys.KEYGEN_CLASS]
         if keygen_type_of_class(class_name) != properties.keygen_type:
             _differ(keys.KEYGEN_CLASS, class_name, properties.keygen_type)
@@ -34,7 +34,7 @@ def with_keygen_options(properties: TableProperties, options: Options) -> TableP
 
 def _with_virtual_keys(properties: TableProperties, options: Options) -> TableProperties:
     populate = keys.POPULATE_META
-    if not options.given(populate) or options[populate] is not properties.virtual_keys:
+    if not options.is_set(populate) or options[populate] is not properties.virtual_keys:
         return properties
     if properties.virtual_keys:
         raise ConfigError(
@@ -52,7 +52,7 @@ def _with_virtual_keys(properties: TableProperties, options: Options) -> TablePr
 
 
 def _with_partition_types(properties: TableProperties, options: Options) -> TableProperties:
-    if not options.given(keys.PARTITION_FIELDS):
+    if not options.is_set(keys.PARTITION_FIELDS):
         return properties
     fields = options[keys.PARTITION_FIELDS]
     names = tuple(field.partition(":")[0] for field in fields)
@@ -69,7 +69,7 @@ def _with_partition_types(properties: TableProperties, options: Options) -> Tabl
 
 
 def _with_timebased(properties: TableProperties, options: Options) -> TableProperties:
-    timebased = {key.name: options[key] for key in TIMEBASED_KEYS if options.given(key)}
+    timebased = {key.name: options[key] for key in TIMEBASED_KEYS if options.is_set(key)}
     if not timebased:
         return properties
     if not properties.timestamp_partition_fields:
@@ -81,9 +81,9 @@ def _with_timebased(properties: TableProperties, options: Options) -> TablePrope
     stored = resolve({name: value for name, value in properties.raw.items() if name in names}, TIMEBASED_KEYS)
     for key in TIMEBASED_KEYS:
         # Hudi 0.15 keeps all but the type, other releases keep nothing for the Custom key generator: the rest is given.
-        if stored.given(key) or stored.given(TYPE):
+        if stored.is_set(key) or stored.is_set(TYPE):
             _same(options, key, stored.get(key))
-    return properties if stored.given(TYPE) else properties.with_values(timebased)
+    return properties if stored.is_set(TYPE) else properties.with_values(timebased)
 
 
 def _typed(text: str) -> str:
@@ -91,13 +91,13 @@ def _typed(text: str) -> str:
 
 
 def _same(options: Options, key: ConfigKey[Any], stored: object) -> None:
-    if options.given(key) and options[key] != stored:
+    if options.is_set(key) and options[key] != stored:
         _differ(key, options[key], stored)
 
 
 def _differ(key: ConfigKey[Any], requested: object, stored: object) -> None:
     raise ConfigError(
         f"Option {key.name} contradicts the table, whose key generator never changes",
-        found=f"{shown(requested)!r} is asked for, the table has {shown(stored)!r}",
+        found=f"{as_text(requested)!r} is asked for, the table has {as_text(stored)!r}",
         fix="correct the option, or load into a new table",
     )

@@ -14,7 +14,7 @@ from typing import Any, TypeVar, overload
 
 from hoodie.config.catalogue import Entry, Kind, Verdict, catalogue, find
 from hoodie.config.groups import GROUPS, OptionGroup
-from hoodie.config.key import ConfigKey, Options, shown
+from hoodie.config.key import ConfigKey, Options, as_text
 from hoodie.errors import ArgumentError, ConfigError
 
 _log = logging.getLogger(__name__)
@@ -58,26 +58,26 @@ def given_options(options: Mapping[str, object] | None) -> Mapping[str, object]:
     return {} if options is None else options
 
 
-def _check_mapping(given: object) -> None:
-    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+def _check_mapping(raw_options: object) -> None:
+    if not isinstance(raw_options, Mapping) or not all(isinstance(name, str) for name in raw_options):
         raise ArgumentError(
             "Options are not a mapping of names to values",
-            found=f"{given!r:.100} ({type(given).__name__})",
+            found=f"{raw_options!r:.100} ({type(raw_options).__name__})",
             fix="give a dict, such as {'hoodie.table.name': 'trips'}",
         )
 
 
-def own_options(given: Mapping[str, object], *groups: OptionGroup) -> dict[str, object]:
+def own_options(raw_options: Mapping[str, object], *groups: OptionGroup) -> dict[str, object]:
     """The options that belong to one of `groups`, under the names that they were given; values are not looked at yet.
 
     Options without effect here are logged, one line a reason. Raises ConfigError for a name that Hudi does not know (with the
     closest one), and for an option that would matter to a service with these groups and is refused.
     """
-    _check_mapping(given)
+    _check_mapping(raw_options)
     declared_names = {name for group in groups for key in group.keys for name in key.names}
     own: dict[str, object] = {}
     idle: dict[Kind, list[str]] = {}
-    for name, value in given.items():
+    for name, value in raw_options.items():
         if name in declared_names:
             own[name] = value
         elif name not in _DECLARED and (kind := check_option(name, value, *groups)) is not None:
@@ -95,13 +95,13 @@ def check_option(name: str, value: object, *groups: OptionGroup) -> Kind | None:
     if (
         kind is None
         or not kind.concerns(frozenset(group.name for group in groups))
-        or not entry.asks_for_more(shown(value))
+        or not entry.asks_for_more(as_text(value))
     ):
         return None
     if kind.verdict is Verdict.REFUSED:
         instead = " or ".join(sorted(entry.as_here))
         raise ConfigError(  # without the value, which may be a secret, where it is not a choice
-            f"Option {name}{f'={shown(value)}' if instead else ''} is refused",
+            f"Option {name}{f'={as_text(value)}' if instead else ''} is refused",
             found=kind.reason,
             fix=f"remove it, or set {instead}" if instead else "remove it",
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hoodie.config.key import ConfigKey, Options, shown
+from hoodie.config.key import ConfigKey, Options, as_text
 from hoodie.config.keys import table as keys
 from hoodie.config.properties.merge import LEGACY_PAYLOAD_KEY, PAYLOAD_KEY
 from hoodie.config.properties.table import TableProperties
@@ -31,9 +31,9 @@ def check_same_table(properties: TableProperties, options: Options) -> None:
         **({keys.CDC_LOGGING_MODE: properties.cdc_mode} if properties.cdc_mode is not None else {}),
     }
     for key, stored in current.items():
-        if options.given(key) and options[key] != stored:
+        if options.is_set(key) and options[key] != stored:
             raise ConfigError(
                 f"Option {key.name} contradicts the table",
-                found=f"{shown(options[key])!r} is asked for, the table has {shown(stored)!r}",
+                found=f"{as_text(options[key])!r} is asked for, the table has {as_text(stored)!r}",
                 fix="correct the option, or load into a new table",
             )

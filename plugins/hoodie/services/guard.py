@@ -29,7 +29,7 @@ class Caps:
     @staticmethod
     def of(options: Options) -> Caps:
         """From resolved options, `hoodie.config.keys.delete` among them."""
-        few = 0 if options.given(keys.MAX_SHARE) else _FEW
+        few = 0 if options.is_set(keys.MAX_SHARE) else _FEW
         return Caps(options[keys.MAX_FILES], options[keys.MAX_BYTES], options[keys.MAX_SHARE], few)
 
 

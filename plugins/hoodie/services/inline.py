@@ -13,7 +13,7 @@ from typing import Any
 
 from hoodie.config import select_keys
 from hoodie.config.groups import WRITE_OPTIONS, OptionGroup
-from hoodie.config.key import ConfigKey, Given, Options, resolve
+from hoodie.config.key import ConfigKey, Options, RawOptions, resolve
 from hoodie.config.keys import inline as keys
 from hoodie.config.keys.clustering import MAX_COMMITS
 from hoodie.config.keys.lock import WAIT_MS
@@ -134,15 +134,15 @@ class InlineServices:
     steps: tuple[Step, ...]
 
     @staticmethod
-    def of(given: Given | None, *groups: OptionGroup) -> InlineServices:
+    def of(raw_options: RawOptions | None, *groups: OptionGroup) -> InlineServices:
         """The steps, from all options of a write and of the service that takes `groups` with it. Resolves the options once, here.
 
         Values are checked before anything is written. Raises ConfigError, also for what `own_options` refuses.
         """
-        given = {} if given is None else given
-        resolved = resolve(select_keys(given, keys.INLINE_KEYS), keys.INLINE_KEYS)
+        raw_options = {} if raw_options is None else raw_options
+        resolved = resolve(select_keys(raw_options, keys.INLINE_KEYS), keys.INLINE_KEYS)
         steps = tuple(_steps(resolved))
-        options = options_for(given, WRITE_OPTIONS, *groups, *(step.service.options for step in steps))
+        options = options_for(raw_options, WRITE_OPTIONS, *groups, *(step.service.options for step in steps))
         for step in steps:
             step.check(options.among(step.keys))
         return InlineServices(options, steps)
@@ -172,12 +172,12 @@ def _steps(options: Options) -> list[Step]:
         if options[keys.TTL]:
             steps.append(at_once(TTL, counts=counts))
         beside = options[keys.CLEAN_ASYNC]
-        if options[keys.CLEAN] or (beside and not options.given(keys.CLEAN)):
+        if options[keys.CLEAN] or (beside and not options.is_set(keys.CLEAN)):
             steps.append(replace(at_once(CLEAN, counts=counts and not beside), yields=True))
         if options[keys.ARCHIVE]:
             counts_too = counts and options[keys.FAIL_ON_ARCHIVE] and not options[keys.ARCHIVE_ASYNC]
             steps.append(replace(at_once(ARCHIVE, counts=counts_too), check=checked, quiet=True, yields=True))
-    if options[keys.META_SYNC] or (options.given(ENABLE) and options[ENABLE]):
+    if options[keys.META_SYNC] or (options.is_set(ENABLE) and options[ENABLE]):
         counts = counts and not options[keys.IGNORE_SYNC_FAILURE]
         steps.append(at_once(SYNC, counts=counts, without=[ENABLE]))  # whose default is for the command `sync`
     return steps

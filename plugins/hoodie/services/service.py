@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from hoodie.clock import Clock
 from hoodie.config.groups import OptionGroup
-from hoodie.config.key import Given, resolve
+from hoodie.config.key import RawOptions, resolve
 from hoodie.errors import ArgumentError, PendingInstantError
 from hoodie.model.time import Time
 from hoodie.services.decision import Decision
@@ -49,7 +49,7 @@ class Decides(Protocol[P_co]):
         """The options that may be said to it."""
         ...
 
-    def decide(self, state: TableState, options: Given, clock: Clock) -> Decision[P_co]:
+    def decide(self, state: TableState, options: RawOptions, clock: Clock) -> Decision[P_co]:
         """Plan for the table now, with its reason. Reads, and changes nothing. Raises HoodieError."""
         ...
 
@@ -58,7 +58,7 @@ class Decides(Protocol[P_co]):
 class Service(Decides[P_co], Protocol[P_co, R]):
     """A service that acts at once."""
 
-    def run(self, access: TableAccess, options: Given) -> R:
+    def run(self, access: TableAccess, options: RawOptions) -> R:
         """Decide, and execute. Safe to kill at any point: the next run goes on, or starts again. Raises HoodieError."""
         ...
 
@@ -77,7 +77,7 @@ class Scheduled(Decides[P], Protocol[P, R_co]):
         ...
 
     def decide(
-        self, state: TableState, options: Given, clock: Clock, *, force: bool = False, cache: Cache | None = None
+        self, state: TableState, options: RawOptions, clock: Clock, *, force: bool = False, cache: Cache | None = None
     ) -> Decision[P]:
         """As every service does. With `force` it does not ask whether a plan is due."""
         ...
@@ -86,7 +86,7 @@ class Scheduled(Decides[P], Protocol[P, R_co]):
         """The plan as bytes on the timeline."""
         ...
 
-    def execute(self, access: TableAccess, time: Time, options: Given) -> R_co:
+    def execute(self, access: TableAccess, time: Time, options: RawOptions) -> R_co:
         """Execute the plan of instant `time`, by any writer.
 
         Safe to kill at any point, and to repeat. Raises PendingInstantError when no such plan waits.
@@ -115,7 +115,12 @@ def checked_instant(time: object) -> Time:
 
 
 def schedule(
-    access: TableAccess, service: Scheduled[P, Any], options: Given, *, force: bool = False, only: str | None = None
+    access: TableAccess,
+    service: Scheduled[P, Any],
+    options: RawOptions,
+    *,
+    force: bool = False,
+    only: str | None = None,
 ) -> tuple[Instant | None, Decision[P]]:
     """Put a plan on the timeline if one is due; with `force` that is not asked. With `only` the plan of this digest and no other.
 
@@ -166,7 +171,7 @@ def carried_out(state: TableState, time: str) -> bool:
 
 
 def execute_waiting(
-    access: TableAccess, plans: Iterable[Instant], services: Sequence[Scheduled[Any, R]], options: Given
+    access: TableAccess, plans: Iterable[Instant], services: Sequence[Scheduled[Any, R]], options: RawOptions
 ) -> dict[str, R]:
     """Carry out plans that waited, one after the other; by instant what was done.
 

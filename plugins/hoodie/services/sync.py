@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from hoodie.clock import Clock
 from hoodie.config.groups import SYNC_OPTIONS, OptionGroup
-from hoodie.config.options import Given
+from hoodie.config.options import RawOptions
 from hoodie.services.decision import Decision
 from hoodie.services.stages import CatalogChanges
 from hoodie.sync.connect import open_catalog
@@ -24,13 +24,13 @@ class Sync:
     name: str = "sync"
     options: OptionGroup = SYNC_OPTIONS
 
-    def decide(self, state: TableState, options: Given, clock: Clock) -> Decision[SyncPlan]:
+    def decide(self, state: TableState, options: RawOptions, clock: Clock) -> Decision[SyncPlan]:
         """Changes of the catalog, in order. Raises what `explain_sync` raises."""
         plan = explain_sync(state, options, self.connect)
         changes = CatalogChanges(plan.instant, plan.extractor, plan.actions)
         return Decision(plan if plan.actions else None, plan.reason, stages=(changes,))
 
-    def run(self, access: TableAccess, options: Given) -> SyncPlan:
+    def run(self, access: TableAccess, options: RawOptions) -> SyncPlan:
         """See `run_sync`. Returns what was changed."""
         return run_sync(access.state(), options, self.connect)
 

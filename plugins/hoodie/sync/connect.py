@@ -11,7 +11,7 @@ from hoodie.sync.catalog import Catalog
 def open_catalog(options: Options) -> Catalog:
     """Connect as `hoodie.datasource.hive_sync.mode` says. Raises ConfigError for an address that cannot be, and CatalogError."""
     # The clients are imported when they are wanted: Thrift's generated code takes a while to load.
-    if not options.given(keys.MODE) and not options[keys.USE_JDBC]:
+    if not options.is_set(keys.MODE) and not options[keys.USE_JDBC]:
         raise ConfigError(
             f"Option {keys.USE_JDBC.name}=false is refused",
             found="it asks for Hive's own driver, a Java library",

@@ -46,7 +46,7 @@ def entries(properties: TableProperties, options: Options) -> tuple[Entry, ...]:
     if strategy == "RT":
         return (Entry(name, realtime=True),)
     skip, plain = options[keys.SKIP_RO_SUFFIX], options[keys.SNAPSHOT_WITH_TABLE_NAME]
-    if skip and plain and options.given(keys.SNAPSHOT_WITH_TABLE_NAME):
+    if skip and plain and options.is_set(keys.SNAPSHOT_WITH_TABLE_NAME):
         raise ConfigError(
             f"Options {keys.SKIP_RO_SUFFIX.name} and {keys.SNAPSHOT_WITH_TABLE_NAME.name} give one name to two tables",
             found=f"{name!r} as read-optimised and as snapshot table",

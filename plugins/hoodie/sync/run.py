@@ -8,7 +8,7 @@ from functools import cache, partial
 
 from hoodie.config.key import Options, resolve
 from hoodie.config.keys import sync as keys
-from hoodie.config.options import Given
+from hoodie.config.options import RawOptions
 from hoodie.errors import CatalogError, ConfigError
 from hoodie.model.time import Time
 from hoodie.sync.catalog import Catalog
@@ -42,25 +42,25 @@ class _EntryState:
     changes: PartitionChanges
 
 
-def explain_sync(state: TableState, given: Given, connect: Connect = open_catalog) -> SyncPlan:
+def explain_sync(state: TableState, raw_options: RawOptions, connect: Connect = open_catalog) -> SyncPlan:
     """The changes of a sync in the catalog. Writes nothing.
 
     Raises ConfigError (options, extractor, partition values), SchemaConflictError, TableExistsError, CatalogError.
     """
-    options = resolve(given, keys.SYNC_KEYS)
+    options = resolve(raw_options, keys.SYNC_KEYS)
     if not options[keys.ENABLE]:
         return SyncPlan(f"switched off by {keys.ENABLE.name}=false")
     with connect(options) as catalog:
         return plan_sync(state, options, catalog)
 
 
-def run_sync(state: TableState, given: Given, connect: Connect = open_catalog) -> SyncPlan:
+def run_sync(state: TableState, raw_options: RawOptions, connect: Connect = open_catalog) -> SyncPlan:
     """Plan as `explain_sync` does and apply the plan. Returns what was done.
 
     Everything is checked before the first change. Killed in between, or when the catalog fails, the next run goes on: the last
     commit is remembered at the end.
     """
-    options = resolve(given, keys.SYNC_KEYS)
+    options = resolve(raw_options, keys.SYNC_KEYS)
     if not options[keys.ENABLE]:
         return SyncPlan(f"switched off by {keys.ENABLE.name}=false")
     with connect(options) as catalog:
@@ -153,7 +153,7 @@ def _as_datasource(options: Options, catalog: Catalog) -> bool:
         return False
     if catalog.takes_spark_properties:
         return True
-    if options.given(keys.AS_DATASOURCE):
+    if options.is_set(keys.AS_DATASOURCE):
         raise ConfigError(
             f"{keys.AS_DATASOURCE.name}=true cannot be done through Spark's Thrift Server",
             found="Spark takes no table properties that begin with spark.sql.",

@@ -34,7 +34,7 @@ class ConcurrencyOptions:
     def of(cls, options: Options) -> Self:
         """From checked options, `SHARING_KEYS` among them. Raises ConfigError for EAGER where several writers are at work."""
         optimistic = options[MODE] in (OPTIMISTIC, NON_BLOCKING)
-        if optimistic and options.given(FAILED_WRITES) and options[FAILED_WRITES] == EAGER:
+        if optimistic and options.is_set(FAILED_WRITES) and options[FAILED_WRITES] == EAGER:
             raise ConfigError(
                 f"{MODE.name}={options[MODE].lower()} excludes {FAILED_WRITES.name}={EAGER}",
                 found="a writer that takes every pending write for a failed one would roll back the writes of others",

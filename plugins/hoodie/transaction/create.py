@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from hoodie.clock import Clock
 from hoodie.config.create import new_table_properties
-from hoodie.config.key import Given, resolve
+from hoodie.config.key import RawOptions, resolve
 from hoodie.config.keys.table import CREATE_KEYS
 from hoodie.config.properties.store import (
     COPYING,
@@ -36,7 +36,7 @@ from hoodie.view.table_schema import CREATE_SCHEMA
 
 def create_table(
     storage: Storage,
-    options: Given,
+    options: RawOptions,
     schema: pa.Schema | None,
     more: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
@@ -56,7 +56,7 @@ def create_table(
 
 def check_creation(
     storage: Storage,
-    options: Given,
+    options: RawOptions,
     schema: pa.Schema | None,
     more: Mapping[str, str] = MappingProxyType({}),
 ) -> TableProperties:
@@ -104,7 +104,7 @@ def is_left_behind(state: TableState, mark: Mapping[str, str]) -> bool:
 def recreate_table(
     storage: Storage,
     clock: Clock,
-    options: Given,
+    options: RawOptions,
     more: Mapping[str, str],
     locking: Locking,
     schema: pa.Schema | None = None,
@@ -149,7 +149,7 @@ def recreate_table(
 
 
 def new_properties(
-    options: Given, schema: pa.Schema | None = None, more: Mapping[str, str] = MappingProxyType({})
+    options: RawOptions, schema: pa.Schema | None = None, more: Mapping[str, str] = MappingProxyType({})
 ) -> TableProperties:
     """The properties of a new table, with `more` that no option sets. Raises ConfigError, RecordKeyError, SchemaConflictError."""
     properties = new_table_properties(resolve(options, CREATE_KEYS)).with_values(more)

@@ -49,7 +49,7 @@ class MarkerOptions:
         batching = Batching(options[BATCH_INTERVAL_MS], options[BATCH_THREADS]) if batched else None
         apart = None
         if batching is not None and not options[EMBEDDED]:
-            if options.given(SERVER_HOST):
+            if options.is_set(SERVER_HOST):
                 apart = options[SERVER_HOST], options[SERVER_PORT]
             else:
                 batching = None

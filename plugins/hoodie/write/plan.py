@@ -147,7 +147,7 @@ def chosen_operation(requested: str | Operation | None, options: Options) -> Ope
     if isinstance(requested, Operation):
         return requested
     check_argument("operation", requested, "the name of an operation, such as 'upsert'", str, type(None))
-    if requested is not None and options.given(OPERATION) and requested != options[OPERATION]:
+    if requested is not None and options.is_set(OPERATION) and requested != options[OPERATION]:
         raise ConfigError(
             f"Option {OPERATION.name} contradicts the operation that is asked for",
             found=f"{options[OPERATION]} and {requested}",
@@ -285,7 +285,7 @@ def _check_index(plan: WritePlan) -> None:
 def _fills(options: Options) -> bool:
     """Return whether columns that the rows lack are null. Hudi refuses such rows by default; here an option does."""
     return (
-        not options.given(keys.SET_NULL_FOR_MISSING)
+        not options.is_set(keys.SET_NULL_FOR_MISSING)
         or options[keys.SET_NULL_FOR_MISSING]
         or options[keys.RECONCILE_SCHEMA]
     )
@@ -367,7 +367,7 @@ def base_file_options(options: Options, properties: TableProperties) -> BaseFile
     return BaseFileOptions(
         compression=options[keys.COMPRESSION],
         row_group_bytes=options[keys.ROW_GROUP_SIZE],
-        bloom_entries=options[keys.BLOOM_ENTRIES] if options.given(keys.BLOOM_ENTRIES) else None,
+        bloom_entries=options[keys.BLOOM_ENTRIES] if options.is_set(keys.BLOOM_ENTRIES) else None,
         bloom_fpp=options[keys.BLOOM_FPP],
         bloom_max_entries=options[keys.BLOOM_MAX_ENTRIES],
         virtual_keys=properties.virtual_keys,

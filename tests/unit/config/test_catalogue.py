@@ -15,7 +15,7 @@ import pytest
 from hoodie.config import own_options
 from hoodie.config.catalogue import Entry, Verdict, catalogue, find
 from hoodie.config.groups import CLEAN_OPTIONS, GROUPS, INGEST_OPTIONS, WRITE_OPTIONS
-from hoodie.config.key import ConfigKey, resolve, shown
+from hoodie.config.key import ConfigKey, as_text, resolve
 from hoodie.config.service_options import check_option, declared
 from hoodie.errors import ConfigError
 from tests.support.faults import assert_no_faults
@@ -133,12 +133,12 @@ def _faults_of_default(key: ConfigKey, page: str) -> Iterator[str]:
     """Yield how a default differs from Hudi's without being in DIFFERENT and on the page of options."""
     hudis = ENTRIES[key.name].default
     if key.name in DIFFERENT:
-        if shown(key.default) != DIFFERENT[key.name]:
-            yield f"{key.name}: {shown(key.default)} here, {DIFFERENT[key.name]} in DIFFERENT"
+        if as_text(key.default) != DIFFERENT[key.name]:
+            yield f"{key.name}: {as_text(key.default)} here, {DIFFERENT[key.name]} in DIFFERENT"
         if f"| `{key.name}` |" not in page:
             yield f"{key.name}: it has no row in docs/reference/options.md"
     elif hudis and key.default != resolve({key.name: hudis}, [key])[key]:
-        yield f"{key.name}: {shown(key.default)} here, {hudis} in Hudi"
+        yield f"{key.name}: {as_text(key.default)} here, {hudis} in Hudi"
 
 
 def test_every_declared_option_is_read():

@@ -49,7 +49,7 @@ def _sets(alias: str, key: ConfigKey, value: object) -> bool:
         options = resolve({alias: value}, [key])
     except ConfigError:
         return False
-    return options.given(key) and options[key] == resolve({key.name: value}, [key])[key]
+    return options.is_set(key) and options[key] == resolve({key.name: value}, [key])[key]
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ def test_a_value_says_where_it_is_from():
 def test_a_call_without_options_has_the_defaults():
     options = options_for(None, CLEAN_OPTIONS)
     assert options[COMMITS_RETAINED] == COMMITS_RETAINED.default
-    assert not options.given(COMMITS_RETAINED)
+    assert not options.is_set(COMMITS_RETAINED)
 
 
 def test_a_mistake_names_the_option_and_its_value(tmp_path):

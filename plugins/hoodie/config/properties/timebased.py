@@ -138,14 +138,14 @@ def options_for(holds: str) -> str:
 def check_timebased(options: Options) -> None:
     """Refuse options of a new table that cannot work together, or would have no effect. Raises ConfigError."""
     kind = options[TYPE]
-    if kind != "SCALAR" and options.given(UNIT):
+    if kind != "SCALAR" and options.is_set(UNIT):
         _no_effect(UNIT, kind)
     if kind not in _OF_STRINGS:
         for key in (INPUT_FORMAT, DELIMITER):
-            if options.given(key):
+            if options.is_set(key):
                 _no_effect(key, kind)
     for key in (INPUT_ZONE, OUTPUT_ZONE):
-        if options.given(ZONE) and options.given(key) and options[key] != options[ZONE]:
+        if options.is_set(ZONE) and options.is_set(key) and options[key] != options[ZONE]:
             raise ConfigError(
                 f"Options {ZONE.name} and {key.name} contradict each other",
                 found=f"{options[ZONE]!r} and {options[key]!r}",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from hoodie.config.key import Options
 from hoodie.config.keys import archive as keys
-from hoodie.config.options import Given
+from hoodie.config.options import RawOptions
 from hoodie.config.properties.store import load_properties
 from hoodie.display import Shown, Shows, counted
 from hoodie.errors import MissingFileError
@@ -51,7 +51,7 @@ class ArchiveRun(Shows):
         return Shown(line, columns=("from", "to", "instants"), rows=rows)
 
 
-def run_archive(access: TableAccess, given: Given, *, only: str | None = None) -> ArchiveRun:
+def run_archive(access: TableAccess, raw_options: RawOptions, *, only: str | None = None) -> ArchiveRun:
     """Archive the instants that may go, in batches. Other processes can get the lock between two batches.
 
     With `only`, archive just the instants of the plan of this digest, even if more could go now.
@@ -60,11 +60,11 @@ def run_archive(access: TableAccess, given: Given, *, only: str | None = None) -
     Raises what `decide_archive` raises, PlanChangedError, LockHeldError, LockLostError, and UnsupportedTableError for a table
     that is read only.
     """
-    options = checked(given)
+    options = checked(raw_options)
     locking = Locking.of(options)
     state = access.state()
     state.properties.check_changeable()
-    decision = decide_archive(state, given, access.clock)
+    decision = decide_archive(state, raw_options, access.clock)
     decision.only("archive", access.storage.base_path, only)
     if decision.plan is None:  # without waiting for a writer
         return ArchiveRun(decision)
@@ -75,7 +75,7 @@ def run_archive(access: TableAccess, given: Given, *, only: str | None = None) -
         with table_lock(access.storage, access.clock, "archive", locking):
             backlog = _Backlog.of_table(access)
             before, enough = len(moved), len(backlog.state.timeline) // _SHARE
-            while batch := _next_batch(access, backlog, given, options, planned, continued=bool(moved)):
+            while batch := _next_batch(access, backlog, raw_options, options, planned, continued=bool(moved)):
                 moved += batch
                 backlog = backlog.without(batch)
                 if len(moved) - before >= enough:
@@ -120,13 +120,21 @@ class _Backlog:
 
 
 def _next_batch(
-    access: TableAccess, backlog: _Backlog, given: Given, options: Options, planned: Keys | None, *, continued: bool
+    access: TableAccess,
+    backlog: _Backlog,
+    raw_options: RawOptions,
+    options: Options,
+    planned: Keys | None,
+    *,
+    continued: bool,
 ) -> Sequence[Instant]:
     """Archive the oldest instants that may go; with `planned`, these only. Call it under the lock under which `backlog` was
     listed."""
     state, files = backlog.state, backlog.files
     partitions = backlog.partitions
-    plan = decide_archive(state, given, access.clock, continued=continued, most=_INSTANTS, partitions=partitions).plan
+    plan = decide_archive(
+        state, raw_options, access.clock, continued=continued, most=_INSTANTS, partitions=partitions
+    ).plan
     if plan is None:
         return ()
     if backlog.marked is not None:

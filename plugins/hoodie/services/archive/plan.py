@@ -10,7 +10,7 @@ from hoodie.clock import Clock
 from hoodie.config.key import Options, resolve
 from hoodie.config.keys import archive as keys
 from hoodie.config.keys.consumer import RETENTION_HOURS
-from hoodie.config.options import Given
+from hoodie.config.options import RawOptions
 from hoodie.errors import ConfigError
 from hoodie.model.names import METADATA_TABLE
 from hoodie.model.time import BEGINNING, Time
@@ -41,7 +41,7 @@ class ArchivePlan:
 
 def decide_archive(
     state: TableState,
-    given: Given,
+    raw_options: RawOptions,
     clock: Clock,
     *,
     continued: bool = False,
@@ -54,7 +54,7 @@ def decide_archive(
     A run that is `continued` goes on to the fewest commits, and takes `most` instants at once. Raises ConfigError, and
     CorruptTableError when an instant that is asked cannot be read.
     """
-    options = checked(given)
+    options = checked(raw_options)
     timeline = state.timeline
     undone = next((i for i in timeline.pending if i.action in _TAKING_BACK), None)
     if undone is not None:
@@ -103,9 +103,9 @@ def _blockers(found_holds: Iterable[Hold], state: TableState, clock: Clock) -> t
     return blockers_of(holdings, state, clock, ConcurrencyOptions())
 
 
-def checked(given: Given) -> Options:
+def checked(raw_options: RawOptions) -> Options:
     """The options of an archival. Raises ConfigError for those that contradict each other."""
-    options = resolve(given, keys.ARCHIVE_KEYS)
+    options = resolve(raw_options, keys.ARCHIVE_KEYS)
     if options[keys.MAX_COMMITS] <= options[keys.MIN_COMMITS]:
         raise ConfigError(
             f"{keys.MAX_COMMITS.name} must be greater than {keys.MIN_COMMITS.name}",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from hoodie.clock import Clock
 from hoodie.config.groups import ARCHIVE_OPTIONS, OptionGroup
-from hoodie.config.options import Given
+from hoodie.config.options import RawOptions
 from hoodie.display import counted
 from hoodie.services.archive.execute import ArchiveRun, run_archive
 from hoodie.services.archive.plan import ArchivePlan, decide_archive
@@ -24,11 +24,11 @@ class Archive:
     name: str = "archive"
     options: OptionGroup = ARCHIVE_OPTIONS
 
-    def decide(self, state: TableState, options: Given, clock: Clock) -> Decision[ArchivePlan]:
+    def decide(self, state: TableState, options: RawOptions, clock: Clock) -> Decision[ArchivePlan]:
         """See `decide_archive`."""
         return decide_archive(state, options, clock)
 
-    def run(self, access: TableAccess, options: Given) -> ArchiveRun:
+    def run(self, access: TableAccess, options: RawOptions) -> ArchiveRun:
         """See `run_archive`."""
         return run_archive(access, options, only=self.only)
 

@@ -11,7 +11,7 @@ from hoodie.clock import Clock
 from hoodie.config.key import resolve
 from hoodie.config.keys.bootstrap import SOURCE
 from hoodie.config.keys.clean import CLEAN_KEYS
-from hoodie.config.options import Given
+from hoodie.config.options import RawOptions
 from hoodie.display import Shown, Shows, counted
 from hoodie.engine.base import Engine
 from hoodie.errors import CorruptTableError, DeleteCapError, HoodieError, MissingFileError, UnsafeDeleteError
@@ -70,7 +70,9 @@ class CleanRun(Shows):
         return sum(len(names) for result in self.results for names in result.deleted.values())
 
 
-def run_clean(access: TableAccess, options: Given, *, agreed: str | None = None, only: str | None = None) -> CleanRun:
+def run_clean(
+    access: TableAccess, options: RawOptions, *, agreed: str | None = None, only: str | None = None
+) -> CleanRun:
     """Finish cleans that were interrupted, then plan and run a new one.
 
     Safe to kill at any point: the plan is on the timeline before the first delete, and the next run executes it. A file that is

@@ -15,7 +15,7 @@ from hoodie.config.key import Options, resolve
 from hoodie.config.keys import clean as keys
 from hoodie.config.keys import delete as delete_keys
 from hoodie.config.keys.consumer import RETENTION_HOURS
-from hoodie.config.options import Given
+from hoodie.config.options import RawOptions
 from hoodie.display import counted
 from hoodie.errors import ConfigError
 from hoodie.model.clean import CleanFile, CleanPlan, CleanResult
@@ -68,13 +68,13 @@ CONSUMER_FROM = (
 
 
 @retried_when_missing
-def decide_clean(state: TableState, given: Given, clock: Clock) -> Decision[CleanPlan]:
+def decide_clean(state: TableState, raw_options: RawOptions, clock: Clock) -> Decision[CleanPlan]:
     """Plan a clean with the options of `hoodie.config.keys.clean`. Lists partitions, changes nothing.
 
     Raises ConfigError for options; CorruptTableError when a commit that is to be retained cannot be read;
     MissingFileError (see `TableView.check`).
     """
-    options = resolve(given, keys.CLEAN_KEYS)
+    options = resolve(raw_options, keys.CLEAN_KEYS)
     last_commit = state.timeline.last_commit
     if last_commit is None:
         return _nothing("the table has no commits")
@@ -108,7 +108,7 @@ def _since_clean(state: TableState, options: Options) -> Measure | None:
     """The commits that were completed since the last clean, beside those that the option asks for. None without the option, and
     without a clean: then one is always due."""
     cleans = state.timeline.completed(Action.CLEAN)
-    if not options.given(keys.TRIGGER_COMMITS) or not cleans:
+    if not options.is_set(keys.TRIGGER_COMMITS) or not cleans:
         return None
     last = cleans[-1].completion_time or cleans[-1].time
     since = sum((commit.completion_time or commit.time) > last for commit in state.timeline.commits)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from hoodie.clock import Clock
 from hoodie.config.groups import CLEAN_OPTIONS, OptionGroup
-from hoodie.config.options import Given
+from hoodie.config.options import RawOptions
 from hoodie.display import counted
 from hoodie.model.clean import CleanPlan
 from hoodie.services.clean.execute import CleanRun, run_clean
@@ -30,11 +30,11 @@ class Clean:
     name: str = "clean"
     options: OptionGroup = CLEAN_OPTIONS
 
-    def decide(self, state: TableState, options: Given, clock: Clock) -> Decision[CleanPlan]:
+    def decide(self, state: TableState, options: RawOptions, clock: Clock) -> Decision[CleanPlan]:
         """See `decide_clean`."""
         return decide_clean(state, options, clock)
 
-    def run(self, access: TableAccess, options: Given) -> CleanRun:
+    def run(self, access: TableAccess, options: RawOptions) -> CleanRun:
         """See `run_clean`."""
         return run_clean(access, options, agreed=self.agreed, only=self.only)
 

@@ -13,7 +13,7 @@ from functools import partial
 from hoodie.config.key import resolve
 from hoodie.config.keys.clustering import CLUSTERING_KEYS, CURVE_SAMPLE
 from hoodie.config.keys.write import ROW_GROUP_SIZE
-from hoodie.config.options import Given
+from hoodie.config.options import RawOptions
 from hoodie.display import Shown, Shows, counted
 from hoodie.engine.base import Engine
 from hoodie.errors import PendingInstantError, WriteConflictError
@@ -62,7 +62,7 @@ class ClusteringResult(Shows):
         return Shown(f"ClusteringResult({self.instant.time}: {written}, {self.metadata.bytes_written:,} bytes)")
 
 
-def execute_clustering(access: TableAccess, time: Time, given: Given) -> ClusteringResult:
+def execute_clustering(access: TableAccess, time: Time, raw_options: RawOptions) -> ClusteringResult:
     """Execute the clustering that was scheduled at `time`, by any writer.
 
     Replaces the file groups that are still as they were planned: a group that was written to, or replaced, since then stays as it
@@ -73,7 +73,7 @@ def execute_clustering(access: TableAccess, time: Time, given: Given) -> Cluster
     columns; WriteConflictError when another writer wrote to one of its groups during the run; and NotCommittedError when rows do
     not add up: the plan stays pending then.
     """
-    options = resolve(given, CLUSTERING_KEYS)
+    options = resolve(raw_options, CLUSTERING_KEYS)
     locking, marking = Locking.of(options), MarkerOptions.of(options)
     action = access.state().layout.clustering
     with execution(access.storage, access.clock, time, action, locking, marking) as tx:
@@ -94,7 +94,7 @@ def execute_clustering(access: TableAccess, time: Time, given: Given) -> Cluster
         order = SortOrder.planned(plan.params, options, schema, tx.state.properties)
         tx.resume(instant, partial(_leftovers, instant=instant, partitions=plan.partitions))
         task = ClusterSlices.of(tx.state, schema, tx.writing(instant, access.engine), options)
-        row_groups = SORTED_ROW_GROUP if order and not options.given(ROW_GROUP_SIZE) else None
+        row_groups = SORTED_ROW_GROUP if order and not options.is_set(ROW_GROUP_SIZE) else None
         task = replace(task, order=order, sampled_rows=options[CURVE_SAMPLE], row_group=row_groups)
         stats = _clustered(task, work, access.engine)
         extra = {SCHEMA_KEY: arrow_to_avro(schema, tx.state.properties.name)}

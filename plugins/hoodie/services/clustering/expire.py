@@ -13,7 +13,7 @@ from datetime import timedelta
 from hoodie.clock import Clock
 from hoodie.config.key import resolve
 from hoodie.config.keys.clustering import CLUSTERING_KEYS, EXPIRES, EXPIRES_AFTER
-from hoodie.config.options import Given
+from hoodie.config.options import RawOptions
 from hoodie.errors import LockHeldError, PendingInstantError, UnsupportedTableError
 from hoodie.model.clustering import ClusteringPlan
 from hoodie.services.clustering.service import CLUSTERING
@@ -29,10 +29,10 @@ from hoodie.view.access import TableAccess
 _log = logging.getLogger(__name__)
 
 
-def expired(state: TableState, given: Given, clock: Clock) -> list[Instant]:
+def expired(state: TableState, raw_options: RawOptions, clock: Clock) -> list[Instant]:
     """Clusterings that were scheduled longer ago than `hoodie.clustering.expiration.threshold.mins` and have no living heartbeat,
     the oldest first; none without `hoodie.clustering.enable.expirations`. One storage call where one is old enough."""
-    options = resolve(given, CLUSTERING_KEYS)
+    options = resolve(raw_options, CLUSTERING_KEYS)
     age = timedelta(minutes=options[EXPIRES_AFTER])
     plans = pending_plans(state, CLUSTERING) if options[EXPIRES] else []
     old = [plan for plan in plans if clock.now() - parse_time(plan.time, state.zone) >= age]
@@ -43,21 +43,21 @@ def expired(state: TableState, given: Given, clock: Clock) -> list[Instant]:
 
 
 def schedule_clustering(
-    access: TableAccess, given: Given, *, force: bool = False, only: str | None = None
+    access: TableAccess, raw_options: RawOptions, *, force: bool = False, only: str | None = None
 ) -> tuple[Instant | None, Decision[ClusteringPlan], list[Instant]]:
     """As `schedule`, after the `expired` plans were unscheduled; the result lists them last.
 
     Safe to kill at any point. Raises what `schedule` raises.
     """
     given_up = []
-    for plan in expired(access.state(), given, access.clock):
+    for plan in expired(access.state(), raw_options, access.clock):
         try:
-            GiveUpClustering(plan.time).run(access, given)
+            GiveUpClustering(plan.time).run(access, raw_options)
         except (LockHeldError, PendingInstantError) as error:  # another process executes it, or was faster
             _log.info("Clustering %s of table %s is not cancelled: %s", plan.time, access.storage.base_path, error)
         except UnsupportedTableError as error:  # Hudi resizes buckets
             _log.warning("Clustering %s of table %s stays: %s", plan.time, access.storage.base_path, error)
         else:
             given_up.append(plan)
-    instant, decision = schedule(access, CLUSTERING, given, force=force, only=only)
+    instant, decision = schedule(access, CLUSTERING, raw_options, force=force, only=only)
     return instant, decision, given_up

@@ -9,7 +9,7 @@ from dataclasses import replace
 from hoodie.clock import Clock
 from hoodie.config.key import Options, resolve
 from hoodie.config.keys import clustering as keys
-from hoodie.config.options import Given
+from hoodie.config.options import RawOptions
 from hoodie.display import counted, some
 from hoodie.model.clustering import ClusteringGroup, ClusteringPlan, ClusteringSlice
 from hoodie.model.files import FileSlice
@@ -35,7 +35,7 @@ _MIB = 1024 * 1024  # bytes; Hudi's plans count in units of it
 
 @retried_when_missing
 def decide_clustering(
-    state: TableState, given: Given, clock: Clock, *, force: bool = False
+    state: TableState, raw_options: RawOptions, clock: Clock, *, force: bool = False
 ) -> Decision[ClusteringPlan]:
     """Plan a clustering with the options of `hoodie.config.keys.clustering`; `force` does not ask whether it is due.
 
@@ -43,7 +43,7 @@ def decide_clustering(
     may be rolled back. Lists partitions, changes nothing. Raises ConfigError, also for columns that rows cannot be sorted by,
     UnsupportedTableError for a table of buckets, MissingFileError (see `TableView.check`).
     """
-    options = resolve(given, keys.CLUSTERING_KEYS)
+    options = resolve(raw_options, keys.CLUSTERING_KEYS)
     schema = table_schema(state)
     if schema is None:
         return _decision(None, "the table was never written", 0, 0)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from hoodie.clock import Clock
 from hoodie.config.groups import CLUSTER_OPTIONS, OptionGroup
-from hoodie.config.options import Given
+from hoodie.config.options import RawOptions
 from hoodie.model.clustering import ClusteringPlan
 from hoodie.model.time import Time
 from hoodie.services.clustering.execute import ClusteringResult, execute_clustering
@@ -28,7 +28,7 @@ class Clustering:
     options: OptionGroup = CLUSTER_OPTIONS
 
     def decide(
-        self, state: TableState, options: Given, clock: Clock, *, force: bool = False, cache: Cache | None = None
+        self, state: TableState, options: RawOptions, clock: Clock, *, force: bool = False, cache: Cache | None = None
     ) -> Decision[ClusteringPlan]:
         """See `decide_clustering`."""
         return decide_clustering(state, options, clock, force=force)
@@ -36,7 +36,7 @@ class Clustering:
     def encode(self, plan: ClusteringPlan) -> bytes:
         return encode_clustering_plan(plan)
 
-    def execute(self, access: TableAccess, time: Time, options: Given) -> ClusteringResult:
+    def execute(self, access: TableAccess, time: Time, options: RawOptions) -> ClusteringResult:
         """See `execute_clustering`."""
         return execute_clustering(access, time, options)
 

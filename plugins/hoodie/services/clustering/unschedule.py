@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hoodie.clock import Clock
 from hoodie.config.groups import CLUSTER_OPTIONS, OptionGroup
 from hoodie.config.key import resolve
-from hoodie.config.options import Given
+from hoodie.config.options import RawOptions
 from hoodie.display import counted
 from hoodie.errors import PendingInstantError
 from hoodie.model.clustering import ClusteringPlan
@@ -32,13 +32,13 @@ class GiveUpClustering:
     name: str = "give up clustering"
     options: OptionGroup = CLUSTER_OPTIONS
 
-    def decide(self, state: TableState, options: Given, clock: Clock) -> Decision[ClusteringPlan]:
+    def decide(self, state: TableState, options: RawOptions, clock: Clock) -> Decision[ClusteringPlan]:
         """The plan. Raises PendingInstantError when no clustering of this instant waits, UnsupportedTableError for one that
         resizes buckets."""
         resolve(options, self.options.keys)
         return _decide(state, checked_instant(self.instant))[1]
 
-    def run(self, access: TableAccess, options: Given) -> Decision[ClusteringPlan]:
+    def run(self, access: TableAccess, options: RawOptions) -> Decision[ClusteringPlan]:
         """Safe to kill at any point, and to repeat: the plan goes last.
 
         Raises PendingInstantError, and LockHeldError, also while another process carries the plan out.

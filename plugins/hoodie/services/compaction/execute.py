@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from hoodie.config.key import Options
 from hoodie.config.keys.compaction import MEMORY
-from hoodie.config.options import Given
+from hoodie.config.options import RawOptions
 from hoodie.errors import CorruptTableError, unschedule_fix
 from hoodie.markers import read_markers
 from hoodie.model.commit import WriteStat
@@ -30,7 +30,9 @@ from hoodie.view import PendingGroups, StorageFiles, TableState, TableView
 from hoodie.view.access import TableAccess
 
 
-def execute_compaction(access: TableAccess, time: Time, options: Given, *, new_index: bool = False) -> CompactionResult:
+def execute_compaction(
+    access: TableAccess, time: Time, options: RawOptions, *, new_index: bool = False
+) -> CompactionResult:
     """Execute the compaction that was scheduled at `time`, by any writer. With `new_index` footers forget keys that were deleted.
 
     Raises what `run_compaction` raises, and CorruptTableError for a plan that contradicts another one or the table.

@@ -9,7 +9,7 @@ from datetime import datetime
 from hoodie.clock import Clock
 from hoodie.config.key import Options, resolve
 from hoodie.config.keys import compaction as keys
-from hoodie.config.options import Given
+from hoodie.config.options import RawOptions
 from hoodie.display import counted
 from hoodie.model.compaction import CompactionOperation, CompactionPlan
 from hoodie.model.files import FileSlice
@@ -35,7 +35,7 @@ from hoodie.view.missing_files import retried_when_missing
 
 @retried_when_missing
 def decide_compaction(
-    state: TableState, given: Given, clock: Clock, *, force: bool = False
+    state: TableState, raw_options: RawOptions, clock: Clock, *, force: bool = False
 ) -> Decision[CompactionPlan]:
     """Plan a compaction with the options of `hoodie.config.keys.compaction`; `force` does not ask whether it is due.
 
@@ -43,7 +43,7 @@ def decide_compaction(
     as they may be rolled back. Lists partitions, changes nothing. Raises ConfigError, or UnsupportedTableError for a
     copy-on-write table.
     """
-    options = resolve(given, keys.COMPACTION_KEYS)
+    options = resolve(raw_options, keys.COMPACTION_KEYS)
     check_merge_on_read(state)
     since = delta_commits_since_compaction(state.timeline)
     view, sharing = TableView(state), ConcurrencyOptions.of(options)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hoodie.clock import Clock
 from hoodie.config.groups import COMPACT_OPTIONS, OptionGroup
 from hoodie.config.key import resolve
-from hoodie.config.options import Given
+from hoodie.config.options import RawOptions
 from hoodie.display import counted
 from hoodie.errors import CorruptTableError, PendingInstantError
 from hoodie.model.compaction import CompactionPlan
@@ -35,13 +35,13 @@ class UnscheduleCompaction:
     name: str = "unschedule compaction"
     options: OptionGroup = COMPACT_OPTIONS
 
-    def decide(self, state: TableState, options: Given, clock: Clock) -> Decision[CompactionPlan]:
+    def decide(self, state: TableState, options: RawOptions, clock: Clock) -> Decision[CompactionPlan]:
         """Return the plan; one without operations for a torn one. Raises PendingInstantError when no compaction of this instant
         waits, and when logs need its plan."""
         resolve(options, self.options.keys)
         return _decide(state, checked_instant(self.instant))[1]
 
-    def run(self, access: TableAccess, options: Given) -> Decision[CompactionPlan]:
+    def run(self, access: TableAccess, options: RawOptions) -> Decision[CompactionPlan]:
         """Safe to kill at any point, and to repeat: the plan goes last.
 
         Raises what `decide` raises, PendingInstantError in version 6 also beside a living writer, which may write such a log, and

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from hoodie.config.key import Options
 from hoodie.config.keys.compaction import MEMORY
-from hoodie.config.options import Given
+from hoodie.config.options import RawOptions
 from hoodie.markers import read_markers
 from hoodie.model.commit import WriteStat
 from hoodie.model.compaction import CompactionPlan
@@ -31,7 +31,7 @@ from hoodie.view import StorageFiles, TableState, TableView
 from hoodie.view.access import TableAccess
 
 
-def execute_log_compaction(access: TableAccess, time: Time, options: Given) -> CompactionResult:
+def execute_log_compaction(access: TableAccess, time: Time, options: RawOptions) -> CompactionResult:
     """Execute the log compaction that was scheduled at `time`, by any writer.
 
     Groups that were compacted or replaced since, or are about to be, are passed over. Raises what `run_compaction` raises.

@@ -9,7 +9,7 @@ from dataclasses import replace
 from hoodie.clock import Clock
 from hoodie.config.key import resolve
 from hoodie.config.keys import compaction as keys
-from hoodie.config.options import Given
+from hoodie.config.options import RawOptions
 from hoodie.errors import UnsupportedTableError
 from hoodie.formats.log import LogBlock
 from hoodie.merge import merge_rules
@@ -36,14 +36,14 @@ _READERS = 16  # headers are waited for, not worked on
 
 @retried_when_missing
 def decide_log_compaction(
-    state: TableState, given: Given, clock: Clock, cache: Cache | None = None
+    state: TableState, raw_options: RawOptions, clock: Clock, cache: Cache | None = None
 ) -> Decision[CompactionPlan]:
     """Plan a log compaction of the slices with enough blocks (`hoodie.log.compaction.blocks.threshold`).
 
     Lists partitions and reads the headers of log blocks, changes nothing. Raises ConfigError, or UnsupportedTableError where log
     compaction would change what readers see.
     """
-    options = resolve(given, keys.COMPACTION_KEYS)
+    options = resolve(raw_options, keys.COMPACTION_KEYS)
     check_supported(state)
     view = TableView(state)
     log_slices = waiting_slices(view)

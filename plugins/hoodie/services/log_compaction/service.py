@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from hoodie.clock import Clock
 from hoodie.config.groups import COMPACT_OPTIONS, OptionGroup
-from hoodie.config.options import Given
+from hoodie.config.options import RawOptions
 from hoodie.model.compaction import CompactionPlan
 from hoodie.model.time import Time
 from hoodie.services.decision import Decision
@@ -29,7 +29,7 @@ class LogCompaction:
     options: OptionGroup = COMPACT_OPTIONS
 
     def decide(
-        self, state: TableState, options: Given, clock: Clock, *, force: bool = False, cache: Cache | None = None
+        self, state: TableState, options: RawOptions, clock: Clock, *, force: bool = False, cache: Cache | None = None
     ) -> Decision[CompactionPlan]:
         """See `decide_log_compaction`."""
         return decide_log_compaction(state, options, clock, cache)
@@ -37,7 +37,7 @@ class LogCompaction:
     def encode(self, plan: CompactionPlan) -> bytes:
         return encode_compaction_plan(plan)
 
-    def execute(self, access: TableAccess, time: Time, options: Given) -> CompactionResult:
+    def execute(self, access: TableAccess, time: Time, options: RawOptions) -> CompactionResult:
         """See `execute_log_compaction`."""
         return execute_log_compaction(access, time, options)
 

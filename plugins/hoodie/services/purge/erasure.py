@@ -60,22 +60,22 @@ PURGE = "hoodie.purge"  # a key of ours in the extra metadata of a compaction pl
 
 @dataclass(frozen=True, repr=False)
 class PurgeRun(Shows):
-    """Result of a purge: the rows that were deleted, and what a search of every file then still finds (`left`)."""
+    """Result of a purge: the rows that were deleted, and what a search of every file then still finds (`remaining`)."""
 
     decision: Decision[PurgePlan]
-    left: PurgePlan
+    remaining: PurgePlan
     rows: int = 0
 
     @property
     def is_erased(self) -> bool:
         """Return whether no file under the table holds the rows."""
-        remaining = self.left
-        return remaining.is_done and not (remaining.removal.held_files or remaining.left)
+        remaining = self.remaining
+        return remaining.is_done and not (remaining.removal.held_files or remaining.unhandled)
 
     def shown(self) -> Shown:
         """The counts, and what is left."""
-        rows = [(file.path, file.bytes, file.by) for file in self.left.removal.held_files]
-        rows += [(trace.path, trace.size, trace.contents) for trace in self.left.left]
+        rows = [(file.path, file.bytes, file.by) for file in self.remaining.removal.held_files]
+        rows += [(trace.path, trace.size, trace.contents) for trace in self.remaining.unhandled]
         verdict = (
             "no file holds them" if self.is_erased else f"{counted(len(rows), 'file')} left with something of them"
         )
@@ -112,13 +112,13 @@ class Erasure:
             remaining, _ = self._planned((plan.subject, search(access.state(), plan.subject, access.engine)))
             run = PurgeRun(decision, remaining, rows)
             outcome["rows_deleted"], outcome["erased"] = rows, run.is_erased
-            outcome["held"], outcome["left"] = len(remaining.removal.held_files), len(remaining.left)
+            outcome["held"], outcome["left"] = len(remaining.removal.held_files), len(remaining.unhandled)
         return self._ended(run)
 
     def _ended(self, run: PurgeRun) -> PurgeRun:
         """The keys of what is not erased yet stay: the next run could not know them from rows that are gone."""
         if run.is_erased:
-            journal.drop_keys(self.access.storage, run.left.subject)
+            journal.drop_keys(self.access.storage, run.remaining.subject)
         return run
 
     def _planned(self, search_result: tuple[Subject, list[Trace]]) -> tuple[PurgePlan, list[Trace]]:

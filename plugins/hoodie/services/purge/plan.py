@@ -44,7 +44,7 @@ class PurgePlan:
     rewritten: tuple[FileSlice, ...]
     removal: Removal
     copies: tuple[Trace, ...]  # below `.hoodie/.deleted` and `.hoodie/.quarantine`
-    left: tuple[
+    unhandled: tuple[
         Trace, ...
     ]  # traces that no step of a purge removes, such as texts in the timeline, or logs that no slice has
     index: tuple[Trace, ...] = ()  # in Hudi's metadata table, which any change of the table by this library deletes
@@ -71,7 +71,7 @@ def decision_of(state: TableState, plan: PurgePlan, traces: Sequence[Trace], opt
     going, keys = _going(plan, traces), plan.subject.key_count
     size = sum(item.bytes for item in going)
     table_bytes = sum(sizes_by_path(TableView(state).files).values())
-    left = tuple(LeftFile(trace.path, trace.contents) for trace in plan.left)
+    left = tuple(LeftFile(trace.path, trace.contents) for trace in plan.unhandled)
     in_files = f"{counted(len(traces), 'file')} with something of {counted(keys, 'key')}"
     return Decision(
         None if plan.is_done else plan,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hoodie.clock import Clock
 from hoodie.config.groups import PURGE_OPTIONS, OptionGroup
 from hoodie.config.key import resolve
-from hoodie.config.options import Given
+from hoodie.config.options import RawOptions
 from hoodie.display import counted
 from hoodie.engine import LocalEngine
 from hoodie.services.decision import Decision
@@ -47,24 +47,24 @@ class Purge:
     def _wish(self) -> Wish:
         return Wish(self.condition, self.delete_savepoints, self.past_consumers)
 
-    def decide(self, state: TableState, options: Given, clock: Clock) -> Decision[PurgePlan]:
+    def decide(self, state: TableState, options: RawOptions, clock: Clock) -> Decision[PurgePlan]:
         """See `decide_purge`. Reads every file of the table."""
         return decide_purge(state, self._wish, resolve(options, self.options.keys), clock, LocalEngine())
 
-    def run(self, access: TableAccess, options: Given) -> PurgeRun:
+    def run(self, access: TableAccess, options: RawOptions) -> PurgeRun:
         """See `Erasure.run`. Safe to kill at any point: the next run goes on."""
         return Erasure(access, self._wish, resolve(options, self.options.keys), self.elsewhere).run(self.agreed_digest)
 
     def report(self, run: PurgeRun) -> tuple[str, str | None]:
         """The message about a run, without a value of the rows, and None: a purge is several instants."""
-        outside = run.left.outside
+        outside = run.remaining.outside
         message = self._summary(run) + (
             f"; {outside}, the source of the bootstrap, was not searched" if outside else ""
         )
         return message, None
 
     def _summary(self, run: PurgeRun) -> str:
-        held_files, traces = run.left.removal.held_files, run.left.left
+        held_files, traces = run.remaining.removal.held_files, run.remaining.unhandled
         if run.decision.plan is None and run.is_erased:
             return "nothing to erase: a search of every file found nothing"
         erased = f"{counted(run.rows, 'row')} deleted"
@@ -81,8 +81,8 @@ class Purge:
             if traces
             else []
         )
-        if not run.left.is_done:
+        if not run.remaining.is_done:
             parts.append("rows came back during the run; run it again")
-        if run.left.subject.key_count:
+        if run.remaining.subject.key_count:
             parts.append(f"{FOLDER} keeps the keys until a run erases everything")
         return f"{erased}; not everything is erased: {'; '.join(parts)}"

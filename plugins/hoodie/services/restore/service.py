@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from hoodie.clock import Clock
 from hoodie.config.groups import RESTORE_OPTIONS, OptionGroup
 from hoodie.config.key import resolve
-from hoodie.config.options import Given
+from hoodie.config.options import RawOptions
 from hoodie.display import Shown, Shows
 from hoodie.errors import SavepointError
 from hoodie.model.restore import RestorePlan, RestoreResult
@@ -61,11 +61,11 @@ class Restore:
         """The restore that rolls back no more than this decision, which a user has approved."""
         return replace(self, explained=decision)
 
-    def decide(self, state: TableState, options: Given, clock: Clock) -> Decision[RestorePlan]:
+    def decide(self, state: TableState, options: RawOptions, clock: Clock) -> Decision[RestorePlan]:
         """See `decide_restore`."""
         return decide_restore(state, checked_instant(self.savepoint), Caps.of(resolve(options, self.options.keys)))
 
-    def run(self, access: TableAccess, options: Given) -> RestoreRun:
+    def run(self, access: TableAccess, options: RawOptions) -> RestoreRun:
         """Decide, and restore. Safe to kill at any point: readers see the table restored from the first act on, and the next
         writer finishes the restore. Raises what `decide_restore` raises, LockHeldError, and DeleteCapError for a plan without
         approval."""

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from hoodie.config.key import Options, resolve
 from hoodie.config.keys.compaction import COMPACTION_KEYS
-from hoodie.config.options import Given
+from hoodie.config.options import RawOptions
 from hoodie.display import Shown, Shows, counted
 from hoodie.model.commit import SCHEMA_KEY, CommitMetadata, WriteStat
 from hoodie.model.compaction import CompactionPlan
@@ -58,14 +58,14 @@ class CompactionWork:
     merge: Callable[[TableState, pa.Schema, OpenDataFile, Sequence[FileSlice], Options], Sequence[WriteStat]]
 
 
-def run_compaction(access: TableAccess, time: Time, given: Given, work: CompactionWork) -> CompactionResult:
+def run_compaction(access: TableAccess, time: Time, raw_options: RawOptions, work: CompactionWork) -> CompactionResult:
     """Execute the plan of instant `time`, by any writer.
 
     Safe to kill at any point: files of an earlier attempt are deleted first. Raises PendingInstantError when there is no such
     plan or it was rolled back during the run, LockHeldError when another process executes it, MissingFileError when a file of the
     plan is missing, and what `work` raises.
     """
-    options = resolve(given, COMPACTION_KEYS)
+    options = resolve(raw_options, COMPACTION_KEYS)
     locking, marking = Locking.of(options), MarkerOptions.of(options)
     with execution(access.storage, access.clock, time, work.action, locking, marking) as tx:
         instant = pending_plan(tx.state, time, work.action)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from hoodie.clock import Clock
 from hoodie.config.groups import ROLLBACK_OPTIONS, OptionGroup
 from hoodie.config.key import resolve
-from hoodie.config.options import Given
+from hoodie.config.options import RawOptions
 from hoodie.errors import RollbackError
 from hoodie.model.rollback import RollbackPlan
 from hoodie.model.time import Time
@@ -55,13 +55,13 @@ class Rollback:
         of these files only."""
         return replace(self, explained=decision)
 
-    def decide(self, state: TableState, options: Given, clock: Clock) -> Decision[RollbackPlan]:
+    def decide(self, state: TableState, options: RawOptions, clock: Clock) -> Decision[RollbackPlan]:
         """See `decide_rollback`. Raises PendingInstantError for the instant of a writer that lives."""
         resolved, time = resolve(options, self.options.keys), checked_instant(self.instant)
         refuse_living(state, clock, ConcurrencyOptions.of(resolved), time)
         return decide_rollback(state, time, Caps.of(resolved))
 
-    def run(self, access: TableAccess, options: Given) -> RollbackRun:
+    def run(self, access: TableAccess, options: RawOptions) -> RollbackRun:
         """Decide, and roll back. Safe to kill at any point: the next change of the table finishes it. Raises what
         `decide_rollback` raises, DeleteCapError, and LockHeldError, also when another process executes the plan."""
         resolved, time = resolve(options, self.options.keys), checked_instant(self.instant)

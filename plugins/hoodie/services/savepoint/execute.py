@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hoodie.config.groups import SAVEPOINT_OPTIONS
 from hoodie.config.key import resolve
-from hoodie.config.options import Given
+from hoodie.config.options import RawOptions
 from hoodie.errors import RESTORE, PendingInstantError
 from hoodie.model.savepoint import Savepoint
 from hoodie.model.time import Time
@@ -18,7 +18,7 @@ from hoodie.view.access import TableAccess
 from hoodie.view.savepoints import savepoint_named
 
 
-def make_savepoint(access: TableAccess, request: SavepointRequest, options: Given) -> Savepoint:
+def make_savepoint(access: TableAccess, request: SavepointRequest, options: RawOptions) -> Savepoint:
     """Keep the files of a commit until its savepoint is deleted. Raises what `plan_savepoint` raises, and LockHeldError.
 
     Safe to kill at any point: without its last file there is no savepoint, and the next call makes it.
@@ -31,7 +31,7 @@ def make_savepoint(access: TableAccess, request: SavepointRequest, options: Give
     return planned
 
 
-def delete_savepoint(access: TableAccess, instant: Time, options: Given) -> None:
+def delete_savepoint(access: TableAccess, instant: Time, options: RawOptions) -> None:
     """Let the next cleans remove what only this savepoint keeps. Raises NoSavepointError, and LockHeldError."""
     with table_lock(access.storage, access.clock, "delete savepoint", _locking(options)):
         state = _settled(access)
@@ -39,7 +39,7 @@ def delete_savepoint(access: TableAccess, instant: Time, options: Given) -> None
         state.storage.delete(state.layout.inflight_path(instant, Action.SAVEPOINT))
 
 
-def _locking(options: Given) -> Locking:
+def _locking(options: RawOptions) -> Locking:
     return Locking.of(resolve(options, SAVEPOINT_OPTIONS.keys))
 
 

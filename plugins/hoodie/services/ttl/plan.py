@@ -11,7 +11,7 @@ from hashlib import sha256
 from hoodie.clock import Clock
 from hoodie.config.key import Options, resolve
 from hoodie.config.keys import ttl as keys
-from hoodie.config.options import Given
+from hoodie.config.options import RawOptions
 from hoodie.config.partitions import check_uncut
 from hoodie.display import counted
 from hoodie.model.files import FileSlice, GroupId, LogFile
@@ -56,13 +56,13 @@ class TtlPlan:
 
 
 @retried_when_missing
-def decide_ttl(state: TableState, given: Given, clock: Clock) -> Decision[TtlPlan]:
+def decide_ttl(state: TableState, raw_options: RawOptions, clock: Clock) -> Decision[TtlPlan]:
     """Decide which partitions to drop now, with the options of `hoodie.config.keys.ttl`. Changes nothing.
 
     Those for which a compaction or clustering waits are left for a later run. Raises ConfigError, MissingFileError (see
     `TableView.check`): without its newest file a partition would look older than it is.
     """
-    options = resolve(given, keys.TTL_KEYS)
+    options = resolve(raw_options, keys.TTL_KEYS)
     days = options[keys.DAYS_RETAINED]
     if days <= 0:
         return _nothing(f"{keys.DAYS_RETAINED.name} is not set: partitions are kept for ever")

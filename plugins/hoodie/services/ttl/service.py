@@ -10,7 +10,7 @@ from hoodie.config import select_keys
 from hoodie.config.groups import TTL_OPTIONS, OptionGroup
 from hoodie.config.key import resolve
 from hoodie.config.keys.write import WRITE_KEYS
-from hoodie.config.options import Given
+from hoodie.config.options import RawOptions
 from hoodie.display import counted
 from hoodie.services.decision import Decision
 from hoodie.services.ttl.plan import TtlPlan, decide_ttl
@@ -40,11 +40,11 @@ class Ttl:
     name: str = "ttl"
     options: OptionGroup = TTL_OPTIONS
 
-    def decide(self, state: TableState, options: Given, clock: Clock) -> Decision[TtlPlan]:
+    def decide(self, state: TableState, options: RawOptions, clock: Clock) -> Decision[TtlPlan]:
         """See `decide_ttl`."""
         return decide_ttl(state, options, clock)
 
-    def run(self, access: TableAccess, options: Given) -> TtlRun:
+    def run(self, access: TableAccess, options: RawOptions) -> TtlRun:
         """Decide, and once more under the table's lock: a partition that was written in between stays.
 
         Raises DeleteCapError, PlanChangedError, LockHeldError, WriteConflictError.
@@ -62,7 +62,7 @@ class Ttl:
         result = drop_chosen(access, choose, resolve(select_keys(options, WRITE_KEYS), WRITE_KEYS))
         return TtlRun(decided[-1], result)
 
-    def _allowed(self, access: TableAccess, state: TableState, options: Given) -> Decision[TtlPlan]:
+    def _allowed(self, access: TableAccess, state: TableState, options: RawOptions) -> Decision[TtlPlan]:
         decision = self.decide(state, options, access.clock)
         decision.only(self.name, access.storage.base_path, self.only)
         decision.allowed(self.name, access.storage.base_path, agreed=self.agreed)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hoodie.clock import Clock
 from hoodie.config.groups import UNDELETE_OPTIONS, OptionGroup
 from hoodie.config.key import resolve
-from hoodie.config.options import Given
+from hoodie.config.options import RawOptions
 from hoodie.config.partitions import partition_path
 from hoodie.display import counted
 from hoodie.engine.base import Engine
@@ -46,12 +46,12 @@ class Undelete:
     name: str = "undelete"
     options: OptionGroup = UNDELETE_OPTIONS
 
-    def decide(self, state: TableState, options: Given, clock: Clock) -> Decision[UndeletePlan]:
+    def decide(self, state: TableState, options: RawOptions, clock: Clock) -> Decision[UndeletePlan]:
         """See `decide_undelete`."""
         clean: Time | None = checked_instant(self.clean) if self.clean is not None else None
         return decide_undelete(state, clean, [partition_path(name) for name in self.partitions])
 
-    def run(self, access: TableAccess, options: Given) -> UndeleteRun:
+    def run(self, access: TableAccess, options: RawOptions) -> UndeleteRun:
         """Decide, and do it. Safe to kill at any point: a file is where it was or aside, and the next run moves the rest.
 
         Raises what `decide_undelete` raises, and LockHeldError.

@@ -107,7 +107,9 @@ def test_a_savepoint_holds_until_it_is_deleted(tmp_path):
     saved = table.savepoint().instant
     done = table.run(Purge(WHERE))
     assert not done.is_erased
-    assert {file.by for file in done.left.removal.held_files} == {f"savepoint {saved} keeps it until it is deleted"}
+    assert {file.by for file in done.remaining.removal.held_files} == {
+        f"savepoint {saved} keeps it until it is deleted"
+    }
     message, _ = Purge(WHERE).report(done)
     assert "not everything is erased" in message
     assert "--delete-savepoints" in message
@@ -125,8 +127,8 @@ def test_a_consumer_holds_what_it_has_not_read(tmp_path):
     consumer.reset(table.timeline.commits[-1].time)
     done = table.run(Purge(WHERE))
     assert not done.is_erased
-    assert all("consumer 'reports'" in file.by for file in done.left.removal.held_files)
-    assert "at the latest until 2026-01-08 00:00 UTC" in done.left.removal.held_files[0].by
+    assert all("consumer 'reports'" in file.by for file in done.remaining.removal.held_files)
+    assert "at the latest until 2026-01-08 00:00 UTC" in done.remaining.removal.held_files[0].by
     assert table.read_changes(table.timeline.commits[2].completion_time)["op"].to_pylist() == ["d"]
     consumer.read()
     consumer.commit()
@@ -202,7 +204,7 @@ def test_the_keys_stay_for_the_next_run_until_everything_is_erased(tmp_path):
     for _run in range(2):
         done = table.run(purge)
         assert not done.is_erased
-        assert [trace.path for trace in done.left.left] == [".hoodie/note.txt"]
+        assert [trace.path for trace in done.remaining.unhandled] == [".hoodie/note.txt"]
         assert ".hoodie/.purge keeps the keys" in purge.report(done)[0]
         assert len(list(walk_files(table.storage, ".hoodie/.purge"))) == 1
     table.storage.delete(".hoodie/note.txt")

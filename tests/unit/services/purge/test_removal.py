@@ -67,5 +67,5 @@ def test_the_log_of_a_killed_write_is_not_passed_over(tmp_path):
     table.storage.delete(f"{table.state().layout.folder}/{last.file_name}")
     done = table.run(Purge("value = 77"))
     assert done.decision.plan is None
-    assert {file.by for file in done.left.removal.held_files} == {f"deltacommit {last.time} is not complete"}
+    assert {file.by for file in done.remaining.removal.held_files} == {f"deltacommit {last.time} is not complete"}
     assert not done.is_erased

@@ -19,7 +19,7 @@ def test_a_text_that_no_step_rewrites_is_named(tmp_path):
     purge = Purge(f"id = '{PERSON}'")
     done = table.run(purge)
     message, instant = purge.report(done)
-    (trace,) = done.left.left
+    (trace,) = done.remaining.unhandled
     assert trace.path.startswith(".hoodie/timeline/")
     kept = ".hoodie/.purge keeps the keys until a run erases everything"
     assert message == f"1 row deleted; not everything is erased: {trace.path} holds a text in its bytes; {kept}"
