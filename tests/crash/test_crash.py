@@ -118,7 +118,7 @@ def test_a_clean_that_dies_at_any_call(tmp_path, version, kind, half):
         gone = before - {file.path for file in walk_files(storage, "")}
         assert len(gone) == 4, call
         assert {file.path for entry in noted for file in entry.files} == gone, call
-        assert all(entry.done is not None for entry in noted), call
+        assert all(entry.outcome is not None for entry in noted), call
 
 
 @pytest.mark.format("11f", "11g")

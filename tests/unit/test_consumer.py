@@ -216,7 +216,7 @@ def test_a_damaged_file(table):
         with pytest.raises(CorruptTableError, match=r"x\.json .* has no position"):
             failing()
     with pytest.raises(StaleConsumerError, match="has no position"):
-        table.consumer("x")._file.store(table.consumer("x")._file.made(None, FakeClock()), None)
+        table.consumer("x")._file.store(table.consumer("x")._file.new_position(None, FakeClock()), None)
     assert consumer.reset("earliest") is None
     assert len(consumer.read()) == 1
 

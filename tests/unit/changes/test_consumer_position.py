@@ -54,10 +54,10 @@ def test_positions_survive_storing(tmp_path):
     made = {name: PositionFile(storage, name) for name in ("b", "A", "x y")}
     for name, file in made.items():
         assert file.load() is None
-        file.store(file.made(Time.of("20260101000000000") if name == "b" else None, clock), None)
-        file.store(first := file.made(None, clock), file.load())
+        file.store(file.new_position(Time.of("20260101000000000") if name == "b" else None, clock), None)
+        file.store(first := file.new_position(None, clock), file.load())
         assert file.load() == first
-        file.store(file.made(Time.of("20260101000000001"), clock), first)  # leaves the guard of the local disk
+        file.store(file.new_position(Time.of("20260101000000001"), clock), first)  # leaves the guard of the local disk
     found = list(positions(storage))
     assert [each.consumer for each in found] == ["A", "b", "x y"]
     assert {each.position for each in found} == {"20260101000000001"}
@@ -66,7 +66,7 @@ def test_positions_survive_storing(tmp_path):
 def test_contents_that_no_consumer_has_written(tmp_path):
     storage, clock = LocalStorage(str(tmp_path)), FakeClock()
     file = PositionFile(storage, "x")
-    good = json.loads(file.made(Time.of("20260101000000001"), clock).content)
+    good = json.loads(file.new_position(Time.of("20260101000000001"), clock).content)
     wrong = [
         *({**good, "position": value} for value in (1, "", "2026", "20260101000000001 ", "earliest", [])),
         *({**good, "committed_at": value} for value in (1, "x", "2026-01-01T00:00:00", None)),
@@ -85,8 +85,8 @@ def test_contents_that_no_consumer_has_written(tmp_path):
         (found,) = positions(storage)
         assert isinstance(found, CorruptTableError)
         with pytest.raises(StaleConsumerError, match="has no position"):
-            file.store(file.made(None, clock), None)
-        file.overwrite(made := file.made(None, clock))
+            file.store(file.new_position(None, clock), None)
+        file.overwrite(made := file.new_position(None, clock))
         assert file.load() == made
 
 
@@ -95,4 +95,4 @@ def test_a_storage_without_conditions_is_refused():
     file = PositionFile(storage, "x")
     for store in (lambda made: file.store(made, None), file.overwrite):
         with pytest.raises(ConfigError, match="keep the position yourself"):
-            store(file.made(None, FakeClock()))
+            store(file.new_position(None, FakeClock()))

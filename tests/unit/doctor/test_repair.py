@@ -66,7 +66,7 @@ def test_files_of_nobody_are_moved_and_noted(tmp_path, version):
     assert kept == {lost.name: b"orphan", extra.name: b"attempt"}
     (name,) = audit_names(table.storage)
     entry = read_audit(table.storage, name)
-    assert (entry.action, len(entry.files), bool(entry.done)) == ("doctor", 2, True)
+    assert (entry.action, len(entry.files), bool(entry.outcome)) == ("doctor", 2, True)
     assert len(content(table)) == 4
 
 

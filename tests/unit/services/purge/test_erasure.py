@@ -68,9 +68,9 @@ def test_the_audit_names_the_hash_and_the_counts_without_the_value(tmp_path):
     assert "SHA-256 " in entry.planned["why"]
     assert "1 row in the table" in entry.planned["why"]
     assert entry.planned["user"]
-    assert entry.done["rows_deleted"] == 1
-    assert entry.done["erased"] is True
-    assert PERSON not in json.dumps([entry.planned, entry.done])
+    assert entry.outcome["rows_deleted"] == 1
+    assert entry.outcome["erased"] is True
+    assert PERSON not in json.dumps([entry.planned, entry.outcome])
 
 
 @pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])

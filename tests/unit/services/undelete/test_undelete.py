@@ -150,7 +150,7 @@ def test_the_audit_tells_what_was_put_back(tmp_path, clock):
     entry = next(read_audit(table.storage, n) for n in audit_names(table.storage) if n.action == "undelete")
     assert done.start in entry.planned["why"]
     assert len(entry.files) == 4
-    assert entry.done is not None
+    assert entry.outcome is not None
 
 
 @pytest.mark.parametrize("action", ["rollback", "restore"])
