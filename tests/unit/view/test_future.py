@@ -33,8 +33,8 @@ def test_doctor_and_services_say_so_with_the_way_out(tmp_path):
     table = HoodieTable.open(table.base_path)
     (found,) = table.diagnose().findings
     assert (found.check, found.severity, found.instant) == ("future-instant", "warning", first)
-    assert found.title == f"commit {first} is dated later than now, and 1 instant after it"
-    assert "730 d 23 h ahead" in found.detail or "731 d 0 h ahead" in found.detail
+    assert found.what == f"commit {first} is dated later than now, and 1 instant after it"
+    assert "730 d 23 h ahead" in found.found or "731 d 0 h ahead" in found.found
     assert f"hudi-services rollback --instant {last}" in found.remedy
     shown = overview(look_at(ChosenTable(table.base_path, None), table.clock))
     assert shown.values["problems"] == [str(Future.of(table.timeline, table.clock.now(), UTC))]
