@@ -30,9 +30,8 @@ from hoodie.services.decision import Decision
 from hoodie.services.purge import journal
 from hoodie.services.purge.plan import PurgePlan, current_rows, decision_of, find, plan_of
 from hoodie.services.purge.removal import Wish, removal_of, savepoints_of
-from hoodie.services.purge.search import in_table, search
+from hoodie.services.purge.search import SearchResult, in_table, search
 from hoodie.services.purge.subject import Subject
-from hoodie.services.purge.trace import Trace
 from hoodie.services.rewrite.blockers import being_written
 from hoodie.services.rewrite.plan import planned_operation
 from hoodie.services.savepoint.execute import delete_savepoint
@@ -99,8 +98,9 @@ class Erasure:
         Raises DeleteCapError, LockHeldError, and what `plan_of` and the steps raise.
         """
         access = self.access
-        plan, traces = self._planned(find(access.state(), self.wish, access.engine))
-        decision = decision_of(access.state(), plan, traces, self.options)
+        result = find(access.state(), self.wish, access.engine)
+        plan = self._planned(result)
+        decision = decision_of(access.state(), plan, result.traces, self.options)
         if decision.allowed("purge", access.storage.base_path, agreed=agreed) is None:
             self.elsewhere(plan.subject)
             return self._ended(PurgeRun(decision, plan))
@@ -108,8 +108,8 @@ class Erasure:
         record = audited(access.storage, access.clock, self._audited(plan), _files(decision), also_without=True)
         with record as outcome:
             self.elsewhere(plan.subject)
-            rows = self._erase(plan, {trace.path for trace in in_table(traces)})
-            remaining, _ = self._planned((plan.subject, search(access.state(), plan.subject, access.engine)))
+            rows = self._erase(plan, {trace.path for trace in in_table(result.traces)})
+            remaining = self._planned(search(access.state(), plan.subject, access.engine, result.clean))
             run = PurgeRun(decision, remaining, rows)
             outcome["rows_deleted"], outcome["erased"] = rows, run.is_erased
             outcome["held"], outcome["left"] = len(remaining.removal.held_files), len(remaining.unhandled)
@@ -121,10 +121,9 @@ class Erasure:
             journal.drop_keys(self.access.storage, run.remaining.subject)
         return run
 
-    def _planned(self, search_result: tuple[Subject, list[Trace]]) -> tuple[PurgePlan, list[Trace]]:
-        access, (subject, traces) = self.access, search_result
-        plan = plan_of(access.state(), subject, traces, self.wish, self.options, access.clock, access.engine)
-        return plan, traces
+    def _planned(self, result: SearchResult) -> PurgePlan:
+        state, clock, engine = self.access.state(), self.access.clock, self.access.engine
+        return plan_of(state, result.subject, result.traces, self.wish, self.options, clock, engine)
 
     def _audited(self, plan: PurgePlan) -> Audited:
         state = self.access.state()

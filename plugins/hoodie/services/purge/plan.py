@@ -23,7 +23,7 @@ from hoodie.services.decision import Decision
 from hoodie.services.guard import Caps, weighed
 from hoodie.services.purge import journal
 from hoodie.services.purge.removal import Removal, Wish, removal_of
-from hoodie.services.purge.search import in_metadata_table, in_table, is_copy, search
+from hoodie.services.purge.search import SearchResult, in_metadata_table, in_table, is_copy, search
 from hoodie.services.purge.subject import KEY, KEYS, PARTITION, Subject, subject_of, united
 from hoodie.services.purge.trace import Trace
 from hoodie.services.stages import Item, Items, KeptByPurge, LeftFile, PurgeScope
@@ -62,8 +62,9 @@ def decide_purge(state: TableState, wish: Wish, options: Options, clock: Clock, 
     Raises ArgumentError for a condition that cannot be read, UnsupportedTableError for a table without record keys, and what
     `search` raises.
     """
-    subject, traces = find(state, wish, engine)
-    return decision_of(state, plan_of(state, subject, traces, wish, options, clock, engine), traces, options)
+    result = find(state, wish, engine)
+    plan = plan_of(state, result.subject, result.traces, wish, options, clock, engine)
+    return decision_of(state, plan, result.traces, options)
 
 
 def decision_of(state: TableState, plan: PurgePlan, traces: Sequence[Trace], options: Options) -> Decision[PurgePlan]:
@@ -92,15 +93,25 @@ def decision_of(state: TableState, plan: PurgePlan, traces: Sequence[Trace], opt
     )
 
 
-def find(state: TableState, wish: Wish, engine: Engine) -> tuple[Subject, list[Trace]]:
-    """The subject with the keys of its rows in any file, and every file with a trace of it."""
-    first = subject_of(state, wish.condition)
-    recorded_keys = journal.read_keys(state.storage, first.digest)
-    traces = search(state, first, engine)
-    keys = united(iter([recorded_keys, *(trace.keys for trace in traces), current_keys(state, first, engine)]))
-    keys = _without_living(state, first, _in_all_partitions(state, keys), engine)
-    subject = Subject(first.condition, first.schema, keys)
-    return subject, search(state, subject, engine) if keys.num_rows else traces
+def find(state: TableState, wish: Wish, engine: Engine) -> SearchResult:
+    """The search for the subject with the keys of its rows in any file.
+
+    It begins with the keys of the rows that the table shows. If files hold keys of more rows, they are searched again with those.
+    """
+    condition = subject_of(state, wish.condition)
+    known = united(iter([journal.read_keys(state.storage, condition.digest), current_keys(state, condition, engine)]))
+    first = _with_keys(state, condition, known, engine)
+    result = search(state, first, engine)
+    keys = united(iter([known, *(trace.keys for trace in result.traces)]))
+    if keys.equals(known):
+        return result
+    subject = _with_keys(state, condition, keys, engine)
+    return result if subject.keys.equals(first.keys) else search(state, subject, engine)
+
+
+def _with_keys(state: TableState, subject: Subject, keys: pa.Table, engine: Engine) -> Subject:
+    erased = _without_living(state, subject, _in_all_partitions(state, keys), engine)
+    return Subject(subject.condition, subject.schema, erased)
 
 
 def current_keys(state: TableState, subject: Subject, engine: Engine) -> pa.Table:

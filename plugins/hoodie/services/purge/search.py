@@ -91,15 +91,30 @@ def _searched(info: FileInfo, bases: dict[str, BaseFile]) -> SearchedFile:
     return SearchedFile(info, origin, base)
 
 
-def search(state: TableState, subject: Subject, engine: Engine) -> list[Trace]:
-    """The files that hold something of the subject. Reads every file of the table.
+@dataclass(frozen=True)
+class SearchResult:
+    """The `traces` of a subject in the files of a table, and the data files that were `clean` when they were read."""
+
+    subject: Subject
+    traces: list[Trace]
+    clean: frozenset[FileInfo]
+
+
+def search(
+    state: TableState, subject: Subject, engine: Engine, clean: frozenset[FileInfo] = frozenset()
+) -> SearchResult:
+    """The files that hold something of the subject. Reads every file of the table but for the data files that an earlier search
+    for this subject has found `clean`, and whose size and time are the same: no writer changes a data file in its place.
 
     Raises CorruptFileError, MissingFileError, or UnsupportedTableError for a file that cannot be read: then nothing is known.
     """
-    files = searched_files(TableView(state))
+    whole = searched_files(TableView(state))
+    files = [file for file in whole if file.info not in clean]
     task = FileSearch.of(state, subject)
-    traces = engine.map(task, files, [file.info.size for file in files])
-    return [trace for trace in traces if trace is not None]
+    outcomes = list(zip(files, engine.map(task, files, [file.info.size for file in files]), strict=True))
+    without = {file.info for file, trace in outcomes if trace is None and (file.base is not None or file.is_log)}
+    still = clean.intersection(file.info for file in whole)
+    return SearchResult(subject, [trace for _, trace in outcomes if trace is not None], still.union(without))
 
 
 @dataclass(frozen=True)

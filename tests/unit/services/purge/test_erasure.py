@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections import Counter
 
 import pytest
 
@@ -11,6 +12,7 @@ from hoodie import CLEAN, CLUSTERING, HoodieTable, Purge
 from hoodie.errors import PendingInstantError
 from hoodie.services.compaction.service import COMPACTION
 from hoodie.services.purge import erasure
+from hoodie.services.purge.search import FileSearch
 from hoodie.storage import walk_files
 from hoodie.transaction.audit import audit_names, read_audit
 from hoodie.view import TableView
@@ -236,4 +238,24 @@ def test_a_column_in_quotes_is_searched_as_it_is_read(tmp_path):
     decision = table.explain(Purge(f"\"id\" = '{PERSON}'"))
     assert decision.plan.subject.values == {PERSON}
     assert table.run(Purge(f"\"id\" = '{PERSON}'")).is_erased
+    assert holding(table) == set()
+
+
+@pytest.mark.parametrize(("deleted", "searches"), [(False, 1), (True, 2)])
+def test_an_untouched_file_is_searched_once_unless_files_hold_more_keys(tmp_path, monkeypatch, deleted, searches):
+    """Keys of rows that the table does not show any more are known only after a search."""
+    table = made(tmp_path)
+    if deleted:
+        table.write(batch([(PERSON, "p", 9, 9)]), "delete", SMALL_BLOOM)
+    seen = Counter()
+    search_file = FileSearch.__call__
+
+    def counted(self, file):
+        seen[file.info.path.partition("/")[0]] += 1
+        return search_file(self, file)
+
+    monkeypatch.setattr(FileSearch, "__call__", counted)
+    versions = len(list(walk_files(table.storage, "part=q"))) - 1  # without the file that marks the partition
+    assert table.run(Purge(WHERE)).is_erased
+    assert seen["part=q"] == searches * versions + searches + 1
     assert holding(table) == set()

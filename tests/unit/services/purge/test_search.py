@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
+
 import pyarrow as pa
 import pytest
 
 from hoodie.engine import LocalEngine
+from hoodie.errors import HoodieError
 from hoodie.services.purge.search import search
 from hoodie.services.purge.subject import KEYS, subject_of
 from hoodie.services.purge.trace import BLOOM, DELETED_KEYS, KEY_RANGE, NAME, ROWS, TEXT
+from hoodie.storage import LocalStorage
 from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, batch, create
 
@@ -24,7 +28,7 @@ def table(tmp_path):
 
 def found(table, *keys, condition=f"id = '{PERSON}'"):
     keys = pa.Table.from_pylist([{"partition": p, "key": k} for p, k in keys], KEYS)
-    traces = search(table.state(), subject_of(table.state(), condition, keys), LocalEngine(1))
+    traces = search(table.state(), subject_of(table.state(), condition, keys), LocalEngine(1)).traces
     return {trace.path: trace for trace in traces}
 
 
@@ -63,3 +67,25 @@ def test_a_text_that_is_part_of_a_value_that_stays_is_no_trace(table):
     table.write(batch([(PERSON, "p", 1, 1)]), "delete", SMALL_BLOOM)
     assert all(trace.kinds != {TEXT} for trace in found(table).values())
     assert "person-13" not in str(found(table))
+
+
+def test_a_clean_data_file_is_read_again_only_if_it_changed(table, monkeypatch):
+    opened = []
+    open_input = LocalStorage.open_input
+    monkeypatch.setattr(LocalStorage, "open_input", lambda self, path: (opened.append(path), open_input(self, path))[1])
+    subject, engine = subject_of(table.state(), f"id = '{PERSON}'"), LocalEngine(1)
+    first = search(table.state(), subject, engine)
+    (holding,) = (trace.path for trace in first.traces)
+    (clean,) = (info.path for info in first.clean)
+    assert (holding.split("/")[0], clean.split("/")[0]) == ("part=p", "part=q")
+    opened.clear()
+    second = search(table.state(), subject, engine, first.clean)
+    assert (second.traces, second.clean) == (first.traces, first.clean)
+    assert holding in opened, "it was not clean"
+    assert clean not in opened
+    assert any(path.startswith(".hoodie/") for path in opened), "other files are read each time"
+    with open(f"{table.base_path}/{clean}", "ab") as file:
+        file.write(PERSON.encode())
+    os.utime(f"{table.base_path}/{clean}", (1, 1))
+    with pytest.raises(HoodieError):
+        search(table.state(), subject, engine, first.clean)
