@@ -104,7 +104,8 @@ class KafkaServer(Part):
 
     `connection` is the id of an Airflow connection with the brokers, and user and password if `sasl` is set. Outside Airflow the
     environment variable `AIRFLOW_CONN_<ID>` holds it: `kafka://user:password@broker1:9092,broker2:9092`. `tls` and `ca` are as
-    for a `DatabaseServer`. `sasl` is the mechanism by which the user logs in.
+    for a `DatabaseServer`. `sasl` is the mechanism by which the user logs in. `hash_key` is the id of a connection whose password
+    is the key of hashed columns.
     """
 
     type: Literal["kafka"]
@@ -113,6 +114,7 @@ class KafkaServer(Part):
     ca: str | None = None
     sasl: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] | None = None
     schema_registry: SchemaRegistry | None = None
+    hash_key: Connection | None = None
 
 
 SERVER_KINDS: dict[str, type[DatabaseServer] | type[KafkaServer]] = {"mysql": DatabaseServer, "kafka": KafkaServer}

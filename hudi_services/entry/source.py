@@ -118,6 +118,8 @@ class TopicSource(Part):
     The last ones say what messages do not say: the time `zone` of texts that are times, the text that Debezium sends for
     `unavailable` values, how `decimals` and `timestamps` are written without a schema, the column of keys that are no objects
     (`key_column`), and a column that is true in `deleted` rows.
+
+    `masks` names columns whose values do not reach the lake, as those of a `DatabaseSource`.
     """
 
     server: str
@@ -132,6 +134,7 @@ class TopicSource(Part):
     timestamps: Literal["ms", "us", "ns"] | None = None
     key_column: Text | None = None
     deleted: Text | None = None
+    masks: dict[str, Literal["mask", "hash", "drop"]] = Field(default={})
     quarantine: BadRows = BadRows()
     _declared: KafkaServer | None = PrivateAttr(default=None)
 

@@ -21,6 +21,7 @@ from hudi_services.registry.database_server import database_server
 from hudi_services.registry.load import Reading, Registry
 from hudi_services.registry.mistakes import as_error
 from hudi_services.sources.cdc.cuts import CutStore
+from hudi_services.sources.cdc.masks import source_masks
 from hudi_services.sources.cdc.mysql.binlog.decoding import Choices
 from hudi_services.sources.cdc.mysql.table_load import TableLoad
 from hudi_services.sources.cdc.mysql.table_source import TableSource
@@ -30,7 +31,7 @@ from hudi_services.sources.cdc.sync_progress import ProgressStore
 from hudi_services.sources.databases.expressions import added_columns
 from hudi_services.sources.databases.plan import Refusal
 from hudi_services.sources.databases.plan_store import PlanStore, StoredPlan
-from hudi_services.sources.databases.plan_sync import PlannedSync, source_masks
+from hudi_services.sources.databases.plan_sync import PlannedSync
 from hudi_services.sources.databases.planner import Planner
 from hudi_services.sources.databases.requests import RequestStore
 from hudi_services.sources.databases.status import LoadedTable, ServerStatus, server_status
@@ -206,7 +207,7 @@ def _target(table: Table, source: DatabaseSource, server: DatabaseServer, enviro
         table.base_path,
         options,
         load_engine(),
-        source_masks(f"The table {table.name}", source.masks, source.server, server, environ),
+        source_masks(f"The table {table.name}", source.masks, source.server, server.hash_key, environ),
         added_columns(source),
         RowFilter(source.where),
     )

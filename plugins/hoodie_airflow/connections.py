@@ -26,6 +26,8 @@ def connections_of(server: AnyServer) -> dict[str, str]:
     names = [server.connection]
     if isinstance(server, KafkaServer) and server.schema_registry is not None and server.schema_registry.connection:
         names.append(server.schema_registry.connection)
+    if server.hash_key is not None:
+        names.append(server.hash_key)
     result = {}
     for name in names:
         variable = variable_of(name)

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from hoodie.errors import ConfigError
 from hoodie.model.changes import AFTER, BEFORE
+from hudi_services.sources.cdc.credentials import password_of
 
 Mask = Literal["mask", "hash", "drop"]
 MASKED = "***"
@@ -125,3 +126,21 @@ class Masks:
 
 
 NO_MASKS = Masks()
+
+
+def source_masks(
+    subject: str, columns: Mapping[str, Mask], server: str, hash_key: str | None, environ: Mapping[str, str]
+) -> Masks:
+    """Return masks whose hashes have the key in the connection `hash_key` of a server.
+
+    Raises ConfigError about `subject` where a hash has no key.
+    """
+    if "hash" not in columns.values():
+        return Masks(columns)
+    if hash_key is None:
+        raise ConfigError(
+            f"{subject} hashes columns, and the server {server!r} has no hash_key",
+            fix="name a connection whose password is the key, such as `hash_key: lake_hashes`. Keep it: another key makes "
+            "other hashes",
+        )
+    return Masks(columns, password_of(hash_key, environ))

@@ -10,10 +10,8 @@ from hoodie.clock import SystemClock
 from hoodie.display import some
 from hoodie.errors import ConfigError
 from hudi_services.entry.database_rules import DatabaseRule
-from hudi_services.entry.server import DatabaseServer
-from hudi_services.sources.cdc.credentials import password_of
 from hudi_services.sources.cdc.cuts import CutStore
-from hudi_services.sources.cdc.masks import Mask, Masks
+from hudi_services.sources.cdc.masks import Mask, source_masks
 from hudi_services.sources.cdc.mysql.load_result import LoadResult
 from hudi_services.sources.cdc.mysql.server_sync import ServerMoment, ServerSync, SyncResult, TableResult
 from hudi_services.sources.cdc.mysql.table_load import TableLoad
@@ -136,7 +134,9 @@ class PlannedSync:
     def _target(self, route: Route) -> TargetTable:
         rule = route.rule
         columns: Mapping[str, Mask] = {column.lower(): mask for column, mask in rule.masks.items()}
-        masks = source_masks(f"The rule {rule.shown}", columns, rule.server, self.planner.server, self.planner.environ)
+        masks = source_masks(
+            f"The rule {rule.shown}", columns, rule.server, self.planner.server.hash_key, self.planner.environ
+        )
         sources = tuple(
             TableSource(rule.server, source.database, source.name, rule.ignore_cascades, route.choices, rule.statements)
             for source in route.sources
@@ -150,21 +150,6 @@ class PlannedSync:
             added_columns(rule),
             RowFilter(rule.where),
         )
-
-
-def source_masks(
-    subject: str, columns: Mapping[str, Mask], name: str, server: DatabaseServer, environ: Mapping[str, str]
-) -> Masks:
-    """Return masks with the key of hashes of the server `name`. Raises ConfigError about `subject` where a hash has no key."""
-    if "hash" not in columns.values():
-        return Masks(columns)
-    if server.hash_key is None:
-        raise ConfigError(
-            f"{subject} hashes columns, and the server {name!r} has no hash_key",
-            fix="name a connection whose password is the key, such as `hash_key: lake_hashes`. Keep it: another key makes "
-            "other hashes",
-        )
-    return Masks(columns, password_of(server.hash_key, environ))
 
 
 def _nothing(name: str, rules: Sequence[DatabaseRule], refusals: Sequence[Refusal]) -> ConfigError:

@@ -107,6 +107,13 @@ def _contradictions(table: Table, section: Ingest) -> Iterator[tuple[KeyPath, st
 def _topic_problems(table: Table, source: TopicSource) -> Iterator[tuple[KeyPath, str]]:
     for path, message in topic_contradictions(source):
         yield ("source", *path), message
+    keys = table.keys
+    for name in (*keys.record_key, *keys.partition_by) if keys is not None else ():
+        if source.masks.get(name) in ("mask", "drop"):
+            yield (
+                ("source", "masks", name),
+                "is a part of the key or of the partition: hash it, which keeps its values apart",
+            )
     if source.format in ROW_FORMATS:
         return
     if table.keys is not None and table.keys.ordering:

@@ -50,6 +50,9 @@ def test_connections_are_read_as_airflow_writes_them(monkeypatch):
     assert connections_of(DatabaseServer(type="mysql", connection="schemas", server_id=1)).keys() == {
         "AIRFLOW_CONN_SCHEMAS"
     }
+    assert connections_of(kafka(hash_key="schemas")).keys() == {"AIRFLOW_CONN_EVENTS", "AIRFLOW_CONN_SCHEMAS"}
+    hashes = DatabaseServer(type="mysql", connection="other", hash_key="schemas", server_id=1)
+    assert connections_of(hashes).keys() == {"AIRFLOW_CONN_SCHEMAS"}
     monkeypatch.setenv("AIRFLOW_CONN_EVENTS", "kafka://here")
     assert connections_of(kafka()) == {}
 

@@ -19,6 +19,7 @@ from hoodie.services.stages import Facts, Item, Items
 from hoodie.table import HoodieTable
 from hoodie.view import TableState
 from hoodie.write.plan import WritePlan
+from hudi_services.sources.cdc.masks import NO_MASKS, Masks
 from hudi_services.sources.cdc.messages.contract import MessageFormat, Statement
 from hudi_services.sources.ingest.changes.rows import DELETED
 from hudi_services.sources.ingest.kafka.order import Ordered
@@ -27,8 +28,10 @@ from hudi_services.sources.ingest.kafka.ranges import Range, counted_offsets
 from hudi_services.sources.ingest.kafka.rows import applied, image_columns
 from hudi_services.sources.ingest.kafka.statements import stopped
 from hudi_services.sources.ingest.kafka.stored_rows import StoredRows
+from hudi_services.sources.ingest.kafka.topic_masks import masked, without_hashes
 from hudi_services.sources.ingest.source import Delivered, Reject, SourceSplit
 
+HIDDEN = "hidden: columns of the table are masked"
 _BYTES = 256  # bytes of a message, until one is read
 _MANY = 100_000  # messages, none of which can be read
 Read = Callable[[Sequence[Range]], Ordered]
@@ -96,6 +99,7 @@ class TopicBatch:
     stops: Callable[[Sequence[Statement], pa.Schema | None], Statement | None]
     is_kept: Callable[[int], bool]
     are_rows: bool = False
+    masks: Masks = NO_MASKS
     opened_: Opened | None = None
     stored: StoredRows | None = None
     read_messages: int = 0
@@ -195,13 +199,14 @@ class TopicBatch:
         """The rows in order, about evenly."""
         assert self.opened_ is not None, "an opened batch"
         opened = self.opened_
+        self.masks.check(self.masks.columns, (*plan.record_keys.fields, *plan.paths.fields), self.name)
         result = applied(
             opened.changes, plan, are_rows=self.are_rows, unavailable=opened.unavailable, stored=self.stored
         )
         messages = self.opened_.messages
         numbers = self.opened_.changes["number"].combine_chunks()
         wrong = [*self.opened_.wrong]
-        wrong += [_wrong(messages, numbers[place].as_py(), why) for place, why in sorted(result.rejected.items())]
+        wrong += [self._wrong(messages, numbers[place].as_py(), why) for place, why in sorted(result.rejected.items())]
         rows = numbers.take(result.places.combine_chunks())
         origin = {name: messages[name].combine_chunks().take(rows) for name in ("partition", "offset")}
         size = max(1, -(-result.rows.num_rows // max(1, tasks)))
@@ -217,17 +222,24 @@ class TopicBatch:
             for start in range(0, max(1, result.rows.num_rows), size)
         ]
 
+    def _wrong(self, messages: pa.Table, number: int, reason: str) -> Wrong:
+        """A message that is no change. Its text may have values of masked columns."""
+        text = HIDDEN if self.masks.columns else _text(messages["value"][number].as_py())
+        return messages["partition"][number].as_py(), messages["offset"][number].as_py(), text, reason
+
     def _read(self, ranges: Sequence[Range], known: pa.Schema | None) -> Opened:
         ordered = self.read(ranges)
         messages = ordered.messages
-        decoded = self.format.decode(messages, known)
+        decoded = masked(
+            self.format.decode(messages, without_hashes(known, self.masks)), self.masks, first=known is None
+        )
         statement = self.stops(decoded.statements, known)
         changes, rejected, end = decoded.changes, decoded.rejected, None
         if statement is not None:
             end = statement.number
             changes = changes.filter(pc.less(changes["number"], end))
             rejected = tuple(rejection for rejection in rejected if rejection.number < end)
-        wrong = [_wrong(messages, rejection.number, rejection.reason) for rejection in rejected]
+        wrong = [self._wrong(messages, rejection.number, rejection.reason) for rejection in rejected]
         error = stopped(self.name, statement, messages) if statement is not None else None
         places = ordered.places(end)
         return Opened(messages, changes, wrong, places, decoded.ignored, decoded.unavailable, error)
@@ -240,11 +252,6 @@ def _unreadable(name: str, wrong: Sequence[Wrong]) -> SourceError:
         found=f"{reason} in partition {partition}, offset {offset}: {(text or 'no value')[:200]!r}",
         fix="correct `source.format`, or what is sent; nothing was loaded",
     )
-
-
-def _wrong(messages: pa.Table, number: int, reason: str) -> Wrong:
-    value = messages["value"][number].as_py()
-    return messages["partition"][number].as_py(), messages["offset"][number].as_py(), _text(value), reason
 
 
 def _text(value: bytes | None) -> str | None:

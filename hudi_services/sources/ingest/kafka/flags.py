@@ -40,6 +40,12 @@ FLAGS = (
         help="A key of docs/reference/kafka.md that says what the messages do not, such as zone=UTC. Repeatable.",
     ),
     click.Option(
+        ["--mask"],
+        multiple=True,
+        metavar="COLUMN=KIND",
+        help="Keep the values of a column out of the lake: mask (***), hash or drop. Repeatable.",
+    ),
+    click.Option(
         ["--statements"],
         type=click.Choice(["stop", "skip"]),
         default="stop",
@@ -71,6 +77,7 @@ def flags_of_topic(source: TopicSource) -> list[str]:
     table = options.pop("table", None)
     flags += ["--source-table", table] if table is not None else []
     flags += [part for name, value in options.items() for part in ("--message-option", f"{name}={value}")]
+    flags += [part for name, kind in source.masks.items() for part in ("--mask", f"{name}={kind}")]
     flags += ["--statements", source.statements] if source.statements != "stop" else []
     return flags + (["--max-messages", str(source.max_messages)] if source.max_messages != MAX_MESSAGES else [])
 
@@ -81,9 +88,11 @@ def topic_of_flags(
     source_server: str | None,
     source_table: str | None,
     message_option: tuple[str, ...],
+    mask: tuple[str, ...] = (),
     **more: Any,
 ) -> Topic:
     """The source that flags name. Raises ConfigError for what they say and cannot be."""
+    from hudi_services.sources.cdc.masks import source_masks
     from hudi_services.sources.ingest.kafka.connection import client_settings
     from hudi_services.sources.ingest.kafka.formats import topic_format
     from hudi_services.sources.ingest.kafka.source import TopicSource as Topic
@@ -91,7 +100,7 @@ def topic_of_flags(
     name, declared = _server(source_server)
     values = {
         "server": name, "topic": source_topic, "format": source_format, "table": source_table,
-        **_options(message_option), **more,
+        "masks": _masks(mask), **_options(message_option), **more,
     }  # fmt: skip
     try:
         source = TopicSource.model_validate({key: value for key, value in values.items() if value is not None})
@@ -110,6 +119,7 @@ def topic_of_flags(
         source.statements == "skip",
         source.format in ROW_FORMATS,
         source.max_messages,
+        masks=source_masks(f"The topic {source.topic}", source.masks, name, declared.hash_key, os.environ),
     )
 
 
@@ -132,6 +142,20 @@ def _options(texts: Sequence[str]) -> dict[str, str]:
                 fix=f"write KEY=VALUE once for each; keys are {', '.join(names)}",
             )
         result[name] = value
+    return result
+
+
+def _masks(texts: Sequence[str]) -> dict[str, str]:
+    result: dict[str, str] = {}
+    for text in texts:
+        name, _, kind = text.rpartition("=")
+        if not name or name in result:
+            raise ConfigError(
+                f"--mask cannot be {text!r:.100}",
+                found="a column twice" if name else "no column and its mask",
+                fix="write COLUMN=mask, COLUMN=hash or COLUMN=drop once for each column",
+            )
+        result[name] = kind
     return result
 
 

@@ -32,7 +32,8 @@ class Place:
 class TopicPosition:
     """`id` is Kafka's identifier of the topic, another one when it is made again.
 
-    `filter` is the table whose messages count. `moved` is when the position was stored.
+    `filter` is the table whose messages count. `moved` is when the position was stored. `masks` is the text of those by which
+    columns were masked, empty without any.
     """
 
     cluster: str
@@ -41,6 +42,7 @@ class TopicPosition:
     places: Mapping[int, Place]
     filter: str | None = None
     moved: datetime | None = None
+    masks: str = ""
 
     def encode(self) -> str:
         """Text for the extra metadata of a commit."""
@@ -50,6 +52,7 @@ class TopicPosition:
         }
         names = {"cluster": self.cluster, "topic": self.topic, "id": self.id, "table": self.filter}
         names["moved"] = self.moved.isoformat(timespec="seconds") if self.moved is not None else None
+        names["masks"] = self.masks or None
         stored = {name: value for name, value in names.items() if value is not None}
         return json.dumps({"version": _VERSION, **stored, "partitions": places})
 
@@ -63,7 +66,9 @@ class TopicPosition:
             places = {int(partition): _place(values) for partition, values in stored["partitions"].items()}
             cluster, topic = str(stored["cluster"]), str(stored["topic"])
             moved = datetime.fromisoformat(stored["moved"]) if "moved" in stored else None
-            return TopicPosition(cluster, topic, stored.get("id"), places, stored.get("table"), moved)
+            return TopicPosition(
+                cluster, topic, stored.get("id"), places, stored.get("table"), moved, stored.get("masks", "")
+            )
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise CorruptTableError(
                 f"The position of the topic in {position.where} cannot be read",

@@ -10,8 +10,9 @@ from typing import Any
 import pyarrow as pa
 
 from hoodie.clock import Clock, SystemClock
-from hoodie.errors import ConfigError
+from hoodie.errors import ConfigError, CorruptTableError
 from hudi_services.entry.source import MAX_MESSAGES
+from hudi_services.sources.cdc.masks import NO_MASKS, Masks
 from hudi_services.sources.cdc.messages.contract import MessageFormat, Statement
 from hudi_services.sources.ingest.kafka.batch import TopicBatch
 from hudi_services.sources.ingest.kafka.brokers import TopicState, topic_state
@@ -34,6 +35,8 @@ class TopicSource:
     Its messages are changes, or rows (`are_rows`). With `skips_statements` a load goes on past statements such as TRUNCATE, at
     which it stops otherwise.
 
+    Columns are masked by `masks` before anything is written.
+
     A batch has about `max_messages` messages at most, and none after the offsets `until`.
     """
 
@@ -46,6 +49,7 @@ class TopicSource:
     are_rows: bool = False
     max_messages: int = MAX_MESSAGES
     until: Mapping[int, int] | None = None
+    masks: Masks = NO_MASKS
     clock: Clock = field(default_factory=SystemClock)
 
     @property
@@ -69,6 +73,7 @@ class TopicSource:
                 "Messages of a topic cannot be loaded again from an instant on",
                 fix="pass --start-fresh to load all messages that the topic has",
             )
+        self._check_masks(position, start_fresh=start_fresh)
         state = self._state()
         if position is None or start_fresh:
             begin, moved = first_places(state), None
@@ -84,13 +89,33 @@ class TopicSource:
             name=self.name,
             format=self.format,
             ranges=next_(begin),
-            after=TopicPosition(state.cluster, self.topic, state.id, begin, self.table, self.clock.now()),
+            after=TopicPosition(
+                state.cluster, self.topic, state.id, begin, self.table, self.clock.now(), self.masks.text
+            ),
             read=self._read,
             next=next_,
             stops=self._stops,
             are_rows=self.are_rows,
+            masks=self.masks,
             is_kept=lambda count: count >= self.max_messages or self._is_old(moved),
         )
+
+    def _check_masks(self, position: Position | None, *, start_fresh: bool) -> None:
+        """Raise ConfigError where the table has rows with other masks: they would stay as they are."""
+        if position is None:
+            return
+        try:
+            stored = TopicPosition.decode(position).masks
+        except CorruptTableError:
+            if start_fresh:
+                return
+            raise
+        if stored != self.masks.text:
+            raise ConfigError(
+                f"Columns of the table are masked in another way than those of {self.name} would be",
+                found=f"{stored or 'no masks'} in {position.where}, {self.masks.text or 'no masks'} here",
+                fix="use the masks and the hash_key of the table, or load into another path",
+            )
 
     def _state(self) -> TopicState:
         return topic_state(self.settings, self.server, self.topic)

@@ -34,6 +34,11 @@ def table(**more):
     return found.model_copy(update={"source": found.source.on(SERVER)})
 
 
+def problems_of(**more):
+    made = table(**more)
+    return INGEST.section.contradictions(made, INGEST.section_of(made))
+
+
 def called(of, **params):
     arguments = INGEST.called_with(of, RunRequest(params=params))
     return INGEST.command.called(Call(of.base_path, arguments.options), arguments.flags)
@@ -47,6 +52,34 @@ def test_the_command_gets_the_source_of_the_registry():
     assert source.settings["bootstrap.servers"] == "broker:9092"
     assert task.request.options["hoodie.datasource.write.recordkey.field"] == "id"
     assert (task.request.start_fresh, called(table(), start_fresh=True).request.start_fresh) == (False, True)
+
+
+def test_masks_and_the_key_of_hashes(monkeypatch):
+    monkeypatch.setenv("AIRFLOW_CONN_PEPPER", "generic://:secret@")
+    masked = table(masks={"email": "hash", "a=b": "drop"})
+    with pytest.raises(ConfigError, match="has no hash_key"):
+        called(masked)
+    server = SERVER.model_copy(update={"hash_key": "pepper"})
+    masked = masked.model_copy(update={"source": masked.source.on(server)})
+    masks = called(masked).request.source.masks
+    assert (masks.columns, masks.secret) == ({"email": "hash", "a=b": "drop"}, "secret")
+    assert "secret" not in " ".join(INGEST.called_with(masked, RunRequest()).flags)
+    for wrong in (("email",), ("email=hash", "email=mask"), ("email=shred",)):
+        with pytest.raises(ConfigError, match=r"mask"):
+            INGEST.command.called(
+                Call("/lake/orders", {}),
+                [
+                    *INGEST.called_with(table(), RunRequest()).flags,
+                    *(part for text in wrong for part in ("--mask", text)),
+                ],
+            )
+
+
+def test_masks_of_keys_are_refused_in_the_registry():
+    problems = dict(problems_of(masks={"id": "drop", "email": "drop"}))
+    assert list(problems) == [("source", "masks", "id")]
+    assert "hash it" in problems["source", "masks", "id"]
+    assert not dict(problems_of(masks={"id": "hash"}))
 
 
 def test_no_secret_and_no_two_braces_are_in_a_flag(monkeypatch):
