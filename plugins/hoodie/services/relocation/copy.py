@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -11,12 +10,13 @@ from hoodie.changes.consumer_position import FOLDER as CONSUMERS
 from hoodie.clock import Clock
 from hoodie.config.properties.store import BACKUP, COPYING, DROPPED, MOVING, PROPERTIES
 from hoodie.display import some
-from hoodie.errors import CorruptTableError, TableExistsError
+from hoodie.errors import CorruptTableError, HoodieError, TableExistsError
 from hoodie.model.names import PARTITION_METAFILE, is_data_file
 from hoodie.model.place import identity, lies_in
 from hoodie.services.relocation.marks import CopyMark, read_copy_mark, retire
 from hoodie.services.relocation.obstacles import SIGNS, at_work, inside, pending, refuse
 from hoodie.services.relocation.plan import RelocationPlan, plan_of
+from hoodie.storage import open_storage
 from hoodie.storage.base import FileInfo, Storage, closing_input, walk_files
 from hoodie.storage.idempotent import create_own
 from hoodie.transaction.concurrency_options import ConcurrencyOptions
@@ -106,12 +106,17 @@ def _refuse_overlap(source: Storage, target: Storage) -> None:
 
 
 def _folders_around(place: str) -> Sequence[str]:
-    """The folders around a local place; those of a URL may be of others, who need not let us look."""
-    return [] if "://" in place else [str(folder) for folder in Path(place).parents]
+    """The folders around a place, of a URL up to its bucket."""
+    scheme, separator, path = place.rpartition("://")
+    return [f"{scheme}{separator}{folder}" for folder in Path(path).parents if str(folder) != "."]
 
 
 def _is_table(folder: str) -> bool:
-    return any(os.path.exists(f"{folder}/{sign}") for sign in SIGNS)
+    try:
+        storage = open_storage(folder)
+        return any(storage.info(sign) is not None for sign in SIGNS)
+    except (HoodieError, OSError):  # it may be of others, who do not let us look
+        return False
 
 
 def _copied(source: Storage, *, is_move: bool) -> Iterator[FileInfo]:
