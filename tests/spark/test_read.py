@@ -68,3 +68,26 @@ def test_a_damaged_page_is_refused_by_spark(spark, tmp_path):
     path.write_bytes(damaged)
     with pytest.raises(Exception, match="could not verify page integrity"):
         hoodie.spark.read(spark, table.base_path).agg({"v": "sum"}).collect()
+
+
+@pytest.mark.parametrize(
+    ("option", "said"), [("Missing", "FILE_NOT_EXIST|does not exist"), ("Corrupt", "not a Parquet file|FAILED_READ")]
+)
+def test_a_session_that_ignores_files_loses_no_rows(spark, tmp_path, option, said):
+    """A clean takes files of a frame of the past: it is that snapshot, or an error."""
+    options = {"hoodie.table.name": "t", "hoodie.table.recordkey.fields": "id"}
+    table = HoodieTable.create(str(tmp_path / "t"), options)
+    table.write(pa.table({"id": ["1", "2"]}), "insert")
+    frame = hoodie.spark.read(spark, table.base_path)
+    (path,) = (tmp_path / "t").glob("*.parquet")
+    size = path.stat().st_size
+    path.unlink()
+    if option == "Corrupt":
+        path.write_bytes(b"x" * size)
+    setting = f"spark.sql.files.ignore{option}Files"
+    spark.conf.set(setting, "true")
+    try:
+        with pytest.raises(Exception, match=said):
+            frame.collect()
+    finally:
+        spark.conf.unset(setting)

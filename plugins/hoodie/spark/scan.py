@@ -25,6 +25,7 @@ from hoodie.storage.base import Storage
 _PATTERN = re.compile(r"[\[\]{}*?\\]")  # Spark takes names with one of these for several files
 _MOST = 0.5  # share of rows: handing all rows of a file to the JVM takes longer than decoding them there
 _VERIFIED = "parquet.page.verify-checksum.enabled"  # a damaged page may become other values
+_IGNORING = ("ignoreMissingFiles", "ignoreCorruptFiles")  # a session may have them on, and rows would go in silence
 _TASK_BYTES = 128 << 20  # default of spark.sql.files.maxPartitionBytes
 
 
@@ -53,6 +54,8 @@ class Scan:
                 if file_slice.base_file is not None
             ]
             reader = spark.read.schema(from_arrow_schema(plan.scanned)).option(_VERIFIED, value=True)
+            for option in _IGNORING:
+                reader = reader.option(option, value=False)
             scanned = reader.parquet(*paths)
             frames.append((scanned if self.rows is None else scanned.where(self.rows)).select(*columns))
         if self.by_workers:
