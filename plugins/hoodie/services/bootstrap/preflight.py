@@ -10,6 +10,7 @@ from hoodie.engine.base import Engine
 from hoodie.errors import ConfigError, HoodieError
 from hoodie.formats.key_index import footer_bytes
 from hoodie.keygen import key_generator
+from hoodie.model.place import identity, lies_in
 from hoodie.services.bootstrap.check import find_duplicates
 from hoodie.services.bootstrap.plan import BootstrapPlan, plan_bootstrap
 from hoodie.services.bootstrap.request import BootstrapRequest
@@ -49,8 +50,8 @@ def preflight(request: BootstrapRequest, engine: Engine) -> BootstrapPlan:
 
 
 def _check_places(source: str, table: str) -> None:
-    source_folder, other = f"{source.rstrip('/')}/", f"{table.rstrip('/')}/"
-    if source_folder.startswith(other) or other.startswith(source_folder):
+    places = identity(source), identity(table)
+    if lies_in(*places) or lies_in(*reversed(places)):
         raise ConfigError(
             "The new table and its source may not lie in each other",
             found=f"{table} and {source}",
