@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pyarrow.compute as pc
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
 
 from hoodie import HoodieTable
 from hoodie.display import counted, size_of
 from hudi_services.demo.steps import Step
+from hudi_services.runtime.text_table import Line, TextColumn, table_lines
 
-_STEP_COLUMNS = ("read", "inserted", "updated", "bad")
+_INDENT = "  "
+_STEPS = (
+    TextColumn("step"),
+    *(TextColumn(name, right=True, rank=3) for name in ("files in", "rows")),
+    *(TextColumn(name, right=True) for name in ("inserted", "updated")),
+    TextColumn("bad", right=True, rank=2),
+    TextColumn("files out", right=True, rank=3),
+    *(TextColumn(name, right=True) for name in ("bytes", "deleted")),
+    TextColumn("seconds", right=True, rank=2),
+)
+_PARTITIONS = (TextColumn("partition"), TextColumn("files", right=True), TextColumn("bytes", right=True))
 
 
 def console() -> Console:
@@ -34,8 +43,9 @@ def load_line(step: Step) -> str:
 def show(out: Console, table: HoodieTable, loads: Sequence[Step], cleans: Sequence[Step]) -> None:
     """A line per step, the table's files, and some figures that only the merged table has."""
     out.print()
-    out.print(_steps(loads, cleans))
-    out.print(_partitions(table))
+    width = out.width - len(_INDENT)
+    _print(out, "Steps", _steps(loads, cleans, width))
+    _print(out, "Partitions now", _partitions(table, width))
     rows = table.read(columns=["origin", "departure", "departure_delay"])
     flown = rows.filter(pc.is_valid(rows["departure"]))
     late = pc.sum(pc.greater(flown["departure_delay"], 15)).as_py() or 0
@@ -47,16 +57,17 @@ def show(out: Console, table: HoodieTable, loads: Sequence[Step], cleans: Sequen
     )
 
 
-def _steps(loads: Sequence[Step], cleans: Sequence[Step]) -> Table:
-    grid = Table(title="Steps", title_justify="left", box=SIMPLE_HEAD)
-    grid.add_column("step", no_wrap=True)
-    for name in ("files in", *(f"rows {name}" for name in _STEP_COLUMNS), "files out", "bytes", "deleted", "seconds"):
-        grid.add_column(name, justify="right", no_wrap=name == "deleted")
-    for label, steps in (("load", loads), ("clean", cleans)):
-        for position, step in enumerate(steps, 1):
-            name = f"{label} {step.label}" if label == "load" else f"{label} {position}"
-            grid.add_row(name, *_numbers(step.result), f"{step.seconds:.1f}")
-    return grid
+def _steps(loads: Sequence[Step], cleans: Sequence[Step], width: int) -> Iterator[Line]:
+    rows = [
+        (
+            f"load {step.label}" if label == "load" else f"{label} {position}",
+            *_numbers(step.result),
+            f"{step.seconds:.1f}",
+        )
+        for label, steps in (("load", loads), ("clean", cleans))
+        for position, step in enumerate(steps, 1)
+    ]
+    yield from table_lines(_STEPS, rows, width, "")
 
 
 def _numbers(result: dict[str, Any]) -> list[str]:
@@ -71,13 +82,18 @@ def _numbers(result: dict[str, Any]) -> list[str]:
     ]
 
 
-def _partitions(table: HoodieTable) -> Table:
-    grid = Table(title="Partitions now", title_justify="left", box=SIMPLE_HEAD)
-    for name in ("partition", "files", "bytes"):
-        grid.add_column(name, justify="left" if name == "partition" else "right")
+def _partitions(table: HoodieTable, width: int) -> Iterator[Line]:
     sizes_by_partition: dict[str, list[int]] = {}
     for piece in table.file_slices():
         sizes_by_partition.setdefault(piece.partition, []).append(piece.size)
-    for partition, sizes in sorted(sizes_by_partition.items()):
-        grid.add_row(partition, str(len(sizes)), size_of(sum(sizes)))
-    return grid
+    rows = [
+        (partition, str(len(sizes)), size_of(sum(sizes))) for partition, sizes in sorted(sizes_by_partition.items())
+    ]
+    yield from table_lines(_PARTITIONS, rows, width, "")
+
+
+def _print(out: Console, title: str, lines: Iterator[Line]) -> None:
+    out.print(title, style="italic")
+    for line in lines:
+        out.print(f"{_INDENT}{line.text}", style=line.style or None, markup=False, highlight=False, no_wrap=True)
+    out.print()

@@ -33,8 +33,14 @@ class Line:
     dim: int = 0
 
 
-def table_lines(columns: Sequence[TextColumn], rows: Sequence[Sequence[str]], width: int | None) -> Iterator[Line]:
-    """The lines of a table within `width` cells, without a limit for None. Names of columns that are left out follow.
+def table_lines(
+    columns: Sequence[TextColumn],
+    rows: Sequence[Sequence[str]],
+    width: int | None,
+    hint: str = " (--wide shows all)",
+) -> Iterator[Line]:
+    """The lines of a table within `width` cells, without a limit for None. Names of columns that are left out follow, with the
+    `hint` how to see them.
 
     If even the columns that stay are too wide, each row goes down the page, a line a value. Texts are of one line and without
     control codes. A wide character, as of Chinese, counts two cells.
@@ -50,7 +56,7 @@ def table_lines(columns: Sequence[TextColumn], rows: Sequence[Sequence[str]], wi
     for row in rows:
         yield from _row_lines(columns, row, widths)
     if omitted := [column.header for place, column in enumerate(columns) if place not in widths]:
-        yield from text_lines(f"left out: {', '.join(omitted)} (--wide shows all)", width, "dim")
+        yield from text_lines(f"left out: {', '.join(omitted)}{hint}", width, "dim")
 
 
 def vertical_lines(names: Sequence[str], rows: Sequence[Sequence[str]], width: int | None) -> Iterator[Line]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from hudi_services.demo import report
 from hudi_services.demo.steps import Step
 
@@ -20,13 +22,17 @@ def test_one_and_many_are_told_apart():
     assert report.load_line(many) == "3 files: 1,200 rows inserted, 765 updated, 2 quarantined"
 
 
-def test_a_step_is_one_line():
-    console = report.console()
-    clean = step(files_deleted=2, bytes_deleted=155_400)
+@pytest.mark.parametrize("width", [78, 118])
+def test_a_step_is_one_line(width):
+    clean = step(files_deleted=24, bytes_deleted=155_400)
     load = step(
-        files_read=3, rows_read=3576, rows_inserted=926, rows_updated=929, files_written=2, bytes_written=132_900
+        files_read=3, rows_read=3576, rows_inserted=926, rows_updated=1929, files_written=12, bytes_written=28_057
     )
-    with console.capture() as shown:
-        console.print(report._steps([load], [clean]))
-    lines = [line for line in shown.get().splitlines() if line.strip()]
-    assert "2 files, 152 KiB" in lines[-1]
+    lines = [line.text for line in report._steps([load], [clean, clean], width)]
+    assert max(map(len, lines)) <= width
+    assert (lines[1].startswith("load 2013-01-29"), "27.4 KiB" in lines[1]) == (True, True)
+    assert [(line.partition("  ")[0], "24 files, 152 KiB" in line) for line in lines[2:4]] == [
+        ("clean 1", True),
+        ("clean 2", True),
+    ]
+    assert lines[4:] == ([] if width > 100 else ["left out: files in, rows, bad, files out"])
