@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Callable
 
 import click
 from click.shell_completion import CompletionItem
@@ -43,6 +44,28 @@ def registry_flag() -> click.Option:
         metavar="FILE",
         help="The registry. [default: $HUDI_REGISTRY, or ./tables.yaml]",
     )
+
+
+Completion = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
+
+
+def option_flags(complete: Completion | None = None) -> list[click.Option]:
+    """The flags of hoodie.* options that are not in the registry: a properties file, and single options."""
+    return [
+        click.Option(["--props"], metavar="FILE", help="Properties file of hoodie.* options, a path or URL."),
+        click.Option(
+            ["--hoodie-conf", "conf"],
+            multiple=True,
+            metavar="KEY=VALUE",
+            shell_complete=complete,
+            help="One option; wins over --props, and that over the registry. Repeatable.",
+        ),
+    ]
+
+
+def single_option_flag() -> click.Option:
+    """The flag of single options, for commands that take few of them."""
+    return click.Option(["--hoodie-conf", "conf"], multiple=True, metavar="KEY=VALUE", help="One option. Repeatable.")
 
 
 def json_flag(help_text: str = "Print it as JSON.") -> click.Option:

@@ -20,6 +20,7 @@ from hudi_services.cli.flags import (
     VERBOSE,
     chosen_table,
     json_flag,
+    option_flags,
     table_flags,
     verbose_flag,
     with_examples,
@@ -169,14 +170,7 @@ def _confirm(question: str) -> bool:
 def _shared_flags() -> list[click.Option]:
     return [
         *table_flags(),
-        click.Option(["--props"], help="Properties file of hoodie.* options, a path or URL."),
-        click.Option(
-            ["--hoodie-conf", "conf"],
-            multiple=True,
-            metavar="KEY=VALUE",
-            shell_complete=_complete_option,
-            help="One option; wins over --props, and that over the registry. Repeatable.",
-        ),
+        *option_flags(_complete_option),
         click.Option(["--explain"], is_flag=True, help="Print the plan and change nothing."),
         json_flag("Print the plan or the result as JSON."),
         verbose_flag(),

@@ -12,7 +12,15 @@ import click
 from click.core import ParameterSource
 
 from hoodie.display import counted
-from hudi_services.cli.flags import CONTEXT, json_flag, registry_flag, verbose_flag, wide_flag, with_examples
+from hudi_services.cli.flags import (
+    CONTEXT,
+    json_flag,
+    option_flags,
+    registry_flag,
+    verbose_flag,
+    wide_flag,
+    with_examples,
+)
 from hudi_services.cli.properties import merged_options
 from hudi_services.entry.source import StatementPolicies
 from hudi_services.registry.database_server import database_server
@@ -188,8 +196,7 @@ def _command(name: str, callback: Any, flags: Sequence[click.Parameter], help: s
                 "where a rule takes it.",
             ),
             registry_flag(),
-            click.Option(["--props"], metavar="FILE", help="Options, as a properties file."),
-            click.Option(["--hoodie-conf", "conf"], multiple=True, metavar="KEY=VALUE", help="One option. Repeatable."),
+            *option_flags(),
             *flags,
             click.Option(
                 ["--ignore-cascades"],

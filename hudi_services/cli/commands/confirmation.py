@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING
 import click
 
 from hoodie.config import laid_over
-from hudi_services.cli.flags import CONTEXT, chosen_table, json_flag, table_flags, verbose_flag, with_examples
+from hudi_services.cli.flags import (
+    CONTEXT,
+    chosen_table,
+    json_flag,
+    option_flags,
+    table_flags,
+    verbose_flag,
+    with_examples,
+)
 from hudi_services.cli.properties import merged_options
 from hudi_services.entry.digest import confirmation_flag
 from hudi_services.operations.history.flag import recorded_table
@@ -88,8 +96,7 @@ def take_back_command(
         params=[
             *table_flags(),
             named,
-            click.Option(["--props"], help="Properties file of hoodie.* options, a path or URL."),
-            click.Option(["--hoodie-conf", "conf"], multiple=True, metavar="KEY=VALUE", help="One option. Repeatable."),
+            *option_flags(),
             click.Option(["--explain"], is_flag=True, help="Print what would be taken back and change nothing."),
             click.Option(
                 ["--skip-files"],

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING
 import click
 
 from hoodie.clock import SystemClock
-from hudi_services.cli.flags import CONTEXT, chosen_table, json_flag, table_flags, verbose_flag, with_examples
+from hudi_services.cli.flags import (
+    CONTEXT,
+    chosen_table,
+    json_flag,
+    option_flags,
+    table_flags,
+    verbose_flag,
+    with_examples,
+)
 from hudi_services.cli.properties import merged_options
 from hudi_services.registry.load import read_registry
 from hudi_services.registry.lookup import registry_file
@@ -101,8 +109,7 @@ doctor = click.Command(
     callback=_doctor,
     params=[
         *table_flags(),
-        click.Option(["--props"], help="Properties file of hoodie.* options, a path or URL."),
-        click.Option(["--hoodie-conf", "conf"], multiple=True, metavar="KEY=VALUE", help="One option. Repeatable."),
+        *option_flags(),
         click.Option(
             ["--at-once"],
             type=click.IntRange(min=1, max=64),

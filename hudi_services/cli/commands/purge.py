@@ -11,6 +11,7 @@ from hudi_services.cli.flags import (
     CONTEXT,
     chosen_table,
     json_flag,
+    option_flags,
     table_flags,
     verbose_flag,
     with_examples,
@@ -81,8 +82,7 @@ purge = click.Command(
         click.Option(
             ["--quarantine-path"], help="Folder of bad rows. [default: the registry's, or <table>.quarantine]"
         ),
-        click.Option(["--props"], help="Properties file of hoodie.* options, a path or URL."),
-        click.Option(["--hoodie-conf", "conf"], multiple=True, metavar="KEY=VALUE", help="One option. Repeatable."),
+        *option_flags(),
         click.Option(["--explain"], is_flag=True, help="Print what would be erased and change nothing."),
         confirmation_flag(),
         json_flag("Print the plan or the result as JSON."),

@@ -15,6 +15,7 @@ from hudi_services.cli.flags import (
     CONTEXT,
     chosen_table,
     json_flag,
+    single_option_flag,
     table_flags,
     verbose_flag,
     with_examples,
@@ -112,7 +113,7 @@ def _size_text(facts: Mapping[str, Any]) -> str:
     return f"{counted(facts['files'], 'file')} in {counted(facts['partitions'], 'partition')}"
 
 
-_CONF = click.Option(["--hoodie-conf", "conf"], multiple=True, metavar="KEY=VALUE", help="One option. Repeatable.")
+_CONF = single_option_flag()
 _YES = click.Option(["--yes"], is_flag=True, help="Do not ask.")
 
 savepoint = click.Group(

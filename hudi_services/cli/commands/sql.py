@@ -18,6 +18,7 @@ from hudi_services.cli.flags import (
     VERBOSE,
     WIDE,
     json_flag,
+    option_flags,
     registry_flag,
     verbose_flag,
     wide_flag,
@@ -163,8 +164,7 @@ sql = click.Command(
         ),
         click.Option(["-e", "--execute"], metavar="STATEMENTS", help="Statements, with semicolons between them."),
         click.Option(["-f", "--file"], metavar="FILE", help="A file of statements; - is standard input."),
-        click.Option(["--props"], help="Properties file of hoodie.* options, a path or URL."),
-        click.Option(["--hoodie-conf", "conf"], multiple=True, metavar="KEY=VALUE", help="One option. Repeatable."),
+        *option_flags(),
         json_flag("Print the rows of the last query, one JSON object a line, and nothing else on standard output."),
         click.Option(
             ["--engine"],

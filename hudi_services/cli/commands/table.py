@@ -15,7 +15,15 @@ from hoodie.config.key import resolve
 from hoodie.config.keys.concurrency import SHARING_KEYS
 from hoodie.config.keys.lock import LOCK_KEYS
 from hoodie.display import counted, size_of
-from hudi_services.cli.flags import CONTEXT, chosen_table, json_flag, table_flags, verbose_flag, with_examples
+from hudi_services.cli.flags import (
+    CONTEXT,
+    chosen_table,
+    json_flag,
+    single_option_flag,
+    table_flags,
+    verbose_flag,
+    with_examples,
+)
 from hudi_services.cli.properties import merged_options
 from hudi_services.operations.history.flag import recorded_table
 from hudi_services.runtime.terminal import echo
@@ -159,7 +167,7 @@ def _command(action: str, help: str, examples: tuple[str, ...]) -> click.Command
             *table_flags(),
             *([] if action == "drop" else [to]),
             *([despite] if kinds else []),
-            click.Option(["--hoodie-conf", "conf"], multiple=True, metavar="KEY=VALUE", help="One option. Repeatable."),
+            single_option_flag(),
             click.Option(["--explain"], is_flag=True, help="Print the plan and change nothing."),
             click.Option(["--yes"], is_flag=True, help="Do not ask."),
             json_flag("Print the plan or the result as JSON."),

@@ -7,7 +7,15 @@ import json
 import click
 
 from hoodie.config import laid_over
-from hudi_services.cli.flags import CONTEXT, chosen_table, json_flag, table_flags, verbose_flag, with_examples
+from hudi_services.cli.flags import (
+    CONTEXT,
+    chosen_table,
+    json_flag,
+    option_flags,
+    table_flags,
+    verbose_flag,
+    with_examples,
+)
 from hudi_services.cli.properties import merged_options
 from hudi_services.operations.history.flag import recorded_table
 from hudi_services.runtime.result import DONE, finish
@@ -58,8 +66,7 @@ undelete = click.Command(
             ["--partition", "partitions"], multiple=True, metavar="PATH", help="Only of this partition. Repeatable."
         ),
         click.Option(["--all", "everything"], is_flag=True, help="All that is there."),
-        click.Option(["--props"], help="Properties file of hoodie.* options, a path or URL."),
-        click.Option(["--hoodie-conf", "conf"], multiple=True, metavar="KEY=VALUE", help="One option. Repeatable."),
+        *option_flags(),
         click.Option(["--explain"], is_flag=True, help="Print what can be put back and change nothing."),
         json_flag("Print the plan or the result as JSON."),
         verbose_flag(),

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 
+import click
 import pytest
 
 from hoodie import HoodieTable
 from hoodie.services import inline
 from hoodie.services.sync import Sync
-from hudi_services.cli.program import main
+from hudi_services.cli.flags import option_flags
+from hudi_services.cli.program import cli, main
 from tests.support.catalog import MemoryCatalog
 from tests.support.cli import CONF, DONE, FAILED, USAGE, deliver, everything, ingest, rows, said
 
@@ -191,3 +193,18 @@ def test_a_mistake_names_the_file_that_has_it(props, tmp_path, capsys):
     flag = ["--hoodie-conf", "hoodie.cleaner.commits.retained=less"]
     assert main(["clean", "--target-base-path", table.base_path, "--props", str(props), *flag]) == USAGE
     assert "'less' in --hoodie-conf" in capsys.readouterr().err
+
+
+def commands(group):
+    for command in group.commands.values():
+        yield from commands(command) if isinstance(command, click.Group) else [command]
+
+
+def test_every_command_has_the_same_flags_of_options():
+    """They are built in one place, so that each command takes a properties file and an option in the same way."""
+    shared = {flag.name: flag.to_info_dict() for flag in option_flags()}
+    with_file = [command for command in commands(cli) if any(flag.name == "props" for flag in command.params)]
+    assert len(with_file) > 12
+    for command in with_file:
+        own = {flag.name: flag.to_info_dict() for flag in command.params if flag.name in shared}
+        assert own == shared, command.name
