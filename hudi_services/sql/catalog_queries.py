@@ -46,7 +46,7 @@ class CatalogQueries:
     def run(self, session: Session, statement: Statement) -> Result | None:
         """Run a query, SHOW or DESCRIBE that names a catalog, None for another statement. Raises HoodieError."""
         if (show := _DATABASES.fullmatch(statement.text)) is not None:
-            return _texts(namespace=self._databases(self.catalog(show["catalog"])))
+            return _texts(namespace=self.databases(self.catalog(show["catalog"])))
         if (show := _TABLES.fullmatch(statement.text)) is not None:
             return _texts(tableName=self._tables(self.catalog(show["catalog"]), show["database"]))
         tree = statement.tree
@@ -68,7 +68,8 @@ class CatalogQueries:
             )
         return catalog
 
-    def _databases(self, catalog: ServerCatalog | LakeCatalog) -> list[str]:
+    def databases(self, catalog: ServerCatalog | LakeCatalog) -> list[str]:
+        """Return the names of a catalog's databases. A server is asked."""
         if isinstance(catalog, LakeCatalog):
             return catalog.catalog.databases()
         with connected(catalog.name, catalog.server, self.environ) as connection:
@@ -80,7 +81,7 @@ class CatalogQueries:
         else:
             with connected(catalog.name, catalog.server, self.environ) as connection:
                 tables = [table.name for table in catalog_tables(connection, [database])]
-        if not tables and database not in (databases := self._databases(catalog)):
+        if not tables and database not in (databases := self.databases(catalog)):
             raise SqlError(f"There is no database {database}", found=some(databases), fix="correct the name")
         return tables
 

@@ -23,6 +23,7 @@ from hudi_services.sources.databases.plan_page import document, problems
 from hudi_services.sources.databases.plan_sync import PlannedSync
 from hudi_services.sources.databases.planner import CurrentPlan
 from hudi_services.sql.catalog_queries import CatalogQueries
+from hudi_services.sql.current_catalog import CurrentCatalog
 from hudi_services.sql.moment_queries import MomentQueries
 from hudi_services.sql.replication import AddTables, CreateCatalog, Replicate, read_statement
 from hudi_services.sql.route_statements import RouteStatements
@@ -53,13 +54,21 @@ class DatabaseStatements:
     environ: Mapping[str, str]
     catalogs: dict[str, ServerCatalog | LakeCatalog] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        self._queries = CatalogQueries(self.catalogs, self.environ)
+        self._use = CurrentCatalog(self.catalogs, self._queries.databases)
+
     def run(self, session: Session, statement: Statement) -> Result | None:
         """Run a statement about catalogs or whole databases, None for another one. Raises HoodieError."""
         if statement.source_moment is not None:
             return MomentQueries(self.catalogs, self.reading).run(session, statement, statement.source_moment)
         if _SHOW.fullmatch(statement.text):
             return Result(pa.table({"catalog": pa.array(sorted(self.catalogs), pa.string())}))
+        if (use := self._use.run(session, statement)) is not None:
+            return use
         if (drop := _DROP.fullmatch(statement.text)) is not None:
+            if drop["name"].lower() in self.catalogs:
+                self._use.dropped(session, drop["name"].lower())
             if self.catalogs.pop(drop["name"].lower(), None) is None and not drop["exists"]:
                 raise self._unknown(drop["name"])
             return Result.of_message(f"catalog {drop['name']} is gone from the session, its tables stay")
@@ -72,7 +81,7 @@ class DatabaseStatements:
             return self._add(parsed)
         if parsed is not None:
             return RouteStatements(self.catalogs, self.reading, self.environ).run(parsed)
-        return CatalogQueries(self.catalogs, self.environ).run(session, statement) if self.catalogs else None
+        return self._queries.run(session, self._use.completed(session, statement)) if self.catalogs else None
 
     def _create(self, statement: CreateCatalog) -> Result:
         if statement.name in self.catalogs:

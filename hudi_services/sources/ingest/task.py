@@ -168,7 +168,7 @@ def _check_no_files(flags: Mapping[str, object]) -> None:
 
 def _check_no_topic(flags: Mapping[str, object]) -> None:
     """Raises ConfigError for flags that are for topics."""
-    for name in ("source_server", "source_table", "message_option"):
+    for name in ("source_server", "source_table", "message_option", "mask"):
         if flags.get(name):
             raise ConfigError(
                 f"--{name.replace('_', '-')} has no effect",

@@ -10,6 +10,7 @@ from pydantic import Field as Limit
 
 from hudi_services.entry.feed.model import Duration
 from hudi_services.entry.service import KeyPath
+from hudi_services.entry.source import TopicSource
 from hudi_services.entry.table import Bytes, Cron, SparkSection, Table
 
 CHANGES, ROWS = "changes", "rows"
@@ -87,7 +88,13 @@ def _of_files(table: Table, section: Stream) -> Iterator[tuple[KeyPath, str]]:
     if table.source is None:
         yield ("stream",), "follows nothing; name a `table` of the registry or a `path`, or give the table a `source`"
     elif table.folder is None:
-        yield ("stream",), "follows tables and files; a table with a server as its source is loaded by `ingest`"
+        alternative = "a table with a server as its source is loaded by `ingest`"
+        if isinstance(table.source, TopicSource):
+            alternative = (
+                f"a topic is loaded by `ingest: {{schedule: …}}`, and followed without end by "
+                f"`hudi-services ingest --table {table.name} --then-stream`"
+            )
+        yield ("stream",), f"follows tables and files; {alternative}"
         return
     for name in ("start", "max_commits", "max_bytes", "read", "on_data_loss", "operation", "unique_keys", "commits_by"):
         if name in section.model_fields_set:

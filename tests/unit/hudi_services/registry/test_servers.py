@@ -113,7 +113,7 @@ def test_a_stream_takes_no_topic(read):
     _, mistakes = read(
         of_source(0, "server: events, topic: t, format: json", "stream: {mode: continuous}, keys: {record_key: id}")
     )
-    assert mistakes["t0.stream"].endswith("is loaded by `ingest`")
+    assert mistakes["t0.stream"].endswith("followed without end by `hudi-services ingest --table t0 --then-stream`")
 
 
 def test_registry_check_shows_the_source(tmp_path):

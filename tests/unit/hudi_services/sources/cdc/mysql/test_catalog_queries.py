@@ -61,3 +61,18 @@ def test_names_that_lead_nowhere_and_large_tables_are_refused(db, monkeypatch):
     monkeypatch.setattr(catalog_queries, "MAX_BYTES", 10)
     with pytest.raises(HoodieError, match="too large for a query"):
         db.sql("select count(*) from shop.queried.`sb-1`")
+
+
+def test_a_server_in_use(db):
+    db.sql("use shop.queried")
+    assert db.sql("show tables").rows() == [("Items",), ("sb-1",)]
+    assert db.sql("select count(*) from `sb-1`").rows() == [(3,)]
+    assert db.sql("describe Items").rows() == [("id", "int")]
+    assert db.sql("select s.id from `sb-1` s join lake.d.far f on f.id = s.id").rows() == [(3,)]
+    assert "queried" in [name for [name] in db.sql("show databases").rows()]
+    with pytest.raises(HoodieError, match="The server shop is in use"):
+        db.sql("delete from own")
+    db.sql("use lake.d")
+    assert db.sql("select id from far").rows() == [(3,)]
+    db.sql("use catalog default")
+    assert db.sql("select id from own").rows() == [(2,)]

@@ -127,7 +127,8 @@ def test_flags_that_cannot_be(flags, message):
 
 
 @pytest.mark.parametrize(
-    ("flag", "value"), [("--source-server", "{}"), ("--source-table", "a.b"), ("--message-option", "zone=UTC")]
+    ("flag", "value"),
+    [("--source-server", "{}"), ("--source-table", "a.b"), ("--message-option", "zone=UTC"), ("--mask", "email=hash")],
 )
 def test_flags_of_topics_are_not_for_files(flag, value):
     with pytest.raises(ConfigError, match=f"{flag} has no effect.*no --source-topic"):
