@@ -156,13 +156,13 @@ def bound(statements: Sequence[Statement], parameters: Sequence[object]) -> list
     return result
 
 
-def multiplied(statement: Statement, rows_of_values: Sequence[Sequence[object]]) -> Statement:
-    """An INSERT of one row of VALUES, as one with a row for each of `rows_of_values`, bound to its values.
+def multiplied(statement: Statement, value_rows: Sequence[Sequence[object]]) -> Statement:
+    """An INSERT of one row of VALUES, as one with a row for each of `value_rows`, bound to its values.
 
     Raises SqlError for values that do not keep their digits beside each other: rows of VALUES have one type a column.
     """
     count = len(_places(statement.tree))
-    for token in rows_of_values:
+    for token in value_rows:
         _check_sequence(token)
         if len(token) != count:
             raise SqlError(
@@ -170,15 +170,15 @@ def multiplied(statement: Statement, rows_of_values: Sequence[Sequence[object]])
                 found=f"{len(token)} for {count} times `?`",
                 fix="give each row one value for each; nothing was written",
             )
-    for place, column in enumerate(zip(*rows_of_values, strict=True)):
+    for place, column in enumerate(zip(*value_rows, strict=True)):
         _refuse_mixed(place, column)
     tree = statement.tree.copy()
     (row,) = tree.expression.expressions
-    rows = [row.copy() for _ in rows_of_values]
+    rows = [row.copy() for _ in value_rows]
     for number, node in enumerate(node for row in rows for node in _places(row)):
         node.set("this", _place(number))
     tree.expression.set("expressions", rows)
-    return bound([replace(statement, tree=tree)], [value for row in rows_of_values for value in row])[0]
+    return bound([replace(statement, tree=tree)], [value for row in value_rows for value in row])[0]
 
 
 def _check_sequence(parameters: object) -> None:

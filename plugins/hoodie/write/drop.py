@@ -137,10 +137,10 @@ class _Drop:
             chosen = self.choose(tx.state)
             if chosen is None:
                 return None
-            replaced, metadata_given = chosen
+            replaced, extra_metadata = chosen
             refuse_waiting(tx.state, self.operation, replaced)
             instant = open_replacing(tx, self.operation)
-            extra = {**metadata_given, SCHEMA_KEY: arrow_to_avro(schema, tx.state.properties.name)}
+            extra = {**extra_metadata, SCHEMA_KEY: arrow_to_avro(schema, tx.state.properties.name)}
             metadata = CommitMetadata(self.operation.name.upper(), (), extra, replaced.groups)
             (change,) = tx.commit(Change(instant, metadata, touched=replaced.file_groups, overwrites=replaced))
             return WriteResult(change.instant, change.metadata)

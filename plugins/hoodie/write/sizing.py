@@ -17,14 +17,14 @@ _COPIES = 3  # copies of what a task holds: rows as they came, sorted, and being
 def shuffle_tasks(operation: Operation, options: Options, input_bytes: int, parallelism: int) -> int:
     """Tasks of a stage: as many as the operation's `hoodie.*.shuffle.parallelism` says, but not more than the input can use.
     Without that option: one for each 128 MiB of input, and not fewer than run at once."""
-    tasks_asked_for = min(options[operation.parallelism], _most_tasks(input_bytes, parallelism))
-    return tasks_asked_for or max(parallelism, -(-input_bytes // _INPUT_BYTES))
+    requested_tasks = min(options[operation.parallelism], _most_tasks(input_bytes, parallelism))
+    return requested_tasks or max(parallelism, -(-input_bytes // _INPUT_BYTES))
 
 
 def input_tasks(operation: Operation, options: Options, input_bytes: int, parallelism: int) -> int:
     """Splits of an input that can be cut at will: of a bulk insert they make the files."""
-    tasks_asked_for = options[operation.parallelism] if operation.in_one_pass else 0
-    return min(tasks_asked_for, _most_tasks(input_bytes, parallelism)) or parallelism
+    requested_tasks = options[operation.parallelism] if operation.in_one_pass else 0
+    return min(requested_tasks, _most_tasks(input_bytes, parallelism)) or parallelism
 
 
 def too_many_tasks(operation: Operation, options: Options, tasks: int) -> str | None:

@@ -68,27 +68,27 @@ def decide_archive(
     if max([len(timeline.commits), *others]) <= allowed:
         return _nothing(state, TimelineLength(_commits(state, allowed + 1, keys.MAX_COMMITS.name), "archived from"))
     consumers = claims(state, clock.now(), options[RETENTION_HOURS])
-    hold_list = [
+    blocking = [
         *holds(timeline, options, state.properties.is_merge_on_read, _last_clean(state)),
         *_metadata_table(state),
     ]
-    hold_list += _consumers(consumers, timeline)
-    instants = archivable(timeline, hold_list, retained, allowed, cleans_apart=apart)[:most]
+    blocking += _consumers(consumers, timeline)
+    instants = archivable(timeline, blocking, retained, allowed, cleans_apart=apart)[:most]
     partitions = partitions or Partitions(state.files)
     planned: tuple[Instant, ...] | None = None
     while instants != planned:  # fewer that go may leave a commit as of which more files would be seen
         planned = instants
         for leftovers in LEFTOVERS:
-            hold_list += [hold for hold in leftovers(state, instants, partitions) if hold not in hold_list]
-            instants = archivable(timeline, hold_list, retained, allowed, cleans_apart=apart)[:most]
-    first = min(hold_list, key=lambda hold: hold.since, default=None)
+            blocking += [hold for hold in leftovers(state, instants, partitions) if hold not in blocking]
+            instants = archivable(timeline, blocking, retained, allowed, cleans_apart=apart)[:most]
+    first = min(blocking, key=lambda hold: hold.since, default=None)
     why: list[Cause] = [TimelineLength(_commits(state, retained, keys.MIN_COMMITS.name), "stay")]
     if first is not None and first.since < _since(state, retained):
         why.append(f"held back: {first.why}")
     if instants:
         stays = next((commit.time for commit in timeline.commits if commit not in instants), None)
         why += consumers.passed_before(stays)
-    blockers = _blockers((hold for hold in hold_list if hold.since < _since(state, retained)), state, clock)
+    blockers = _blockers((hold for hold in blocking if hold.since < _since(state, retained)), state, clock)
     plan = ArchivePlan(instants) if instants else None
     return replace(_decision(state, plan, tuple(why), first), blockers=blockers)
 

@@ -247,8 +247,8 @@ def _plan(
     return _decision(plan, why, scope, deletion), file_holds
 
 
-def _earlier(time_or_none: Time | None, other: Time | None) -> Time | None:
-    return min((time for time in (time_or_none, other) if time is not None), default=None)
+def _earlier(first: Time | None, other: Time | None) -> Time | None:
+    return min((time for time in (first, other) if time is not None), default=None)
 
 
 def _until(options: Options, clock: Clock) -> str | None:

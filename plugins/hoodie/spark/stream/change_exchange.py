@@ -47,8 +47,8 @@ class _StageLast:
     folder: str
 
     def __call__(self, bucket: int, tables: Iterator[pa.Table]) -> list[StagedSplit]:
-        table_list = list(tables)
-        if not table_list:
+        parts = list(tables)
+        if not parts:
             return []
-        last = self.change.last(pa.concat_tables(table_list))
+        last = self.change.last(pa.concat_tables(parts))
         return stage(self.storage, self.folder, last.to_batches(), last.schema)
