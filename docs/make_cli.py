@@ -25,7 +25,8 @@ options, the same that the table's DAG passes. Flags that you type win over them
 
 **Output for programs.** With `--json` standard output is one JSON object (a list for `options`), also of an error:
 `error`, `what`, `found`, `fix`, `exit_code`. Lines for people go to standard error. Exit codes: 0 done, 1 failed, 2
-wrong usage, 3 done but for a service after the commit.
+wrong usage, 3 done but for a service after the commit. If a command has other codes (`doctor`, `purge`), its
+help below names them.
 
 **Completion** of commands, flags, tables of the registry and options: `eval "$(hudi-services completion bash)"` in
 `~/.bashrc`, zsh alike; for fish see [below](#hudi-services-completion).
