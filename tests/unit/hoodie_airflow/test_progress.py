@@ -35,7 +35,7 @@ def test_the_page_has_the_stage_and_the_log_the_line(tmp_path: Path, capsys: pyt
     run = context()
     with Output(tmp_path / "output.txt", shown_progress(run)) as output:
         shown = list(output.shown(lines(capsys)))
-    assert shown == ["merge rows: 3 of 12 files, 250 bytes of 1000 bytes, " + shown[0].split(", ", 2)[2]]
+    assert shown == ["merge rows: 3 of 12 files, 250 bytes of 1,000 bytes, " + shown[0].split(", ", 2)[2]]
     pushed = run["ti"].xcoms["progress"]
     assert (pushed["step"], pushed["files_done"], pushed["bytes"]) == ("merge rows", 3, 1000)
     assert pushed["at"]
