@@ -73,3 +73,19 @@ def test_every_package_of_the_platform_is_on_the_page() -> None:
         within = {file.parent.name for file in (here / package).glob("*/__init__.py")}
         missing = within - set(re.findall(r"`(\w+)`", rows[package]))
         assert not missing or package == "demo", f"{package}: {missing}"
+
+
+def test_names_of_the_code_table_are_in_their_files() -> None:
+    rows = TEXT.partition("| what | where |")[2].partition("\n\n")[0].splitlines()[2:]
+    assert len(rows) > 10
+    faults = []
+    for row in rows:
+        spans = re.findall(r"`([^`]+)`", row.split("|")[2])
+        files = [span for span in spans if span.endswith(".py") and "*" not in span]
+        sources = [
+            next(root / file for root in (ROOT, ROOT / "plugins/hoodie") if (root / file).exists()) for file in files
+        ]
+        code = " ".join(source.read_text() for source in sources)
+        names = [span for span in spans if re.fullmatch(r"\w+", span) and span != "finally"]
+        faults += [f"{files}: {name}" for name in names if not re.search(rf"def {name}\b", code)]
+    assert_no_faults(faults)
