@@ -75,7 +75,10 @@ def take_back_command(
         if value is None and not explain and (yes is not None or not sys.stdin.isatty()):
             if not as_json:
                 echo(decision.as_text(name))
-            raise click.UsageError(f"Nothing was changed: run it again with --{key} {target} --yes to take this back")
+            kept = " --skip-files" if skip_files else ""
+            raise click.UsageError(
+                f"Nothing was changed: run it again with --{key} {target}{kept} --yes to take this back"
+            )
         if explain:
             echo(json.dumps(decision.as_dict(name), indent=2) if as_json else decision.as_text(name))
             return DONE

@@ -69,7 +69,9 @@ class TakeBackTask:
         files = reloads.files
         if files and self.skip_files:
             reloads.skip(table, schema, self.options)
-            message += f"; {counted(len(files), 'source file')} stay marked as loaded"
+            message += (
+                f"; {counted(len(files), 'source file')} {'stays' if len(files) == 1 else 'stay'} marked as loaded"
+            )
         elif files:
             message += f"; the next run of the feed loads {counted(len(files), 'file')} again: {_named(files)}"
         return ServiceResult(

@@ -8,7 +8,7 @@ from hoodie.clock import Clock
 from hoodie.config.groups import RESTORE_OPTIONS, OptionGroup
 from hoodie.config.key import resolve
 from hoodie.config.options import RawOptions
-from hoodie.display import Shown, Shows
+from hoodie.display import Shown, Shows, counted
 from hoodie.errors import SavepointError
 from hoodie.model.restore import RestorePlan, RestoreResult
 from hoodie.services.decision import Decision, digest_of
@@ -95,8 +95,5 @@ class Restore:
         """The message about the restored instants, and the instant of the restore; None when there was nothing."""
         if run.result is None:
             return f"nothing to do: {run.decision.reason}", None
-        instants = len(run.result.rollbacks)
-        return (
-            f"took back {instants} instants and {run.files_deleted} files; the table is as of savepoint {self.savepoint}",
-            run.result.start,
-        )
+        counts = f"{counted(len(run.result.rollbacks), 'instant')} and {counted(run.files_deleted, 'file')}"
+        return f"took back {counts}; the table is as of savepoint {self.savepoint}", run.result.start

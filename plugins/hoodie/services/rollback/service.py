@@ -10,6 +10,7 @@ from hoodie.clock import Clock
 from hoodie.config.groups import ROLLBACK_OPTIONS, OptionGroup
 from hoodie.config.key import resolve
 from hoodie.config.options import RawOptions
+from hoodie.display import counted
 from hoodie.errors import RollbackError
 from hoodie.model.rollback import RollbackPlan
 from hoodie.model.time import Time
@@ -102,4 +103,7 @@ class Rollback:
         """The message about the instant, and the instant of the rollback; None when there was no rollback instant."""
         if run.decision.plan is None:
             return f"nothing to do: {run.decision.reason}", None
-        return f"took back {run.decision.plan.action} {self.instant} and {run.files_deleted} files", run.instant
+        return (
+            f"took back {run.decision.plan.action} {self.instant} and {counted(run.files_deleted, 'file')}",
+            run.instant,
+        )

@@ -110,6 +110,6 @@ def test_a_rollback_is_explained_asked_for_and_done(table, tmp_path, capsys, mon
     assert (everything(tmp_path), content(table)) == (before, rows)
     asked(monkeypatch, True)
     assert main(["rollback", *flags]) == DONE
-    assert f"took back commit {last} and 1 files" in capsys.readouterr().out
+    assert f"took back commit {last} and 1 file" in capsys.readouterr().out
     assert content(table) != rows
     assert main(["rollback", *flags, "--yes"]) == FAILED

@@ -116,3 +116,10 @@ def test_other_sources_go_back_to_a_position(table):
         f"the next run reads the topic again from the position of commit {first}"
     ]
     assert "from its start" in feeds.reloads_of(table.state(), [first, last]).facts()["reads_again"][0]
+
+
+def test_the_command_that_takes_the_newest_commit_back_keeps_the_choice(table, capsys):
+    last = table.timeline.commits[-1].time
+    for flags, kept in (([], ""), (["--skip-files"], " --skip-files")):
+        assert call(table, "rollback", *flags, "--yes") == 2
+        assert f"run it again with --instant {last}{kept} --yes to take this back" in capsys.readouterr().err
