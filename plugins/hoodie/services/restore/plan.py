@@ -20,6 +20,7 @@ from hoodie.transaction.rollback import plan_rollbacks, refuse_pending_clean
 from hoodie.view import TableState, TableView
 from hoodie.view.files import sizes_by_path
 from hoodie.view.missing_files import retried_when_missing
+from hoodie.view.restore import instants_after
 from hoodie.view.savepoints import savepoint_named
 
 
@@ -94,29 +95,6 @@ def decide_restore(state: TableState, savepoint: Time, caps: Caps) -> Decision[R
         ),
         deletion=weighed(deleted, size, table_bytes, caps, lambda: table_bytes),
     )
-
-
-def instants_after(state: TableState, saved: Instant) -> list[Instant]:
-    """The write instants and plans that came after a commit, in the order in which Hudi rolls them back.
-
-    Pending clusterings first, then the newest first: by completion if names have it, but for compactions, which change no row; by
-    begin otherwise.
-    """
-    written = [i for i in state.timeline if i.action.completed_as in WRITE_ACTIONS and i.time != saved.time]
-    after = [i for i in written if _moment(state, i) > _moment(state, saved, i)]
-    clusterings = [i for i in after if i.action is Action.CLUSTERING]
-    others = [i for i in after if i not in clusterings]
-    others.sort(key=lambda i: i.completion_time or i.time if state.layout.names_tell_completion else i.time)
-    return [*reversed(clusterings), *reversed(others)]
-
-
-def _moment(state: TableState, instant: Instant, compared: Instant | None = None) -> Time:
-    """The time by which an instant is compared with another."""
-    dated = compared or instant
-    compacted = state.properties.is_merge_on_read and dated.action.completed_as is Action.COMMIT
-    if not state.layout.names_tell_completion or compacted or not dated.is_completed:
-        return instant.time
-    return instant.completion_time or instant.time
 
 
 def _saved(state: TableState, savepoint: Time) -> Instant:

@@ -12,6 +12,7 @@ from hoodie.read.times import check_not_cleaned
 from hoodie.timeline import WRITE_ACTIONS, Action, Instant, State
 from hoodie.timeline.codecs.clean import decode_clean_plan
 from hoodie.view import TableState, TableView
+from hoodie.view.restore import instants_after
 
 
 @dataclass(frozen=True)
@@ -24,8 +25,9 @@ class SavepointRequest:
 
 
 def plan_savepoint(state: TableState, request: SavepointRequest, clock: Clock) -> Savepoint:
-    """The files that made up the table right after a commit.
+    """The files that made up the table right after a commit, and those to which a restore would take it.
 
+    The two differ where commits overlap: the begin of a commit decides for a read of the past, its completion for a restore.
     Raises SavepointError for a commit that is not there, that has a savepoint, or of which a clean may have removed files;
     TimeTravelError and MissingFileError when a file of it is gone.
     """
@@ -44,13 +46,18 @@ def plan_savepoint(state: TableState, request: SavepointRequest, clock: Clock) -
         )
     view = TableView(state, as_of=commit.time)
     check_not_cleaned(view)
-    files: dict[str, list[str]] = {}
+    files: dict[str, dict[str, None]] = {}  # in their order
     for file_slice in view.latest():
-        names = files.setdefault(file_slice.partition, [])
+        names = files.setdefault(file_slice.partition, {})
         if file_slice.base_file is not None:
-            names.append(file_slice.base_file.name)
+            names[file_slice.base_file.name] = None
         later = state.layout.logs_tell_writer
-        names += [log.info.name for log in file_slice.log_files if not later or log.time <= commit.time]
+        names.update((log.info.name, None) for log in file_slice.log_files if not later or log.time <= commit.time)
+    undone = [instant for instant in instants_after(state, commit) if instant.is_completed]
+    if {i.time for i in undone} != {i.time for i in state.timeline.commits if i.time > commit.time}:
+        for file_slice in TableView(state.before(undone)).latest():
+            names = files.setdefault(file_slice.partition, {})
+            names.update((file.info.name, None) for file in file_slice.files)
     names_of_partition = {partition: tuple(names) for partition, names in sorted(files.items())}
     return Savepoint(names_of_partition, commit.time, request.by, int(clock.now().timestamp() * 1000), request.comments)
 
@@ -61,8 +68,10 @@ def _commit(state: TableState, commit_time: Time | None) -> Instant:
         raise SavepointError(
             f"Table {state.storage.base_path} has no commit to make a savepoint of", fix="write to it first"
         )
-    if commit_time is None:
-        return commits[-1]
+    if commit_time is None:  # of commits that overlap, a restore keeps what was complete
+        if not state.layout.names_tell_completion:
+            return commits[-1]
+        return max(commits, key=lambda commit: (commit.completion_time or commit.time, commit.time))
     result = next((commit for commit in commits if commit.time == commit_time), None)
     if result is None:
         raise SavepointError(
