@@ -18,6 +18,7 @@ from hudi_services.sources.cdc.mysql.preflight import server_requirements
 from hudi_services.sources.cdc.mysql.source_check import check_table
 from hudi_services.sources.cdc.mysql.table_source import TableSource
 from hudi_services.sources.cdc.requirement import Requirement
+from hudi_services.sources.databases.key_collisions import shared_keys
 from hudi_services.sources.databases.plan import DatabasePlan, plan
 from hudi_services.sources.databases.plan_store import PlanStore, StoredPlan
 
@@ -81,6 +82,7 @@ class Planner:
             return ()
         with connected(self.name, self.server, self.environ) as connection:
             facts = server_facts(connection, databases, SystemClock())
+            clashes = tuple(shared_keys(connection, plan))
         user = credentials(self.server.connection, self.environ).user
         unmet = [
             requirement for requirement in server_requirements(self.server, user, facts) if requirement.state != "ok"
@@ -95,4 +97,4 @@ class Planner:
                     check_table(facts, table)
                 except HoodieError as error:
                     unmet.append(Requirement(source.full_name, "missing", error.found or error.what, error.fix or ""))
-        return tuple(unmet)
+        return (*unmet, *clashes)

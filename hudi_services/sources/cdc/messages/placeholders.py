@@ -83,9 +83,9 @@ class Marker:
     def _marks(self, values: pa.Array) -> pa.Array | None:
         kind = values.type
         if pa.types.is_string(kind):
-            return pc.is_in(values, value_set=pa.array(self.texts))
+            return _among(values, pa.array(self.texts))
         if pa.types.is_binary(kind):
-            return pc.is_in(values, value_set=pa.array((self.bytes, *_SHAPES), pa.binary()))
+            return _among(values, pa.array((self.bytes, *_SHAPES), pa.binary()))
         if pa.types.is_map(kind):
             return self._lists(pa.ListArray.from_arrays(values.offsets, values.keys), values.is_valid())
         return self._lists(values, values.is_valid()) if pa.types.is_list(kind) else None
@@ -157,6 +157,12 @@ def _if_else(marks: np.ndarray, one: pa.Array | pa.Scalar, other: pa.Array) -> p
 def _valid(values: pa.Array) -> np.ndarray:
     valid: np.ndarray = values.is_valid().to_numpy(zero_copy_only=False)
     return valid
+
+
+def _among(values: pa.Array, marked: pa.Array) -> pa.Array | None:
+    """True for values that are one of the `marked`. None where no value has the length of one, which is faster to see."""
+    lengths = pc.binary_length(values).fill_null(0).to_numpy(zero_copy_only=False)
+    return pc.is_in(values, value_set=marked) if np.isin(lengths, pc.binary_length(marked)).any() else None
 
 
 def _equal(values: pa.ListArray, items: pa.Array) -> np.ndarray:
