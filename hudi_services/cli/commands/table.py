@@ -30,7 +30,7 @@ from hudi_services.runtime.terminal import echo
 
 if TYPE_CHECKING:  # they load Arrow
     from hoodie.clock import Clock
-    from hoodie.services.relocation.obstacles import Obstacle
+    from hoodie.services.obstacle import Obstacle
     from hoodie.services.relocation.plan import RelocationPlan
     from hoodie.storage import Storage
     from hoodie.transaction.concurrency_options import ConcurrencyOptions
@@ -90,7 +90,7 @@ def _called(action: str) -> Callable[..., None]:
         despite: tuple[str, ...] = (),
     ) -> None:
         from hoodie.clock import SystemClock
-        from hoodie.services.relocation.obstacles import refuse
+        from hoodie.services.obstacle import refuse
         from hoodie.storage import open_storage
         from hoodie.transaction.concurrency_options import ConcurrencyOptions
         from hoodie.transaction.locks import Locking

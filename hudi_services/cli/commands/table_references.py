@@ -14,7 +14,7 @@ import yaml
 from hoodie.config.keys.sync import ENABLE, METASTORE_URIS
 from hoodie.errors import ConfigError, RegistryError
 from hoodie.model.place import identity
-from hoodie.services.relocation.obstacles import Obstacle
+from hoodie.services.obstacle import Obstacle
 from hudi_services.registry.lookup import registry_file
 from hudi_services.registry.variables import expand
 

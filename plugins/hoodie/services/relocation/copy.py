@@ -13,8 +13,9 @@ from hoodie.display import some
 from hoodie.errors import CorruptTableError, HoodieError, TableExistsError
 from hoodie.model.names import PARTITION_METAFILE, is_data_file
 from hoodie.model.place import identity, lies_in
+from hoodie.services.obstacle import refuse
 from hoodie.services.relocation.marks import CopyMark, read_copy_mark, retire
-from hoodie.services.relocation.obstacles import SIGNS, at_work, inside, pending, refuse
+from hoodie.services.relocation.obstacles import SIGNS, at_work, inside, pending
 from hoodie.services.relocation.plan import RelocationPlan, plan_of
 from hoodie.storage import open_storage
 from hoodie.storage.base import FileInfo, Storage, closing_input, walk_files

@@ -8,8 +8,9 @@ from contextlib import suppress
 
 from hoodie.clock import Clock
 from hoodie.config.properties.store import COPYING, DROPPED, MOVING
+from hoodie.services.obstacle import Obstacle, refuse
 from hoodie.services.relocation.marks import is_retired, retire
-from hoodie.services.relocation.obstacles import Obstacle, at_work, inside, readers, refuse
+from hoodie.services.relocation.obstacles import at_work, inside, readers
 from hoodie.services.relocation.plan import RelocationPlan, plan_of
 from hoodie.storage.base import Storage, walk_files
 from hoodie.transaction.concurrency_options import ConcurrencyOptions

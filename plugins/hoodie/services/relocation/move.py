@@ -8,10 +8,10 @@ from pathlib import Path
 from hoodie.clock import Clock
 from hoodie.config.properties.store import COPYING, DROPPED, MOVING, PROPERTIES
 from hoodie.model.place import same_table
+from hoodie.services.obstacle import refuse
 from hoodie.services.relocation.copy import plan_copy, refuse_occupied, run_copy
 from hoodie.services.relocation.drop import empty, is_emptied
 from hoodie.services.relocation.marks import is_retired, read_copy_mark, retire
-from hoodie.services.relocation.obstacles import refuse
 from hoodie.services.relocation.plan import RelocationPlan, plan_of
 from hoodie.storage import LocalStorage
 from hoodie.storage.base import Storage, walk_files

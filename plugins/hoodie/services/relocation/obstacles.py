@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
 from hoodie.changes.consumer_position import Position, positions
 from hoodie.clock import Clock
 from hoodie.config.keys.concurrency import OPTIMISTIC
 from hoodie.config.properties.store import BACKUP, COPYING, DROPPED, MOVING, PROPERTIES
-from hoodie.display import counted, some
-from hoodie.errors import PendingInstantError
+from hoodie.display import some
+from hoodie.services.obstacle import Obstacle
 from hoodie.storage.base import Storage
 from hoodie.timeline import Action
 from hoodie.transaction.concurrency_options import ConcurrencyOptions
@@ -27,29 +26,6 @@ CONSUMERS, SAVEPOINTS = "consumers", "savepoints"
 
 SIGNS = (PROPERTIES, BACKUP, DROPPED, MOVING, COPYING)
 """Files by which a folder is a table, or what a command has left of one."""
-
-
-@dataclass(frozen=True)
-class Obstacle:
-    """An obstacle: its kind, what it is, and what removes it."""
-
-    kind: str
-    text: str
-    fix: str
-
-    def __str__(self) -> str:
-        return f"{self.kind}: {self.text}. To do: {self.fix}"
-
-
-def refuse(operation: str, obstacles: Collection[Obstacle], despite: Collection[str]) -> None:
-    """Raises PendingInstantError for the obstacles that the user does not pass over."""
-    remaining = [obstacle for obstacle in obstacles if obstacle.kind not in despite]
-    if remaining:
-        raise PendingInstantError(
-            f"{operation} is held back by {counted(len(remaining), 'obstacle')}; nothing was changed",
-            found="; ".join(f"{obstacle.kind}: {obstacle.text}" for obstacle in remaining),
-            fix="; ".join(dict.fromkeys(obstacle.fix for obstacle in remaining)),
-        )
 
 
 def at_work(state: TableState, clock: Clock, sharing: ConcurrencyOptions) -> Iterator[Obstacle]:

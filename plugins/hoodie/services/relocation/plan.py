@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from hoodie.services.relocation.obstacles import Obstacle
+from hoodie.services.obstacle import Obstacle
 from hoodie.storage.base import FileInfo
 
 

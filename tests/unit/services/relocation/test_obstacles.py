@@ -10,7 +10,8 @@ from hoodie.clock import SystemClock
 from hoodie.config.key import resolve
 from hoodie.config.keys.concurrency import SHARING_KEYS
 from hoodie.errors import PendingInstantError
-from hoodie.services.relocation.obstacles import Obstacle, at_work, inside, pending, readers, refuse
+from hoodie.services.obstacle import Obstacle, refuse
+from hoodie.services.relocation.obstacles import at_work, inside, pending, readers
 from hoodie.storage import LocalStorage
 from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.transaction.locks import service_lock

@@ -1,0 +1,32 @@
+"""Obstacles to an action on a whole table, and the refusal that names them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from hoodie.display import counted
+from hoodie.errors import PendingInstantError
+
+
+@dataclass(frozen=True)
+class Obstacle:
+    """An obstacle: its kind, what it is, and what removes it."""
+
+    kind: str
+    text: str
+    fix: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.text}. To do: {self.fix}"
+
+
+def refuse(operation: str, obstacles: Collection[Obstacle], despite: Collection[str]) -> None:
+    """Raises PendingInstantError for the obstacles that the user does not pass over."""
+    remaining = [obstacle for obstacle in obstacles if obstacle.kind not in despite]
+    if remaining:
+        raise PendingInstantError(
+            f"{operation} is held back by {counted(len(remaining), 'obstacle')}; nothing was changed",
+            found="; ".join(f"{obstacle.kind}: {obstacle.text}" for obstacle in remaining),
+            fix="; ".join(dict.fromkeys(obstacle.fix for obstacle in remaining)),
+        )
