@@ -105,10 +105,18 @@ def _refuse_lost(
 
 
 def _has_other_writers(log: LogFile, blocks: Sequence[LogBlock], timeline: Timeline) -> bool:
-    """True for a log from before the table's upgrade to version 8, in which one of several writers may have left a torn block."""
+    """True for a log from before the table's upgrade to version 8, in which one of several writers may have left a torn block.
+
+    In an earlier state of the table its writer may not be complete yet.
+    """
+    pending = {instant.time for instant in timeline.pending}
     return any(
         block.kind is BlockType.COMMAND
-        or (block.kind is not BlockType.CORRUPT and block.instant != log.time and timeline.is_committed(block.instant))
+        or (
+            block.kind is not BlockType.CORRUPT
+            and block.instant != log.time
+            and (block.instant in pending or timeline.is_committed(block.instant))
+        )
         for block in blocks
     )
 

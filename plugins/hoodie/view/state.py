@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta, tzinfo
 from functools import cached_property
 
-from hoodie.clock import Clock
+from hoodie.clock import Clock, SystemClock
 from hoodie.config.properties.store import load_properties
 from hoodie.config.properties.table import TableProperties
 from hoodie.errors import MissingFileError
@@ -110,9 +110,14 @@ class TableState:
         return replace(self, timeline=self.timeline.without(later)) if later else self
 
     def reloaded(self) -> TableState | None:
-        """The state with the timeline as it is now; None when it is still the same."""
+        """The state with the timeline as it is now; None when it is still the same. After an upgrade of the table it has the
+        timeline of the new version."""
         timeline = load_timeline(self.storage, self.layout)
-        return None if timeline == self.timeline else TableState(self.storage, self.properties, self.layout, timeline)
+        if timeline == self.timeline:
+            return None
+        if self.layout.may_be_left:
+            return load_state(self.storage, SystemClock())
+        return TableState(self.storage, self.properties, self.layout, timeline)
 
     def earliest_begin(self, after: Time) -> Time:
         """Commits that completed after `after` did not begin before this."""
@@ -143,11 +148,18 @@ class TableState:
 
 
 def load_state(storage: Storage, clock: Clock) -> TableState:
-    """Read the properties and list the timeline: two storage calls for a healthy table.
+    """Read the properties and list the timeline: two storage calls for a healthy table, three in version 6.
 
     Raises TableNotFoundError, CorruptTableError or UnsupportedTableError.
     """
     properties = load_properties(storage, clock)
-    properties.check_readable()
-    layout = layout_of(properties)
-    return TableState(storage, properties, layout, load_timeline(storage, layout))
+    while True:
+        properties.check_readable()
+        layout = layout_of(properties)
+        timeline = load_timeline(storage, layout)
+        if not layout.may_be_left:
+            return TableState(storage, properties, layout, timeline)
+        again = load_properties(storage, clock)
+        if again.version == properties.version:
+            return TableState(storage, properties, layout, timeline)
+        properties = again  # an upgrade came in between, and deletes the timeline that was listed

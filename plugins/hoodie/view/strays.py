@@ -40,15 +40,22 @@ def stray_paths(
 def archived_strays(files: Iterable[PartitionFiles], state: TableState) -> Iterator[_File]:
     """Those that the archived commit in their name does not name; logs where names are those of their writers.
 
-    Reads the bodies of all archived commits that have files. A log from before the table's upgrade to version 8 may be among
-    them. Raises CorruptTableError or MissingFileError for an archive that cannot be read.
+    Reads the bodies of all archived commits that have files. Raises CorruptTableError or MissingFileError for an archive that
+    cannot be read.
     """
     recent = state.timeline.commit_times | _BOOTSTRAPS
     by_time = {
         t: names for t, names in _by_time(files, state).items() if t not in recent and state.timeline.is_committed(t)
     }
+    logs: list[LogFile] = []
     for time, named in (_archived(state, by_time) if by_time else {}).items():
-        yield from _unnamed(by_time[time], named or None)
+        for file in _unnamed(by_time[time], named or None):
+            if isinstance(file, BaseFile):
+                yield file
+            else:
+                logs.append(file)
+    if logs:
+        yield from _of_no_archived_commit(logs, state)
 
 
 def _by_time(files: Iterable[PartitionFiles], state: TableState) -> Mapping[Time, list[_File]]:
@@ -109,6 +116,20 @@ def _of_no_commit(logs: Iterable[LogFile], state: TableState, partitions: Collec
         named = any(log.info.name in names.get(log.partition, ()) for names in written)
         if not named and state.timeline.covers(log.time):
             yield log
+
+
+def _of_no_archived_commit(logs: Sequence[LogFile], state: TableState) -> Iterator[LogFile]:
+    """Those that no commit names, archived or not: a log from before the table's upgrade to version 8 has the instant of its
+    slice, and other commits name it."""
+    active = state.timeline.commit_times
+    archived = (i for i in state.archive.instants(after=min(log.time for log in logs)) if i.time not in active)
+    commits = [*(i for i in archived if i.action in WRITE_ACTIONS), *state.timeline.commits]
+    left = {(log.partition, log.info.name): log for log in logs}
+    for commit in commits:
+        for partition, names in written_by(state.commit_metadata(commit), commit.time).items():
+            for name in names:
+                left.pop((partition, name), None)
+    yield from left.values()
 
 
 def _of_archive(files: Iterable[PartitionFiles], state: TableState) -> Iterator[_File]:

@@ -81,9 +81,15 @@ class TableProperties:
             raise UnsupportedTableError(
                 f"Table {self.name!r} has a version that is not supported",
                 found=f"hoodie.table.version={text}",
-                fix=f"supported are {', '.join(map(str, FEATURES))}; upgrade or downgrade the table with Hudi's CLI",
+                fix=f"supported are {', '.join(map(str, FEATURES))}; upgrade it to version 6, or downgrade it, with Hudi's CLI",
             )
         return int(text)
+
+    @property
+    def was_upgraded(self) -> bool:
+        """Return whether the table had the timeline of version 6 before."""
+        initial = self.raw.get("hoodie.table.initial.version", "")
+        return self.version >= 8 and initial.isdigit() and int(initial) < 8
 
     @property
     def features(self) -> Features:

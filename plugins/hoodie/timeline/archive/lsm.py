@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cached_property
 
 import pyarrow as pa
@@ -28,17 +29,21 @@ _Key = tuple[Time, Action | None]
 class LsmArchive:
     """`<archive folder>/<min>_<max>_<level>.parquet`, of which only those whose range is asked for are opened.
 
+    Hudi's upgrade from layout 1 names a file by the first and the last instant that it has written, in no order. Without
+    `trusts_names`, for a table that was upgraded, the times of all files are read to know their ranges.
+
     Times come from small columns; the bodies of instants are read from the one file that holds them.
     """
 
-    def __init__(self, storage: Storage, folder: str) -> None:
+    def __init__(self, storage: Storage, folder: str, *, trusts_names: bool = True) -> None:
         self._storage = storage
         self._folder = folder
+        self._trusts_names = trusts_names
         self._read: dict[str, tuple[Instant, ...]] = {}
         self._bodies: tuple[str, Mapping[_Key, bytes]] = ("", {})  # bodies in the file read last
 
     def stamp(self) -> str:
-        return " ".join(file.name for file in self._files)
+        return " ".join(file.name for file in self._named)
 
     def instants(self, after: Time = BEGINNING, until: Time | None = None) -> tuple[Instant, ...]:
         files = [f for f in self._files if f.greatest > after and (until is None or f.least <= until)]
@@ -81,13 +86,22 @@ class LsmArchive:
 
     def taken_back(self, instant: Instant) -> frozenset[Time] | None:
         body, where = self._body(instant)
-        if instant.action is Action.RESTORE:
-            return restored_instants(body, where)
+        if instant.action is Action.RESTORE:  # one from before an upgrade has no body: layout 1 archives none
+            return restored_instants(body, where) if body else None
         return frozenset({decode_rollback_result(body, where).instant})
 
     @cached_property
-    def _files(self) -> tuple[HistoryFile, ...]:
+    def _named(self) -> tuple[HistoryFile, ...]:
         return Manifests(self._storage, self._folder).current().files
+
+    @cached_property
+    def _files(self) -> tuple[HistoryFile, ...]:
+        """With the ranges of their instants."""
+        return self._named if self._trusts_names else tuple(map(self._measured, self._named))
+
+    def _measured(self, file: HistoryFile) -> HistoryFile:
+        times = [instant.time for instant in self._instants(file)]
+        return replace(file, least=min(times), greatest=max(times)) if times else file
 
     def _instants(self, file: HistoryFile) -> tuple[Instant, ...]:
         instants = self._read.get(file.name)

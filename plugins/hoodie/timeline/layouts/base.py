@@ -31,6 +31,8 @@ class Layout(ABC):
     only blocks and markers have the instant."""
     clustering: ClassVar[Action]
     """The action under which a clustering is requested."""
+    may_be_left: ClassVar[bool]
+    """True if an upgrade of the table may put another layout in its place."""
     cleans_archived_apart: ClassVar[bool]
     """True if cleans and rollbacks are archived by counts of their own. If not, they are with the commits that they lie
     between."""

@@ -12,4 +12,5 @@ def layout_of(properties: TableProperties) -> Layout:
     """The timeline layout of a table version: chosen here and nowhere else."""
     if properties.version == 6:
         return LayoutV1(properties.timezone, properties.archive_folder)
-    return LayoutV2(properties.timezone, properties.timeline_folder, properties.history_folder)
+    upgraded = properties.was_upgraded
+    return LayoutV2(properties.timezone, properties.timeline_folder, properties.history_folder, was_upgraded=upgraded)

@@ -26,8 +26,10 @@ _FOLDER = ".hoodie"
 class LayoutV1(Layout):
     """`.hoodie/<time>.<action>[.<state>]`, JSON commits. The completion time is the file's modification time."""
 
+    folder = _FOLDER
     names_tell_completion = False
     logs_tell_writer = False
+    may_be_left = True
     cleans_archived_apart = True
     clustering = Action.REPLACE_COMMIT
 

@@ -26,11 +26,15 @@ class LayoutV2(Layout):
 
     names_tell_completion = True
     logs_tell_writer = True
+    may_be_left = False
     cleans_archived_apart = False
     clustering = Action.CLUSTERING
 
-    def __init__(self, zone: tzinfo, folder: str = "timeline", history: str = "history") -> None:
+    def __init__(
+        self, zone: tzinfo, folder: str = "timeline", history: str = "history", *, was_upgraded: bool = False
+    ) -> None:
         super().__init__(zone, f".hoodie/{folder}", f".hoodie/{folder}/{history}")
+        self._was_upgraded = was_upgraded
 
     def parse(self, file: FileInfo) -> Instant | None:
         parsed = parse_name(file.name)
@@ -63,7 +67,7 @@ class LayoutV2(Layout):
         return LogFileName(file_slice.file_id, instant, 1, "")
 
     def open_archive(self, storage: Storage) -> ArchivedTimeline:
-        return LsmArchive(storage, self.archive_folder)
+        return LsmArchive(storage, self.archive_folder, trusts_names=not self._was_upgraded)
 
     def archive_writer(self, storage: Storage, settings: ArchiveSettings) -> ArchiveWriter:
         return LsmArchiveWriter(storage, self.archive_folder, settings)
