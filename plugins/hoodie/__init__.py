@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from hoodie.services.sync import SYNC
     from hoodie.services.ttl.service import TTL
     from hoodie.services.undelete.service import Undelete
+    from hoodie.services.upgrade.service import Upgrade
     from hoodie.table import HoodieTable
     from hoodie.write.execute import WriteHooks, WriteResult
 
@@ -43,6 +44,7 @@ __all__ = [
     "Rollback",
     "Undelete",
     "UnscheduleCompaction",
+    "Upgrade",
     "WriteHooks",
     "WriteResult",
     "__version__",
@@ -66,6 +68,7 @@ _LATER = {
     "TTL": "hoodie.services.ttl.service",
     "Undelete": "hoodie.services.undelete.service",
     "UnscheduleCompaction": "hoodie.services.compaction.unschedule",
+    "Upgrade": "hoodie.services.upgrade.service",
     "WriteHooks": "hoodie.write.execute",
     "WriteResult": "hoodie.write.execute",
 }

@@ -38,7 +38,7 @@ def merging_properties(options: Options) -> dict[str, str]:
         )
     if by_0_x:
         return _version_6(rules, payload, ordering, custom=_deletion(options) is not None)
-    return _version_9(rules, payload, ordering)
+    return version_9_properties(rules, payload, ordering)
 
 
 def _of_payload(options: Options, payload: str, *, by_0_x: bool) -> Merging:
@@ -114,7 +114,8 @@ def _version_6(rules: Merging, payload: str | None, ordering: tuple[str, ...], *
     return values
 
 
-def _version_9(rules: Merging, payload: str | None, ordering: tuple[str, ...]) -> dict[str, str]:
+def version_9_properties(rules: Merging, payload: str | None, ordering: tuple[str, ...]) -> dict[str, str]:
+    """The properties of these merge rules in version 9. A payload class is kept as a note only."""
     values = {
         merging.MODE_KEY: rules.mode,
         "hoodie.table.ordering.fields": ",".join(ordering),

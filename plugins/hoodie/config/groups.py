@@ -20,7 +20,7 @@ from hoodie.config.keys.lock import LOCK_KEYS
 from hoodie.config.keys.read import READ_KEYS
 from hoodie.config.keys.stream import STREAM_KEYS
 from hoodie.config.keys.sync import SYNC_KEYS
-from hoodie.config.keys.table import CREATE_KEYS
+from hoodie.config.keys.table import CREATE_KEYS, MERGE_MODE, PARTITION_FIELDS
 from hoodie.config.keys.ttl import TTL_KEYS
 from hoodie.config.keys.write import OPERATION, WRITE_KEYS
 
@@ -49,6 +49,7 @@ PURGE_OPTIONS = OptionGroup("purge", (*WRITE_KEYS, *COMPACTION_KEYS, *DELETE_KEY
 TTL_OPTIONS = OptionGroup("ttl", TTL_KEYS)
 STREAM_OPTIONS = OptionGroup("stream", STREAM_KEYS)
 UNDELETE_OPTIONS = OptionGroup("undelete", COMMON_KEYS)
+UPGRADE_OPTIONS = OptionGroup("upgrade", (*COMMON_KEYS, MERGE_MODE, PARTITION_FIELDS))
 
 GROUPS = (
     INGEST_OPTIONS,
@@ -64,6 +65,7 @@ GROUPS = (
     RESTORE_OPTIONS,
     ROLLBACK_OPTIONS,
     UNDELETE_OPTIONS,
+    UPGRADE_OPTIONS,
     PURGE_OPTIONS,
     TTL_OPTIONS,
     STREAM_OPTIONS,

@@ -21,6 +21,7 @@ from hoodie.services.stages import (
     Facts,
     FilesLeftOut,
     Freed,
+    HeldBack,
     Items,
     KeptByPurge,
     KeptByRollback,
@@ -32,6 +33,7 @@ from hoodie.services.stages import (
     OverdueTrash,
     PendingPlans,
     PlanRemoval,
+    PropertyChanges,
     PurgeScope,
     QuarantinedRows,
     Regrouping,
@@ -41,6 +43,7 @@ from hoodie.services.stages import (
     StaysAside,
     Trash,
     TtlScope,
+    UpgradeScope,
 )
 
 MOST_ITEMS = 200  # lines of items: a plan of millions must not flood a terminal; JSON has all
@@ -151,6 +154,15 @@ def stage_lines(stage: Stage) -> Iterator[str]:
             yield from (f"  {action}" for action in stage.actions)
         case Repairs():
             yield from _repairs(stage)
+        case UpgradeScope():
+            yield from _upgrade(stage)
+        case PropertyChanges(changes):
+            for change in changes:
+                after = f"sets {change.key}={change.after}" if change.after is not None else f"removes {change.key}"
+                yield f"{after} (was {change.before if change.before is not None else 'not set'})"
+        case HeldBack(obstacles, passed):
+            for obstacle in obstacles:
+                yield f"{'passed over' if obstacle.kind in passed else 'held back'}: {obstacle}"
         case BootstrapScope():
             yield from _bootstrap(stage)
         case PurgeScope():
@@ -216,6 +228,15 @@ def _repairs(repairs: Repairs) -> Iterator[str]:
                 f"first restore {counted(repairs.missing_files, 'missing file')}: without the metadata table, which may name "
                 "what is missing, Hudi's readers take older rows for current and say nothing"
             )
+
+
+def _upgrade(scope: UpgradeScope) -> Iterator[str]:
+    if scope.begun:
+        yield "an earlier run was cut short, and this one goes on"
+    if scope.archived_instants:
+        yield f"{counted(scope.archived_instants, 'archived instant')} would be written to the history of the new version"
+    if scope.metadata_table:
+        yield "Hudi's metadata table is switched off, as by every change; Hudi's next write makes it again"
 
 
 def _bootstrap(scope: BootstrapScope) -> Iterator[str]:

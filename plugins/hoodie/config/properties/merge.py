@@ -24,8 +24,8 @@ UNAVAILABLE_KEY = _PROPERTY + "hoodie.write.partial.update.unavailable.value"
 EVENT_STRATEGY = "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5"
 _STRATEGIES = {EVENT_STRATEGY: EVENT, "ce9acb64-bde0-424c-9b91-f6ebba25356d": COMMIT}
 _PACKAGES = ("org.apache.hudi.common.model", "org.apache.hudi.common.model.debezium")
-_BY_PAYLOAD = "00000000-0000-0000-0000-000000000000"
-_WAY_OUT = "upgrade the table to version 9 with Hudi if that gives it a merge mode, or go on with Hudi"
+BY_PAYLOAD = "00000000-0000-0000-0000-000000000000"
+_WAY_OUT = "upgrade the table to version 9 if that gives it a merge mode, or go on with Hudi"
 
 
 @dataclass(frozen=True)
@@ -97,6 +97,11 @@ _IN_9 = _BY_1_X | {
 }
 
 
+def strategy_of(mode: str) -> str:
+    """The id of Hudi's merge strategy of a mode."""
+    return next(strategy for strategy, of_mode in _STRATEGIES.items() if of_mode == mode)
+
+
 def merging_of_payload(payload: str, *, by_0_x: bool) -> Merging | None:
     """The merge rules of a table that Hudi creates with this class, in version 6 by 0.x or in version 9; None for another
     class."""
@@ -136,8 +141,8 @@ def _version_9(raw: Mapping[str, str], table: str) -> Merging:
 def _older(raw: Mapping[str, str], version: int, table: str) -> Merging:
     """Releases 0.x and 1.x differ in what they do to one and the same version 6; only 1.x stores the strategy's newer key."""
     by_0_x = version == 6 and not raw.get(STRATEGY_KEY)
-    strategy = raw.get(STRATEGY_KEY) or raw.get(STRATEGY_KEY_6) or _BY_PAYLOAD
-    if strategy != _BY_PAYLOAD and strategy not in _STRATEGIES:
+    strategy = raw.get(STRATEGY_KEY) or raw.get(STRATEGY_KEY_6) or BY_PAYLOAD
+    if strategy != BY_PAYLOAD and strategy not in _STRATEGIES:
         raise _refused(raw, table)
     payload, mode = raw.get(PAYLOAD_KEY, ""), raw.get(MODE_KEY, "").upper()
     if payload:

@@ -19,7 +19,8 @@ from hoodie.sql.procedures.timeline import TIMELINE
 from hoodie.sql.types import sql_type
 
 _NO_METADATA = "the library neither writes nor reads metadata tables"
-_VERSION = "tables are written in the version in which they were made; upgrade or downgrade it with Hudi"
+_DOWNGRADE = "tables are not downgraded; use Hudi"
+_UPGRADE = "`hudi-services table upgrade` does that, with a plan"
 _AUDIT = "locks are not audited by files; `hudi-services show locks` lists their holders"
 
 ABSENT: Mapping[str, str] = {
@@ -29,7 +30,7 @@ ABSENT: Mapping[str, str] = {
     "create_metadata_table": _NO_METADATA,
     "delete_marker": "markers of failed writes go with their rollback; `hudi-services doctor --fix` removes what is left",
     "delete_metadata_table": _NO_METADATA,
-    "downgrade_table": _VERSION,
+    "downgrade_table": _DOWNGRADE,
     "export_instants": "`hudi-services show timeline --json` and `show commits --json` print the contents of instants",
     "hdfs_parquet_import": "CALL run_bootstrap takes Parquet files over, and ingestion loads them",
     "init_metadata_table": _NO_METADATA,
@@ -45,7 +46,7 @@ ABSENT: Mapping[str, str] = {
     "show_metadata_table_partitions": _NO_METADATA,
     "show_metadata_table_stats": _NO_METADATA,
     "sync_validate": "`hudi-services sync --explain` lists what a catalog lacks",
-    "upgrade_table": _VERSION,
+    "upgrade_table": _UPGRADE,
     "validate_audit_lock": _AUDIT,
     "validate_metadata_table_files": _NO_METADATA,
 }

@@ -30,6 +30,7 @@ from hoodie.timeline.name_checks import reading
 
 _NAME = re.compile(r"^\.commits_\.archive\.(\d+)(?:_.*)?$")
 _MERGE_PLAN = "mergeArchivePlan"
+_STATES = {state.name: state for state in State}
 _OUTLINE = ("commitTime", "actionType", "actionState", "stateTransitionTime")
 _BODIES = {
     Action.REPLACE_COMMIT: "hoodieReplaceCommitMetadata",
@@ -40,7 +41,7 @@ _BODIES = {
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """Place of the completed state of an instant: bytes of a block's content."""
+    """Place of one state of an instant: bytes of a block's content."""
 
     instant: Instant
     block: LogBlock
@@ -110,6 +111,23 @@ class LogArchive:
                 break
         return frozenset(archived)
 
+    def states(self, instant: Instant) -> Iterator[tuple[Instant, dict[str, Any]]]:
+        """The entries of an archived instant, each with the state that it shows, whole: the completed one comes last. An instant
+        that was stored twice has each state once."""
+        places = {entry.instant.state: entry for entry in self._places.get(instant.key, ())}
+        for state in sorted(places):
+            yield places[state].instant, self._whole(places[state])
+
+    @cached_property
+    def _places(self) -> dict[Key, list[_Entry]]:
+        """Every state of every instant."""
+        result: dict[Key, list[_Entry]] = {}
+        for path in self._paths():
+            for block in self._blocks(path):
+                for entry in self._outlined(block):
+                    result.setdefault(entry.instant.key, []).append(entry)
+        return result
+
     @cached_property
     def _entries(self) -> dict[Key, _Entry]:
         result: dict[Key, _Entry] = {}
@@ -118,13 +136,17 @@ class LogArchive:
         return {key: result[key] for key in sorted(result)}
 
     def _of_file(self, path: str) -> Iterator[_Entry]:
+        for block in self._blocks(path):
+            yield from (entry for entry in self._outlined(block) if entry.instant.is_completed)
+
+    def _blocks(self, path: str) -> Iterator[LogBlock]:
         for block in scan_blocks(self._storage, path):
             if block.kind is not BlockType.AVRO_DATA:
                 raise torn(
                     f"{self._storage.base_path}/{path}",
                     f"{block.content_length} bytes from byte {block.offset} on that are not a block of entries",
                 )
-            yield from self._completed(block)
+            yield block
 
     def _paths(self) -> list[str]:
         files = {file.name: file.path for file in list_whole(self._storage, self._folder).files}
@@ -146,21 +168,21 @@ class LogArchive:
         name: str = plan["mergedArchiveFileName"].rpartition("/")[2]
         return name if all(name_of_file in files for name_of_file in merged) else ""
 
-    def _completed(self, block: LogBlock) -> Iterator[_Entry]:
+    def _outlined(self, block: LogBlock) -> Iterator[_Entry]:
+        """The time and state of each entry of a block; none of one of an action that is not known."""
         writer, reader = self._schemas(block)
         content = read_content(self._storage, block)
         relative = f"{self._folder.rpartition('/')[2]}/{block.path.rpartition('/')[2]}"
         for start, end in self._bounds(block, content):
             entry = self._decode(block, content[start:end], writer, reader)
-            action = action_of(entry["actionType"])
-            if entry["actionState"] == State.COMPLETED.name and action is not None:
-                completion = Time.of(entry["stateTransitionTime"]) if entry.get("stateTransitionTime") else None
-                yield _Entry(
-                    Instant(Time.of(entry["commitTime"]), action, State.COMPLETED, completion, relative),
-                    block,
-                    start,
-                    end,
-                )
+            action, state = action_of(entry["actionType"]), _STATES.get(entry["actionState"])
+            if action is None or state is None:
+                continue
+            completion = entry.get("stateTransitionTime") if state is State.COMPLETED else None
+            action = action if state is State.COMPLETED else Action(entry["actionType"])
+            time = Time.of(entry["commitTime"])
+            instant = Instant(time, action, state, Time.of(completion) if completion else None, relative)
+            yield _Entry(instant, block, start, end)
 
     def _bounds(self, block: LogBlock, content: bytes) -> Iterator[tuple[int, int]]:
         """Start and end of each entry: version, count, then length and bytes of each."""
@@ -178,14 +200,17 @@ class LogArchive:
         entry = self._entries.get(instant.key)
         if entry is None:
             raise torn(f"{self._storage.base_path}/{self._folder}", f"no entry of instant {instant}")
-        if self._content[0] is not entry.block:
-            self._content = (entry.block, read_content(self._storage, entry.block))
-        writer, _ = self._schemas(entry.block)
-        record = self._decode(entry.block, self._content[1][entry.start : entry.end], writer, None)
+        record = self._whole(entry)
         body: dict[str, Any] | None = record.get(_BODIES.get(instant.action, "hoodieCommitMetadata"))
         if body is None:
             raise torn(self._where(entry.block), f"an entry of instant {instant} that does not say what it did")
         return body
+
+    def _whole(self, entry: _Entry) -> dict[str, Any]:
+        if self._content[0] is not entry.block:
+            self._content = (entry.block, read_content(self._storage, entry.block))
+        writer, _ = self._schemas(entry.block)
+        return self._decode(entry.block, self._content[1][entry.start : entry.end], writer, None)
 
     def _schemas(self, block: LogBlock) -> tuple[Any, Any]:
         try:
