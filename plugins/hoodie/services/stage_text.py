@@ -21,7 +21,6 @@ from hoodie.services.stages import (
     Facts,
     FilesLeftOut,
     Freed,
-    HeldBack,
     Items,
     KeptByPurge,
     KeptByRollback,
@@ -33,7 +32,6 @@ from hoodie.services.stages import (
     OverdueTrash,
     PendingPlans,
     PlanRemoval,
-    PropertyChanges,
     PurgeScope,
     QuarantinedRows,
     Regrouping,
@@ -43,8 +41,8 @@ from hoodie.services.stages import (
     StaysAside,
     Trash,
     TtlScope,
-    UpgradeScope,
 )
+from hoodie.services.upgrade_stages import HeldBack, PropertyChanges, UpgradeScope
 
 MOST_ITEMS = 200  # lines of items: a plan of millions must not flood a terminal; JSON has all
 _FEW = 20  # files that stay aside
@@ -231,7 +229,7 @@ def _repairs(repairs: Repairs) -> Iterator[str]:
 
 
 def _upgrade(scope: UpgradeScope) -> Iterator[str]:
-    if scope.begun:
+    if scope.resumes:
         yield "an earlier run was cut short, and this one goes on"
     if scope.archived_instants:
         yield f"{counted(scope.archived_instants, 'archived instant')} would be written to the history of the new version"

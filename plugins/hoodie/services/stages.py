@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from hoodie.model.time import Time
-from hoodie.services.obstacle import Obstacle
 
 if TYPE_CHECKING:  # readers of decisions need neither a catalog nor a trash
     from hoodie.sync.model import Action
@@ -382,40 +381,3 @@ class FilesLeftOut:
 
     changed_after_load: tuple[str, ...]
     left_out: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True)
-class UpgradeScope:
-    """The version of a table and that of its upgrade, the files of its timeline, its archived instants, and whether it has a
-    metadata table, which is switched off. `begun`: an earlier run was cut short."""
-
-    version: int
-    target: int
-    timeline_files: int
-    archived_instants: int
-    metadata_table: bool
-    begun: bool
-
-
-@dataclass(frozen=True)
-class PropertyChange:
-    """A property with its values before and after; None where it is not set."""
-
-    key: str
-    before: str | None
-    after: str | None
-
-
-@dataclass(frozen=True)
-class PropertyChanges:
-    """Changes of `hoodie.properties`."""
-
-    properties: tuple[PropertyChange, ...]
-
-
-@dataclass(frozen=True)
-class HeldBack:
-    """Obstacles to an action on the whole table, and the kinds of them that the user passes over."""
-
-    obstacles: tuple[Obstacle, ...]
-    passed_over: tuple[str, ...] = ()

@@ -339,7 +339,7 @@ def test_bootstrap(tmp_path):
 WRONG_CALLS = [
     ("show_commmits('t')", "the closest one is show_commits"),
     ("zzz()", "There is no procedure zzz"),
-    ("upgrade_table('t', '9')", "hudi-services table upgrade"),
+    ("upgrade_table('t', '9')", "hudi-services table upgrade --to 9"),
     ("show_commits(tabl => 't')", "did you mean table"),
     ("show_commits()", "without its parameter table"),
     ("show_commits(null)", "without its parameter table"),

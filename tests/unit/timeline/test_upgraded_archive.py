@@ -36,7 +36,7 @@ def test_ranges_of_files_come_from_their_instants(written):
         assert [each.time for each in archived.instants(until=time)] == ordered[: place + 1]
         assert archived.completion_times([time]) == {time: time}
         assert archived.reaches(time)
-    assert len(archived.known(archived.instants())) == len(TIMES)
+    assert len(archived.archived_keys(archived.instants())) == len(TIMES)
     assert [each.time for each in archived.newest()] == ordered[::-1]
     assert archived.stamp() == trusting.stamp()
 

@@ -72,7 +72,7 @@ def go_on(state: TableState, clock: Clock) -> None:
     mark = read_mark(state.storage)
     assert mark is not None, "the plan was made of it"
     old = LayoutV1(state.zone, state.properties.archive_folder)
-    late = [each.file_name for each in list_instants(state.storage, old) if each.file_name not in mark.files]
+    late = [instant.file_name for instant in list_instants(state.storage, old) if instant.file_name not in mark.files]
     if late:
         raise PendingInstantError(
             f"A writer of the old version has written to table {state.storage.base_path} after its upgrade",
@@ -137,9 +137,9 @@ def _write_history(state: TableState, layout: LayoutV2) -> None:
 
 def _refuse_others(state: TableState, files: Collection[StateFileChange]) -> None:
     """Raises PendingInstantError when the old timeline is not the one that was converted any more."""
-    wanted = {file.instant.file_name: file.instant.stamp[0] for file in files}
-    there = {each.file_name: each.stamp[0] for each in list_instants(state.storage, state.layout)}
-    differs = sorted(name for name in wanted.keys() | there.keys() if wanted.get(name) != there.get(name))
+    converted = {file.instant.file_name: file.instant.stamp[0] for file in files}
+    current = {instant.file_name: instant.stamp[0] for instant in list_instants(state.storage, state.layout)}
+    differs = sorted(name for name in converted.keys() | current.keys() if converted.get(name) != current.get(name))
     if differs:
         raise PendingInstantError(
             f"The upgrade of table {state.storage.base_path} was taken back: another writer was at work without its lock",
@@ -154,7 +154,9 @@ def _settle(state: TableState, plan: UpgradePlan, layout: LayoutV2) -> None:
         _refuse_others(state, plan.files)
     except PendingInstantError as error:
         names = {file.name for file in plan.files}
-        others = [each.file_name for each in list_instants(state.storage, layout) if each.file_name not in names]
+        others = [
+            instant.file_name for instant in list_instants(state.storage, layout) if instant.file_name not in names
+        ]
         if others:
             raise PendingInstantError(
                 f"Writers of both versions have written to table {state.storage.base_path} during its upgrade",

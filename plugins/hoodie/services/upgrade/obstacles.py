@@ -36,15 +36,15 @@ def obstacles(
     sharing: ConcurrencyOptions,
     *,
     chosen: bool,
-    begun: bool,
+    resumes: bool,
 ) -> Iterator[Obstacle]:
     """Yield what holds the upgrade back. `layout` is that of the new timeline, None if the timeline stays. `chosen`: a user has
-    chosen the merge mode. `begun`: an earlier run has begun the new timeline."""
+    chosen the merge mode. `resumes`: an earlier run has begun the new timeline."""
     changes = list(merge_changes(state.properties, after, chosen=chosen))
     yield from at_work(state, clock, sharing)
     yield from _pending(state)
     if layout is not None:
-        yield from _unknown(state, layout, begun=begun)
+        yield from _unknown(state, layout, resumes=resumes)
     if (layout is not None or changes) and SOURCE.name not in state.properties.raw:
         yield from _logs(state)
     if changes:
@@ -72,14 +72,14 @@ def _end(state: TableState, instant: Instant) -> str:
     return "any write or service finishes it, such as `hudi-services clean`"
 
 
-def _unknown(state: TableState, layout: LayoutV2, *, begun: bool) -> Iterator[Obstacle]:
+def _unknown(state: TableState, layout: LayoutV2, *, resumes: bool) -> Iterator[Obstacle]:
     raw = state.properties.raw
     if raw.get(SOURCE.name):
         yield Obstacle(
             "bootstrap", f"rows are in {raw[SOURCE.name]}, a bootstrap of version 6", "upgrade the table with Hudi"
         )
     listing = state.storage.list(layout.folder)
-    if not begun and (listing.files or listing.folders):
+    if not resumes and (listing.files or listing.folders):
         yield Obstacle(
             "timeline",
             f"{layout.folder} is not empty: another program has begun an upgrade",
@@ -91,10 +91,10 @@ def _logs(state: TableState) -> Iterator[Obstacle]:
     """Logs of current slices: version 6 names and merges them in another way. Older slices may have some."""
     if not state.properties.is_merge_on_read:
         return
-    slices = [each for each in TableView(state).latest() if each.log_files]
+    slices = [file_slice for file_slice in TableView(state).latest() if file_slice.log_files]
     if slices:
-        logs = sum(len(each.log_files) for each in slices)
-        where = some([each.partition or "the table" for each in slices])
+        logs = sum(len(file_slice.log_files) for file_slice in slices)
+        where = some([file_slice.partition or "the table" for file_slice in slices])
         yield Obstacle(
             "logs",
             f"{counted(logs, 'log')} of {counted(len(slices), 'file group')} are not compacted, in {where}",

@@ -15,12 +15,13 @@ from hoodie.display import counted
 from hoodie.errors import ConfigError
 from hoodie.services.decision import Decision
 from hoodie.services.obstacle import Obstacle
-from hoodie.services.stages import HeldBack, Item, Items, PropertyChanges, UpgradeScope
+from hoodie.services.stages import Item, Items
 from hoodie.services.upgrade.index_definitions import INDEX_DEFINITIONS, definitions_without_version
 from hoodie.services.upgrade.marks import MARK, UpgradeMark, read_mark
 from hoodie.services.upgrade.obstacles import obstacles
 from hoodie.services.upgrade.properties import property_changes, upgraded_properties
 from hoodie.services.upgrade.state_file import StateFileChange, in_layout_2, is_clustering_request
+from hoodie.services.upgrade_stages import HeldBack, PropertyChanges, UpgradeScope
 from hoodie.timeline import Action, Instant, LayoutV1, LayoutV2, layout_of, list_instants
 from hoodie.transaction.concurrency_options import ConcurrencyOptions
 from hoodie.view import TableState
@@ -68,12 +69,14 @@ def decide_upgrade(
         )
     given = with_keygen_options(properties, options)
     given.check_writable()
-    mode = options.get(MERGE_MODE) if options.given(MERGE_MODE) else None
+    mode = options.get(MERGE_MODE) if options.is_set(MERGE_MODE) else None
     after = upgraded_properties(given, target, mode)
     after.check_writable()
     layout = _new_layout(state, after)
     sharing = ConcurrencyOptions.of(options)
-    found = list(obstacles(state, after, layout, clock, sharing, chosen=mode is not None, begun=mark is not None))
+    hindrances = list(
+        obstacles(state, after, layout, clock, sharing, chosen=mode is not None, resumes=mark is not None)
+    )
     plan = UpgradePlan(
         target,
         after,
@@ -81,13 +84,17 @@ def decide_upgrade(
         tuple(_files(state, layout)) if layout is not None else (),
         target >= 9 and definitions_without_version(state.storage),
     )
-    return _decision(state, plan, found, despite, begun=mark is not None)
+    return _decision(state, plan, hindrances, despite, resumes=mark is not None)
 
 
 def held(decision: Decision[UpgradePlan]) -> Sequence[Obstacle]:
     """The obstacles of a decision that are not passed over."""
     stage = decision.stage(HeldBack)
-    return [each for each in stage.obstacles if each.kind not in stage.passed_over] if stage is not None else ()
+    return (
+        [obstacle for obstacle in stage.obstacles if obstacle.kind not in stage.passed_over]
+        if stage is not None
+        else ()
+    )
 
 
 def old_archive(state: TableState) -> Sequence[Instant]:
@@ -105,7 +112,9 @@ def _new_layout(state: TableState, after: TableProperties) -> LayoutV2 | None:
 
 def _files(state: TableState, layout: LayoutV2) -> Iterator[StateFileChange]:
     """Every file of the timeline, pending states of complete instants among them."""
-    instants = sorted(list_instants(state.storage, state.layout), key=lambda each: (each.time, each.state, each.action))
+    instants = sorted(
+        list_instants(state.storage, state.layout), key=lambda instant: (instant.time, instant.state, instant.action)
+    )
     for instant in instants:
         clustering = instant.action is Action.REPLACE_COMMIT and not instant.is_completed
         yield in_layout_2(layout, instant, is_clustering=clustering and _is_clustering(state, instant))
@@ -121,16 +130,16 @@ def _is_clustering(state: TableState, instant: Instant) -> bool:
 
 
 def _decision(
-    state: TableState, plan: UpgradePlan, found: Sequence[Obstacle], despite: Collection[str], *, begun: bool
+    state: TableState, plan: UpgradePlan, hindrances: Sequence[Obstacle], despite: Collection[str], *, resumes: bool
 ) -> Decision[UpgradePlan]:
     archived = len(old_archive(state)) if plan.layout is not None else 0
     stages = (
-        UpgradeScope(state.properties.version, plan.target, len(plan.files), archived, _has_metadata(state), begun),
-        HeldBack(tuple(found), tuple(sorted({each.kind for each in found}.intersection(despite)))),
+        UpgradeScope(state.properties.version, plan.target, len(plan.files), archived, _has_metadata(state), resumes),
+        HeldBack(tuple(hindrances), tuple(sorted({obstacle.kind for obstacle in hindrances}.intersection(despite)))),
         PropertyChanges(property_changes(state.properties, plan.properties)),
         _items(state, plan),
     )
-    left = [each for each in found if each.kind not in despite]
+    left = [obstacle for obstacle in hindrances if obstacle.kind not in despite]
     versions = f"version {state.properties.version}, to be upgraded to {plan.target}"
     if left:
         return Decision(None, f"{versions}; {counted(len(left), 'obstacle')}", stages)
@@ -138,10 +147,7 @@ def _decision(
 
 
 def _items(state: TableState, plan: UpgradePlan) -> Items:
-    changes = [
-        f"{each.key}={each.after if each.after is not None else ''}"
-        for each in property_changes(state.properties, plan.properties)
-    ]
+    changes = [f"{change.key}={change.after or ''}" for change in property_changes(state.properties, plan.properties)]
     items = [Item(PROPERTIES, 0, "is replaced", parts=changes)]
     if plan.definitions:
         items.append(Item(INDEX_DEFINITIONS, 0, "gets the version of each index"))
@@ -165,6 +171,6 @@ def _rest(state: TableState, mark: UpgradeMark) -> Decision[UpgradePlan]:
     items = [Item(file.path, file.size, "is of the old timeline") for file in old]
     items.append(Item(MARK, 0, "says that an upgrade has begun"))
     plan = UpgradePlan(mark.target, state.properties, None, (), left=tuple(file.path for file in old))
-    scope = UpgradeScope(mark.version, mark.target, len(old), 0, _has_metadata(state), begun=True)
+    scope = UpgradeScope(mark.version, mark.target, len(old), 0, _has_metadata(state), resumes=True)
     size = sum(item.bytes for item in items)
     return Decision(plan, "an upgrade was cut short after its switch", (scope, Items("delete", items, size)))

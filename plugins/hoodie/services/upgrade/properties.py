@@ -27,7 +27,7 @@ from hoodie.config.properties.table import (
     TableProperties,
 )
 from hoodie.errors import ConfigError
-from hoodie.services.stages import PropertyChange
+from hoodie.services.upgrade_stages import PropertyChange
 
 _MODEL = "org.apache.hudi.common.model."
 _PAYLOADS = {COMMIT: _MODEL + "OverwriteWithLatestAvroPayload", EVENT: _MODEL + "DefaultHoodieRecordPayload"}
@@ -48,14 +48,14 @@ def upgraded_properties(properties: TableProperties, target: int, mode: str | No
     if properties.version < 8:
         values |= _of_layout_2(properties)
         values.pop(TYPED_PARTITION_FIELDS, None)
-    gone = [METADATA_PARTITIONS, METADATA_PARTITIONS_INFLIGHT, STRATEGY_KEY_6]
+    removed = [METADATA_PARTITIONS, METADATA_PARTITIONS_INFLIGHT, STRATEGY_KEY_6]
     if target >= 9:
         ordering = rules.ordering or properties.ordering_fields
-        gone += [PAYLOAD_KEY, STRATEGY_KEY, _PRECOMBINE]
+        removed += [PAYLOAD_KEY, STRATEGY_KEY, _PRECOMBINE]
         values |= version_9_properties(rules, properties.raw.get(PAYLOAD_KEY), ordering)
     elif properties.version < 8:
         values |= _merging_of_8(properties, rules)
-    for key in gone:
+    for key in removed:
         values.pop(key, None)
     values["hoodie.table.version"] = str(target)
     return TableProperties(values).with_checksum()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hoodie.clock import Clock
 from hoodie.config.groups import UPGRADE_OPTIONS, OptionGroup
 from hoodie.config.key import resolve
-from hoodie.config.options import Given
+from hoodie.config.options import RawOptions
 from hoodie.display import Shown, Shows, counted
 from hoodie.services.decision import Decision
 from hoodie.services.obstacle import refuse
@@ -47,11 +47,11 @@ class Upgrade:
     name: str = "upgrade"
     options: OptionGroup = UPGRADE_OPTIONS
 
-    def decide(self, state: TableState, options: Given, clock: Clock) -> Decision[UpgradePlan]:
+    def decide(self, state: TableState, options: RawOptions, clock: Clock) -> Decision[UpgradePlan]:
         """See `decide_upgrade`."""
         return decide_upgrade(state, self.target, self.despite, resolve(options, self.options.keys), clock)
 
-    def run(self, access: TableAccess, options: Given) -> UpgradeRun:
+    def run(self, access: TableAccess, options: RawOptions) -> UpgradeRun:
         """Decide, and do it. Safe to kill at any point: the table has one of the versions whole, and the next run goes on.
 
         Raises what `decide_upgrade` and `carry_out` raise, PendingInstantError for an obstacle, PlanChangedError, LockHeldError.
@@ -80,7 +80,7 @@ class Upgrade:
         files = f"{counted(len(plan.files), 'file')} of the timeline converted" if plan.files else done.decision.reason
         return f"the table has version {done.version}; {files}", None
 
-    def _checked(self, state: TableState, options: Given, clock: Clock) -> Decision[UpgradePlan]:
+    def _checked(self, state: TableState, options: RawOptions, clock: Clock) -> Decision[UpgradePlan]:
         decision = self.decide(state, options, clock)
         refuse(f"The upgrade of table {state.storage.base_path}", held(decision), ())
         decision.only(self.name, state.storage.base_path, self.only)

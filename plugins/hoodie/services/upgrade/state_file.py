@@ -52,9 +52,9 @@ def encoded_commit(record: dict[str, Any], where: str, *, replaces: bool) -> byt
     """The record of a commit as Avro, which was read again. Raises CorruptTableError for a record that Avro cannot hold whole."""
     extra = {key: value for key, value in (record.get("extraMetadata") or {}).items() if value is not None}
     name = "HoodieReplaceCommitMetadata" if replaces else "HoodieCommitMetadata"
-    wanted = commit_of(record, where)
+    expected = commit_of(record, where)
     body = encoded(name, {**record, "extraMetadata": extra}, where)
-    if decode_commit_avro(body, where) != wanted:
+    if decode_commit_avro(body, where) != expected:
         raise _refused(where, f"a commit that {name} cannot hold whole")
     return body
 
@@ -77,7 +77,7 @@ def _is_json(body: bytes, instant: Instant) -> bool:
     return instant.is_completed or body.lstrip()[:1] == b"{"
 
 
-def _refused(where: str, found: str) -> CorruptTableError:
+def _refused(where: str, problem: str) -> CorruptTableError:
     return CorruptTableError(
-        f"{where} cannot be converted", found=found, fix="restore the file from a backup; the table was not upgraded"
+        f"{where} cannot be converted", found=problem, fix="restore the file from a backup; the table was not upgraded"
     )

@@ -20,7 +20,7 @@ from hoodie.sql.types import sql_type
 
 _NO_METADATA = "the library neither writes nor reads metadata tables"
 _DOWNGRADE = "tables are not downgraded; use Hudi"
-_UPGRADE = "`hudi-services table upgrade` does that, with a plan"
+_UPGRADE = "`hudi-services table upgrade --to 9` does that, with a plan"
 _AUDIT = "locks are not audited by files; `hudi-services show locks` lists their holders"
 
 ABSENT: Mapping[str, str] = {

@@ -7,8 +7,9 @@ import pytest
 from hoodie import Upgrade
 from hoodie.config.properties.store import update_properties
 from hoodie.errors import ConfigError, PlanChangedError, UnsupportedTableError
-from hoodie.services.stages import Items, PropertyChanges, UpgradeScope
+from hoodie.services.stages import Items
 from hoodie.services.upgrade.index_definitions import INDEX_DEFINITIONS
+from hoodie.services.upgrade_stages import PropertyChanges, UpgradeScope
 from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, batch, create
 from tests.support.upgrades import made, with_history

@@ -30,7 +30,7 @@ def test_snapshots_ranges_and_changes_are_the_same(tmp_path, table_type, archive
     names = {file.name for file in table.storage.list(".hoodie").files}
     assert names == {"hoodie.properties"}
     (audited,) = (each for each in audit_names(table.storage) if each.action == "upgrade")
-    assert read_audit(table.storage, audited).done is not None
+    assert read_audit(table.storage, audited).outcome is not None
     assert "UpgradeRun(version 9" in repr(done)
 
 
