@@ -159,7 +159,8 @@ def list_instants(storage: Storage, layout: Layout) -> list[Instant]:
             raise CorruptTableError(
                 f"Completed instant {storage.base_path}/{file.path} is empty",
                 found="0 bytes: its writer died, or a copy was cut short",
-                fix="restore the file; or delete it, which makes the instant pending, and the next write rolls it back",
+                fix="restore the file from a copy. Without one, run `hudi-services doctor`: it says what is lost if you delete "
+                "the file, which takes back every row that this instant wrote",
             )
         result.append(instant)
     return result
