@@ -11,6 +11,7 @@ from tests.support.faults import assert_no_faults
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "reference" / "change-data-cases.md"
+DAMAGE = PAGE.with_name("table-damage-cases.md")
 _TEST = re.compile(r"`(tests/[\w/]+\.py)::(\w+)`")
 _TESTS = re.compile(rf"{_TEST.pattern}(, {_TEST.pattern})*")
 _NO_TEST = "no test: "
@@ -36,7 +37,7 @@ def test_each_case_names_its_tests_or_says_why_there_is_none() -> None:
 
 
 def test_each_named_test_exists() -> None:
-    named = sorted(set(_TEST.findall(PAGE.read_text(encoding="utf-8"))))
+    named = sorted({test for page in (PAGE, DAMAGE) for test in _TEST.findall(page.read_text(encoding="utf-8"))})
     assert_no_faults(
         f"{file}::{name}" for file, name in named if not (ROOT / file).is_file() or name not in named_in(file)
     )
