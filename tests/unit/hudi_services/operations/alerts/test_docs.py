@@ -13,7 +13,7 @@ TEXT = Path(__file__).resolve().parents[5].joinpath("docs/how-to/alerts.md").rea
 
 
 def test_the_registry_that_is_shown(tmp_path):
-    shown, _ = re.findall(r"```yaml\n(.*?)```", TEXT, re.S)
+    _, shown, _ = re.findall(r"```yaml\n(.*?)```", TEXT, re.S)
     file = tmp_path / "tables.yaml"
     file.write_text(shown)
     found = read_registry(file, {})
@@ -26,7 +26,7 @@ def test_the_registry_that_is_shown(tmp_path):
 
 
 def test_the_deadline_that_is_shown(tmp_path):
-    _, shown = re.findall(r"```yaml\n(.*?)```", TEXT, re.S)
+    _, _, shown = re.findall(r"```yaml\n(.*?)```", TEXT, re.S)
     file = tmp_path / "tables.yaml"
     file.write_text(shown)
     (table,) = read_registry(file, {}).registry.tables

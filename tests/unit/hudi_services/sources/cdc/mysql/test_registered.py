@@ -49,7 +49,7 @@ tables:
 def test_the_command_brings_all_tables_of_the_server_up_to_date(server, shop, tmp_path):
     name, run = shop
     code, printed = run("status", "shop")
-    assert (code, "cdc sync` has not run" in printed.out, "new" in printed.out) == (0, True, True)
+    assert (code, "cdc sync shop` has not run" in printed.out, "new" in printed.out) == (0, True, True)
     code, printed = run("sync", "shop")
     assert code == 0, printed.err
     server.run(f"UPDATE {name}.orders SET v = 3 WHERE id = 1", f"TRUNCATE {name}.items")
