@@ -88,8 +88,7 @@ upgrade = click.Command(
     epilog=with_examples(
         (
             "hudi-services table upgrade --table orders --to 9 --explain",
-            "hudi-services table upgrade --table orders --to 9 "
-            "--hoodie-conf hoodie.record.merge.mode=EVENT_TIME_ORDERING",
+            "hudi-services table upgrade --target-base-path /data/lake/orders --to 9 --plan 328a05deea66",
         )
     ),
     context_settings=CONTEXT,
