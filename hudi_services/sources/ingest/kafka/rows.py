@@ -140,8 +140,8 @@ def _flaws(changes: pa.Table, plan: WritePlan) -> Iterator[Flags]:
         lacks = "an update without the row before, whose partition is not known: have the source send it, or use a global index"
         yield updates & ~has[BEFORE], lacks
     checks = RowChecks.of_plan(plan)
-    for name, flawed in ((BEFORE, has[BEFORE]), (AFTER, ~deletes & has[AFTER])):
-        numbers = np.flatnonzero(known & flawed)
+    for name, has_image in ((BEFORE, has[BEFORE]), (AFTER, ~deletes & has[AFTER])):
+        numbers = np.flatnonzero(known & has_image)
         rows = _rows(changes[name], numbers, plan)
         for flags, reason in checks.failed(rows):
             yield _at(numbers, flags, len(known)), reason
