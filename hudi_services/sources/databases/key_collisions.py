@@ -15,8 +15,8 @@ from hudi_services.sources.databases.plan import DatabasePlan
 if TYPE_CHECKING:
     from pymysql.connections import Connection
 
-_PAIRS = 200  # of tables that are compared: a query by their indexes each
-_ROWS = 5_000_000  # of the smaller tables of all pairs together
+_PAIRS = 200  # the most pairs of tables, each compared by one query on their indexes
+_ROWS = 5_000_000  # the most rows of the smaller tables, all pairs together
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ _SERVER_BYTES = 16
 _RANGE = re.compile(r"([1-9]\d*)(?:-([1-9]\d*))?")
 _TAG = re.compile(r"[a-z_][a-z0-9_]{0,31}")
 _SERVER = re.compile(r"[0-9a-f-]{36}")
-_VERSION = 1  # of the form in which a tagged event has its fields
+_VERSION = 1  # a tagged event has its fields in this form
 _FLAGS, _UUID, _NUMBER, _TAG_FIELD = range(4)
 
 

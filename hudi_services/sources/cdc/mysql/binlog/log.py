@@ -37,7 +37,7 @@ def end_of_log(connection: Connection[Any]) -> LogPosition:
 def log_status(connection: Connection[Any]) -> tuple[str, ...]:
     """Return the statements that show the end of the log, the one of the server's release first."""
     old, new = "SHOW MASTER STATUS", "SHOW BINARY LOG STATUS"  # MySQL 8.4 and later know the second only
-    release = str(connection.get_server_info())  # type: ignore[no-untyped-call]  # of a proxy, perhaps
+    release = str(connection.get_server_info())  # type: ignore[no-untyped-call]  # a proxy may answer
     number = _RELEASE.match(release)
     is_new = number is not None and (int(number[1]), int(number[2])) >= (8, 4) and "mariadb" not in release.lower()
     return (new, old) if is_new else (old, new)
