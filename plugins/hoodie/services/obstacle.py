@@ -21,12 +21,16 @@ class Obstacle:
         return f"{self.kind}: {self.text}. To do: {self.fix}"
 
 
+def remaining(obstacles: Collection[Obstacle], despite: Collection[str]) -> list[Obstacle]:
+    """The obstacles that the user does not pass over; `despite` are the kinds that the user does."""
+    return [obstacle for obstacle in obstacles if obstacle.kind not in despite]
+
+
 def refuse(operation: str, obstacles: Collection[Obstacle], despite: Collection[str]) -> None:
     """Raises PendingInstantError for the obstacles that the user does not pass over."""
-    remaining = [obstacle for obstacle in obstacles if obstacle.kind not in despite]
-    if remaining:
+    if left := remaining(obstacles, despite):
         raise PendingInstantError(
-            f"{operation} is held back by {counted(len(remaining), 'obstacle')}; nothing was changed",
-            found="; ".join(f"{obstacle.kind}: {obstacle.text}" for obstacle in remaining),
-            fix="; ".join(dict.fromkeys(obstacle.fix for obstacle in remaining)),
+            f"{operation} is held back by {counted(len(left), 'obstacle')}; nothing was changed",
+            found="; ".join(f"{obstacle.kind}: {obstacle.text}" for obstacle in left),
+            fix="; ".join(dict.fromkeys(obstacle.fix for obstacle in left)),
         )

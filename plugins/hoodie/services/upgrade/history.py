@@ -10,16 +10,16 @@ from hoodie.errors import CorruptTableError
 from hoodie.services.upgrade.state_file import encoded, encoded_commit
 from hoodie.storage.base import Storage
 from hoodie.timeline import Action, Instant, LayoutV2, State
-from hoodie.timeline.archive.logs import LogArchive
+from hoodie.timeline.archive.logs import LogArchive, body_member
 from hoodie.timeline.archive.writer import ArchiveSettings, Entry, StateFile
 from hoodie.transaction.locks import ensure_held
 
 _BATCH = 500  # instants of a file of the history
-_COMPLETED = {
-    Action.CLEAN: ("hoodieCleanMetadata", "HoodieCleanMetadata"),
-    Action.ROLLBACK: ("hoodieRollbackMetadata", "HoodieRollbackMetadata"),
-    Action.SAVEPOINT: ("hoodieSavePointMetadata", "HoodieSavepointMetadata"),
-    Action.INDEXING: ("hoodieIndexCommitMetadata", "HoodieIndexCommitMetadata"),
+_SCHEMAS = {
+    Action.CLEAN: "HoodieCleanMetadata",
+    Action.ROLLBACK: "HoodieRollbackMetadata",
+    Action.SAVEPOINT: "HoodieSavepointMetadata",
+    Action.INDEXING: "HoodieIndexCommitMetadata",
 }
 _PLANS = {
     Action.CLEAN: ("hoodieCleanerPlan", "HoodieCleanerPlan"),
@@ -78,9 +78,7 @@ def _body(instant: Instant, record: dict[str, Any], where: str) -> bytes:
 def _completed(instant: Instant, record: dict[str, Any], where: str) -> bytes:
     if instant.action is Action.RESTORE:
         return b""
-    replaces = instant.action is Action.REPLACE_COMMIT
-    commit = "hoodieReplaceCommitMetadata" if replaces else "hoodieCommitMetadata"
-    member, name = _COMPLETED.get(instant.action, (commit, ""))
+    member, name = body_member(instant.action), _SCHEMAS.get(instant.action)
     body = record.get(member)
     if body is None:
         raise CorruptTableError(
@@ -88,4 +86,6 @@ def _completed(instant: Instant, record: dict[str, Any], where: str) -> bytes:
             found=f"no {member}",
             fix="restore the archive from a backup; the table was not upgraded",
         )
-    return encoded(name, body, where) if name else encoded_commit(body, where, replaces=replaces)
+    if name is not None:
+        return encoded(name, body, where)
+    return encoded_commit(body, where, replaces=instant.action is Action.REPLACE_COMMIT)

@@ -14,7 +14,7 @@ from hoodie.config.properties.table import TableProperties
 from hoodie.display import counted
 from hoodie.errors import ConfigError
 from hoodie.services.decision import Decision
-from hoodie.services.obstacle import Obstacle
+from hoodie.services.obstacle import Obstacle, remaining
 from hoodie.services.stages import Item, Items
 from hoodie.services.upgrade.index_definitions import INDEX_DEFINITIONS, definitions_without_version
 from hoodie.services.upgrade.marks import MARK, UpgradeMark, read_mark
@@ -90,16 +90,7 @@ def decide_upgrade(
 def held(decision: Decision[UpgradePlan]) -> Sequence[Obstacle]:
     """The obstacles of a decision that are not passed over."""
     stage = decision.stage(HeldBack)
-    return (
-        [obstacle for obstacle in stage.obstacles if obstacle.kind not in stage.passed_over]
-        if stage is not None
-        else ()
-    )
-
-
-def old_archive(state: TableState) -> Sequence[Instant]:
-    """The archived instants of a table of version 6."""
-    return state.archive.instants()
+    return remaining(stage.obstacles, stage.passed_over) if stage is not None else ()
 
 
 def _new_layout(state: TableState, after: TableProperties) -> LayoutV2 | None:
@@ -132,15 +123,19 @@ def _is_clustering(state: TableState, instant: Instant) -> bool:
 def _decision(
     state: TableState, plan: UpgradePlan, hindrances: Sequence[Obstacle], despite: Collection[str], *, resumes: bool
 ) -> Decision[UpgradePlan]:
-    archived = len(old_archive(state)) if plan.layout is not None else 0
+    properties = state.properties
+    archived = len(state.archive.instants()) if plan.layout is not None else 0
+    scope = UpgradeScope(
+        properties.version, plan.target, len(plan.files), archived, properties.has_metadata_table, resumes
+    )
     stages = (
-        UpgradeScope(state.properties.version, plan.target, len(plan.files), archived, _has_metadata(state), resumes),
+        scope,
         HeldBack(tuple(hindrances), tuple(sorted({obstacle.kind for obstacle in hindrances}.intersection(despite)))),
-        PropertyChanges(property_changes(state.properties, plan.properties)),
+        PropertyChanges(property_changes(properties, plan.properties)),
         _items(state, plan),
     )
-    left = [obstacle for obstacle in hindrances if obstacle.kind not in despite]
-    versions = f"version {state.properties.version}, to be upgraded to {plan.target}"
+    left = remaining(hindrances, despite)
+    versions = f"version {properties.version}, to be upgraded to {plan.target}"
     if left:
         return Decision(None, f"{versions}; {counted(len(left), 'obstacle')}", stages)
     return Decision(plan, versions, stages)
@@ -158,10 +153,6 @@ def _items(state: TableState, plan: UpgradePlan) -> Items:
     return Items("convert", items, sum(item.bytes for item in items), how=f"to version {plan.target}")
 
 
-def _has_metadata(state: TableState) -> bool:
-    return state.properties.has_metadata_table
-
-
 def _rest(state: TableState, mark: UpgradeMark) -> Decision[UpgradePlan]:
     """The end of an upgrade that was cut short after its switch: the old timeline goes."""
     named = frozenset(mark.files)
@@ -171,6 +162,6 @@ def _rest(state: TableState, mark: UpgradeMark) -> Decision[UpgradePlan]:
     items = [Item(file.path, file.size, "is of the old timeline") for file in old]
     items.append(Item(MARK, 0, "says that an upgrade has begun"))
     plan = UpgradePlan(mark.target, state.properties, None, (), left=tuple(file.path for file in old))
-    scope = UpgradeScope(mark.version, mark.target, len(old), 0, _has_metadata(state), resumes=True)
+    scope = UpgradeScope(mark.version, mark.target, len(old), 0, state.properties.has_metadata_table, resumes=True)
     size = sum(item.bytes for item in items)
     return Decision(plan, "an upgrade was cut short after its switch", (scope, Items("delete", items, size)))

@@ -10,7 +10,7 @@ from hoodie.errors import CorruptTableError
 from hoodie.formats import avro_file
 from hoodie.timeline import WRITE_ACTIONS, Action, Instant, LayoutV2, State
 from hoodie.timeline.codecs.clustering import decode_clustering_plan
-from hoodie.timeline.codecs.commit import commit_of, decode_commit_avro, load_json
+from hoodie.timeline.codecs.commit import avro_commit, commit_of, decode_commit_avro, load_json
 
 _COMMITS = frozenset({*WRITE_ACTIONS, Action.CLUSTERING})
 
@@ -50,10 +50,9 @@ def body_in_layout_2(body: bytes, instant: Instant, where: str) -> bytes:
 
 def encoded_commit(record: dict[str, Any], where: str, *, replaces: bool) -> bytes:
     """The record of a commit as Avro, which was read again. Raises CorruptTableError for a record that Avro cannot hold whole."""
-    extra = {key: value for key, value in (record.get("extraMetadata") or {}).items() if value is not None}
     name = "HoodieReplaceCommitMetadata" if replaces else "HoodieCommitMetadata"
     expected = commit_of(record, where)
-    body = encoded(name, {**record, "extraMetadata": extra}, where)
+    body = encoded(name, avro_commit(record), where)
     if decode_commit_avro(body, where) != expected:
         raise _refused(where, f"a commit that {name} cannot hold whole")
     return body

@@ -17,7 +17,7 @@ from hoodie.storage.base import Storage
 from hoodie.storage.idempotent import create_own
 from hoodie.timeline.archive.logs import archive_number
 from hoodie.timeline.archive.writer import ArchiveSettings, Entry, StateFile
-from hoodie.timeline.codecs.commit import load_json
+from hoodie.timeline.codecs.commit import avro_commit, load_json
 from hoodie.timeline.instant import Action, Instant, State
 
 _SCHEMA = "HoodieArchivedMetaEntry"
@@ -72,12 +72,12 @@ def _body(instant: Instant, body: bytes, where: str) -> Iterator[tuple[str, Any]
     completed = instant.state is State.COMPLETED
     match instant.action:
         case Action.COMMIT | Action.DELTA_COMMIT:
-            yield "hoodieCommitMetadata", _commit(load_json(body, where)) if body else _NOTHING_YET
+            yield "hoodieCommitMetadata", avro_commit(load_json(body, where)) if body else _NOTHING_YET
         case Action.REPLACE_COMMIT | Action.CLUSTERING if body:
             if completed:
-                yield "hoodieReplaceCommitMetadata", _commit(load_json(body, where))
+                yield "hoodieReplaceCommitMetadata", avro_commit(load_json(body, where))
             elif instant.state is State.INFLIGHT:
-                yield "HoodieInflightReplaceMetadata", _commit(load_json(body, where))
+                yield "HoodieInflightReplaceMetadata", avro_commit(load_json(body, where))
             else:
                 yield "hoodieRequestedReplaceMetadata", avro_file.decode(body, where)
         case Action.CLEAN if body:
@@ -86,12 +86,6 @@ def _body(instant: Instant, body: bytes, where: str) -> Iterator[tuple[str, Any]
             yield "hoodieCompactionPlan", avro_file.decode(body, where)
         case Action.ROLLBACK if completed:
             yield "hoodieRollbackMetadata", avro_file.decode(body, where)
-
-
-def _commit(record: dict[str, Any]) -> dict[str, Any]:
-    """A commit as Avro can hold it: its extra metadata has no value that is nothing."""
-    extra = {key: value for key, value in (record.get("extraMetadata") or {}).items() if value is not None}
-    return {**record, "extraMetadata": extra}
 
 
 def _block(entries: Sequence[bytes]) -> bytes:

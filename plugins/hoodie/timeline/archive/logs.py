@@ -36,7 +36,14 @@ _BODIES = {
     Action.REPLACE_COMMIT: "hoodieReplaceCommitMetadata",
     Action.CLEAN: "hoodieCleanMetadata",
     Action.ROLLBACK: "hoodieRollbackMetadata",
+    Action.SAVEPOINT: "hoodieSavePointMetadata",
+    Action.INDEXING: "hoodieIndexCommitMetadata",
 }
+
+
+def body_member(action: Action) -> str:
+    """The member of an entry that says what a completed action did."""
+    return _BODIES.get(action, "hoodieCommitMetadata")
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +208,7 @@ class LogArchive:
         if entry is None:
             raise torn(f"{self._storage.base_path}/{self._folder}", f"no entry of instant {instant}")
         record = self._whole(entry)
-        body: dict[str, Any] | None = record.get(_BODIES.get(instant.action, "hoodieCommitMetadata"))
+        body: dict[str, Any] | None = record.get(body_member(instant.action))
         if body is None:
             raise torn(self._where(entry.block), f"an entry of instant {instant} that does not say what it did")
         return body

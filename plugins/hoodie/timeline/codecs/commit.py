@@ -32,6 +32,12 @@ def decode_commit_json(data: bytes, where: str) -> CommitMetadata:
     return commit_of(load_json(data, where), where)
 
 
+def avro_commit(record: dict[str, Any]) -> dict[str, Any]:
+    """A commit as Avro can hold it: its extra metadata has no value that is nothing."""
+    extra = {key: value for key, value in (record.get("extraMetadata") or {}).items() if value is not None}
+    return {**record, "extraMetadata": extra}
+
+
 def load_json(data: bytes, where: str) -> dict[str, Any]:
     """The record in a JSON body. Raises CorruptTableError naming `where` on an empty or torn file."""
     try:
