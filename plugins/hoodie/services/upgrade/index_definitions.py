@@ -16,7 +16,7 @@ _FIRST = "V1"
 
 def definitions_without_version(storage: Storage) -> bool:
     """Return whether an index of the table has no version. Raises CorruptTableError for definitions that cannot be read."""
-    return any("version" not in definition for definition in _definitions(_document(storage)).values())
+    return any(definition.get("version") is None for definition in _definitions(_document(storage)).values())
 
 
 def add_versions(storage: Storage) -> None:

@@ -33,6 +33,14 @@ def test_only_what_has_no_version_gets_the_first(storage):
     assert not definitions_without_version(storage)
 
 
+def test_a_version_of_null_is_none(storage):
+    storage.create(INDEX_DEFINITIONS, json.dumps({"indexDefinitions": {"a": {"version": None}}}).encode())
+    assert definitions_without_version(storage)
+    add_versions(storage)
+    assert json.loads(storage.read(INDEX_DEFINITIONS)) == {"indexDefinitions": {"a": {"version": "V1"}}}
+    assert not definitions_without_version(storage)
+
+
 @pytest.mark.parametrize("content", [b"{", b"[]", b'{"indexDefinitions": {"a": 5}}'])
 def test_what_cannot_be_read_is_named(storage, content):
     storage.create(INDEX_DEFINITIONS, content)
