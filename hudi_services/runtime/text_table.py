@@ -42,13 +42,19 @@ def table_lines(
     """The lines of a table within `width` cells, without a limit for None. Names of columns that are left out follow, with the
     `hint` how to see them.
 
-    If even the columns that stay are too wide, each row goes down the page, a line a value. Texts are of one line and without
-    control codes. A wide character, as of Chinese, counts two cells.
+    If even the columns that stay are too wide, each row goes down the page, a line a value. The texts of a single column, such as
+    a plan, go on in lines below. Texts are of one line and without control codes. A wide character, as of Chinese, counts two
+    cells.
     """
     natural = [
         max(map(_cells, (column.header, *texts))) for column, texts in zip(columns, _turned(columns, rows), strict=True)
     ]
     widths = _fitting(columns, rows, natural, width)
+    if widths is None and len(columns) == 1:
+        yield from text_lines(columns[0].header, width, "bold")
+        for (text,) in rows:
+            yield from text_lines(text, width)
+        return
     if widths is None:
         yield from vertical_lines([column.header for column in columns], rows, width)
         return

@@ -122,6 +122,25 @@ def test_only_what_every_row_passes_leaves_partitions_out(db, plans, condition, 
     assert all(each in told for each in filters if each is not None)
 
 
+def test_the_plan_of_spark_is_shown_and_nothing_is_written(db):
+    before = rows(db, "select * from t order by id")
+    for statement, first in (
+        ("select id from t where price > 3", "table t at "),
+        ("update t set price = 9 where id = 1", "table default.t: one commit by the operation upsert"),
+        ("delete from t where id = 1", "table default.t: one commit by the operation delete"),
+        (
+            "merge into t using (select 1 as id, 'x' as dt) s on t.id = s.id when matched then delete",
+            "table default.t: one commit by the operation upsert",
+        ),
+    ):
+        lines = [line for (line,) in rows(db, f"explain {statement}")]
+        assert lines[0].startswith(first)
+        assert "plan of Spark:" in lines
+        assert any(line.startswith("== Physical Plan") for line in lines)
+    assert rows(db, "select * from t order by id") == before
+    assert "nothing was changed" in db.sql("explain vacuum t").message
+
+
 def test_a_condition_on_the_side_that_may_be_missing(db, plans):
     query = "select a.id, b.id from t a left join t b on a.id = b.id and b.dt = 'y' order by 1"
     assert rows(db, query) == [(1, None), (2, None), (3, 3)]

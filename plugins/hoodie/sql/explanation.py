@@ -19,6 +19,9 @@ from hoodie.sql.parse import DIALECT, parsed, shortened
 from hoodie.sql.result import Result
 from hoodie.sql.session import Session
 
+_FORMS = ("ANALYZE", "CODEGEN", "COST", "EXTENDED", "FORMATTED")
+"""Words behind EXPLAIN by which Spark and DuckDB choose what they print."""
+
 
 def explain(session: Session, tree: exp.Expression) -> Result:
     """The plan of a query, of an INSERT, UPDATE, DELETE or MERGE, of VACUUM or OPTIMIZE.
@@ -26,6 +29,9 @@ def explain(session: Session, tree: exp.Expression) -> Result:
     Raises SqlError for another statement, and what its planning raises.
     """
     if isinstance(tree, exp.Literal):
+        word = tree.name.partition(" ")[0].upper()
+        if word in _FORMS:
+            raise SqlError(f"EXPLAIN has no form {word}", fix=f"write EXPLAIN without {word}")
         tree = parsed(tree.name)
     if isinstance(tree, exp.Command) and tree.name.upper() in MAINTENANCE:
         return MAINTENANCE[tree.name.upper()](session, tree.args["expression"].name, dry=True)

@@ -50,6 +50,8 @@ def test_mistakes_of_the_statement_are_those_without_explain(db):
         ("UPDATE t SET x = 1", "x"),
         ("DROP TABLE t", "EXPLAIN has no plan"),
         ("SHOW TABLES", "EXPLAIN has no plan"),
+        ("FORMATTED SELECT id FROM t", "EXPLAIN has no form FORMATTED. To do: write EXPLAIN without FORMATTED"),
+        ("analyze SELECT id FROM t", "EXPLAIN has no form ANALYZE"),
     ):
         with pytest.raises(SqlError, match=words):
             plan(db, statement)

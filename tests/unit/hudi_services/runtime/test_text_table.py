@@ -69,3 +69,17 @@ def test_no_line_is_longer_than_the_width():
         ]
         assert max(cell_len(line.text) for line in lines) <= width
         assert "".join(wrapped(words, width)).replace(" ", "") == words.replace(" ", "")
+
+
+def test_the_lines_of_a_single_column_stay_lines():
+    """A plan is a tree: an address before each line would hide it."""
+    plan = [TextColumn("plan", rank=0)]
+    rows = [["Project"], ["+- Scan"], [""], ["Location: a place that is far away"]]
+    assert texts(table_lines(plan, rows, 20)) == [
+        "plan",
+        "Project",
+        "+- Scan",
+        "",
+        "Location: a place",
+        "  that is far away",
+    ]
