@@ -38,7 +38,7 @@ def _advise(
         entry = chosen.entry
         runs = Histories(now).runs_of(entry) if entry is not None else None
         of_chosen = of_table(Request(chosen, registry, runs), clock)
-        server = of_source(entry, read_registry(registry_file(registry)), now) if entry is not None else ()
+        server = of_source(entry, read_registry(registry_file(registry)), now, registry) if entry is not None else ()
         advised = [replace(of_chosen, advice=by_severity((*of_chosen.advice, *server)))]
     code = exit_code([advice for table_advice in advised for advice in table_advice.advice])
     if as_json:

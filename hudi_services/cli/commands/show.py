@@ -83,7 +83,7 @@ def _overview(pages: Any) -> Callable[..., Page]:
     def page(look: Look) -> Page:
         entry, server = look.entry, ()
         if entry is not None and isinstance(entry.source, DatabaseSource):
-            server = pages.of_source(entry, read_registry(registry_file(registry)), look.now)
+            server = pages.of_source(entry, read_registry(registry_file(registry)), look.now, registry)
         result: Page = pages.advised_overview(look, text_width(), registry, server)
         return result
 

@@ -16,18 +16,24 @@ LOADERS = ("ingest", "stream", "cdc sync")
 _COMMAND = re.compile(r"`(hudi-services [^`]+)`")
 
 
+def registry_flag(registry: str | None) -> str:
+    """The flag behind a command that names its registry; empty for the one that commands find by themselves."""
+    return f" --registry {shlex.quote(registry)}" if registry else ""
+
+
 @dataclass(frozen=True)
 class Target:
-    """A table by the flags that choose it, as a shell reads them."""
+    """A table by the flags that choose it, as a shell reads them. `registry` is the file, if commands have to name it."""
 
     flags: str
+    registry: str | None = None
 
     @classmethod
     def of(cls, base_path: str, name: str | None, registry: str | None = None) -> Target:
         """The flags for a table of a registry, by its name, or for one by its path alone."""
         if name is None:
             return cls(f"--target-base-path {shlex.quote(base_path)}")
-        return cls(f"--table {shlex.quote(name)}{f' --registry {shlex.quote(registry)}' if registry else ''}")
+        return cls(f"--table {shlex.quote(name)}{registry_flag(registry)}", registry)
 
     def command(self, words: str) -> str:
         """A command of this program on the table."""

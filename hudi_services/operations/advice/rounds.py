@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 import pyarrow as pa
@@ -18,6 +18,7 @@ from hudi_services.entry.source import DatabaseSource
 from hudi_services.entry.table import History, Table
 from hudi_services.entry.table_choice import ChosenTable
 from hudi_services.operations.advice.evaluation import advise
+from hudi_services.operations.advice.facts import registry_flag
 from hudi_services.operations.advice.gather import Request, gather
 from hudi_services.operations.advice.model import Advice, Severity, by_severity
 from hudi_services.operations.advice.rules.registry import mistake
@@ -52,7 +53,7 @@ def rounds(reading: Reading, at_once: int, clock: Clock, registry: str | None) -
     with ThreadPoolExecutor(at_once, thread_name_prefix="advice") as threads:
         advised = list(threads.map(lambda request: of_table(request, clock), requests))
     wrong = [mistake(registry_mistake, reading.registry.file) for registry_mistake in reading.mistakes]
-    return _merged([*advised, *_by_name(wrong), *of_servers(reading, clock.now())])
+    return _merged([*advised, *_by_name(wrong), *of_servers(reading, clock.now(), registry)])
 
 
 def of_table(request: Request, clock: Clock) -> Advised:
@@ -61,20 +62,27 @@ def of_table(request: Request, clock: Clock) -> Advised:
     return Advised(request.name, request.chosen.base_path, advise(facts), facts.looked)
 
 
-def of_servers(reading: Reading, now: datetime) -> list[Advised]:
-    """The advice on the database servers whose state is kept, and on the tables that they leave behind."""
-    return _by_name(advice for name in reading.registry.servers for advice in _of_server(name, reading, now))
+def of_servers(reading: Reading, now: datetime, registry: str | None = None) -> list[Advised]:
+    """The advice on the database servers whose state is kept, and on the tables that they leave behind. `registry` is the file,
+    if commands have to name it."""
+    servers = reading.registry.servers
+    return _by_name(advice for name in servers for advice in _of_server(name, reading, now, registry))
 
 
-def of_source(table: Table, reading: Reading, now: datetime) -> tuple[Advice, ...]:
+def of_source(table: Table, reading: Reading, now: datetime, registry: str | None = None) -> tuple[Advice, ...]:
     """The advice on the database server that a table is loaded from, if it has one: as far as it concerns the table."""
     if not isinstance(table.source, DatabaseSource):
         return ()
     server_name = table.source.server
-    return tuple(of_table_alone(_of_server(server_name, reading, now), server_name, table.name))
+    return tuple(of_table_alone(_of_server(server_name, reading, now, registry), server_name, table.name))
 
 
-def _of_server(name: str, reading: Reading, now: datetime) -> list[Advice]:
+def _of_server(name: str, reading: Reading, now: datetime, registry: str | None) -> list[Advice]:
+    flag = registry_flag(registry)
+    return [replace(advice, fix=f"{advice.fix}{flag}") for advice in _read_server(name, reading, now)]
+
+
+def _read_server(name: str, reading: Reading, now: datetime) -> list[Advice]:
     declared = reading.registry.servers[name]
     if not isinstance(declared, DatabaseServer) or declared.state is None:
         return []

@@ -79,7 +79,7 @@ def _fields(fields: list[pa.Field], prefix: str, nulls: bool) -> list[pa.Field]:
         if not fits_avro(field.name):
             raise SchemaConflictError(
                 f"Column {path!r} has a name that Avro cannot hold",
-                fix="use letters (of any script), digits and underscores, no digit first",
+                fix="use letters (of any script), digits and underscores, no digit first; a feed's source has `rename` for it",
             )
         plain = pa.field(field.name, column_type(field.type, path, nulls=nulls), nullable=field.nullable)
         result.append(commented(plain, comment_of(field)))

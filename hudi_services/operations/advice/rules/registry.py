@@ -19,7 +19,7 @@ def warnings(facts: TableFacts) -> Iterator[Advice]:
             "warning",
             warning,
             f"The registry has a warning: {warning.rstrip('.')}",
-            fix="hudi-services registry check",
+            fix=f"hudi-services registry check{f' {shlex.quote(file)}' if (file := facts.target.registry) else ''}",
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hudi_services.operations.advice.facts import TableFacts
+from hudi_services.operations.advice.facts import TableFacts, registry_flag
 from hudi_services.operations.advice.model import Effect, clock
 
 _DOING = {
@@ -28,7 +28,7 @@ def command(facts: TableFacts, service: str) -> str:
     """The command that runs the service, also if its options do not make it due yet."""
     start = facts.starts.get(service)
     if start is not None and start.command:
-        return start.command
+        return f"{start.command}{registry_flag(facts.target.registry)}"
     work = facts.work.get(service)
     if work is not None and work.over:
         return facts.target.command(f"{service} --yes {work.digest}")

@@ -31,7 +31,9 @@ def test_a_server_whose_state_cannot_be_read_is_advice(tmp_path):
     reading = read_registry(file)
     assert reading.mistakes == ()
     found = {each.name: each.advice for each in rounds(reading, 2, SystemClock(), None)}
-    assert [each.kind for each in found["shop"]] == ["server state"]
+    assert [(each.kind, each.fix) for each in found["shop"]] == [("server state", "hudi-services cdc status shop")]
+    elsewhere = {each.name: each.advice for each in rounds(reading, 2, SystemClock(), "my tables.yaml")}
+    assert elsewhere["shop"][0].fix == "hudi-services cdc status shop --registry 'my tables.yaml'"
     assert found["a"] == ()
 
 

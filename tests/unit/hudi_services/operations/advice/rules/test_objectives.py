@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hudi_services.entry.objectives import RESTORED_BY
-from hudi_services.operations.advice.facts import PendingInstant, Start, Work
+from hudi_services.operations.advice.facts import PendingInstant, Start, Target, Work
 from hudi_services.operations.advice.rules.objectives import objectives
 from hudi_services.operations.objectives.verdict import Verdict
 from tests.support.advice import AT_NINE, facts, said, start, work
@@ -60,6 +62,9 @@ def test_a_table_that_no_source_fills_wants_its_writer():
         assert text.endswith(f"$ hudi-services {loader} --table orders")
     synced = {"cdc sync": Start("cdc sync", "Its runs do.", True, "hudi-services cdc sync shop")}
     assert said(objectives, objectives=stale, starts=synced)[0].endswith("Its runs do. $ hudi-services cdc sync shop")
+    elsewhere = replace(facts(objectives=stale, starts=synced), target=Target.of("/lake/orders", "orders", "t.yaml"))
+    [advice] = objectives(elsewhere)
+    assert advice.fix == "hudi-services cdc sync shop --registry t.yaml"
 
 
 def test_objectives_that_are_met_are_silent():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hudi_services.operations.advice.facts import TableFacts, Target
 from hudi_services.operations.advice.model import Severity
 from hudi_services.operations.advice.rules.registry import mistake, warnings
 from hudi_services.registry.mistakes import Mistake
@@ -18,6 +19,9 @@ def test_a_mistake_names_its_line_and_keeps_the_table_out():
 
 
 def test_a_warning_of_the_entry():
+    named = {"target": Target.of("/lake/o", "o", "my tables.yaml"), "now": NOW, "warnings": ("a key",)}
+    [advice] = warnings(TableFacts("o", "/lake/o", **named))
+    assert advice.fix == "hudi-services registry check 'my tables.yaml'"
     assert said(warnings, warnings=("a key is unique per partition only.",)) == [
         "The registry has a warning: a key is unique per partition only. $ hudi-services registry check"
     ]
