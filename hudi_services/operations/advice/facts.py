@@ -171,6 +171,21 @@ class LastRun:
 
 
 @dataclass(frozen=True)
+class IdleLoad:
+    """The last load, if it found nothing new in `source`, and why in words. `looked` is True if the source was also looked at
+    now; then `at`, the time of the load, may be None."""
+
+    source: str
+    reason: str
+    at: datetime | None = None
+    looked: bool = False
+
+    def proves(self, missed_since: datetime | None) -> bool:
+        """True if the source is known to have brought nothing by the time at which the table became stale."""
+        return self.looked or (self.at is not None and (missed_since is None or self.at >= missed_since))
+
+
+@dataclass(frozen=True)
 class BadRows:
     """Rows in the quarantine: the folder, how many loads left some, since when; `rows` is None if they were not counted."""
 
@@ -215,6 +230,7 @@ class TableFacts:
     locks: tuple[HeldLock, ...] = ()
     readers: tuple[Reader, ...] = ()
     runs: tuple[LastRun, ...] = ()
+    idle_load: IdleLoad | None = None
     bad_rows: BadRows | None = None
     failed_checks: FailedChecks | None = None
     warnings: tuple[str, ...] = ()
@@ -223,3 +239,8 @@ class TableFacts:
     def loader(self) -> Start | None:
         """The service that brings the table's rows; None if other programs do."""
         return next((self.starts[name] for name in LOADERS if name in self.starts), None)
+
+    @property
+    def is_stale(self) -> bool:
+        """True if the table misses its objective of freshness."""
+        return any(verdict.objective == "freshness" and not verdict.is_met for verdict in self.objectives)

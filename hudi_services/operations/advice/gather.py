@@ -26,6 +26,7 @@ from hudi_services.operations.advice.facts import (
     Work,
 )
 from hudi_services.operations.advice.findings import damages_of
+from hudi_services.operations.advice.idle_load import idle_load
 from hudi_services.operations.advice.overview_facts import overview_facts
 from hudi_services.operations.advice.quarantine import bad_rows
 from hudi_services.operations.advice.schedule import starts_of
@@ -82,7 +83,7 @@ def gather(request: Request, clock: Clock, *, doctor: bool, entries: Entries = E
 
 def look_facts(look: Look, table_values: Mapping[str, Any], request: Request, entries: Entries = ENTRIES) -> TableFacts:
     """The facts in the values of `show table`, with its entry in the registry and its history. A storage call for each
-    partition only if partitions have a time to live."""
+    partition only if partitions have a time to live. The folder of the source is listed only if the table is stale."""
     entry = look.entry
     starts = starts_of(entry, look.now, entries) if entry is not None else ()
     facts = overview_facts(
@@ -105,6 +106,7 @@ def look_facts(look: Look, table_values: Mapping[str, Any], request: Request, en
         problems=tuple(problems),
         work={name: _timed(service_work, runs) for name, service_work in work.items()},
         runs=tuple(_last_runs(runs)) if runs is not None else (),
+        idle_load=idle_load(entry, facts, runs, entries) if entry is not None else None,
         looked=(*facts.looked, *(("the history of 30 days",) if runs is not None else ())),
         warnings=tuple(warning for service_entry in entries for warning in service_entry.section.warnings(entry))
         if entry is not None

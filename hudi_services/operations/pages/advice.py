@@ -11,15 +11,15 @@ from hudi_services.entry.dag import EXPLAIN, OPERATION, dag_id
 from hudi_services.entry.source import DatabaseSource
 from hudi_services.entry.table import Table
 from hudi_services.operations.advice.evaluation import advise
-from hudi_services.operations.advice.facts import LastRun, TableFacts, Unreadable
+from hudi_services.operations.advice.facts import IdleLoad, LastRun, TableFacts, Unreadable
 from hudi_services.operations.advice.model import Advice, by_severity, clock
 from hudi_services.operations.advice.snapshot_facts import snapshot_facts, unseen_facts
-from hudi_services.operations.history.record import ASKS, AT_A_SHELL, FAILED
+from hudi_services.operations.history.record import ASKS, AT_A_SHELL, FAILED, NOTHING
 from hudi_services.operations.pages import snapshots
 from hudi_services.operations.pages.snapshots import FleetState
 from hudi_services.operations.watch.findings import DoctorRound
 from hudi_services.operations.watch.model import Snapshot, Summary
-from hudi_services.operations.watch.run_history import EndedRun
+from hudi_services.operations.watch.run_history import EndedRun, RecentRuns
 from hudi_services.services.entries import ENTRIES, Entries
 
 
@@ -76,7 +76,16 @@ def _facts(table: Table, fleet_state: FleetState, snapshot: Snapshot | None, now
     if snapshot.summary.health in ("unreadable", "absent"):
         return unseen_facts(table, _unreadable(table, snapshot.summary), now, runs)
     samples = {service: of_service.samples for service, of_service in recent.items()}
-    return snapshot_facts(table, snapshot.body["table"], snapshot.summary.looked_at, now, runs, samples)
+    facts = snapshot_facts(table, snapshot.body["table"], snapshot.summary.looked_at, now, runs, samples)
+    return replace(facts, idle_load=_idle_load(table, recent))
+
+
+def _idle_load(table: Table, recent: Mapping[str, RecentRuns]) -> IdleLoad | None:
+    """The last load by the history. The source itself is not looked at."""
+    last = recent["ingest"].last if "ingest" in recent else None
+    if table.source is None or last is None or last.outcome != NOTHING:
+        return None
+    return IdleLoad(table.source.address, last.message, _moment(last.began))
 
 
 def _runs(table: Table, fleet_state: FleetState) -> Iterator[LastRun]:

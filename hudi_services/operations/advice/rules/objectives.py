@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from hudi_services.operations.advice.facts import TableFacts
-from hudi_services.operations.advice.model import Advice, Severity, length
+from hudi_services.operations.advice.facts import IdleLoad, TableFacts
+from hudi_services.operations.advice.model import Advice, Severity, clock, length
 from hudi_services.operations.advice.rules.remedy import command, effect, parameters, why_not_started
 from hudi_services.operations.objectives.verdict import Verdict
 
@@ -18,6 +18,8 @@ def objectives(facts: TableFacts) -> Iterator[Advice]:
         loader = facts.loader
         if verdict.service != "ingest":
             yield _missed(facts, verdict, verdict.service)
+        elif facts.idle_load is not None and facts.idle_load.proves(verdict.since):
+            yield _late_source(facts, verdict, facts.idle_load)
         elif loader is not None:
             yield _missed(facts, verdict, loader.service)
         else:
@@ -37,6 +39,26 @@ def _missed(facts: TableFacts, verdict: Verdict, service: str) -> Advice:
         waits=why_not_started(facts, service),
         service=service,
         parameters=parameters(facts, service),
+        urgency=verdict.urgency,
+    )
+
+
+def _late_source(facts: TableFacts, verdict: Verdict, load: IdleLoad) -> Advice:
+    """Another load would bring nothing: what fills the source is late."""
+    loaded_text = f"The last load, at {clock(load.at, facts.now)}, found nothing new" if load.at is not None else ""
+    looked_text = "A look at the source now found nothing new" if load.looked else ""
+    reason = f" ({load.reason.removeprefix('nothing to do: ')})" if load.reason else ""
+    return Advice(
+        facts.table,
+        Severity.MISSED,
+        "objective",
+        verdict.objective,
+        _TEXTS[verdict.objective](verdict),
+        verdict.since,
+        detail=f"{loaded_text or looked_text} in {load.source}{reason}.",
+        fix=facts.target.command("ingest --explain"),
+        remedy=f"The source is late: look at what fills {load.source}.",
+        waits="It waits for new data in the source.",
         urgency=verdict.urgency,
     )
 

@@ -176,3 +176,25 @@ def test_a_table_that_cannot_be_read_or_is_gone():
     assert (advice["severity"], advice["text"]) == ("failed", "There is no table at /lake/orders.")
     [advice] = page(health="absent", reason="no table", instants=3).advice
     assert (advice["severity"], advice["text"]) == ("damage", "There is no table at /lake/orders, where there was one.")
+
+
+def test_a_load_that_found_nothing_makes_the_source_late():
+    source = {"path": "/landing", "format": "csv"}
+    entry = {"name": "orders", "base_path": "/lake/orders", "keys": {"record_key": ["id"]}, "source": source}
+    table = table_model(ENTRIES).model_validate(entry)
+    stale = {
+        "objective": "freshness",
+        "met": False,
+        "value": 10_800.0,
+        "limit": 3600.0,
+        "unit": "seconds",
+        "since": AT_NINE.isoformat(),
+        "urgency": 3.0,
+        "service": "ingest",
+    }
+    shown = {**SHOWN, "objectives": [stale], "next": {}}
+    snapshot = Snapshot(Summary("orders", "/lake/orders", "ok", LOOKED), {"table": shown})
+    idle = EndedRun("nothing to do", LOOKED.isoformat(), LOOKED.isoformat(), message="nothing to do: 0 files to load")
+    state = FleetState({}, {"orders": snapshot.summary}, recent={"orders": {"ingest": RecentRuns(idle)}})
+    [advice] = advice_page(table, state, snapshot, NOW, ()).advice
+    assert "The last load, at 11:55 UTC, found nothing new in /landing (0 files to load)." in advice["text"]

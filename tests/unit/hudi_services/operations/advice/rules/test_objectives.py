@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
 from hudi_services.entry.objectives import RESTORED_BY
-from hudi_services.operations.advice.facts import PendingInstant, Start, Target, Work
+from hudi_services.operations.advice.facts import IdleLoad, PendingInstant, Start, Target, Work
 from hudi_services.operations.advice.rules.objectives import objectives
 from hudi_services.operations.objectives.verdict import Verdict
 from tests.support.advice import AT_NINE, facts, said, start, work
@@ -70,3 +71,22 @@ def test_a_table_that_no_source_fills_wants_its_writer():
 def test_objectives_that_are_met_are_silent():
     assert said(objectives, objectives=missed("log_ratio", 0.1, 0.5, "bytes per byte", met=True)) == []
     assert said(objectives) == []
+
+
+def test_a_source_that_is_late_is_what_has_to_be_looked_at():
+    """Another load would find nothing either."""
+    stale = {"objectives": missed("freshness", 10_800.0, 3600.0, "seconds"), "starts": start("ingest")}
+    later = AT_NINE + timedelta(hours=1)
+    load = IdleLoad("/landing/orders", "nothing to do: 0 files to load; 3 loaded before", later)
+    assert said(objectives, idle_load=load, **stale) == [
+        "The last commit with data is 3 h old (limit 1 h), since 09:00 UTC. The last load, at 10:00 UTC, found nothing new in "
+        "/landing/orders (0 files to load; 3 loaded before). The source is late: look at what fills /landing/orders. It waits "
+        "for new data in the source. $ hudi-services ingest --explain --table orders"
+    ]
+    looked = replace(load, at=None, looked=True)
+    assert (
+        "A look at the source now found nothing new in /landing/orders"
+        in said(objectives, idle_load=looked, **stale)[0]
+    )
+    early = replace(load, at=AT_NINE - timedelta(minutes=1))  # the table was not stale yet
+    assert said(objectives, idle_load=early, **stale)[0].endswith("$ hudi-services ingest --table orders")
