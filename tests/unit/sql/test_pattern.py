@@ -45,6 +45,18 @@ def test_a_backslash_before_another_sign_is_refused(db, pattern):
         db.sql(f"select * from t where s like {pattern}")
 
 
+@pytest.mark.parametrize(
+    "condition", ["s like 'a!b' escape '!'", "s not ilike 'a!' escape '!'", "s like concat('a!b', p) escape '!'"]
+)
+def test_another_sign_of_escape_is_refused_before_other_signs(db, condition):
+    with pytest.raises(SqlError, match=r"! (escapes %, _ or itself|before another sign)"):
+        db.sql(f"select * from t where {condition}")
+
+
+def test_another_sign_of_escape_in_a_computed_pattern(db):
+    assert db.sql("select id from t where s like concat('keep]_', '%') escape ']' order by id").rows() == [(1,)]
+
+
 def test_a_delete_keeps_what_its_pattern_says(tmp_path):
     with connect(tmp_path) as db:
         db.sql("create table k (s string) using hudi tblproperties (primaryKey = 's')")
