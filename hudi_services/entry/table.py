@@ -139,6 +139,11 @@ class Table(Part):
         return select_keys(self.hoodie, COMMON_KEYS)
 
     @property
+    def loader(self) -> Literal["ingest", "stream"]:
+        """The service that loads its rows, if one of ours does."""
+        return "ingest" if self.section("stream") is None else "stream"
+
+    @property
     def filled_here(self) -> bool:
         """True if an ingestion or a stream of ours makes the table and loads its rows."""
         return self.source is not None or self.section("stream") is not None

@@ -1,4 +1,4 @@
-"""The tables of a registry as a catalog of SQL: with the options with which its ingestion writes them."""
+"""The tables of a registry as a catalog of SQL: with the options with which their loads write them."""
 
 from __future__ import annotations
 
@@ -24,6 +24,6 @@ def _entry(table: Table) -> Entry:
         TableName(DEFAULT_DATABASE, table.name),
         table.base_path,
         managed=False,
-        options=select_keys(options_of(table, "ingest"), WRITE_OPTIONS.keys),
+        options=select_keys(options_of(table, table.loader), WRITE_OPTIONS.keys),
         comment=table.description or None,
     )

@@ -32,9 +32,11 @@ def patients(reading: Reading, options: Mapping[str, str], *, deep: bool) -> tup
 
 
 def patient(entry: Table | None, base_path: str, options: Mapping[str, str], *, deep: bool) -> Patient:
-    """A table with the options that its entry has for its services; what is typed wins."""
+    """A table with the options that its entry has for its services and for its loads; what is typed wins."""
+    loader = entry.loader if entry is not None else "ingest"
     options_by_service = {
-        service: laid_over(options, options_of(entry, service) if entry is not None else {}) for service in SERVICES
+        service: laid_over(options, options_of(entry, service) if entry is not None else {})
+        for service in (*SERVICES, loader)
     }
     return Patient(
         entry.name if entry is not None else base_path, base_path, options_by_service, deep, recorded_table(entry)

@@ -73,7 +73,7 @@ def _small(base: list[BaseFile], limit: int) -> Growth:
 
 def _small_limit(entry: Table) -> int:
     """Bytes: below which writers take a file for small."""
-    options: Mapping[str, object] = {**entry.hoodie, **options_of(entry, "ingest")}
+    options: Mapping[str, object] = {**entry.hoodie, **options_of(entry, entry.loader)}
     limit: int = resolve(select_keys(options, [SMALL_FILE_LIMIT]), [SMALL_FILE_LIMIT])[SMALL_FILE_LIMIT]
     return limit or SMALL_FILE_LIMIT.default or 0
 

@@ -69,7 +69,7 @@ def _objectives_digest(entry: Table) -> str:
     parts = (
         entry.objectives.model_dump(mode="json"),
         options_of(entry, "clean"),
-        options_of(entry, "ingest"),
+        options_of(entry, entry.loader),
         entry.hoodie,
     )
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]

@@ -68,7 +68,7 @@ def keys_per_partition(table: Table) -> Iterator[str]:
     key, where = ", ".join(keys.record_key), ", ".join(outside)
     yield (
         f"key {key} is unique in each {where} only, by the index {index}: a row that comes with another {where} is there twice. "
-        f"Set hoodie.index.type: GLOBAL_SIMPLE below {_loader(table)}.hoodie, add {where} to the key, or say "
+        f"Set hoodie.index.type: GLOBAL_SIMPLE below {table.loader}.hoodie, add {where} to the key, or say "
         f"keys.fixed_partition: true if a key never comes with another {where}"
     )
 
@@ -94,14 +94,9 @@ def _is_made_of(statement: Statement, name: str, columns: set[str]) -> bool:
     return inputs is not None and inputs <= columns
 
 
-def _loader(table: Table) -> str:
-    """The section of the service that loads the source."""
-    return "ingest" if table.section("stream") is None else "stream"
-
-
 def _index(table: Table) -> str | None:
     """The index of the loads; None for a mistake of the registry."""
-    section: ServiceSection | None = table.section(_loader(table))
+    section: ServiceSection | None = table.section(table.loader)
     options = {**table.hoodie, **(section.hoodie if section is not None else {})}
     try:
         index: str = resolve(select_keys(options, [INDEX_TYPE]), [INDEX_TYPE])[INDEX_TYPE]

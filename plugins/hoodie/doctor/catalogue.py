@@ -76,6 +76,7 @@ UNREAD_COLUMNS = Check("unread-columns", _N, deep=True)
 FOOTER = Check("footer", _D, deep=True)
 UNKNOWN_FILE = Check("unknown-file", _D, deep=True)
 KEYS_IN_PARTITIONS = Check("keys-in-partitions", _D, deep=True)
+KEYS_PER_PARTITION = Check("keys-per-partition", _W, deep=True)
 DUPLICATE_KEYS = Check("duplicate-keys", _D, deep=True)
 
 CHECKS: Mapping[str, Check] = {check.name: check for check in dict(globals()).values() if isinstance(check, Check)}

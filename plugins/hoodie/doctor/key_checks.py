@@ -28,24 +28,34 @@ _KEYS = pa.schema([("partition", pa.int32()), ("slice", pa.int32()), ("key", pa.
 
 
 def duplicates(facts: Facts) -> Iterator[Finding]:
-    """Keys that occur more than once in a partition; in the table, if the index of its writers is global."""
+    """Keys that occur more than once in a partition, or in several partitions."""
     if facts.state.properties.virtual_keys or not facts.state.properties.record_key_fields:
         return
     partitions = sorted({file_slice.partition for file_slice in facts.slices})
-    together = facts.global_index and len(partitions) > 1
-    for some in [partitions] if together else [[partition] for partition in partitions]:
+    if len(partitions) > 1 and not _is_placed_by_key(facts):
         try:
-            yield from _findings(_doubled(facts, some))
+            yield from _findings(_doubled(facts, partitions), is_global=facts.global_index)
+            return
+        except HoodieError:  # read apart, the partitions that can be read are checked
+            pass
+    for partition in partitions:
+        try:
+            yield from _findings(_doubled(facts, [partition]), is_global=facts.global_index)
         except (MissingFileError, CorruptFileError):  # other checks report it by name
             continue
         except HoodieError as error:
             yield catalogue.UNCHECKED.finding(
-                "the keys of the table cannot be read"
-                if together
-                else f"the keys of partition {some[0]!r} cannot be read",
+                f"the keys of partition {partition!r} cannot be read",
                 error.fix or "see what else was found",
                 found=str(error),
             )
+
+
+def _is_placed_by_key(facts: Facts) -> bool:
+    """True if the key has the partition columns, so that no key can be in two partitions."""
+    properties = facts.state.properties
+    columns = set(properties.partition_fields)
+    return bool(columns) and columns <= set(properties.record_key_fields)
 
 
 @dataclass
@@ -77,16 +87,10 @@ class _Doubled:
         )
 
 
-def _findings(doubled: Iterable[_Doubled]) -> Iterator[Finding]:
+def _findings(doubled: Iterable[_Doubled], *, is_global: bool) -> Iterator[Finding]:
     for doubled_keys in doubled:
         if doubled_keys.partition is None:
-            parts = sorted({s.partition for s in doubled_keys.slices})
-            yield catalogue.KEYS_IN_PARTITIONS.finding(
-                "keys occur in several partitions, and the table's index is global",
-                "keep one row of each: delete it in the other partitions; see which writers use another index",
-                found=f"{doubled_keys.summary} of partitions {', '.join(map(repr, parts[:_MOST_REPORTED]))}",
-                bytes=sum(s.size for s in doubled_keys.slices),
-            )
+            yield _across(doubled_keys, is_global=is_global)
         else:
             yield catalogue.DUPLICATE_KEYS.finding(
                 f"keys occur more than once in partition {doubled_keys.partition!r}",
@@ -96,6 +100,23 @@ def _findings(doubled: Iterable[_Doubled]) -> Iterator[Finding]:
                 path=doubled_keys.partition,
                 bytes=sum(s.size for s in doubled_keys.slices),
             )
+
+
+def _across(doubled: _Doubled, *, is_global: bool) -> Finding:
+    """Keys in several partitions. Unless the index of the writers is global, each partition may have a row of its own."""
+    check = catalogue.KEYS_IN_PARTITIONS if is_global else catalogue.KEYS_PER_PARTITION
+    partitions = sorted({file_slice.partition for file_slice in doubled.slices})
+    return check.finding(
+        "keys occur in several partitions, and the table's index is global"
+        if is_global
+        else "keys occur in several partitions: the table's index finds a key in its own partition only",
+        "keep one row of each: delete it in the other partitions; see which writers use another index"
+        if is_global
+        else "keep one row of each key: delete it in the other partitions, and load with `hoodie.index.type=GLOBAL_SIMPLE`; "
+        "leave them if each partition is meant to have a row of the key",
+        found=f"{doubled.summary} of partitions {', '.join(map(repr, partitions[:_MOST_REPORTED]))}",
+        bytes=sum(file_slice.size for file_slice in doubled.slices),
+    )
 
 
 def _doubled(facts: Facts, partitions: Sequence[str]) -> list[_Doubled]:

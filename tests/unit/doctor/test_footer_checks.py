@@ -201,10 +201,13 @@ GLOBAL = {"hoodie.index.type": "GLOBAL_SIMPLE"}
 
 
 def test_keys_in_several_partitions(tmp_path):
-    """They are others, unless the writers' index is global."""
+    """They are damage if the writers' index is global. Otherwise each partition may have its own row."""
     table = filled(tmp_path)
     table.write(batch([("a", "q", 9, 9), ("b0", "p", 9, 9), ("x", "q", 9, 9)]), "bulk_insert", SEVERAL)
-    assert found(table) == {}
+    (warned,) = table.diagnose(deep=True).findings
+    assert (warned.check, warned.severity) == ("keys-per-partition", "warning")
+    assert warned.found.startswith("2 keys: 'a', 'b0'; 'a' in file groups ")
+    assert warned.remedy.startswith("keep one row of each key: delete it in the other partitions, and load with ")
     (told,) = table.diagnose(GLOBAL, deep=True).findings
     assert told.check == "keys-in-partitions"
     assert told.found.startswith("2 keys: 'a', 'b0'; 'a' in file groups ")
@@ -214,6 +217,25 @@ def test_keys_in_several_partitions(tmp_path):
         "keys-in-partitions": None,
         "duplicate-keys": "part=q",
     }
+
+
+def test_keys_that_have_the_partition_are_compared_in_their_partition_alone(tmp_path, monkeypatch):
+    table = create(tmp_path, **{"hoodie.table.recordkey.fields": "id,part"})
+    table.write(batch([("a", "p", 1, 1), ("a", "q", 1, 1)]), "upsert", SEVERAL)
+    compared = []
+    doubled = key_checks._doubled
+    monkeypatch.setattr(key_checks, "_doubled", lambda facts, some: compared.append(some) or doubled(facts, some))
+    assert found(table) == {}
+    assert compared == [["part=p"], ["part=q"]]
+
+
+def test_keys_beside_a_partition_that_cannot_be_read(tmp_path):
+    """Those of the others are looked at."""
+    table = filled(tmp_path)
+    for _ in range(2):
+        table.write(batch([("x", "q", 9, 9)]), "bulk_insert", SEVERAL)
+    (tmp_path / base(table).path).write_bytes(b"PAR1")
+    assert found(table)["duplicate-keys"].path == "part=q"
 
 
 ROWS = st.lists(st.tuples(st.integers(0, 2), st.sampled_from("abcdefgh")), max_size=30)

@@ -15,6 +15,8 @@ from hudi_services.registry.load import read_registry
 from tests.support.tables import SMALL_BLOOM, batch, create
 
 HEALTHY, WARNED, DAMAGED = 0, 1, 2
+GLOBAL = "hoodie: {hoodie.index.type: GLOBAL_SIMPLE}"
+SIMPLE = "--hoodie-conf=hoodie.index.type=SIMPLE"
 
 
 def filled(path):
@@ -85,6 +87,23 @@ def test_a_storage_that_fails_is_a_finding(tmp_path, capsys, monkeypatch):
     text, told = doctor(capsys, f"--target-base-path={tmp_path / 't'}", code=DAMAGED)
     assert told["tables"][0]["findings"][0]["found"] == "OSError: gone"
     assert "unreadable" in text
+
+
+@pytest.mark.parametrize("loader", ["ingest", "stream"])
+def test_the_index_of_the_loads_decides_what_keys_in_two_partitions_are(tmp_path, capsys, loader):
+    """No flag names it: the registry does."""
+    table = filled(tmp_path / "t")
+    table.write(batch([("a", "q", 2, 2)]), "upsert", SMALL_BLOOM)
+    files = f"source: {{path: {tmp_path}, format: json}}"
+    follows = {"ingest": "ingest: {{{0}}}", "stream": "stream: {{path: /lake/s, {0}}}"}[loader]
+    for options, check, code in (("", "keys-per-partition", WARNED), (GLOBAL, "keys-in-partitions", DAMAGED)):
+        entry = f"{{name: t, base_path: {tmp_path}/t, keys: {{record_key: id, partition_by: part}}, "
+        entry += (f"{files}, " if loader == "ingest" else "") + follows.format(options) + "}"
+        (tmp_path / "tables.yaml").write_text(f"tables: [{entry}]\n")
+        _, told = doctor(capsys, f"--registry={tmp_path}/tables.yaml", "--deep", code=code)
+        assert [finding["check"] for finding in told["tables"][0]["findings"]] == [check]
+    _, told = doctor(capsys, f"--registry={tmp_path}/tables.yaml", "--table=t", "--deep", SIMPLE, code=WARNED)
+    assert [finding["check"] for finding in told["tables"][0]["findings"]] == ["keys-per-partition"]
 
 
 def test_text_of_others_stays_on_its_line(tmp_path, capsys):
