@@ -181,7 +181,7 @@ for command in (
     _looks(
         "slices",
         lambda pages: pages.slices,
-        "The file slices: each file group's base file, and the logs over it.",
+        "The file slices: each file group's base file, and the logs over it.\n\nExit code 1: files are missing, and are marked.",
         "hudi-services show slices --table orders --partition order_date=2026-01-31 --all",
         _PARTITION,
         click.Option(["--all", "everything"], is_flag=True, help="Also older slices, which a clean may remove."),
@@ -189,7 +189,7 @@ for command in (
     _looks(
         "files",
         lambda pages: pages.files,
-        "The data files that make up the table now.",
+        "The data files that make up the table now.\n\nExit code 1: some are missing, and are marked.",
         "hudi-services show files --table orders --partition order_date=2026-01-31",
         _PARTITION,
     ),

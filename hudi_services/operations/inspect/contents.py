@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from hoodie.errors import HoodieError
 from hoodie.model.files import BaseFile, FileSlice
+from hoodie.model.names import EXTERNAL
+from hoodie.view import TableView
+from hoodie.view.missing_files import ExpectedFile, absent_files
 from hudi_services.operations.inspect.counts import row_counts
-from hudi_services.operations.inspect.page import Column, Listing, Page
+from hudi_services.operations.inspect.page import Column, Lines, Listing, Page
 from hudi_services.operations.inspect.table_look import Look
 from hudi_services.operations.inspect.text import count, partition, size
 
@@ -37,11 +41,13 @@ _SLICES = (
     Column("log_files", "logs", count, right=True, rank=2),
     Column("log_bytes", "size of logs", size, right=True, rank=2),
     Column("current", "current", lambda current: "yes" if current else "no", rank=2),
+    Column("missing", "missing", lambda paths: count(len(paths)) if paths else "", right=True),
 )
 _FILES = (
     Column("kind", "kind"),
     Column("instant", "instant"),
     Column("bytes", "size", size, right=True),
+    Column("missing", "missing", lambda missing: "missing" if missing else ""),
     Column("path", "path", rank=0),
 )
 
@@ -53,7 +59,7 @@ def partitions(look: Look) -> Page:
     for files in look.view.files:
         all_bytes[files.partition] = sum(base_file.size for base_file in files.base_files)
         all_bytes[files.partition] += sum(log.info.size for log in files.log_files)
-    lines = []
+    problems, lines = _problems(look.view), []
     for path in sorted(all_bytes):
         slices = current.get(path, [])
         used = sum(file_slice.size for file_slice in slices)
@@ -69,18 +75,19 @@ def partitions(look: Look) -> Page:
                 "last_instant": max((_last(file_slice) for file_slice in slices), default=None),
             }
         )
-    return Page({"table": look.state.properties.name, "partitions": lines}, [Listing(_PARTITIONS, lines, empty="none")])
+    return _page(look, "partitions", lines, _PARTITIONS, problems)
 
 
 def slices(look: Look, within: str | None, *, everything: bool) -> Page:
-    """The file slices: the newest of each group, or all that are there."""
+    """The file slices: the newest of each group, or all that are there. If the newest base file of a group is missing, none of
+    its slices is current."""
     view = look.view_of(within)
-    latest = {(file_slice.group, file_slice.base_instant) for file_slice in view.slices}
-    file_slices = (
-        [file_slice for group in view.groups for file_slice in group.slices] if everything else list(view.slices)
-    )
+    missing = _missing(view)
+    current = _current(view, missing)
+    latest = {(file_slice.group, file_slice.base_instant) for file_slice in current}
+    file_slices = [file_slice for group in view.groups for file_slice in group.slices] if everything else current
     counts = row_counts(look, file_slices)
-    lines = [
+    lines: list[dict[str, Any]] = [
         {
             "partition": file_slice.partition,
             "file_group": file_slice.file_id,
@@ -91,16 +98,37 @@ def slices(look: Look, within: str | None, *, everything: bool) -> Page:
             "log_files": len(file_slice.log_files),
             "log_bytes": _log_bytes(file_slice),
             "current": (file_slice.group, file_slice.base_instant) in latest,
+            "missing": [file.path for file in missing if file.is_log and file.group == file_slice.group],
         }
         for file_slice in file_slices
     ]
-    return Page({"table": look.state.properties.name, "slices": lines}, [Listing(_SLICES, lines, empty="none")])
+    lines += [
+        {
+            "partition": file.partition,
+            "file_group": file.group.file_id,
+            "base_instant": str(file.instant.time),
+            "rows": None,
+            "log_rows": None,
+            "log_deletions": None,
+            "base_file": file.path,
+            "base_bytes": None,
+            "log_files": 0,
+            "log_bytes": 0,
+            "current": True,
+            "missing": [file.path],
+        }
+        for file in missing
+        if not file.is_log
+    ]
+    return _page(look, "slices", lines, _SLICES, _problems(view))
 
 
 def files(look: Look, within: str | None) -> Page:
-    """The data files that make up the table now."""
+    """The data files that make up the table now, those that are missing among them."""
+    view = look.view_of(within)
+    missing = _missing(view)
     lines: list[dict[str, Any]] = []
-    for file_slice in look.view_of(within).slices:
+    for file_slice in _current(view, missing):
         for file in file_slice.files:
             base = isinstance(file, BaseFile)
             lines.append(
@@ -111,9 +139,53 @@ def files(look: Look, within: str | None) -> Page:
                     "file_group": file.file_id,
                     "instant": str(file.instant if isinstance(file, BaseFile) else file.time),
                     "bytes": file.info.size,
+                    "missing": False,
                 }
             )
-    return Page({"table": look.state.properties.name, "files": lines}, [Listing(_FILES, lines, empty="none")])
+    lines += [
+        {
+            "kind": "log" if file.is_log else "base",
+            "path": file.path,
+            "partition": file.partition,
+            "file_group": file.group.file_id,
+            "instant": str(file.instant.time),
+            "bytes": None,
+            "missing": True,
+        }
+        for file in missing
+    ]
+    return _page(look, "files", lines, _FILES, _problems(view))
+
+
+def _page(
+    look: Look, name: str, lines: list[dict[str, Any]], columns: Sequence[Column], problems: Sequence[str]
+) -> Page:
+    """The lines below the problems of the table."""
+    values = {"table": look.state.properties.name, name: lines, "problems": problems}
+    alarm = [Lines(problems, "problems", alarming=True)] if problems else []
+    return Page(values, [*alarm, Listing(columns, lines, empty="none")], problems)
+
+
+def _problems(view: TableView) -> list[str]:
+    """The error that a read meets: a file that is missing, or was cut short."""
+    try:
+        view.check()
+    except HoodieError as error:
+        return [str(error)]
+    return []
+
+
+def _missing(view: TableView) -> list[ExpectedFile]:
+    """The files that the newest slices lack, and that are not there. Files of other programs have other names here."""
+    absent = absent_files(view.state, view.slices, view.partitions)
+    own = [file for file in absent if not file.name.endswith(EXTERNAL)]
+    return [file for file in own if view.state.storage.info(file.path) is None]
+
+
+def _current(view: TableView, missing: Iterable[ExpectedFile]) -> list[FileSlice]:
+    """The newest slices, but for those of groups whose newest base file is missing: they are older than the table."""
+    outdated = {file.group for file in missing if not file.is_log}
+    return [file_slice for file_slice in view.slices if file_slice.group not in outdated]
 
 
 def _by_partition(file_slices: Iterable[FileSlice]) -> dict[str, list[FileSlice]]:

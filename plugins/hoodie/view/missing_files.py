@@ -46,6 +46,10 @@ class ExpectedFile:
     def group(self) -> GroupId:
         return GroupId(self.partition, _file_id(self.name))
 
+    @property
+    def is_log(self) -> bool:
+        return self.name.startswith(".")
+
 
 def check_files(
     state: TableState,
