@@ -97,6 +97,10 @@ class TableNotFoundError(HoodieError):
     """The base path holds no Hudi table."""
 
 
+class OccupiedPathError(TableNotFoundError):
+    """The base path holds no Hudi table, but something else, so that no table can be created there."""
+
+
 class TableExistsError(HoodieError):
     """A table is to be created where there is one, or where there are other files."""
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from hoodie.clock import Clock
 from hoodie.config import own_options
-from hoodie.errors import HoodieError, TableNotFoundError
+from hoodie.errors import HoodieError, OccupiedPathError, TableNotFoundError
 from hoodie.services.ttl.service import TTL
 from hudi_services.entry.table import Table
 from hudi_services.entry.table_choice import ChosenTable
@@ -155,7 +155,7 @@ def _bad_rows(entry: Table | None) -> BadRows | None:
 
 def _unreadable(request: Request, now: datetime, error: Exception, entries: Entries) -> TableFacts:
     entry = request.chosen.entry
-    absent = isinstance(error, TableNotFoundError)
+    absent = isinstance(error, TableNotFoundError) and not isinstance(error, OccupiedPathError)
     title = error.what if isinstance(error, HoodieError) else f"{type(error).__name__}: {error}"
     fix, cause = (error.fix or "", error.found or "") if isinstance(error, HoodieError) else ("", "")
     return TableFacts(

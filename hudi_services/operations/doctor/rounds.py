@@ -14,7 +14,7 @@ from hoodie.doctor.diagnosis import diagnose
 from hoodie.doctor.finding import Diagnosis, Finding
 from hoodie.engine import Progress
 from hoodie.engine.progress import Counter
-from hoodie.errors import HoodieError, TableNotFoundError
+from hoodie.errors import HoodieError, OccupiedPathError, TableNotFoundError
 from hoodie.storage import open_storage
 from hudi_services.operations.history.recorder import Recorded
 
@@ -52,9 +52,8 @@ def look(patient: Patient, clock: Clock | None = None) -> TableDiagnosis:
             open_storage(patient.base_path), clock or SystemClock(), patient.options, data_files=patient.deep
         )
     except TableNotFoundError as error:
-        diagnosis = _only(
-            patient, catalogue.NO_TABLE.finding(error.what, error.fix or "check the path", found=error.found)
-        )
+        check = catalogue.UNREADABLE if isinstance(error, OccupiedPathError) else catalogue.NO_TABLE
+        diagnosis = _only(patient, check.finding(error.what, error.fix or "check the path", found=error.found))
     except HoodieError as error:
         diagnosis = _only(
             patient,

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from hoodie.clock import Clock
-from hoodie.errors import TableNotFoundError
+from hoodie.errors import OccupiedPathError, TableNotFoundError
 from hoodie.storage import ListingCache, open_storage
 from hoodie.view import TableView, load_state
 from hudi_services.entry.table import Table
@@ -50,7 +50,7 @@ def _judged(entry: Table, clock: Clock, snapshot_facts: Seen) -> Judged:
         state = load_state(storage, clock)
         facts = gather(entry, state, TableView(state), clock)
     except TableNotFoundError as error:
-        if entry.source is None:
+        if entry.source is None or isinstance(error, OccupiedPathError):
             return Judged(entry.name, error=str(error))
         facts = Facts(clock.now())  # nothing was ingested yet
     except Exception as error:  # noqa: BLE001 - any error of a storage: one table does not end the round

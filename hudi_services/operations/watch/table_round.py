@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from hoodie.clock import Clock
-from hoodie.errors import HoodieError, StoreError, TableNotFoundError
+from hoodie.errors import HoodieError, OccupiedPathError, StoreError, TableNotFoundError
 from hoodie.model.time import BEGINNING, Time
 from hoodie.timeline import WRITE_ACTIONS, Instant, format_time, parse_time
 from hudi_services.entry.source import DatabaseSource
@@ -49,7 +49,8 @@ def look(entry: Table, store: SnapshotStore, clock: Clock, whole_every: timedelt
     except StoreError:
         raise
     except TableNotFoundError as error:
-        return _without(entry, store, cursor, clock.now(), "absent", error)
+        health: Health = "unreadable" if isinstance(error, OccupiedPathError) else "absent"
+        return _without(entry, store, cursor, clock.now(), health, error)
     except Exception as error:  # noqa: BLE001 - any error that its files cause: one table does not end the round
         return _without(entry, store, cursor, clock.now(), "unreadable", error)
 

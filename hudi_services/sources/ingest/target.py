@@ -18,7 +18,7 @@ from hoodie.config.operations import Operation
 from hoodie.config.properties.table import TableProperties
 from hoodie.config.table_checks import check_same_table
 from hoodie.engine import Engine
-from hoodie.errors import ConfigError, PendingInstantError, TableNotFoundError
+from hoodie.errors import ConfigError, OccupiedPathError, PendingInstantError, TableNotFoundError
 from hoodie.new_table import NewTable
 from hoodie.storage import open_storage
 from hoodie.table import HoodieTable
@@ -124,11 +124,13 @@ class NewTarget:
 
 
 def find_target(base_path: str, operation: Operation, options: Options, engine: Engine) -> Target:
-    """The target as it is now. Raises TableNotFoundError where there is nothing to delete from, ConfigError for options that
-    cannot make a table or differ from those of the table."""
+    """The target as it is now. Raises TableNotFoundError where there is nothing to delete from, OccupiedPathError where no table
+    can be made, ConfigError for options that cannot make a table or differ from those of the table."""
     new = NewTarget(NewTable(base_path, options, FIRST_LOAD), None, engine)
     try:
         table = HoodieTable.open(base_path, engine=engine)
+    except OccupiedPathError:
+        raise
     except TableNotFoundError as error:
         return _checked(new, operation, error.what)
     state = table.state()

@@ -15,8 +15,10 @@ from hoodie.config.properties.store import (
     COPYING,
     DROPPED,
     MOVING,
+    OCCUPIED,
     PROPERTIES,
     create_properties,
+    other_paths_of,
     update_properties,
 )
 from hoodie.config.properties.table import TableProperties
@@ -74,16 +76,11 @@ def check_creation(
     present_marks = (
         [file.path for file in storage.list(".hoodie").files if file.path in marks] if present.folders else []
     )
-    others = [
-        *present_marks,
-        *(file.path for file in present.files),
-        *(folder for folder in present.folders if folder != ".hoodie"),
-    ]
-    if others:
+    if others := [*present_marks, *other_paths_of(present)]:
         raise TableExistsError(
             f"Cannot create a table at {storage.base_path}",
             found=f"it is not empty: {', '.join(others[:5])}",
-            fix="choose an empty path; existing Parquet data is taken over by a bootstrap, not by create",
+            fix=OCCUPIED,
         )
     return properties
 

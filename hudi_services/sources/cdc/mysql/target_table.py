@@ -13,7 +13,7 @@ from hoodie.config.keys.write import DUP_POLICY, EMPTY_OVERWRITE
 from hoodie.config.operations import operation_named
 from hoodie.config.properties.table import TableProperties
 from hoodie.engine import Engine, LocalEngine
-from hoodie.errors import ConfigError, KnownKeyError, PendingInstantError, TableNotFoundError
+from hoodie.errors import ConfigError, KnownKeyError, OccupiedPathError, PendingInstantError, TableNotFoundError
 from hoodie.model.changes import AFTER, BEFORE
 from hoodie.model.internal_columns import DELETION
 from hoodie.services.inline import InlineServices
@@ -83,10 +83,12 @@ class TargetTable:
     def stored(self) -> tuple[TableState, StoredPosition] | None:
         """Return the table as it is now and the position of its newest load, None where nothing was loaded.
 
-        Raises ConfigError for a table of other contents.
+        Raises ConfigError for a table of other contents, OccupiedPathError for a path with other files.
         """
         try:
             state = HoodieTable.open(self.base_path).state()
+        except OccupiedPathError:
+            raise
         except TableNotFoundError:
             return None
         position = _newest(state)

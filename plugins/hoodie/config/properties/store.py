@@ -5,8 +5,8 @@ from __future__ import annotations
 from hoodie.clock import Clock
 from hoodie.config.properties.java_properties import format_properties, parse_properties
 from hoodie.config.properties.table import TableProperties
-from hoodie.errors import CorruptTableError, HoodieError, TableNotFoundError
-from hoodie.storage.base import Storage
+from hoodie.errors import CorruptTableError, HoodieError, OccupiedPathError, TableNotFoundError
+from hoodie.storage.base import Listing, Storage
 from hoodie.storage.idempotent import create_own
 
 PROPERTIES = ".hoodie/hoodie.properties"
@@ -15,13 +15,20 @@ DROPPED, MOVING, COPYING = ".hoodie/dropped.properties", ".hoodie/moving.propert
 """Files of a table whose drop, move or copy has begun: no program reads it without its properties."""
 STAGED = ".hoodie/.staged"
 """Rows that wait for their write, which may be the one that creates the table: no sign of a table that was there."""
+OCCUPIED = (
+    "choose an empty path, where `hudi-services bootstrap` can make a table of these files; if they are those of a Hudi table, "
+    "restore its .hoodie from a copy"
+)
+"""The remedy for a path with other files than those of a table."""
+_MOST_NAMED = 5  # files in an error
 _TRIES, _PAUSE_SECONDS = 3, 0.2  # a reader may meet the moment between the delete and the new file
 
 
 def load_properties(storage: Storage, clock: Clock) -> TableProperties:
     """The table's properties, from the backup when the main file is missing or invalid. Changes nothing.
 
-    Raises TableNotFoundError when there is neither file, CorruptTableError when none of them is valid, or both were lost.
+    Raises TableNotFoundError when there is neither file, OccupiedPathError also when something else is there.
+    CorruptTableError when none of them is valid, or both were lost.
     """
     main: TableProperties | HoodieError | None = None
     for attempt in range(_TRIES):
@@ -44,7 +51,7 @@ def load_properties(storage: Storage, clock: Clock) -> TableProperties:
             raise content
     if mark := next((path for path in (DROPPED, MOVING, COPYING) if path in other_paths), None):
         word = {DROPPED: "drop", MOVING: "move", COPYING: "copy"}[mark]
-        raise TableNotFoundError(
+        raise OccupiedPathError(
             f"{storage.base_path} is not readable: a {word} of the table has begun and not ended",
             found=mark,
             fix=f"run the same {word} again"
@@ -56,11 +63,20 @@ def load_properties(storage: Storage, clock: Clock) -> TableProperties:
             found=f"a table's other files: {', '.join(other_paths[:5])}",
             fix="restore it from a copy of the table; nothing is created over a table that has lost its properties",
         )
+    title = f"{storage.base_path} is not a Hudi table"
+    if others := other_paths_of(storage.list("")):
+        named = ", ".join(others[:_MOST_NAMED])
+        raise OccupiedPathError(title, found=f"no {PROPERTIES}, and other files: {named}", fix=OCCUPIED)
     raise TableNotFoundError(
-        f"{storage.base_path} is not a Hudi table",
+        title,
         found=f"no {PROPERTIES}",
         fix="check the path, or create the table: `hudi-services ingest` and HoodieTable.create do",
     )
+
+
+def other_paths_of(present: Listing) -> list[str]:
+    """The files and folders in a base path that keep a table from being created there."""
+    return [*(file.path for file in present.files), *(folder for folder in present.folders if folder != ".hoodie")]
 
 
 def create_properties(storage: Storage, properties: TableProperties) -> None:

@@ -17,7 +17,7 @@ from hoodie.config.properties.store import (
     update_properties,
 )
 from hoodie.config.properties.table import TableProperties
-from hoodie.errors import CorruptTableError, TableNotFoundError
+from hoodie.errors import CorruptTableError, OccupiedPathError, TableNotFoundError
 from hoodie.storage import LocalStorage
 from tests.support.clock import FakeClock
 from tests.support.faulty import FaultyStorage, Killed
@@ -137,6 +137,17 @@ def test_a_lost_file_and_no_table_are_two_things(tmp_path, storage):
         load(storage)
     with pytest.raises(TableNotFoundError, match="is not a Hudi table"):
         load(LocalStorage(str(tmp_path / "nowhere")))
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "part=p/a.parquet"])
+def test_a_path_with_other_files_is_not_a_table_that_is_yet_to_come(tmp_path, name):
+    (tmp_path / "t" / name).parent.mkdir(parents=True)
+    (tmp_path / "t" / name).write_bytes(b"PAR1")
+    (tmp_path / "t/.hoodie").mkdir()
+    with pytest.raises(
+        OccupiedPathError, match=rf"is not a Hudi table.*and other files: {name.split('/')[0]}\. To do: cho"
+    ):
+        load(LocalStorage(str(tmp_path / "t")))
 
 
 def test_a_reader_that_meets_an_update_tries_again(storage):

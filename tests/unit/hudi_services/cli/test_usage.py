@@ -64,6 +64,7 @@ def test_a_folder_with_other_files_is_not_made_a_table(tmp_path, land, capsys):
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "data.csv").write_text("x")
     before = everything(tmp_path)
-    assert ingest(tmp_path / "other", land) == FAILED
-    assert "it is not empty: data.csv" in said(capsys)
+    for explain in ([], ["--explain"]):
+        assert ingest(tmp_path / "other", land, *explain) == FAILED
+        assert "and other files: data.csv. To do: choose an empty path, where `hudi-services boot" in said(capsys)
     assert everything(tmp_path) == before

@@ -94,6 +94,26 @@ def test_rows_in_the_quarantine_of_a_feed(tmp_path):
     assert left.detail == f"They are in {tmp_path}/orders.quarantine and not in the table."
 
 
+def test_a_path_with_other_files_does_not_wait_for_a_load(tmp_path, capsys):
+    (tmp_path / "land").mkdir()
+    (tmp_path / "orders/part=p").mkdir(parents=True)
+    (tmp_path / "orders/part=p/a.parquet").write_bytes(b"PAR1")
+    source = {"path": f"{tmp_path}/land", "format": "json"}
+    file = registered(tmp_path, {"name": "orders", "source": source, "keys": {"record_key": ["id"]}})
+    found = advised(file, "orders")["unreadable"]
+    assert (found.severity, found.text) == (
+        "damage",
+        f"The table cannot be read: {tmp_path}/orders is not a Hudi table",
+    )
+    assert found.detail == "No .hoodie/hoodie.properties, and other files: part=p."
+    assert found.remedy.startswith("Choose an empty path, where hudi-services bootstrap ")
+    for command in (["ingest", "--explain"], ["ingest"], ["show", "table"]):
+        assert main([*command, "--table=orders", f"--registry={file}"]) == 1
+        assert "and other files: part=p. To do: choose an empty path" in capsys.readouterr().err
+    assert main(["doctor", "--table=orders", f"--registry={file}"]) == 2
+    assert "DAMAGE  unreadable" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(("doctor", "most"), [(False, 22), (True, 42)])
 def test_storage_calls_are_few_and_no_data_file_is_opened(tmp_path, monkeypatch, doctor, most):
     table = create(tmp_path / "orders", **LOGS)
