@@ -24,6 +24,7 @@ RULES: tuple[Rule, ...] = (
     blockers.plans,
     blockers.writes,
     blockers.savepoints,
+    blockers.purges,
     blockers.locks,
     services.due,
     registry.warnings,

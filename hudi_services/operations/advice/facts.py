@@ -160,6 +160,23 @@ class Reader:
 
 
 @dataclass(frozen=True)
+class OpenPurge:
+    """A purge that has not erased everything: the SHA-256 of its condition, when it last ran, and the files that are held, in
+    words by what. One that has not `ended` runs still, or was killed. Its rows may have come back during the run.
+
+    `by_savepoint`: savepoints hold some of the files.
+    """
+
+    digest: str
+    since: datetime
+    ended: bool
+    files: int = 0
+    bytes: int = 0
+    held_by: tuple[str, ...] = ()
+    by_savepoint: bool = False
+
+
+@dataclass(frozen=True)
 class LastRun:
     """The last run of a service that has ended. `outcome` is failed, killed, or asks: it waits for an approval."""
 
@@ -229,6 +246,7 @@ class TableFacts:
     pending: tuple[PendingInstant, ...] = ()
     locks: tuple[HeldLock, ...] = ()
     readers: tuple[Reader, ...] = ()
+    purges: tuple[OpenPurge, ...] = ()
     runs: tuple[LastRun, ...] = ()
     idle_load: IdleLoad | None = None
     bad_rows: BadRows | None = None

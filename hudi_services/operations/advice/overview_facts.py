@@ -11,6 +11,7 @@ from hudi_services.operations.advice.facts import (
     FailedChecks,
     Held,
     HeldLock,
+    OpenPurge,
     PendingInstant,
     Reader,
     Start,
@@ -82,6 +83,7 @@ def overview_facts(
             HeldLock(row["path"], str(row["holder"]), since(row["age"]), row["alive"]) for row in table_values["locks"]
         ),
         readers=tuple(_readers(table_values.get("consumers", ()), at)),
+        purges=tuple(_purge(row) for row in table_values.get("purges", ()) if row["can_go_on"]),
         failed_checks=_failed_checks(table_values.get("checks")),
     )
 
@@ -134,6 +136,14 @@ def _readers(rows: Iterable[Mapping[str, Any]], at: datetime) -> Iterator[Reader
         since = at - timedelta(seconds=row["seconds_behind"]) if row["commits_behind"] else None
         until = _moment(row["held_until"])
         yield Reader(row["consumer"], row["commits_behind"], since, until, row["passed"])
+
+
+def _purge(row: Mapping[str, Any]) -> OpenPurge:
+    by_savepoint = any("--delete-savepoints" in fix for fix in row["fixes"])
+    at = datetime.fromisoformat(row["at"])
+    return OpenPurge(
+        row["condition"], at, row["ended"], row["files"], row["bytes"], tuple(row["held_by"]), by_savepoint
+    )
 
 
 def _moment(iso: str | None) -> datetime | None:

@@ -31,6 +31,7 @@ from hudi_services.operations.inspect.locks import LOCKS, lock_rows
 from hudi_services.operations.inspect.objectives import COLUMNS as OBJECTIVES
 from hudi_services.operations.inspect.objectives import in_words, verdict_rows
 from hudi_services.operations.inspect.page import Bars, Column, Facts, Lines, Listing, Page, Part
+from hudi_services.operations.inspect.purges import PURGES, purge_rows
 from hudi_services.operations.inspect.table_look import Look
 from hudi_services.operations.inspect.text import count, moment, size
 from hudi_services.operations.objectives.verdict import judge
@@ -86,6 +87,7 @@ def overview(look: Look) -> Page:
         "objectives": _objectives(look, problems),
         "blockers": [{"service": service, **blocker.as_dict()} for service, blocker in blockers],
         "consumers": _guarded(problems, lambda: consumer_rows(look)[0]) or [],
+        "purges": purge_rows(look),
         "problems": problems,
     }
     values["storage_calls"] = look.storage.calls
@@ -328,6 +330,7 @@ def _parts(facts: dict[str, Any]) -> list[Part]:
     parts.append(Listing(COMMITS, facts["last_commits"], "last commits", "none"))
     for title, columns in (
         ("consumers", CONSUMERS),
+        ("purges", PURGES),
         ("services", _SERVICES),
         ("pending", _PENDING),
         ("locks", LOCKS),

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from hoodie.display import counted
-from hudi_services.operations.advice.facts import Held, PendingInstant, TableFacts
+from hudi_services.operations.advice.facts import Held, OpenPurge, PendingInstant, TableFacts
 from hudi_services.operations.advice.model import Advice, Severity, clock, ended
 from hudi_services.operations.advice.rules.remedy import service_of_plan, why_not_started
+from hudi_services.operations.inspect.text import size
 
 _LONG = timedelta(hours=1)
 """The time after which a write or a lock is reported: most are done sooner."""
@@ -113,6 +114,34 @@ def _safe(facts: TableFacts, fix: str) -> str:
     """The command of a remedy. A consumer that is moved loses changes, so no paste may do that."""
     command = facts.target.first_command(fix)
     return facts.target.command("show consumers") if " consumer reset " in command else command
+
+
+def purges(facts: TableFacts) -> Iterator[Advice]:
+    """Purges that have not erased everything, with what holds the rest and until when."""
+    for purge in facts.purges:
+        flag = " --delete-savepoints" if purge.by_savepoint else ""
+        savepoints = " --delete-savepoints deletes the savepoints that hold the rows." if flag else ""
+        yield Advice(
+            facts.table,
+            Severity.WAITING,
+            "purge",
+            purge.digest,
+            _open_purge(purge),
+            purge.since,
+            detail=f"Held back: {'; '.join(purge.held_by)}." if purge.held_by else "",
+            fix=facts.target.command(f"purge --where CONDITION{flag}"),
+            remedy="In place of CONDITION give that of the purge: no file keeps it, and its SHA-256 begins with "
+            f"{purge.digest[:8]}.{savepoints}",
+            waits="It waits for a user.",
+        )
+
+
+def _open_purge(purge: OpenPurge) -> str:
+    if not purge.ended:
+        return "A purge has not ended: it runs still, or was killed"
+    if not purge.files:
+        return "A purge is not finished: rows came back while it ran"
+    return f"A purge is not finished: {counted(purge.files, 'file')} of {size(purge.bytes)} may still hold its rows"
 
 
 def locks(facts: TableFacts) -> Iterator[Advice]:

@@ -28,6 +28,7 @@ from hoodie.services.compaction.execute import execute_compaction
 from hoodie.services.compaction.task import CompactSlice
 from hoodie.services.decision import Decision
 from hoodie.services.purge import journal
+from hoodie.services.purge.leftovers import keep_leftovers
 from hoodie.services.purge.plan import PurgePlan, current_rows, decision_of, find, plan_of
 from hoodie.services.purge.removal import Wish, removal_of, savepoints_of
 from hoodie.services.purge.search import SearchResult, in_table, search
@@ -117,8 +118,13 @@ class Erasure:
 
     def _ended(self, run: PurgeRun) -> PurgeRun:
         """The keys of what is not erased yet stay: the next run could not know them from rows that are gone."""
+        storage, remaining = self.access.storage, run.remaining
         if run.is_erased:
-            journal.drop_keys(self.access.storage, run.remaining.subject)
+            journal.drop_keys(storage, remaining.subject)
+        else:
+            held_files, left = remaining.removal.held_files, len(remaining.unhandled)
+            now, came_back = self.access.clock.now(), not remaining.is_done
+            keep_leftovers(storage, remaining.subject.digest, now, held_files, left, came_back=came_back)
         return run
 
     def _planned(self, result: SearchResult) -> PurgePlan:

@@ -14,6 +14,7 @@ from hoodie.services.purge.subject import KEYS, Subject
 from hoodie.storage.base import Storage
 
 FOLDER = ".hoodie/.purge"
+_ENDING = ".arrow"
 
 
 def read_keys(storage: Storage, digest: str) -> pa.Table:
@@ -27,14 +28,27 @@ def keep_keys(storage: Storage, subject: Subject) -> None:
 
 
 def drop_keys(storage: Storage, subject: Subject) -> None:
-    """Delete the journal of a purge that has erased everything, and its keys in those of other conditions."""
+    """Delete the journal of a purge that has erased everything, and its keys in those of other conditions. The holders that its
+    runs have met (`leftovers`) go with the last key of a journal."""
+    changed = {subject.digest}
     for path in _files(storage, subject.digest):
         storage.delete(path)
     for path in _files(storage, ""):
         keys = _read(storage, path)
         remaining = keys.join(subject.keys, KEYS.names, join_type="left anti").select(KEYS.names)
         if remaining.num_rows < keys.num_rows:
-            _replace(storage, path.rpartition("/")[2].partition("-")[0], remaining, [path])
+            _replace(storage, digest_of(path), remaining, [path])
+            changed.add(digest_of(path))
+    present = [file.path for file in storage.list(FOLDER).files]
+    erased = changed - {digest_of(path) for path in present if path.endswith(_ENDING)}
+    for path in present:
+        if digest_of(path) in erased:
+            storage.delete(path)
+
+
+def digest_of(path: str) -> str:
+    """The digest of the condition that a file of the folder belongs to."""
+    return path.rpartition("/")[2].partition("-")[0]
 
 
 def _read(storage: Storage, path: str) -> pa.Table:
@@ -46,10 +60,11 @@ def _replace(storage: Storage, digest: str, keys: pa.Table, earlier: list[str]) 
     if keys.num_rows:
         sink = pa.BufferOutputStream()
         feather.write_feather(keys, sink, compression="uncompressed")
-        storage.create(f"{FOLDER}/{digest}-{uuid4().hex}.arrow", sink.getvalue().to_pybytes())
+        storage.create(f"{FOLDER}/{digest}-{uuid4().hex}{_ENDING}", sink.getvalue().to_pybytes())
     for path in earlier:
         storage.delete(path)
 
 
 def _files(storage: Storage, digest: str) -> list[str]:
-    return [file.path for file in storage.list(FOLDER).files if file.name.startswith(digest)]
+    files = storage.list(FOLDER).files
+    return [file.path for file in files if file.name.startswith(digest) and file.name.endswith(_ENDING)]

@@ -208,7 +208,8 @@ def test_the_keys_stay_for_the_next_run_until_everything_is_erased(tmp_path):
         assert not done.is_erased
         assert [trace.path for trace in done.remaining.unhandled] == [".hoodie/note.txt"]
         assert ".hoodie/.purge keeps the keys" in purge.report(done)[0]
-        assert len(list(walk_files(table.storage, ".hoodie/.purge"))) == 1
+        keys = [file for file in walk_files(table.storage, ".hoodie/.purge") if file.name.endswith(".arrow")]
+        assert len(keys) == 1
     table.storage.delete(".hoodie/note.txt")
     assert table.run(purge).is_erased
     assert not list(walk_files(table.storage, ".hoodie/.purge"))

@@ -16,6 +16,7 @@ from hudi_services.operations.advice.facts import (
     Held,
     HeldLock,
     LastRun,
+    OpenPurge,
     PendingInstant,
     Reader,
     Target,
@@ -46,6 +47,7 @@ TROUBLES = {
     "plans": {"pending": (PendingInstant("7", "compaction", "REQUESTED", AT_NINE),)},
     "writes": {"pending": (PendingInstant("7", "commit", "INFLIGHT", AT_NINE),)},
     "savepoints": {"held": (Held("clean", "a file", "7", "savepoint", True, AT_NINE, None, "kept", "delete it"),)},
+    "purges": {"purges": (OpenPurge("ab" * 32, AT_NINE, True, 2, 9, ("savepoint 7 keeps it",), by_savepoint=True),)},
     "locks": {"locks": (HeldLock("a.lock", "process 1", AT_NINE, alive=False),)},
     "due": {"work": work("clean")},
     "warnings": {"warnings": ("a key is unique per partition only",)},
@@ -78,6 +80,7 @@ VARIANTS = (
         )
     ),
     {"locks": (HeldLock("a.lock", "process 1", AT_NINE, alive=None),)},
+    {"purges": (OpenPurge("ab" * 32, AT_NINE, ended=False),)},
     {"objectives": (Verdict("freshness", False, 9.0, 1.0, "seconds", None, 2.0, "ingest"),)},
     {
         "objectives": (Verdict("log_ratio", False, 2.0, 1.0, "bytes per byte", None, 2.0, "compact"),),

@@ -59,6 +59,28 @@ def test_a_plan_that_waits_and_a_pause(tmp_path):
     assert found["plan"].waits.startswith("Nothing starts it: the table is paused by ")
 
 
+def test_a_purge_that_a_savepoint_held_back_until_it_is_finished(tmp_path, capsys):
+    table = create(tmp_path / "orders")
+    fill(table)
+    saved = table.savepoint().instant
+    file = registered(tmp_path, {"name": "orders"})
+    purge = ["purge", "--table=orders", f"--registry={file}", "--where=id = 'a'", "--yes"]
+    assert main(purge) == 3
+    waiting = advised(file, "orders")["purge"]
+    assert waiting.severity == "waiting"
+    assert waiting.text.startswith("A purge is not finished: 1 file of ")
+    assert waiting.detail == f"Held back: savepoint {saved} keeps it until it is deleted."
+    assert waiting.fix == "hudi-services purge --where CONDITION --delete-savepoints --table orders"
+    assert waiting.subject[:8] in waiting.remedy
+    capsys.readouterr()
+    assert main(["show", "table", "--table=orders", f"--registry={file}"]) == 0
+    shown = capsys.readouterr().out
+    assert waiting.fix in shown
+    assert f"savepoint {saved} keeps it until it is deleted" in shown.partition("purges")[2]
+    assert main([*purge, "--delete-savepoints"]) == 0
+    assert "purge" not in advised(file, "orders")
+
+
 def test_a_clean_that_needs_an_approval_since_a_run_asked(tmp_path):
     table = create(tmp_path / "orders")
     for _ in range(2):
@@ -114,7 +136,7 @@ def test_a_path_with_other_files_does_not_wait_for_a_load(tmp_path, capsys):
     assert "DAMAGE  unreadable" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("doctor", "most"), [(False, 22), (True, 42)])
+@pytest.mark.parametrize(("doctor", "most"), [(False, 23), (True, 43)])
 def test_storage_calls_are_few_and_no_data_file_is_opened(tmp_path, monkeypatch, doctor, most):
     table = create(tmp_path / "orders", **LOGS)
     for part in ("p", "q", "r"):
