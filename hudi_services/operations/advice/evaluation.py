@@ -17,6 +17,7 @@ RULES: tuple[Rule, ...] = (
     damage.leftovers,
     loss.consumers,
     loss.quarantine,
+    loss.changed_files,
     loss.checks,
     services.last_runs,
     objectives,

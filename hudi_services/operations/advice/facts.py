@@ -204,12 +204,22 @@ class IdleLoad:
 
 @dataclass(frozen=True)
 class BadRows:
-    """Rows in the quarantine: the folder, how many loads left some, since when; `rows` is None if they were not counted."""
+    """Rows that loads left out, and that are in the quarantine: the folder, how many loads left some, since when; `rows` is None
+    if they were not counted."""
 
     folder: str
     loads: int
     bytes: int
     rows: int | None
+    since: datetime | None
+
+
+@dataclass(frozen=True)
+class ChangedFiles:
+    """Files of the source in `folder` that have changed since they were loaded, by their paths below it, and since when."""
+
+    folder: str
+    paths: tuple[str, ...]
     since: datetime | None
 
 
@@ -250,6 +260,7 @@ class TableFacts:
     runs: tuple[LastRun, ...] = ()
     idle_load: IdleLoad | None = None
     bad_rows: BadRows | None = None
+    changed_files: ChangedFiles | None = None
     failed_checks: FailedChecks | None = None
     warnings: tuple[str, ...] = ()
 

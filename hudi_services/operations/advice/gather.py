@@ -13,11 +13,9 @@ from hoodie.clock import Clock
 from hoodie.config import own_options
 from hoodie.errors import HoodieError, OccupiedPathError, TableNotFoundError
 from hoodie.services.ttl.service import TTL
-from hudi_services.entry.table import Table
 from hudi_services.entry.table_choice import ChosenTable
 from hudi_services.operations.advice.estimate import estimate, samples_of
 from hudi_services.operations.advice.facts import (
-    BadRows,
     Damage,
     LastRun,
     TableFacts,
@@ -30,6 +28,7 @@ from hudi_services.operations.advice.idle_load import idle_load
 from hudi_services.operations.advice.overview_facts import overview_facts
 from hudi_services.operations.advice.quarantine import bad_rows
 from hudi_services.operations.advice.schedule import starts_of
+from hudi_services.operations.advice.source_files import changed_files
 from hudi_services.operations.doctor.registry_tables import patient
 from hudi_services.operations.doctor.rounds import look as diagnose
 from hudi_services.operations.history.queries import ENDED, last_ended
@@ -71,12 +70,8 @@ def gather(request: Request, clock: Clock, *, doctor: bool, entries: Entries = E
         facts = look_facts(look, overview(look).values, request, entries)
         if not doctor:
             return facts
-        return replace(
-            facts,
-            damages=_damages(request),
-            bad_rows=_bad_rows(look.entry),
-            looked=(*facts.looked, "the doctor's checks", *(("quarantine",) if look.entry is not None else ())),
-        )
+        damages, looked = _damages(request), (*facts.looked, "the doctor's checks")
+        return with_source(replace(facts, damages=damages, looked=looked), look)
     except Exception as error:  # noqa: BLE001 - any error of a storage or of a torn file: other tables go on
         return _unreadable(request, clock.now(), error, entries)
 
@@ -114,6 +109,27 @@ def look_facts(look: Look, table_values: Mapping[str, Any], request: Request, en
     )
 
 
+def with_source(facts: TableFacts, look: Look) -> TableFacts:
+    """The facts with those of the source of the table's feed: files that have changed since their load, and the quarantine."""
+    entry = look.entry
+    if entry is None:
+        return facts
+    return replace(
+        facts,
+        bad_rows=_readable(lambda: bad_rows(entry)),
+        changed_files=_readable(lambda: changed_files(entry, look.state)),
+        looked=(*facts.looked, "loaded files", "quarantine"),
+    )
+
+
+def _readable(ask: Callable[[], T]) -> T | None:
+    """None if the source or the quarantine cannot be read: the next load meets the same error and says so."""
+    try:
+        return ask()
+    except (HoodieError, OSError):
+        return None
+
+
 def _tried(ask: Callable[[], T], problems: list[str]) -> T | None:
     try:
         return ask()
@@ -144,13 +160,6 @@ def _damages(request: Request) -> tuple[Damage, ...]:
     """The findings of the doctor, who looks at the table now."""
     table_diagnosis = diagnose(patient(request.chosen.entry, request.chosen.base_path, {}, deep=False))
     return damages_of(table_diagnosis.diagnosis.findings)
-
-
-def _bad_rows(entry: Table | None) -> BadRows | None:
-    try:
-        return bad_rows(entry) if entry is not None else None
-    except (HoodieError, OSError):  # the next load meets the same error and says so
-        return None
 
 
 def _unreadable(request: Request, now: datetime, error: Exception, entries: Entries) -> TableFacts:

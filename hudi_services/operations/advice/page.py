@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from hudi_services.entry.table_choice import ChosenTable
 from hudi_services.operations.advice.evaluation import advise
-from hudi_services.operations.advice.gather import Request, look_facts
+from hudi_services.operations.advice.gather import Request, look_facts, with_source
 from hudi_services.operations.advice.model import Advice, by_severity
 from hudi_services.operations.advice.rounds import Histories
 from hudi_services.operations.advice.text import block, nothing
@@ -22,7 +22,7 @@ def advised_overview(look: Look, width: int, registry: str | None = None, server
     page = overview(look)
     runs = Histories(look.now).runs_of(look.entry) if look.entry is not None else None
     request = Request(ChosenTable(look.storage.base_path, look.entry), registry, runs)
-    facts = look_facts(look, page.values, request)
+    facts = with_source(look_facts(look, page.values, request), look)
     advice = by_severity((*advise(facts), *server))
     lines = list(block(advice, look.now, width)) if advice else nothing(facts.looked, width)
     return replace(

@@ -15,12 +15,14 @@ from hudi_services.operations.inspect.page import Column, Facts, Lines, Listing,
 from hudi_services.operations.inspect.rows import cut
 from hudi_services.operations.inspect.table_look import Look
 from hudi_services.operations.inspect.text import moment, size
+from hudi_services.sources.ingest.quarantine_load import QuarantinedLoad, quarantined_loads
 
 _LOADS = 50  # the newest, whose files are listed
 _READ = 16 << 20  # bytes of files that are read for rows
 _LOAD_COLUMNS = (
     Column("load", "load", rank=0),
     Column("at", "written (UTC)", moment),
+    Column("outcome", "the load"),
     Column("files", "files", right=True),
     Column("bytes", "size", size, right=True),
 )
@@ -28,23 +30,22 @@ _ROW_COLUMNS = (Column("file", "file", wraps=True), Column("reason", "why", wrap
 
 
 def quarantine(look: Look, limit: int, width: int) -> Page:
-    """The loads that left rows there, the newest first, and up to `limit` of their rows. Values of more than `width`
-    characters are cut. Reads at most 16 MiB of files.
+    """The loads that left rows there, the newest first with their outcome, and up to `limit` of their rows. Values of more than
+    `width` characters are cut. Reads at most 16 MiB of files.
 
     Raises OSError if the folder cannot be listed.
     """
     folder = folder_of(look.entry, look.storage.base_path)
     storage = open_storage(folder)
-    names = sorted((name for name in storage.list("").folders if not name.startswith(".")), reverse=True)
-    files = {name: sorted(storage.list(name).files, key=lambda file: file.path) for name in names[:_LOADS]}
-    loads = [_load(name, load_files) for name, load_files in files.items()]
-    rows, more = _rows(storage, files, limit)
+    newest, older = quarantined_loads(storage, look.storage.base_path, _LOADS)
+    loads = [_load(load) for load in newest]
+    rows, more = _rows(storage, {load.name: load.files for load in newest}, limit)
     short_rows = [{**row, "row": cut(row["row"], width)} for row in rows]
     values = {
         "table": look.state.properties.name,
         "folder": folder,
         "loads": loads,
-        "older_loads": len(names) - len(loads),
+        "older_loads": older,
         "rows": rows,
         "more": more,
     }
@@ -68,10 +69,15 @@ def folder_of(entry: Table | None, base_path: str) -> str:
     return own or f"{base_path.rstrip('/')}.quarantine"
 
 
-def _load(name: str, files: Sequence[FileInfo]) -> dict[str, Any]:
-    at = max((file.modified_ms for file in files), default=None)
-    written = datetime.fromtimestamp(at / 1000, UTC).isoformat() if at is not None else None
-    return {"load": name, "at": written, "files": len(files), "bytes": sum(file.size for file in files)}
+def _load(load: QuarantinedLoad) -> dict[str, Any]:
+    at = max(file.modified_ms for file in load.files)
+    return {
+        "load": load.name,
+        "at": datetime.fromtimestamp(at / 1000, UTC).isoformat(),
+        "outcome": load.outcome,
+        "files": len(load.files),
+        "bytes": sum(file.size for file in load.files),
+    }
 
 
 def _rows(storage: Storage, files: Mapping[str, Sequence[FileInfo]], limit: int) -> tuple[list[dict[str, Any]], bool]:

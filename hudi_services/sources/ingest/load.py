@@ -110,4 +110,4 @@ class Load:
     def failed(self) -> None:
         """Keep the bad rows if it is because of them; after the commit was tried, leave it to the next run to find out."""
         if not self._commits:
-            self.quarantine.finish(keep_rows=self._refused)
+            self.quarantine.finish(keep_rows=self._refused, refused=self._refused)

@@ -2,6 +2,7 @@
 
 Below the folder of all runs each run has a folder of its bad rows, if it met some, and while it works `.running-<table>-<run>`
 with the counts of its tasks. A run that was killed leaves the latter: by it the next run knows whose rows are of no use.
+A hidden file in the folder of a run that has ended says of which table it was, and whether it was refused.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -21,6 +23,9 @@ from hudi_services.runtime.json_values import json_row_values
 
 _log = logging.getLogger(__name__)
 _LONGEST = 200  # characters of an example
+_WORKING = re.compile(r"\.running-[0-9a-f]{16}-(.+)")
+LOADED, REFUSED = "loaded", "refused"
+"""Outcomes of a run that left rows: those around them are in the table, or nothing of it is."""
 
 EXTRA = "hudi_services.quarantine"
 """The folder of a run's bad rows, in the extra metadata of its commit."""
@@ -54,7 +59,7 @@ class QuarantineWriter:
     @property
     def _prefix(self) -> str:
         """The prefix of the counts of all runs of this table: runs of other tables may have the same folder."""
-        return f".running-{hashlib.sha256(identity(self.table).encode()).hexdigest()[:16]}-"
+        return f".running-{_digest(self.table)}-"
 
     @contextmanager
     def open(self, number: int) -> Iterator[QuarantinedRows]:
@@ -86,10 +91,11 @@ class QuarantineWriter:
             example = example or counts["example"]
         return Counts(good + filtered + bad, filtered, bad, example)
 
-    def finish(self, *, keep_rows: bool) -> None:
+    def finish(self, *, keep_rows: bool, refused: bool = False) -> None:
         """End the run. Files that cannot be removed must not hide the result of the load: they are left to the next run."""
+        mark = mark_of(REFUSED if refused else LOADED, self.table) if keep_rows else None
         try:
-            _finish(open_storage(self.folder), self._prefix, self.run, keep_rows=keep_rows)
+            _finish(open_storage(self.folder), self._prefix, self.run, mark)
         except OSError as error:
             _log.warning("The rest of %s could not be removed: %s", self.path, error)
 
@@ -107,7 +113,7 @@ class QuarantineWriter:
             return
         committed = newest().rpartition("/")[2]
         for run in killed:
-            _finish(storage, self._prefix, run, keep_rows=run == committed)
+            _finish(storage, self._prefix, run, mark_of(LOADED, self.table) if run == committed else None)
 
 
 @dataclass(frozen=True)
@@ -155,7 +161,26 @@ def _replace(storage: Storage, path: str, text: str) -> None:
         storage.create(path, text.encode())
 
 
-def _finish(storage: Storage, prefix: str, run: str, *, keep_rows: bool) -> None:
-    if not keep_rows:
+def _finish(storage: Storage, prefix: str, run: str, mark: str | None) -> None:
+    """Remove the counts of a run. Its rows stay with a mark, and go without one."""
+    if mark is None:
         storage.delete_folder(run)
+    elif storage.list(run).files:
+        with suppress(FileExistsError):
+            storage.create(f"{run}/{mark}", b"")
     storage.delete_folder(f"{prefix}{run}")
+
+
+def mark_of(outcome: str, table: str) -> str:
+    """The name of the file that marks a run of the table at this base path."""
+    return f".{outcome}-{_digest(table)}"
+
+
+def run_at_work(folder: str) -> str | None:
+    """The run of a folder of counts: it goes on, or was killed. None for any other folder."""
+    match = _WORKING.fullmatch(folder)
+    return match[1] if match is not None else None
+
+
+def _digest(table: str) -> str:
+    return hashlib.sha256(identity(table).encode()).hexdigest()[:16]

@@ -3,6 +3,7 @@ and loads that broke expectations."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from datetime import datetime
 
@@ -12,6 +13,7 @@ from hudi_services.operations.advice.facts import TableFacts
 from hudi_services.operations.advice.model import Advice, Severity, clock, ended, length
 from hudi_services.operations.inspect.text import size
 
+_MOST_NAMED = 5  # files
 _SOON = 0.25  # share of the time for which services keep commits for a consumer
 
 
@@ -46,7 +48,7 @@ def consumers(facts: TableFacts) -> Iterator[Advice]:
 
 
 def quarantine(facts: TableFacts) -> Iterator[Advice]:
-    """Rows that loads could not write into the table."""
+    """Rows that loads left out of the table."""
     bad = facts.bad_rows
     if bad is None or not bad.loads:
         return
@@ -60,6 +62,31 @@ def quarantine(facts: TableFacts) -> Iterator[Advice]:
         bad.since,
         detail=f"They are in {bad.folder} and not in the table.",
         remedy="Each line of its files has a reason. Deliver repaired rows again, then delete the folder of that load.",
+        waits="It waits for a user.",
+    )
+
+
+def changed_files(facts: TableFacts) -> Iterator[Advice]:
+    """Source files that have changed since they were loaded: no run loads them again by itself."""
+    changed = facts.changed_files
+    if changed is None or not changed.paths:
+        return
+    shown, loader = changed.paths[:_MOST_NAMED], facts.loader
+    more = f" and {len(changed.paths) - len(shown):,} more" if len(changed.paths) > len(shown) else ""
+    of_ingest = loader is not None and loader.service == "ingest"
+    files = " ".join(f"--files {shlex.quote(path)}" for path in shown)
+    yield Advice(
+        facts.table,
+        Severity.LOSS,
+        "changed files",
+        changed.folder,
+        f"{counted(len(changed.paths), 'source file')} changed after the load ({', '.join(shown)}{more})",
+        changed.since,
+        detail="The table has them as they were.",
+        fix=facts.target.command(f"ingest --reload {files} --explain") if of_ingest else "",
+        remedy="Run it without --explain to load the files again."
+        if of_ingest
+        else "Deliver the rows again in files of other names.",
         waits="It waits for a user.",
     )
 

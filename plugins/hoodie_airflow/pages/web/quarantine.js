@@ -30,7 +30,7 @@ function shown(answer, name, tell) {
   return [
     h("p", { class: "tools" }, download(answer, name), again(answer, tell)),
     h("p", {}, "On a command line, after the fix: ", h("code", { class: "command" }, `hudi-services ingest --table ${name} --reload${(answer.again?.files ?? []).slice(0, 3).map((file) => ` --files ${quoted(file)}`).join("")}`)),
-    h("details", {}, h("summary", {}, counted(answer.loads.length, "load")), h("ul", {}, answer.loads.map((load) => h("li", {}, `${load.load}, ${moment(load.at)}, ${counted(load.files, "file")}, ${size(load.bytes)}`)))),
+    h("details", {}, h("summary", {}, counted(answer.loads.length, "load")), h("ul", {}, answer.loads.map((load) => h("li", {}, `${load.load}, ${moment(load.at)}, ${counted(load.files, "file")}, ${size(load.bytes)}${load.outcome === "loaded" ? "" : `, ${load.outcome}`}`)))),
     ...listing({
       rows: answer.rows,
       noun: "row",

@@ -11,6 +11,7 @@ from hoodie.timeline import Action
 from hudi_services.operations.advice.evaluation import RULES, advise
 from hudi_services.operations.advice.facts import (
     BadRows,
+    ChangedFiles,
     Damage,
     FailedChecks,
     Held,
@@ -40,6 +41,7 @@ TROUBLES = {
     "leftovers": {"damages": (Damage("orphan-file", "a file", "", fixable=True, grave=False),)},
     "consumers": {"readers": (Reader("bi", 1, AT_NINE, NOW - timedelta(hours=1), passed=True),)},
     "quarantine": {"bad_rows": BadRows("/q", 1, 9, 1, AT_NINE)},
+    "changed_files": {"changed_files": ChangedFiles("/land", ("a b.csv",), AT_NINE), "starts": start("ingest")},
     "checks": {"failed_checks": FailedChecks("7", "1 of 2 checks failed", AT_NINE)},
     "last_runs": {"runs": (LastRun("clean", "failed", AT_NINE),)},
     "objectives": {"objectives": (Verdict("log_ratio", False, 2.0, 1.0, "bytes per byte", None, 2.0, "compact"),)},
@@ -80,6 +82,7 @@ VARIANTS = (
         )
     ),
     {"locks": (HeldLock("a.lock", "process 1", AT_NINE, alive=None),)},
+    {"changed_files": ChangedFiles("/land", tuple("abcdefg"), AT_NINE)},
     {"purges": (OpenPurge("ab" * 32, AT_NINE, ended=False),)},
     {"objectives": (Verdict("freshness", False, 9.0, 1.0, "seconds", None, 2.0, "ingest"),)},
     {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -98,7 +99,7 @@ def test_a_clean_that_needs_an_approval_since_a_run_asked(tmp_path):
     assert "approval" not in advised(file, "orders")
 
 
-def test_rows_in_the_quarantine_of_a_feed(tmp_path):
+def test_rows_in_the_quarantine_of_a_feed(tmp_path, capsys):
     (tmp_path / "land").mkdir()
     (tmp_path / "land/1.json").write_text('{"id": "a", "n": 1}\n{"id": "b", "n": "no number"}\n')
     source = {
@@ -114,6 +115,16 @@ def test_rows_in_the_quarantine_of_a_feed(tmp_path):
     left = advised(file, "orders")["quarantine"]
     assert left.text == "1 load left 1 row in the quarantine"
     assert left.detail == f"They are in {tmp_path}/orders.quarantine and not in the table."
+    (tmp_path / "land/2.json").write_text('{"id": "c", "n": "no number"}\n')
+    assert main(["ingest", "--table=orders", f"--registry={file}"]) == 1
+    assert advised(file, "orders")["quarantine"].text == left.text, "all of the refused load is still to be loaded"
+    capsys.readouterr()
+    assert main(["show", "table", "--table=orders", f"--registry={file}"]) == 0
+    assert left.text in capsys.readouterr().out
+    assert main(["show", "quarantine", "--table=orders", f"--registry={file}", "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert [load["outcome"] for load in shown["loads"]] == ["refused", "loaded"]
+    assert len(shown["rows"]) == 2
 
 
 def test_a_path_with_other_files_does_not_wait_for_a_load(tmp_path, capsys):

@@ -79,7 +79,7 @@ def test_each_run_has_a_folder_of_its_own_where_it_is_asked_for(mixed, tmp_path)
             mixed.run("csv", quarantine_path=str(elsewhere))
     folders = list(elsewhere.iterdir())
     assert len(folders) == 2
-    assert all(file.suffix == ".jsonl" for folder in folders for file in folder.iterdir())
+    assert all(list(folder.glob("*.jsonl")) for folder in folders)
     assert not mixed.quarantine.exists()
 
 

@@ -1,0 +1,45 @@
+"""Source files that have changed since they were loaded: of a file that grew, the rows that came since are not in the table."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from hoodie.storage import open_storage
+from hoodie.storage.base import FileInfo
+from hoodie.view import TableState
+from hudi_services.entry.source import FolderSource
+from hudi_services.entry.table import Table
+from hudi_services.operations.advice.facts import ChangedFiles
+from hudi_services.sources.ingest.files.checkpoint import KEY, Checkpoint, LoadedFile
+from hudi_services.sources.ingest.files.listing import SourceFile
+from hudi_services.sources.positions import find_position
+
+_FOLDERS = 50  # of the source, that are listed
+
+
+def changed_files(table: Table, state: TableState) -> ChangedFiles | None:
+    """The files in the 50 folders that were loaded from last; None without a folder that was loaded from. A listing for each
+    folder.
+
+    Raises HoodieError, or OSError for a folder that cannot be listed.
+    """
+    source = table.source
+    position = find_position(state, KEY, start_fresh=False) if isinstance(source, FolderSource) else None
+    if position is None or not isinstance(source, FolderSource):
+        return None
+    loaded = Checkpoint.decode(position).loaded(source.path)
+    newest: dict[str, int] = {}
+    for path, file in loaded.items():
+        folder = path.rpartition("/")[0]
+        newest[folder] = max(newest.get(folder, 0), file.changed_s or 0)
+    storage = open_storage(source.path)
+    folders = sorted(newest, key=lambda folder: (-newest[folder], folder))[:_FOLDERS]
+    listed = [info for folder in folders for info in storage.list(folder).files]
+    changed = [info for info in listed if info.path in loaded and not _is_same(loaded[info.path], info)]
+    first = min((info.modified_ms for info in changed), default=None)
+    since = datetime.fromtimestamp(first / 1000, UTC) if first is not None else None
+    return ChangedFiles(source.path, tuple(sorted(info.path for info in changed)), since)
+
+
+def _is_same(loaded_file: LoadedFile, info: FileInfo) -> bool:
+    return loaded_file.is_of(SourceFile(info.path, info.size, info.modified_ms, None))
