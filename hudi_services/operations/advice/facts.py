@@ -42,9 +42,13 @@ class Target:
     def first_command(self, text: str) -> str:
         """The first command that a text names between backticks, completed with the table; empty if it names none."""
         match = _COMMAND.search(text)
-        if match is None:
-            return ""
-        command = match[1]
+        return self._completed(match[1]) if match is not None else ""
+
+    def with_commands(self, text: str) -> str:
+        """The text, in which each command between backticks is completed with the table."""
+        return _COMMAND.sub(lambda match: f"`{self._completed(match[1])}`", text)
+
+    def _completed(self, command: str) -> str:
         return command if "--table" in command or "--target-base-path" in command else f"{command} {self.flags}"
 
 

@@ -171,7 +171,8 @@ def check_sizes(state: TableState, short: Sequence[tuple[ExpectedFile, int]]) ->
             raise CorruptFileError(
                 f"A {'log' if file.name.startswith('.') else 'base'} file of table {state.storage.base_path} was cut short",
                 found=f"{file.path} has {size:,} bytes, and {state.where(file.instant)} wrote {file.size:,}{more}",
-                fix="restore it from a copy; nothing was changed. The read option hoodie.read.check.files=false gives what is "
+                fix="restore it from a backup, or run `hudi-services doctor`, which names the ways without one. Nothing was "
+                "changed. The read option hoodie.read.check.files=false gives what is "
                 "left of the file, and as_of the rows before that commit",
             )
 
@@ -288,7 +289,8 @@ def _missing(state: TableState, missing: list[ExpectedFile], as_of: Time | None)
     return MissingFileError(
         f"A {'log' if first.name.startswith('.') else 'base'} file of table {state.storage.base_path} is missing",
         found=f"{first.path}{more}, which {state.where(first.instant)} wrote",
-        fix="restore it from a copy; nothing was changed. The table before that commit can still be read (as_of)",
+        fix="restore it from a backup, or run `hudi-services doctor`, which names the ways without one. Nothing was changed, and "
+        "the table before that commit can still be read (as_of)",
     )
 
 

@@ -18,6 +18,8 @@ _OF_SERVICES = {
 """Findings about the shape of a table, with the objective that says the same, and the service whose work it is."""
 _ELSEWHERE = ("overdue-service", "held-back", "plan-waits", "left-lock", "lock", "no-table", "unreadable")
 """Findings that other rules report with more."""
+_LOST = ("missing-file", "file-size")
+"""Findings whose remedy names ways for those who have no backup. The first one asks before it takes anything back."""
 
 _ABSENT = "Correct base_path in the registry, put the table back, or remove the entry."
 
@@ -104,6 +106,7 @@ def _finding(facts: TableFacts, damage: Damage, severity: Severity) -> Advice:
     count = f"It is the first of {counted(damage.count, 'finding')}." if damage.count > 1 else ""
     look_text = f"The doctor found it at {clock(damage.looked_at, facts.now)}." if damage.looked_at is not None else ""
     run = facts.target.command("doctor --fix") if damage.fixable else _run(facts, damage.remedy)
+    way = facts.target.first_command(damage.remedy) if damage.check in _LOST else ""
     return Advice(
         facts.table,
         severity,
@@ -111,8 +114,8 @@ def _finding(facts: TableFacts, damage: Damage, severity: Severity) -> Advice:
         damage.check,
         f"{ended(damage.title)[:-1]}{amount}",
         detail=" ".join(filter(None, (count, look_text))),
-        fix=run or facts.target.command("doctor"),
-        remedy="" if run else ended(damage.remedy),
+        fix=run or way or facts.target.command("doctor"),
+        remedy="" if run else ended(facts.target.with_commands(damage.remedy)),
     )
 
 

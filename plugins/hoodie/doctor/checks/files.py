@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hoodie.doctor import catalogue
+from hoodie.doctor import catalogue, file_remedy
 from hoodie.doctor.facts import Facts
 from hoodie.doctor.finding import Finding
 from hoodie.errors import RESTORE, CorruptTableError, MissingFileError
@@ -29,7 +29,8 @@ def missing(facts: Facts) -> Iterator[Finding]:
     did not write."""
     absent = absent_files(facts.state, facts.slices)
     refuse_external(facts.state, absent)
-    result = {file.path: _of_commit(file) for file in absent}
+    lost = [file for file in absent if file.path not in facts.sizes]
+    result = {file.path: _of_commit(file, file_remedy.remedy(facts, lost)) for file in lost}
     for plan, paths in facts.plans.items():
         for path in paths:
             result.setdefault(path, _missing(path, plan.time, f"the plan of {plan.action} {plan.time} is to read"))
@@ -43,8 +44,8 @@ def missing(facts: Facts) -> Iterator[Finding]:
     return (finding for path, finding in result.items() if path not in facts.sizes)
 
 
-def _of_commit(file: ExpectedFile) -> Finding:
-    return _missing(file.path, file.instant.time, f"{file.instant.action} {file.instant.time} wrote")
+def _of_commit(file: ExpectedFile, remedy: str) -> Finding:
+    return _missing(file.path, file.instant.time, f"{file.instant.action} {file.instant.time} wrote", remedy)
 
 
 def _missing(path: str, time: Time, why: str, remedy: str = _COPY) -> Finding:
@@ -53,15 +54,16 @@ def _missing(path: str, time: Time, why: str, remedy: str = _COPY) -> Finding:
 
 def sizes(facts: Facts) -> Iterator[Finding]:
     """Files of current slices that have fewer bytes than their commit says."""
+    remedy = file_remedy.remedy(facts, [file for file, _ in facts.short]) if facts.short else ""
     for file, size in facts.short:
-        yield cut_short(file, size, "reads, and writes to its file group, fail")
+        yield cut_short(file, size, "reads, and writes to its file group, fail", remedy)
 
 
-def cut_short(file: ExpectedFile, size: int, effect: str) -> Finding:
+def cut_short(file: ExpectedFile, size: int, effect: str, remedy: str = _COPY) -> Finding:
     """The finding of a file that has `size` bytes, fewer than its commit says, which has this effect."""
     return catalogue.FILE_SIZE.finding(
         f"a file was cut short: {effect}",
-        _COPY,
+        remedy,
         found=f"{size:,} bytes, where {file.instant.action} {file.instant.time} wrote {file.size:,}",
         path=file.path,
         instant=file.instant.time,

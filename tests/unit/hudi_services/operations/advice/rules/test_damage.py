@@ -43,7 +43,7 @@ def test_findings_of_the_doctor_come_once_for_each_check():
         "missing-file", "a file is missing", "restore it from a copy (`hudi-services restore`)", fixable=False
     )
     assert said(damages, damages=(lost,)) == [
-        "A file is missing. Restore it from a copy (hudi-services restore). $ hudi-services doctor --table orders"
+        "A file is missing. Restore it from a copy (hudi-services restore --table orders). $ hudi-services restore --table orders"
     ]
     assert said(damages) == []
 

@@ -1,0 +1,49 @@
+"""Remedies for data files that are lost: a backup, a way back to before their commits, and the rows of the source."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hoodie.doctor.facts import Facts
+from hoodie.model.commit import NO_PREVIOUS_COMMIT
+from hoodie.view.missing_files import ExpectedFile
+
+_LOAD = "then `hudi-services ingest`, which loads the source files again; repeat what other programs wrote since"
+_OVERWRITE = (
+    "if the source still has all rows: "
+    "`hudi-services ingest --reload --operation insert_overwrite --hoodie-conf hoodie.combine.before.insert=true`, "
+    "which replaces each partition of its rows, so that rows from elsewhere are lost and deleted ones come back"
+)
+
+
+def remedy(facts: Facts, lost: Sequence[ExpectedFile]) -> str:
+    """The ways to repair a table without these files of its current slices: for all of them together."""
+    ways = ["restore it from a backup", *_way_back(facts, lost), _OVERWRITE]
+    return ". Or, ".join(ways).replace(". Or, ", ". Without one, ", 1)
+
+
+def _way_back(facts: Facts, lost: Sequence[ExpectedFile]) -> list[str]:
+    """The commands that take the commits back which wrote the files; none if the table before them is not whole either."""
+    if not all(_is_whole_before(facts, file) for file in lost):
+        return []
+    commits = facts.state.timeline.commits
+    first = min(file.instant.time for file in lost)
+    if commits[-1].time == first:
+        return [f"take its commit back: `hudi-services rollback --instant {first}`, {_LOAD}"]
+    before = [commit.time for commit in commits if commit.time < first]
+    if not before:
+        return []
+    return [
+        "take the table back to before its commit: "
+        f"`hudi-services savepoint create --instant {before[-1]}`, `hudi-services restore --savepoint {before[-1]}`, {_LOAD}"
+    ]
+
+
+def _is_whole_before(facts: Facts, file: ExpectedFile) -> bool:
+    """True if the commit began the file group, or if the slice before it is still there."""
+    of_group = [file_slice for group in facts.groups if group.group == file.group for file_slice in group.slices]
+    if any(file_slice.base_file is not None for file_slice in of_group):
+        return True
+    commit = facts.commits.get(file.instant.time)
+    stats = commit.stats if commit is not None else ()
+    return any(stat.path == file.path and stat.prev_commit == NO_PREVIOUS_COMMIT for stat in stats)

@@ -1,0 +1,88 @@
+"""The ways that the doctor names for a lost file: each command is carried out as it is printed, and brings all rows back."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from hoodie import HoodieTable
+from hoodie.storage import walk_files
+from hudi_services.cli.program import main
+from tests.support.registered import advised, registered
+
+CSV = ("id,dt,ts\n1,x,1\n2,x,1\n3,y,1\n", "id,dt,ts\n1,x,2\n", "id,dt,ts\n3,y,2\n")
+
+
+def loaded(tmp_path, kind, loads=3):
+    """A table of as many loads, and its rows."""
+    (tmp_path / "landing").mkdir()
+    source = {"path": f"{tmp_path}/landing", "format": "csv"}
+    keys = {"record_key": ["id"], "partition_by": ["dt"], "ordering": ["ts"]}
+    file = registered(tmp_path, {"name": "orders", "type": kind, "keys": keys, "source": source})
+    for number, text in enumerate(CSV[:loads]):
+        (tmp_path / f"landing/{number}.csv").write_text(text)
+        assert main(["ingest", "--table=orders", f"--registry={file}"]) == 0
+    return file, HoodieTable.open(f"{tmp_path}/orders")
+
+
+def rows(table):
+    columns = table.read(columns=["id", "dt", "ts"])
+    return sorted(columns.to_pylist(), key=lambda row: row["id"])
+
+
+def lose(table, partition):
+    """Delete the file of the partition that was written last."""
+    paths = [path.path for path in walk_files(table.storage, partition) if Path(path.path).suffix == ".parquet"]
+    paths += [path.path for path in walk_files(table.storage, partition) if ".log." in path.path]
+    last = max(paths, key=lambda path: Path(table.base_path, path).stat().st_mtime_ns)
+    table.storage.delete(last)
+
+
+def commands(table):
+    [finding] = [finding for finding in table.diagnose().findings if finding.check == "missing-file"]
+    assert finding.remedy.startswith("restore it from a backup. Without one, ")
+    return re.findall(r"`hudi-services ([^`]+)`", finding.remedy)
+
+
+def carry_out(command, file):
+    yes = ["--yes"] if command.startswith(("rollback", "restore")) else []
+    assert main([*command.split(), "--table=orders", f"--registry={file}", *yes]) == 0
+
+
+@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+@pytest.mark.parametrize("partition", ["x", "y"])
+@pytest.mark.parametrize("way", ["back", "overwrite"])
+def test_each_way_brings_all_rows_back(tmp_path, kind, partition, way):
+    file, table = loaded(tmp_path, kind)
+    before = rows(table)
+    lose(table, partition)
+    *back, overwrite = commands(table)
+    assert [command.split(" -")[0] for command in back] == (
+        ["savepoint create", "restore", "ingest"] if partition == "x" else ["rollback", "ingest"]
+    )
+    assert f"hudi-services {back[0]} --table orders" == advised(file, "orders")["doctor"].fix
+    for command in back if way == "back" else [overwrite]:
+        carry_out(command, file)
+    assert rows(HoodieTable.open(table.base_path)) == before
+    assert HoodieTable.open(table.base_path).diagnose().severity is None
+
+
+def test_a_file_whose_earlier_slice_was_cleaned_has_no_way_back(tmp_path):
+    _, table = loaded(tmp_path, "COPY_ON_WRITE")
+    for path in [path.path for path in walk_files(table.storage, "y") if path.path.endswith(".parquet")]:
+        table.storage.delete(path)
+    [overwrite] = commands(table)
+    assert overwrite.startswith("ingest --reload --operation insert_overwrite ")
+
+
+def test_the_first_commit_has_only_the_source(tmp_path):
+    file, table = loaded(tmp_path, "COPY_ON_WRITE", loads=1)
+    before = rows(table)
+    lose(table, "x")
+    back, load, _ = commands(table)  # it is the last one, too
+    assert back.startswith("rollback --instant ")
+    carry_out(back, file)
+    carry_out(load, file)
+    assert rows(HoodieTable.open(table.base_path)) == before
