@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -91,10 +91,13 @@ def incremental_range(state: TableState, request: Incremental) -> IncrementalRan
 def check_complete(state: TableState, after: Time, until: Time | None) -> None:
     """Raises PendingInstantError when a write may still complete before the last commit of the range, by the begin of both.
 
-    A reader that goes on from that commit would never see the rows of the write.
+    A reader that goes on from that commit would never see the rows of the write. A write that began by `after` is logged: such
+    a reader has begun without it.
     """
-    pending = [i for i in state.timeline.pending if i.action in WRITE_ACTIONS and after < i.time]
-    writes = [i for i in pending if (until is None or i.time <= until) and not is_plan(state, i.time, i.action)]
+    pending = [i for i in state.timeline.pending if i.action in WRITE_ACTIONS and (until is None or i.time <= until)]
+    pending = [i for i in pending if not is_plan(state, i.time, i.action)]
+    _log_missed([i for i in pending if i.time <= after], state, after)
+    writes = [i for i in pending if after < i.time]
     if not writes:
         return
     first, table = writes[0], state.storage.base_path
@@ -110,6 +113,16 @@ def check_complete(state: TableState, after: Time, until: Time | None) -> None:
     if until is not None:
         text = "Table %s: %s is pending and began in the range that ends at %s: read from its begin on the next time"
         _log.warning(text, table, first, until)
+
+
+def _log_missed(writes: Sequence[Instant], state: TableState, after: Time) -> None:
+    """Log that the rows of `writes`, which began by `after` and may still complete, are in no range that begins there."""
+    if not writes:
+        return
+    before = max((i.time for i in state.timeline.commits if i.time < writes[0].time), default=None)
+    start = f"at {before}" if before is not None else "without a start"
+    text = "Table %s: %s is pending and began before the range after %s: no range from there on has its rows. Begin %s"
+    _log.warning(text, state.storage.base_path, writes[0], after, start)
 
 
 def time_in_range(state: TableState, instant: Instant) -> Time:

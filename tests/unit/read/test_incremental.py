@@ -75,6 +75,23 @@ def test_a_range_with_a_write_that_may_complete_late(table, caplog):
     assert found(table, first) == {"b": 2}
 
 
+def test_a_write_of_version_6_that_began_before_the_range_is_logged(table, caplog):
+    """No range that begins at the last commit of a snapshot has its rows. A range that ends before it does not name it."""
+    first = write(table, [("a", "p", 1, 1)], "insert")
+    action = Action.DELTA_COMMIT if table.properties.is_merge_on_read else Action.COMMIT
+    rival = new_time(table.state(), table.access.clock)
+    last = write(table, [("b", "p", 2, 2)])
+    table.storage.create(table.state().layout.requested_path(rival, action), b"")
+    assert found(table, None, first) == {"a": 1}
+    assert rival not in caplog.text
+    assert found(table, last) == {}
+    named = (
+        f"{rival}" in caplog.text
+        and f"after {last}: no range from there on has its rows. Begin at {first}" in caplog.text
+    )
+    assert named == (table.version == 6)
+
+
 def test_deleted_rows_do_not_appear(table):
     first = write(table, [("a", "p", 1, 1), ("b", "p", 1, 1)], "insert")
     write(table, [("a", "p", 2, 2), ("b", "p", 2, 2)])
