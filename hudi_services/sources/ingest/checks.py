@@ -21,14 +21,15 @@ class RowChecks:
     required: tuple[str, ...]
     keys: RecordKeys
     paths: PartitionPaths
+    global_keys: bool = False
+    """A row is named by its key alone. Otherwise its partition counts, too."""
 
     @staticmethod
     def of_plan(plan: WritePlan) -> RowChecks:
         """The checks of rows that a planned write needs."""
         ordering = () if plan.operation.deletes else plan.properties.precombine_fields
-        return RowChecks(
-            tuple(dict.fromkeys((*plan.properties.record_key_fields, *ordering))), plan.record_keys, plan.paths
-        )
+        required = tuple(dict.fromkeys((*plan.properties.record_key_fields, *ordering)))
+        return RowChecks(required, plan.record_keys, plan.paths, plan.global_keys)
 
     def check_types(self, schema: pa.Schema) -> None:
         """Raises RecordKeyError naming a key or partition column of a type that no row can have."""
@@ -47,6 +48,9 @@ class RowChecks:
             yield _flags(self.keys.unusable(rows)), f"no record key can be made of {', '.join(self.keys.fields)}"
             same = f"another row has the same record key and other values of {', '.join(self.keys.fields)}"
             yield _flags(self.keys.colliding(rows, [values_of(rows, name) for name in self.paths.fields])), same
+            if not self.global_keys:
+                same = f"another row has the same record key, the same path and other values of {', '.join(self.paths.fields)}"
+                yield _flags(self.paths.colliding(rows, [values_of(rows, name) for name in self.keys.fields])), same
         for flags, why in self.paths.flaws(rows):
             yield _flags(flags), f"no partition path can be made of {', '.join(self.paths.fields)}: {why}"
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from hoodie.errors import RecordKeyError
+from hoodie.keygen.shared_places import sharing
 from hoodie.keygen.text import key_text, readable_text
 from hoodie.keygen.timestamps import TimestampFolders
 from hoodie.schema import find_field, values_of
@@ -80,6 +81,45 @@ class PartitionPaths:
                     pc.is_in(texts, value_set=pa.array(flawed_texts, pa.string())),
                     f"{field} is {flaw.problem}: {flaw.fix}",
                 )
+
+    @property
+    def may_collide(self) -> bool:
+        """Return whether rows with other values may have one path: of several columns one may hold a slash."""
+        return len(self.fields) > 1 and self.may_nest
+
+    def colliding(self, table: pa.Table, keys: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
+        """Boolean, never null: true where another row with the same `keys` has other values and the same path.
+
+        Hudi escapes no slash: `a/b/c` is (`a/b`, `c`) and (`a`, `b/c`). Values without a text of their own, such as null and the
+        empty text, are one, and so are times of one folder.
+        """
+        if not pc.any(self.mistakable(table), min_count=0).as_py():
+            return pa.chunked_array([pa.repeat(False, table.num_rows)])
+        texts = [self._folder_texts(table, field) for field in self.fields]
+        named = [
+            pc.binary_join_element_wise(f"{field}=", text, "") for field, text in zip(self.fields, texts, strict=True)
+        ]
+        paths = pc.binary_join_element_wise(*(named if self.hive_style else texts), "/")
+        return sharing([*keys, paths], texts)
+
+    def mistakable(self, table: pa.Table) -> pa.ChunkedArray:
+        """Boolean, never null: true where other values could have the path too."""
+        result = pa.chunked_array([pa.repeat(False, table.num_rows)])
+        for field in self.fields if self.may_collide else ():
+            if not self._is_timestamp(field):
+                result = pc.or_(result, pc.match_substring(self._folder_texts(table, field), "/"))
+        return result
+
+    def _folder_texts(self, table: pa.Table, field: str) -> pa.ChunkedArray:
+        """The texts of which folders are made, also of values that make none."""
+        values = self._values(table, field)
+        if self._is_timestamp(field):
+            assert self.timestamps is not None
+            texts, _ = self.timestamps.read(values, field)
+        else:
+            texts, _ = readable_text(values, field)
+        filled = pc.fill_null(texts, "")
+        return pc.if_else(pc.equal(pc.binary_length(filled), 0), DEFAULT_PARTITION, filled)
 
     @property
     def may_nest(self) -> bool:

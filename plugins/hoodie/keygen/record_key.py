@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hoodie.errors import RecordKeyError
+from hoodie.keygen.shared_places import sharing
 from hoodie.keygen.text import key_text, readable_text
 from hoodie.schema import find_field, values_of
 
@@ -69,11 +70,7 @@ class RecordKeys:
         if not self._ambiguous(table):
             return pa.chunked_array([pa.repeat(False, table.num_rows)])
         texts = [readable_text(values_of(table, field), field)[0] for field in self.fields]
-        places = _numbered([self._joined(texts), *within])
-        rows = _numbered([pa.chunked_array([places]), *texts])
-        _, first = np.unique(rows, return_index=True)
-        several = np.bincount(places[first]) > 1
-        return pa.chunked_array([pa.array(several[places])])
+        return sharing([self._joined(texts), *within], texts)
 
     def mistakable(self, table: pa.Table, keys: pa.ChunkedArray) -> pa.ChunkedArray:
         """Boolean, never null: true where other values could have the key too. `keys` are those of the rows of `table`."""
@@ -113,15 +110,6 @@ def generated_keys(instant: str, split: int, first_row: int, rows: int) -> pa.Ar
     """Keys for rows of a table without key columns: `<instant>_<split of the input>_<row of the split>` (utf8)."""
     numbers = pc.cast(pa.array(np.arange(first_row, first_row + rows)), pa.string())
     return pc.binary_join_element_wise(f"{instant}_{split}", numbers, "_")
-
-
-def _numbered(columns: Sequence[pa.ChunkedArray]) -> np.ndarray:
-    """Numbers from 0 on, equal where two rows have the same values, nulls among them."""
-    numbers = np.zeros(len(columns[0]), dtype=np.int64)
-    for column in columns:
-        codes = pc.dictionary_encode(column.combine_chunks(), null_encoding="encode").indices.to_numpy()
-        _, numbers = np.unique(numbers * (int(codes.max()) + 1) + codes, return_inverse=True)
-    return numbers
 
 
 def _marked(text: pa.ChunkedArray) -> pa.ChunkedArray:

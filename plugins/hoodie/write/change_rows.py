@@ -92,9 +92,9 @@ class ChangeRows:
     def last(self, keyed: pa.Table, *more: str) -> pa.Table:
         """Return the last change of each key, with `more` of the columns.
 
-        Raises what `last_changes` raises, and RecordKeyError where two rows share the text of a key: one would be lost.
+        Raises what `last_changes` raises, and RecordKeyError where two rows share the text of a key or a path: one would be lost.
         """
-        refuse_colliding(self.keys, keyed, self.identity)
+        refuse_colliding(self.keys, self.paths, keyed, self.identity)
         order = [name for name in keyed.schema.names if name.startswith(ORDER)]
         last_rows = last_changes(keyed, self.identity, order, self.ordering, deletes_first=self.deletes_first)
         return last_rows.select([*self.schema.names, *more])

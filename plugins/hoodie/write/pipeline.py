@@ -177,14 +177,15 @@ class Pipeline:
         return Look.union(self.engine.map(look, shares(slices, self.engine.parallelism)))
 
     def _collisions(self) -> StoredCollisions | None:
-        """None where no two rows can have one key text."""
+        """None where no two rows can have one key text, or one path."""
         plan, context = self.plan, self.context
-        if len(context.keys.fields) < 2:
+        paths = context.paths if context.paths.may_collide and not context.global_keys else None
+        if len(context.keys.fields) < 2 and (paths is None or not context.keys.fields):
             return None
         memory = MergeMemory.of(plan.options)
-        columns = top_level(context.keys.fields)
+        columns = top_level((*context.keys.fields, *(paths.fields if paths is not None else ())))
         rows = StoredRows.of(self.state, plan.properties, plan.schema, columns, context.columns, memory)
-        return StoredCollisions(context.keys, rows)
+        return StoredCollisions(context.keys, paths, rows)
 
     def _index(self, partitions: Sequence[str], slices: Sequence[FileSlice], sought: frozenset[int] | None) -> Index:
         """That of rows of these partitions. Raises what `bucket_index` raises."""

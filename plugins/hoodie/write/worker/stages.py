@@ -151,7 +151,7 @@ class Tag:
             return WorkloadProfile(Counter(), Counter()), lambda: pa.table({})
         rows = pa.concat_tables(incoming)
         came = rows.num_rows
-        refuse_colliding(self.context.keys, rows, self.context.identity)
+        refuse_colliding(self.context.keys, self.context.paths, rows, self.context.identity)
         if self.combine:
             rows = combined_batch(rows, self.context.rules, self.context.identity)
         tagged = self.index.tag(rows, pa.concat_tables(stored) if stored else None, self.partition_of_group)

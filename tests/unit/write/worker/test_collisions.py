@@ -1,4 +1,4 @@
-"""Rows that only share the text of their record key."""
+"""Rows that only share the text of their record key, or their partition path."""
 
 from __future__ import annotations
 
@@ -45,6 +45,52 @@ def test_a_stored_row_that_only_shares_the_text_of_a_key_stays(tmp_path, kind, s
     table.write(row(*stored, 3), "delete")
     table.write(row(*comes, 4))
     assert [(r["a"], r["b"], r["n"]) for r in table.read().to_pylist()] == [(*comes, 4)]
+
+
+@pytest.mark.parametrize(("kind", "version"), [("COPY_ON_WRITE", "9"), ("MERGE_ON_READ", "6")])
+@pytest.mark.parametrize(
+    ("hive_style", "stored", "comes"),
+    [
+        ("false", ("a/b", "c"), ("a", "b/c")),
+        ("true", ("a/q=b", "c"), ("a", "b/q=c")),
+        ("false", ("a/b", None), ("a", "b/__HIVE_DEFAULT_PARTITION__")),
+    ],
+)
+def test_rows_that_only_share_their_partition_path_are_refused(tmp_path, kind, version, hive_style, stored, comes):
+    """One of two such rows in a batch would be lost. A stored one would be overwritten or deleted."""
+    more = {"hoodie.table.type": kind, "hoodie.write.table.version": version}
+    table = partitioned(tmp_path / "t", {"hoodie.datasource.write.hive_style_partitioning": hive_style, **more})
+    both = pa.concat_tables([placed(*stored, 1), placed(*comes, 2)])
+    for operation in ("upsert", "insert"):
+        with pytest.raises(RecordKeyError, match=r"values of p, q have one partition path.* in 2 rows.*urlencode"):
+            table.write(both, operation)
+    table.write(placed(*stored, 1))
+    table.write(placed(*stored, 2))
+    for operation in ("upsert", "delete"):
+        with pytest.raises(RecordKeyError, match=r"values of p, q have one partition path.*, too; Hudi's paths"):
+            table.write(placed(*comes, 3), operation)
+    assert [(r["p"], r["q"], r["n"]) for r in table.read().to_pylist()] == [(*stored, 2)]
+    table.write(placed(*comes, 4).set_column(0, "a", pa.array(["l"])))
+    assert table.read().num_rows == 2, "rows of other keys share a folder"
+    table.write(placed(*stored, 5), "delete")
+    assert [(r["p"], r["q"], r["n"]) for r in table.read().to_pylist()] == [(*comes, 4)]
+
+
+def test_paths_do_not_count_for_a_global_index(tmp_path):
+    """There a row is named by its key, so the two are versions of one row."""
+    table = partitioned(tmp_path / "t", {})
+    both = pa.concat_tables([placed("a/b", "c", 1), placed("a", "b/c", 2)])
+    table.write(both, "upsert", {"hoodie.index.type": "GLOBAL_SIMPLE"})
+    assert [(r["p"], r["q"], r["n"]) for r in table.read().to_pylist()] == [("a", "b/c", 2)]
+
+
+def partitioned(path, more):
+    keys = {"hoodie.table.recordkey.fields": "a,b", "hoodie.table.partition.fields": "p,q"}
+    return HoodieTable.create(str(path), {"hoodie.table.name": "t", **keys, **more})
+
+
+def placed(p, q, n):
+    return pa.table({"a": ["k"], "b": ["l"], "p": [p], "q": pa.array([q], pa.string()), "n": [n]})
 
 
 def row(a, b, n):
