@@ -6,7 +6,9 @@ from collections.abc import Mapping
 
 from hoodie.config.keys.archive import ARCHIVE_KEYS
 from hoodie.config.keys.concurrency import COMMON_KEYS
-from hoodie.config.service_options import declared, laid_over
+from hoodie.config.keys.consumer import RETENTION_HOURS
+from hoodie.config.keys.delete import DELETE_KEYS
+from hoodie.config.service_options import declared, laid_over, select_keys
 from hudi_services.entry.table import ServiceSection, Table
 
 _ARCHIVE = "archive"
@@ -19,6 +21,11 @@ def options_of(table: Table, service: str) -> dict[str, str]:
     section = table.section(service)
     options = section.hoodie if isinstance(section, ServiceSection) else {}
     return laid_over(with_retention(table, options) if service == _ARCHIVE else options, table.common)
+
+
+def options_of_purge(table: Table) -> dict[str, str]:
+    """The options by which a purge deletes files: the limits of the table's cleaner, and how long it waits for consumers."""
+    return laid_over(select_keys(options_of(table, "clean"), (*DELETE_KEYS, RETENTION_HOURS)), table.common)
 
 
 def with_retention(table: Table, options: Mapping[str, str]) -> dict[str, str]:

@@ -21,6 +21,7 @@ from hudi_services.cli.flags import (
 )
 from hudi_services.cli.properties import merged_options
 from hudi_services.entry.digest import confirmation_flag
+from hudi_services.entry.retention import options_of
 from hudi_services.operations.history.flag import recorded_table
 from hudi_services.runtime.result import DONE, finish
 from hudi_services.runtime.terminal import echo
@@ -65,7 +66,8 @@ def take_back_command(
         if as_json and yes is None and not explain:
             raise click.UsageError("--json cannot prompt: add --yes or --explain")
         chosen = chosen_table(target_base_path, table, registry)
-        options = laid_over(merged_options(props, conf), chosen.common)
+        declared_options = options_of(chosen.entry, "restore") if chosen.entry is not None else {}
+        options = laid_over(merged_options(props, conf), declared_options)
         ((key, value),) = flag.items()
         engine = LocalEngine()
         target = value if value is not None or newest is None else newest(HoodieTable.open(chosen.base_path))

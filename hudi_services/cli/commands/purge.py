@@ -18,6 +18,7 @@ from hudi_services.cli.flags import (
 )
 from hudi_services.cli.properties import merged_options
 from hudi_services.entry.digest import confirmation_flag
+from hudi_services.entry.retention import options_of_purge
 from hudi_services.entry.source import FolderSource, TopicSource
 from hudi_services.entry.table_choice import ChosenTable
 from hudi_services.operations.history.flag import recorded_table
@@ -47,7 +48,8 @@ def _purge(
     if as_json and yes is None and not explain:
         raise click.UsageError("--json cannot ask: add --yes, or --explain")
     chosen = chosen_table(target_base_path, table, registry)
-    options = laid_over(merged_options(props, conf), chosen.common)
+    declared_options = options_of_purge(chosen.entry) if chosen.entry is not None else {}
+    options = laid_over(merged_options(props, conf), declared_options)
     service = Purge(where, delete_savepoints, past_consumers)
     task, engine = PurgeTask(chosen.base_path, _quarantine(chosen, quarantine_path), service, options), LocalEngine()
     if explain or yes is None:

@@ -68,3 +68,22 @@ def test_the_quarantine_of_the_registry(table, tmp_path, capsys):
     called = ["purge", "--table", "t", "--registry", str(registry), "--where", WHERE, "--yes"]
     assert main(called) == 0, capsys.readouterr()
     assert not list(bad.iterdir())
+
+
+def test_the_cleaner_of_the_registry_says_what_waits_for_consumers_and_what_needs_an_approval(table, tmp_path):
+    consumer = table.consumer("reports")
+    consumer.reset(table.timeline.commits[-1].time)  # months ago: by default no service waits for it any more
+    file = tmp_path / "tables.yaml"
+    purge = ["purge", "--table=t", f"--registry={file}", "--where", WHERE, "--yes"]
+
+    def declare(options):
+        clean = {"hoodie": options}
+        file.write_text(json.dumps({"tables": [{"name": "t", "base_path": table.base_path, "clean": clean}]}))
+
+    declare({"hoodie.delete.max.files": 1})
+    assert main(purge) not in (0, 3)
+    assert len(content(table)) == 2
+    declare({"hoodie.consumer.retention.hours": 100_000})
+    assert main(purge) == 3
+    declare({})
+    assert main(purge) == 0

@@ -10,7 +10,7 @@ import pytest
 from hoodie import HoodieTable
 from hudi_services.cli.program import main
 from tests.support.cli import DONE, FAILED, USAGE, fill
-from tests.support.tables import create
+from tests.support.tables import SMALL_BLOOM, batch, create
 
 
 @pytest.fixture
@@ -52,3 +52,14 @@ def test_a_table_without_commits_has_nothing_to_offer(tmp_path, capsys):
     create(tmp_path / "new")
     assert main(["rollback", f"--target-base-path={tmp_path / 'new'}"]) == USAGE
     assert "no commit to roll back" in capsys.readouterr().err
+
+
+def test_the_limits_of_the_registry_hold_for_a_user_too(base, tmp_path):
+    HoodieTable.open(base).write(batch([("x", "p", 9, 9), ("y", "q", 9, 9)]), "upsert", SMALL_BLOOM)
+    before, file = commits(base), tmp_path / "tables.yaml"
+    rollback = ["rollback", "--table=t", f"--registry={file}", f"--instant={before[-1]}", "--yes"]
+    for restore, left in ({"hoodie.delete.max.files": 1}, before), ({}, before[:-1]):
+        entry = {"name": "t", "base_path": base, "restore": {"hoodie": restore}}
+        file.write_text(json.dumps({"tables": [entry]}))
+        assert (main(rollback) == DONE) is (left != before)
+        assert commits(base) == left
