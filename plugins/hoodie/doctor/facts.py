@@ -70,6 +70,7 @@ class Facts:
     metadata: MetadataListing | HoodieError | None
     global_index: bool  # writers have the option to find a key in any partition
     decisions: Mapping[str, Decision[Any] | HoodieError]  # decisions of services, by their names
+    small_file_limit: int  # bytes below which writers take a base file for small
     bare_key: str | None  # see `hoodie.index.complex_keys.bare_key`
 
     @cached_property

@@ -10,6 +10,7 @@ from hoodie.clock import Clock
 from hoodie.config import own_options, select_keys
 from hoodie.config.key import resolve
 from hoodie.config.keys.concurrency import SHARING_KEYS
+from hoodie.config.keys.write import SMALL_FILE_LIMIT
 from hoodie.config.properties.store import BACKUP, PROPERTIES, load_properties, properties_flaw
 from hoodie.doctor.facts import Facts, PropertiesFiles, Unreadable
 from hoodie.errors import CorruptTableError, HoodieError, MissingFileError, NoInstantError
@@ -103,6 +104,7 @@ def gather(storage: ListingCache, clock: Clock, options: Mapping[str, Mapping[st
         _metadata_table(state, clock),
         _global_index(options),
         _decisions(state, options, clock),
+        _small_file_limit(options),
         _bare_key(state),
     )
 
@@ -193,6 +195,13 @@ def _bare_key(state: TableState) -> str | None:
 
 def _global_index(options: Mapping[str, Mapping[str, object]]) -> bool:
     return any(str(option.get(_INDEX, "")).strip().upper() in _GLOBAL for option in options.values())
+
+
+def _small_file_limit(options: Mapping[str, Mapping[str, object]]) -> int:
+    """The limit of the writers. One that fills no small files has the default here: its files are small all the same."""
+    merged = {name: value for option in options.values() for name, value in option.items()}
+    limit: int = resolve(select_keys(merged, [SMALL_FILE_LIMIT]), [SMALL_FILE_LIMIT])[SMALL_FILE_LIMIT]
+    return limit or SMALL_FILE_LIMIT.default or 1
 
 
 def _decisions(

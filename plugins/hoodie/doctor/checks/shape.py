@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hoodie.config.keys.write import SMALL_FILE_LIMIT
 from hoodie.display import counted
 from hoodie.doctor import catalogue
 from hoodie.doctor.facts import Facts
 from hoodie.doctor.finding import Finding
 
-_SMALL = SMALL_FILE_LIMIT.default or 1  # bytes below which an insert fills a file up
 _MANY = 20  # small files of a partition
 _FEWER = 4  # the share of them that would do, as a divisor
 _LOGS = 16 * 1024 * 1024  # bytes of logs that are little beside any base file
@@ -29,17 +27,18 @@ def bare_keys(facts: Facts) -> Iterator[Finding]:
 
 def small_files(facts: Facts) -> Iterator[Finding]:
     """Partitions whose rows would fit into a quarter of their files, each of the size below which a file is small."""
+    limit = facts.small_file_limit
     sizes: dict[str, list[int]] = {}
     for file_slice in facts.slices:
-        if file_slice.base_file is not None and file_slice.base_file.size < _SMALL:
+        if file_slice.base_file is not None and file_slice.base_file.size < limit:
             sizes.setdefault(file_slice.partition, []).append(file_slice.base_file.size)
     for partition, small in sorted(sizes.items()):
-        needed = -(-sum(small) // _SMALL)
+        needed = -(-sum(small) // limit)
         if len(small) >= _MANY and needed * _FEWER <= len(small):
             yield catalogue.SMALL_FILES.finding(
                 f"partition {partition!r} has many small files",
                 "run `hudi-services cluster`; inserts fill small files up, bulk_insert and many parallel tasks make them",
-                found=f"{counted(len(small), 'file')} below {_SMALL:,} bytes, {sum(small):,} bytes together",
+                found=f"{counted(len(small), 'file')} below {limit:,} bytes, {sum(small):,} bytes together",
                 path=partition,
                 bytes=sum(small),
             )

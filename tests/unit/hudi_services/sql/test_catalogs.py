@@ -83,6 +83,17 @@ def test_writes_take_the_options_of_the_registry(registry, table, monkeypatch):
     assert content(table)["b"] == ("p", 2, 2)
 
 
+def test_writes_to_a_table_that_a_stream_fills_take_the_options_of_the_stream(tmp_path, table):
+    """A row that comes with another partition moves its key there."""
+    index = {"hoodie.index.type": "GLOBAL_SIMPLE"}
+    entry = {"name": "orders", "base_path": str(table.base_path), "keys": {"record_key": "id", "partition_by": "part"}}
+    stream = {"path": str(tmp_path / "source"), "hoodie": index}
+    (tmp_path / "tables.yaml").write_text(json.dumps({"tables": [{**entry, "stream": stream}]}))
+    assert sql("--registry", tmp_path / "tables.yaml", "-e", "insert into orders values ('a', 'q', 2, 2)") == DONE
+    assert content(table) == {"a": ("q", 2, 2)}
+    assert table.read().num_rows == 1
+
+
 @pytest.mark.parametrize(
     "statement",
     [
