@@ -1,0 +1,106 @@
+"""Every page in Chromium, by each role, at three widths, light and dark. Who is signed out sees none of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+from hudi_services.local_airflow.home import AirflowHome
+from hudi_services.sources.ingest.quarantine import QuarantineWriter
+from tests.support.browser import signed_in
+from tests.support.matrix import diagonal
+from tests.support.page_bodies import run_body, server_body
+from tests.support.page_lake import FEW, MARKUP, registry, watch
+from tests.support.tables import SMALL_BLOOM, batch, create
+
+pytestmark = pytest.mark.e2e
+
+PAGES = {
+    "": "Hudi tables",
+    "#/table/orders": "orders",
+    "#/table/orders/timeline": "orders",
+    "#/table/orders/files": "orders",
+    "#/table/orders/data": "orders",
+    "#/table/orders/runs": "orders",
+    "#/table/orders/settings": "orders",
+    "#/table/damaged": "damaged",
+    "#/table/damaged/files": "damaged",
+    "#/table/visits": "visits",
+    "#/table/gone": "gone",
+    "#/dag/hudi_clean__orders": "orders",
+    "#/plan/orders/clean": "Plan of clean",
+    "#/run/hudi_clean__orders/manual__1": "hudi_clean__orders",
+    "#/compare/orders/0/now": "Changes",
+    "#/server/shop": "shop",
+    "#/table/nothing": "Not shown",
+    "#/nowhere": "Not shown",
+}
+"""Addresses, and how the heading of each begins."""
+
+
+@pytest.fixture
+def lake_of_each_kind(home: AirflowHome, lake: Path, tmp_path: Path) -> None:
+    """Tables that are healthy, damaged, not measured and not there; rows in the quarantine; a mistake in the registry."""
+    table = create(tmp_path / "damaged")
+    table.write(batch([("a", "p", 1, 1), ("b", "q", 1, 1)]), "upsert", SMALL_BLOOM)
+    next((tmp_path / "damaged").glob("part=p/*.parquet")).unlink()
+    writer = QuarantineWriter(f"{table.base_path}.quarantine", table.base_path, "20260101")
+    with writer.open(0) as bad:
+        bad.add_unread(f"{tmp_path}/land/day/a.csv", {"id": MARKUP}, f"line 7: {MARKUP}")
+    writer.finish(keep_rows=True)
+    damaged = {"name": "damaged", "base_path": table.base_path, "type": "COPY_ON_WRITE", "ingest": {}, "clean": {}}
+    damaged |= {"keys": {"record_key": "id", "partition_by": "part"}, "source": {"path": "/land", "format": "csv"}}
+    mistake = "  - {name: wrong, base_path: /lake/wrong, typ: x}\n"
+    registry(home, FEW, f"  - {json.dumps(damaged)}\n{mistake}", lake)
+    watch(home)
+
+
+@pytest.mark.parametrize(
+    ("user", "scheme", "width"), diagonal(["admin", "viewer"], ["light", "dark"], [1400, 400, 800])
+)
+def test_every_page_is_legible(
+    browser: Browser,
+    home: AirflowHome,
+    lake_of_each_kind: None,
+    tmp_path: Path,
+    user: str,
+    scheme: Literal["light", "dark"],
+    width: int,
+) -> None:
+    """As axe-core judges it: names of fields, contrast, headings, regions that scroll. Only wide tables and pictures may scroll
+    to the side, each by itself. No page writes `null`, `undefined` or `NaN`."""
+    with signed_in(browser, home, user, scheme) as page:
+        page.set_viewport_size({"width": width, "height": 900})
+        answer(page, "runs", run_body(MARKUP))
+        answer(page, "servers", server_body(tmp_path / "tables.yaml", 1100, MARKUP))
+        for address, heading in PAGES.items():
+            page.goto("about:blank")
+            page.goto(f"{home.address}/hudi/{address}")
+            expect(page.locator("main[aria-busy=false]")).to_be_visible(timeout=30_000)
+            expect(page.get_by_role("heading", level=1)).to_contain_text(heading)
+            for hidden in page.locator("summary").all():
+                hidden.click()
+            violations = Axe().run(page)
+            assert violations.violations_count == 0, violations.generate_report()
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, address
+            assert page.evaluate("/(^|\\W)(null|undefined|NaN)(\\W|$)/.exec(document.body.innerText)") is None, address
+        assert page.evaluate("window.hurt") is None
+
+
+def test_who_is_signed_out_sees_no_page(browser: Browser, home: AirflowHome, lake_of_each_kind: None) -> None:
+    with signed_in(browser, home, None) as page:
+        for address in PAGES:
+            page.goto("about:blank")
+            page.goto(f"{home.address}/hudi/{address}")
+            expect(page.locator("input[name=password]")).to_be_visible()
+            expect(page.get_by_text("orders")).to_have_count(0)
+
+
+def answer(page: Page, kind: str, body: str) -> None:
+    """Let the API answer with this body for every run, or for every server."""
+    page.route(f"**/hudi/api/{kind}/**", lambda route: route.fulfill(content_type="application/json", body=body))
