@@ -17,6 +17,7 @@ from hoodie.spark import SparkEngine
 from hoodie.storage import open_storage, walk_files
 from tests.support.matrix import sample
 from tests.support.tables import OPTIONS, SMALL_BLOOM, batch, content, create
+from tests.support.waiting import PATIENCE
 
 PARTITIONS = 6
 ROWS = 60_000
@@ -120,7 +121,7 @@ def rows(step):
 def kill_writer(cluster, url, victim, killed, folder=".hoodie/.temp", sign=".marker"):
     """As soon as a marker of a data file is there, or another sign, end a process that may be writing it, for good."""
     storage = open_storage(url)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         if any(sign in file.name for file in walk_files(storage, folder)):
             for process in cluster.executors()[:1] if victim == "executor" else cluster.python_workers():

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from hoodie import ARCHIVE, HoodieTable
 from tests.crash.test_archive import SHORTER, every, stored
 from tests.support.rivals import QuickClock, shared
 from tests.support.tables import SMALL_BLOOM, batch, content, create
+from tests.support.waiting import until
 
 ROOT = Path(__file__).resolve().parents[2]
 _PROGRAM = """
@@ -47,6 +49,11 @@ def written(outputs):
     return {words[2]: words[1] for words in lines if words[:1] == ["did"] and len(words) == 3}
 
 
+def _did(out, process):
+    assert process.poll() is None, out.read_text()
+    return "did" in out.read_text()
+
+
 @pytest.mark.parametrize("version", ["9", "6"])
 def test_archivers_at_once_that_are_killed(tmp_path, version):
     create(tmp_path / "t", QuickClock(), **{"hoodie.write.table.version": version})
@@ -64,19 +71,12 @@ def test_archivers_at_once_that_are_killed(tmp_path, version):
     for turn in range(4):
         victim = (0, 1, 0, 2)[turn]
         out, process = running[victim]
-        deadline = time.monotonic() + 60
-        while "did" not in out.read_text():
-            time.sleep(0.02)
-            assert process.poll() is None, out.read_text()
-            assert time.monotonic() < deadline, out.read_text()
+        until(partial(_did, out, process), out.read_text)
         time.sleep(rng.uniform(0, 0.5))
         process.send_signal(signal.SIGKILL)
         process.wait()
         running[victim] = start("write" if victim == 2 else "archive")
-    deadline = time.monotonic() + 60
-    while len(written(outputs)) < 4:
-        time.sleep(0.02)
-        assert time.monotonic() < deadline, [out.read_text() for out in outputs]
+    until(lambda: len(written(outputs)) >= 4, lambda: [out.read_text() for out in outputs])
     for _, process in running:
         process.send_signal(signal.SIGKILL)
         process.wait()

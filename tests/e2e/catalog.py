@@ -12,13 +12,13 @@ from hoodie import HoodieTable
 from hudi_services.demo.steps import wait_for_run
 from tests.interop import peer_env
 from tests.interop.hive_services import start_metastore
+from tests.support.waiting import PATIENCE
 
 if TYPE_CHECKING:
     from tests.e2e.conftest import Running
 
 TABLE = "catalogued"
 INGEST, SYNC = f"hudi_ingest__{TABLE}", f"hudi_sync__{TABLE}"
-_PATIENCE = 300.0  # a second try begins 30 to 60 seconds after the first
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def outage(airflow: Running) -> Iterator[Outage]:
 
 def syncs(airflow: Running, state: str, runs: int = 1) -> list[dict[str, Any]]:
     """The tasks of the sync's first `runs` runs, when all of them are in this state."""
-    deadline = time.monotonic() + _PATIENCE
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         begun = airflow.api.runs(SYNC)[:runs]
         tasks = [task for run in begun for task in airflow.api.tasks(SYNC, run["dag_run_id"])]

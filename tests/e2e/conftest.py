@@ -30,6 +30,7 @@ from tests.support.hooks import Server, serving
 from tests.support.page_lake import FEW, MANY, registry, watch, write_lake
 from tests.support.page_server import page_server
 from tests.support.servers import free_port
+from tests.support.waiting import PATIENCE
 
 # A driver that lives for seconds: the second compiler of the JVM and a parallel collector cost more than they save.
 os.environ["SPARK_SUBMIT_OPTS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -146,7 +147,7 @@ class Running:
 
     def ended(self, dag: str, run: str) -> dict[str, str]:
         """The states of a run's tasks at its end."""
-        deadline = time.monotonic() + 240
+        deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline:
             if self.api.get(f"/dags/{dag}/dagRuns/{run.replace('+', '%2B')}")["state"] in ("success", "failed"):
                 return self.states(dag, run)

@@ -11,6 +11,7 @@ from hudi_services.demo.steps import wait_for_run
 from hudi_services.local_airflow.api import ApiError
 from tests.e2e.catalog import Outage
 from tests.e2e.conftest import Demo, Running
+from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.e2e
 INGEST, CLEAN = "hudi_ingest__dated", "hudi_clean__flights"
@@ -18,7 +19,7 @@ INGEST, CLEAN = "hudi_ingest__dated", "hudi_clean__flights"
 
 def _until_failed(airflow: Running, dag: str, run: str) -> tuple[list[dict], str]:
     """The tasks of a run that must fail for good, and the log of its task."""
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         tasks = airflow.api.tasks(dag, run)
         if tasks and all(task["state"] == "failed" for task in tasks):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from hoodie import HoodieTable
 from hudi_services.demo.steps import answer
 from tests.e2e.conftest import Running
 from tests.support.tables import SMALL_BLOOM, batch, content, create
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.e2e
 CLEAN = "hudi_clean__guarded"
@@ -28,10 +27,11 @@ def test_only_the_plan_that_was_approved_is_carried_out(airflow: Running) -> Non
     for step in range(3):
         write(step)
     run = airflow.api.trigger(CLEAN, {})
-    deadline = time.monotonic() + 120
-    while airflow.states(CLEAN, run).get("approve") != "awaiting_input":
-        assert time.monotonic() < deadline, airflow.states(CLEAN, run)
-        time.sleep(0.5)
+    until(
+        lambda: airflow.states(CLEAN, run).get("approve") == "awaiting_input",
+        lambda: airflow.states(CLEAN, run),
+        pause=0.5,
+    )
     body = airflow.api.question(CLEAN, run, "approve")["body"]
     assert "2 files, where hoodie.delete.max.files is 1" in body
     digest = airflow.api.result(CLEAN, run, "clean")["digest"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import time
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from hoodie import HoodieTable
 from hudi_services.local_airflow.api import AirflowApi
 from tests.e2e.conftest import Running
 from tests.e2e.failing import deliver
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.e2e
 
@@ -57,10 +57,7 @@ def failed_for_good(airflow: Running, table: str, kind: str, run: str | None = N
     assert failure["message"] in log
     place = failure["output"].rpartition(" on ")[0]
     assert "Traceback" in Path(place).read_text()
-    deadline = time.monotonic() + 60
-    while (note := api.tasks(f"hudi_ingest__{table}", run)[0]["note"]) is None:
-        assert time.monotonic() < deadline, "no note"
-        time.sleep(1)
+    note = until(lambda: api.tasks(f"hudi_ingest__{table}", run)[0]["note"], lambda: "no note", pause=0.5)
     assert note == failure["message"][:1000]
 
 

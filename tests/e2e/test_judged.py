@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -19,18 +20,12 @@ from hudi_services.registry.load import read_registry
 from tests.e2e.conftest import Running
 from tests.support.browser import signed_in
 from tests.support.tables import SMALL_BLOOM, batch, create
+from tests.support.waiting import until as until_true
 
 pytestmark = pytest.mark.e2e
 AFTER, JUDGE, COMPACT = "after_judged", "hudi_objectives", "hudi_compact__judged"
 URI = "hudi://tables/judged/commits"
-
-
-def waited(found: Callable[[], Any], seconds: float = 90.0) -> Any:
-    deadline = time.monotonic() + seconds
-    while not (value := found()):
-        assert time.monotonic() < deadline, f"not within {seconds} s"
-        time.sleep(0.5)
-    return value
+until = partial(until_true, pause=0.5)
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +47,7 @@ def told(airflow: Running) -> list[str]:
         except ApiError:  # Airflow 3.3.2 fails at events whose runs are queued: they have no start yet
             return None
 
-    return [event["extra"]["payload"]["instant"] for event in waited(events)["asset_events"]]
+    return [event["extra"]["payload"]["instant"] for event in until(events)["asset_events"]]
 
 
 def test_each_commit_is_one_event_and_starts_the_dag(airflow: Running, table: HoodieTable) -> None:
@@ -63,12 +58,12 @@ def test_each_commit_is_one_event_and_starts_the_dag(airflow: Running, table: Ho
         time.sleep(2)
         return told(airflow)
 
-    waited(first)  # events begin when the trigger began
+    until(first)  # events begin when the trigger began
     made += [write(table, 100 + step) for step in range(5)]
-    waited(lambda: made[-1] in told(airflow))
+    until(lambda: made[-1] in told(airflow))
     events = told(airflow)
     assert events == made[made.index(events[0]) :], "none is missed, none comes twice"
-    runs = waited(lambda: [run for run in airflow.api.runs(AFTER) if run["state"] == "success"])
+    runs = until(lambda: [run for run in airflow.api.runs(AFTER) if run["state"] == "success"])
     payloads = airflow.api.result(AFTER, runs[0]["dag_run_id"], "look")
     assert payloads[0]["table"] == "judged"
     assert {each["instant"] for each in payloads} <= set(made)
@@ -77,7 +72,7 @@ def test_each_commit_is_one_event_and_starts_the_dag(airflow: Running, table: Ho
 def test_a_missed_objective_starts_the_service_that_mends_it(airflow: Running, table: HoodieTable) -> None:
     last = write(table, 1000)
     store = SnapshotStore.open(store_of(read_registry(airflow.home.registry).registry))
-    waited(lambda: last in [event.instant for event in store.newest("judged", 1)])
+    until(lambda: last in [event.instant for event in store.newest("judged", 1)])
     assert any(each.log_files for each in HoodieTable.open(table.base_path).file_slices())
     run = airflow.api.trigger(JUDGE, {})
     assert airflow.ended(JUDGE, run)["judge"] == "success"
@@ -93,7 +88,7 @@ def test_a_missed_objective_starts_the_service_that_mends_it(airflow: Running, t
     assert any("executed 1 of 1 waiting" in line["event"] and line["hudi_instant"] for line in ours)
     after = HoodieTable.open(table.base_path)
     assert not any(each.log_files for each in after.file_slices()), "the logs are merged"
-    waited(lambda: store.table("judged").summary.log_files == 0)
+    until(lambda: store.table("judged").summary.log_files == 0)
     again = airflow.api.trigger(JUDGE, {})
     assert airflow.ended(JUDGE, again)["judge"] == "success"
     assert airflow.states(JUDGE, again)["start"] == "skipped", "what is met starts nothing"
@@ -106,11 +101,11 @@ def test_a_run_that_is_late_is_told_once_and_its_end(airflow: Running, table: Ho
         told = [each for body in airflow.hook.got for each in body["messages"]]
         return [each["happening"] for each in told if (each["table"], each["kind"]) == ("judged", "deadline")]
 
-    waited(happenings)
+    until(happenings)
     assert airflow.ended(COMPACT, airflow.api.trigger(COMPACT, {}))["schedule"] == "skipped", (
         "nothing is due: it is well"
     )
-    waited(lambda: happenings()[-1] == "ended")
+    until(lambda: happenings()[-1] == "ended")
     assert happenings()[:2] == ["began", "ended"]
 
 
@@ -129,23 +124,23 @@ def test_a_plan_is_asked_for_shown_and_carried_out_from_the_page(
     page.get_by_role("row", name="compact").get_by_role("link", name="Explain").click()
     page.wait_for_url("**/hudi/#/plan/judged/compact")
     shown = page.get_by_role("region", name="compact", exact=True)
-    expect(shown.get_by_text("explained, nothing was changed")).to_be_visible(timeout=60_000)
+    expect(shown.get_by_text("explained, nothing was changed")).to_be_visible()
     expect(shown.get_by_role("img", name="The plan by partition: 1 file, listed below")).to_be_visible()
     explained = page.url
     shown.get_by_role("button", name="Run exactly this plan").click()
     expect(shown.get_by_text(re.compile("It would compact 1 file group, .*, by plan [0-9a-f]{12}"))).to_be_visible()
     shown.get_by_role("button", name="Start").click()
-    expect(page.get_by_role("region", name="execute", exact=True).get_by_text("executed 1 of 1 waiting")).to_be_visible(
-        timeout=90_000
-    )
+    expect(
+        page.get_by_role("region", name="execute", exact=True).get_by_text("executed 1 of 1 waiting")
+    ).to_be_visible()
     assert not any(each.log_files for each in HoodieTable.open(table.base_path).file_slices())
 
     for step in range(3000, 3006):
         write(table, step)
     page.goto(explained)
-    page.get_by_role("button", name="Run exactly this plan").click(timeout=60_000)
+    page.get_by_role("button", name="Run exactly this plan").click()
     write(table, 4000)
     page.get_by_role("button", name="Start", exact=True).click()
     told = page.get_by_role("region", name="schedule", exact=True).get_by_text("PlanChangedError")
-    expect(told).to_be_visible(timeout=90_000)
+    expect(told).to_be_visible()
     assert any(each.log_files for each in HoodieTable.open(table.base_path).file_slices()), "nothing was done"

@@ -19,7 +19,7 @@ TAB = """<!doctype html><title>A DAG</title><iframe src="/hudi/#/dag/hudi_clean_
 def shows(page: Page, heading: str, tab: str | None = None) -> None:
     """The frame shows this table and tab, and the browser has the address of it."""
     framed = page.frame_locator("iframe")
-    expect(framed.get_by_role("heading", level=1)).to_have_text(heading, timeout=20_000)
+    expect(framed.get_by_role("heading", level=1)).to_have_text(heading)
     if tab is not None:
         expect(framed.locator("nav.tabs a[aria-current]")).to_have_text(tab)
         hash = "" if tab == "Overview" else f"/{tab.lower()}"

@@ -55,7 +55,7 @@ def test_a_plan_is_made_at_once_or_left_to_the_dag(browser: Browser, home: Airfl
         started = started_runs(page, "hudi_clean__visits")
         page.goto(f"{home.address}/hudi/#/table/orders/runs")
         page.get_by_role("row", name="clean").get_by_role("link", name="Explain").click()
-        expect(page.get_by_role("region", name="clean")).to_contain_text("commits on the timeline", timeout=30_000)
+        expect(page.get_by_role("region", name="clean")).to_contain_text("commits on the timeline")
         page.goto(f"{home.address}/hudi/#/plan/visits/clean")
         expect(page.get_by_text("has not measured table visits yet")).to_be_visible()
         page.get_by_role("button", name="Plan by a run of the DAG").click()

@@ -81,7 +81,7 @@ def test_every_page_is_legible(
         for address, heading in PAGES.items():
             page.goto("about:blank")
             page.goto(f"{home.address}/hudi/{address}")
-            expect(page.locator("main[aria-busy=false]")).to_be_visible(timeout=30_000)
+            expect(page.locator("main[aria-busy=false]")).to_be_visible()
             expect(page.get_by_role("heading", level=1)).to_contain_text(heading)
             for hidden in page.locator("summary").all():
                 hidden.click()

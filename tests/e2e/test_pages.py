@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.conftest import Running
 from tests.support.browser import signed_in
+from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.e2e
 
@@ -25,17 +26,17 @@ def page(airflow: Running, browser: Browser) -> Iterator[Page]:
 def test_a_table_and_its_runs_are_seen(airflow: Running, page: Page) -> None:
     page.goto(f"{airflow.home.address}/dags")
     for dag in ("hudi_ingest__flights", "hudi_clean__flights"):
-        expect(page.get_by_text(dag).first).to_be_visible(timeout=20_000)
+        expect(page.get_by_text(dag).first).to_be_visible()
     page.goto(airflow.home.address)
-    expect(page.get_by_text("Import Error").first).to_be_visible(timeout=20_000)  # the mistake in the registry
+    expect(page.get_by_text("Import Error").first).to_be_visible()  # the mistake in the registry
     page.goto(f"{airflow.home.address}/dags/hudi_ingest__flights")
-    expect(page.get_by_text("ingest").first).to_be_visible(timeout=20_000)
+    expect(page.get_by_text("ingest").first).to_be_visible()
 
 
 def test_a_dag_has_a_tab_with_its_table(airflow: Running, page: Page) -> None:
     page.goto(f"{airflow.home.address}/dags/hudi_clean__flights")
     page.get_by_role("link", name="Hudi table").click()
-    expect(page.frame_locator("iframe").get_by_role("heading", name="flights")).to_be_visible(timeout=20_000)
+    expect(page.frame_locator("iframe").get_by_role("heading", name="flights")).to_be_visible()
 
 
 def test_a_run_has_a_tab_with_what_its_tasks_did(airflow: Running, page: Page) -> None:
@@ -43,21 +44,21 @@ def test_a_run_has_a_tab_with_what_its_tasks_did(airflow: Running, page: Page) -
     airflow.ended("hudi_clean__flights", run)
     page.goto(f"{airflow.home.address}/dags/hudi_clean__flights/runs/{quote(run, safe='')}/plugin/hudi-run")
     told = page.frame_locator("iframe").get_by_role("region", name="clean", exact=True)
-    expect(told.get_by_text("explained, nothing was changed")).to_be_visible(timeout=20_000)
+    expect(told.get_by_text("explained, nothing was changed")).to_be_visible()
 
 
 def test_the_tables_are_seen_by_the_watcher(airflow: Running, page: Page) -> None:
     flights = page.get_by_role("link", name="flights", exact=True)
     row = page.get_by_role("row").filter(has=flights)
-    deadline = time.monotonic() + 90  # a round is every 30 s
+    deadline = time.monotonic() + PATIENCE  # a round is every 30 s
     while True:
         page.goto(f"{airflow.home.address}/hudi/")
         page.reload()
-        expect(row).to_be_visible(timeout=20_000)
+        expect(row).to_be_visible()
         if re.search("[KM]iB", row.inner_text()) or time.monotonic() > deadline:
             break
         page.wait_for_timeout(2000)
     expect(row).to_contain_text(re.compile("[KM]iB"))
     flights.click()
     page.get_by_role("link", name="Timeline", exact=True).click()
-    expect(page.get_by_role("img", name="Timeline of")).to_be_visible(timeout=20_000)
+    expect(page.get_by_role("img", name="Timeline of")).to_be_visible()

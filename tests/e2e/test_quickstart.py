@@ -18,6 +18,7 @@ from hudi_services.local_airflow.home import AirflowHome
 from hudi_services.local_airflow.owner import find_owner
 from hudi_services.local_airflow.processes import stop
 from hudi_services.runtime.folders import PROJECT
+from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.e2e
 
@@ -91,7 +92,7 @@ def test_the_quick_start_as_it_stands(tmp_path: Path) -> None:
             still_time(begun, process, output)
     finally:
         stop(home.folder, grace=6)
-        process.wait(timeout=90)
+        process.wait(timeout=PATIENCE)
     assert amounts(orders)["000105"] == Decimal("5.00")
 
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -21,8 +22,11 @@ from hudi_services.local_airflow.home import AirflowHome
 from hudi_services.local_airflow.owner import find_owner
 from hudi_services.local_airflow.processes import processes_of, stop
 from hudi_services.runtime.folders import PROJECT
+from tests.support.waiting import PATIENCE
+from tests.support.waiting import until as until_true
 
 pytestmark = pytest.mark.e2e
+until = partial(until_true, pause=0.5)
 
 # ingest.schedule: the last hour's run begins at once, as DAGs are switched on from the start.
 _REGISTRY = """\
@@ -81,13 +85,6 @@ def _heed_hang_ups() -> None:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
-def until(true: Callable[[], bool], said: Callable[[], str], patience: float = 300) -> None:
-    deadline = time.monotonic() + patience
-    while not true():
-        assert time.monotonic() < deadline, said()
-        time.sleep(0.5)
-
-
 def _programs(folder: Path) -> set[str]:
     """The names of the processes of a home."""
     found = set()
@@ -116,7 +113,7 @@ def test_a_registry_of_one_s_own(shop: Path) -> None:
         assert owner is not None
         assert owner.pid == second.pid
         third, answer = begin(shop, "--registry", "own.yaml")
-        assert third.wait(60) == 0
+        assert third.wait(PATIENCE) == 0
         assert f"Airflow runs already at {owner.address}" in answer()
 
         api = AirflowApi(owner.address, "admin", home.passwords()["admin"])
@@ -133,7 +130,7 @@ def test_a_registry_of_one_s_own(shop: Path) -> None:
         until(lambda: "java" in _programs(home.folder), said)
     finally:
         second.send_signal(signal.SIGHUP)
-        code = second.wait(timeout=90)
+        code = second.wait(timeout=PATIENCE)
     assert code == 0
     assert "Traceback" not in said()
     assert processes_of(home.folder) == [], "Spark and task ended with it"

@@ -210,7 +210,7 @@ def test_screen_readers_and_narrow_windows_can_use_the_pages(
         ):
             page.goto("about:blank")
             page.goto(f"{home.address}/hudi/{address}")
-            expect(page.locator("main[aria-busy=false]")).to_be_visible(timeout=30_000)
+            expect(page.locator("main[aria-busy=false]")).to_be_visible()
             for hidden in page.locator("summary").all():
                 hidden.click()
             found = Axe().run(page)
@@ -318,7 +318,7 @@ def test_the_card_on_the_home_page_tells_how_tables_are_and_breaks_nothing(
     with signed_in(browser, home, "viewer") as page:
         page.goto(home.address)
         card = page.get_by_role("region", name="Hudi tables")
-        expect(card).to_contain_text("1 not there yet", timeout=20_000)
+        expect(card).to_contain_text("1 not there yet")
         welcome = page.get_by_text("Welcome").first
         page.get_by_role("link", name="Dags", exact=True).first.click()
         page.wait_for_url("**/dags")
@@ -330,7 +330,7 @@ def test_the_card_on_the_home_page_tells_how_tables_are_and_breaks_nothing(
             with page.expect_response("**/hudi/api/card") as answer:
                 page.go_back()  # within the application, which makes a new card
             answer.value.finished()
-            expect(welcome).to_be_visible(timeout=20_000)
+            expect(welcome).to_be_visible()
             page.evaluate(TWO_FRAMES)
             expect(page.get_by_text("404")).to_have_count(0)
             page.unroute("**/hudi/api/card")
@@ -349,16 +349,16 @@ def test_rows_are_shown_and_two_instants_compared(browser: Browser, home: Airflo
         page.goto(f"{home.address}/hudi/#/table/orders/data")
         shown = page.get_by_role("region", name="Rows", exact=True)
         shown.get_by_role("button", name="Show rows").click()
-        expect(shown.get_by_role("cell", name=NEW, exact=True)).to_be_visible(timeout=30_000)
+        expect(shown.get_by_role("cell", name=NEW, exact=True)).to_be_visible()
         shown.get_by_label("as of").select_option(index=2)
         shown.get_by_role("button", name="Show rows").click()
-        expect(shown.get_by_role("group", name="list of rows")).to_be_visible(timeout=30_000)
+        expect(shown.get_by_role("group", name="list of rows")).to_be_visible()
         expect(shown.get_by_role("cell", name=NEW, exact=True)).to_have_count(0)
         page.get_by_role("region", name="Compare two instants").get_by_role("button", name="Compare").click()
         page.wait_for_url("**#/compare/orders/**")
-        expect(page.get_by_role("rowheader", name="part=p")).to_be_visible(timeout=30_000)
+        expect(page.get_by_role("rowheader", name="part=p")).to_be_visible()
         changed = page.get_by_role("region", name="Rows", exact=True)
         expect(changed.get_by_role("row", name="+ inserted")).to_contain_text(NEW)
         assert page.evaluate("window.hurt") is None
         page.goto(f"{home.address}/hudi/#/compare/orders/1/now")
-        expect(page.get_by_text("first: ")).to_be_visible(timeout=30_000)  # what is wrong with the address
+        expect(page.get_by_text("first: ")).to_be_visible()  # what is wrong with the address

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pyarrow as pa
 
 from hoodie import HoodieTable
+from tests.support.waiting import PATIENCE
 
 CREATE = {
     "hoodie.table.name": "trips",
@@ -58,7 +59,7 @@ def both_at_once(
     hudis: Callable[[int], object], ours: Callable[[int], object], *refusals: type[Exception]
 ) -> list[Exception]:
     """Writes 1 and 2 of Hudi's beside writes 0 to 11 of ours, each repeated until it is not refused: the refusals."""
-    deadline = time.monotonic() + 90
+    deadline = time.monotonic() + PATIENCE
     refused: list[Exception] = []
 
     def persist(write: Callable[[int], object], *numbers: int) -> None:

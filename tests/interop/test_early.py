@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 
 import pytest
 
@@ -15,6 +14,7 @@ from tests.interop.peer import PeerError
 from tests.interop.shared_table import batch, create_shared, hudi_options, ids
 from tests.support.matrix import diagonal
 from tests.support.rivals import OCC, Rival, shared
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.interop
 EARLY = "hoodie.write.concurrency.early.conflict.detection.enable"
@@ -77,9 +77,7 @@ def test_we_see_the_markers_of_a_hudi_that_is_at_work(table, hudi12, markers, of
 
     running = threading.Thread(target=write)
     running.start()
-    end = time.monotonic() + 90
-    while not any(read_markers(table.storage, each) for each in marked_instants(table.storage)):
-        assert time.monotonic() < end, "Hudi has made no markers"
+    until(lambda: any(read_markers(table.storage, each) for each in marked_instants(table.storage)), pause=0)
     with hudi12.still():
         assert len(table.timeline.pending) == 1, "it has made its markers, and not committed yet"
         later = shared(table.base_path)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 import urllib.request
 from pathlib import Path
 from tempfile import mkdtemp
@@ -11,8 +10,7 @@ from tempfile import mkdtemp
 from tests.interop.hive_services import START_FAST, JavaService
 from tests.interop.peer_env import TRINO
 from tests.support.servers import free_port
-
-_START_S = 120
+from tests.support.waiting import until
 
 
 class Trino:
@@ -22,10 +20,7 @@ class Trino:
         folder, port = Path(mkdtemp(prefix="trino-")), free_port()
         self._url = f"http://127.0.0.1:{port}"
         self._service = JavaService("trino", _command(folder, port, metastore.port), port, folder)
-        deadline = time.monotonic() + _START_S
-        while self._is_starting():
-            assert time.monotonic() < deadline, "Trino has not started"
-            time.sleep(0.2)
+        until(lambda: not self._is_starting(), lambda: "Trino has not started", pause=0.2)
 
     def _is_starting(self) -> bool:
         try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from datetime import UTC, datetime
 
 import pytest
@@ -14,11 +13,11 @@ from hudi_services.demo.stream.land import land
 from hudi_services.demo.stream.layers import BY_COUNTRY, BY_MINUTE, LAYERS, PAID_ORDERS, ROLLUPS
 from hudi_services.demo.stream.proof import differences, recomputed, stored
 from hudi_services.demo.stream.queries import Folders, create_layers, start_join, start_rollup
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.spark
 
 FEED = Feed(datetime(2026, 11, 26, 23, 59, 30, tzinfo=UTC), 40)
-UNTIL_A_COMMIT = 120.0  # seconds
 
 
 def test_three_layers_equal_their_batch_recomputation_after_a_kill(spark, tmp_path):
@@ -29,10 +28,7 @@ def test_three_layers_equal_their_batch_recomputation_after_a_kill(spark, tmp_pa
         land(FEED, folders.landing, second)
     driver = Driver(tmp_path, 2, print)
     try:
-        deadline = time.monotonic() + UNTIL_A_COMMIT
-        while not PAID_ORDERS.table(folders.lake).timeline.commits and time.monotonic() < deadline:
-            driver.check()
-            time.sleep(0.05)
+        until(lambda: driver.check() or PAID_ORDERS.table(folders.lake).timeline.commits, pause=0.05)
     finally:
         driver.kill()
     for second in range(60, 80):

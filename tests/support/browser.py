@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Literal
 
-from playwright.sync_api import Browser, BrowserContext, Page, Route, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect, sync_playwright
 
 from hudi_services.local_airflow.home import AirflowHome
+
+expect.set_options(timeout=120_000)  # ms until a page has what a test expects of it
 
 _contexts: dict[tuple[str, str], BrowserContext] = {}
 """The contexts of signed-in users, by address and user."""
@@ -35,6 +37,7 @@ def signed_in(
     """An empty page for a test, 1,400 by 900 pixels; errors that it throws fail the test. Signed out if the user is None."""
     context = browser.new_context() if user is None else _context(browser, home, user)
     page = context.new_page()
+    page.set_default_timeout(120_000)
     page.set_viewport_size({"width": 1400, "height": 900})
     page.emulate_media(color_scheme=scheme)
     errors: list[str] = []

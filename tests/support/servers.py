@@ -10,6 +10,8 @@ import subprocess
 import time
 from pathlib import Path
 
+from tests.support.waiting import PATIENCE
+
 
 class Server:
     """A server process: waits until its port answers; stopped as a group, since launchers start children."""
@@ -34,7 +36,7 @@ class Server:
             env=environment,
             start_new_session=True,
         )
-        deadline = time.monotonic() + 90
+        deadline = time.monotonic() + PATIENCE
         while not _answers(host, port):
             if self._process.poll() is not None or time.monotonic() > deadline:
                 self.stop(keep=True)

@@ -20,6 +20,7 @@ from hudi_services.runtime.progress import progress_lines
 from hudi_services.runtime.progress_file import ProgressFile
 from tests.support.airflow_task import context
 from tests.support.cli import DONE, deliver, ingest
+from tests.support.waiting import until
 
 STAGE = Stage("merge rows", 4, 1000, 1, 250, 12, 3)
 
@@ -73,10 +74,7 @@ def test_a_driver_elsewhere_leaves_it_in_a_file(tmp_path: Path) -> None:
         file = ProgressFile(path)
         for done in (3, 12):
             file.keep(replace(STAGE, files_done=done), 1.26)
-            deadline = time.monotonic() + 10
-            while run["ti"].xcoms.get("progress", {}).get("files_done") != done:
-                assert time.monotonic() < deadline
-                time.sleep(0.01)
+            until(lambda done=done: run["ti"].xcoms.get("progress", {}).get("files_done") == done)
         Path(path).write_text("{")  # half of it
         time.sleep(0.05)
     assert run["ti"].xcoms["progress"]["seconds"] == 1.3

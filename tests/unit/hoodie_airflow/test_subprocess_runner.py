@@ -28,6 +28,7 @@ from hudi_services.runtime.result import ServiceResult, write_report
 from hudi_services.runtime.spark.session import checkout_folders
 from hudi_services.sources.ingest.entry import INGEST
 from tests.support.airflow_task import context
+from tests.support.waiting import until
 
 
 @pytest.fixture
@@ -229,10 +230,7 @@ def test_the_process_dies_with_its_task() -> None:
         assert task.stdout.readline() == "up\n"
         task.send_signal(signal.SIGKILL)
         task.wait()
-        deadline = time.monotonic() + 20
-        while _lives(child):
-            assert time.monotonic() < deadline, "it outlived its task"
-            time.sleep(0.05)
+        until(lambda: not _lives(child), lambda: "it outlived its task")
 
 
 def _lives(pid: int) -> bool:

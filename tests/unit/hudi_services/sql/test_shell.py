@@ -18,6 +18,7 @@ from hoodie.errors import SqlError
 from hoodie.sql import connect
 from hudi_services.sql.lines import Lines, completions, one_line
 from hudi_services.sql.shell import Shell
+from tests.support.waiting import PATIENCE
 
 MADE = "create table t (id string, total bigint) using hudi tblproperties (primaryKey = 'id')"
 
@@ -217,7 +218,7 @@ class _Terminal:
         if expected is not None:
             self.until(expected)
 
-    def until(self, expected, seconds=60):
+    def until(self, expected, seconds=PATIENCE):
         deadline = time.monotonic() + seconds
         while expected not in self._seen:
             assert time.monotonic() < deadline, self._seen

@@ -25,6 +25,7 @@ from tests.support.faulty import FaultyStorage, Killed
 from tests.support.locks import NO_WAIT, locking, lying
 from tests.support.stopped import stopped
 from tests.support.tables import batch, content, create
+from tests.support.waiting import until
 
 LEASE = locking(provider="StorageBasedLockProvider")
 OPTIONS = {"hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.StorageBasedLockProvider"}
@@ -164,10 +165,8 @@ def test_the_lock_of_a_process_that_has_ended_is_taken_over_at_once(tmp_path, st
 
 def test_a_lock_is_renewed_while_its_holder_lives(storage):
     lease = LeaseLock(storage, SystemClock(), 10, 0.05).acquire("upsert", Patience(SystemClock(), 0, 1))
-    first, deadline = lock_file(storage), time.monotonic() + 10
-    while lock_file(storage)["validUntil"] == first["validUntil"]:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    first = lock_file(storage)
+    until(lambda: lock_file(storage)["validUntil"] != first["validUntil"])
     assert lock_file(storage) == {**first, "validUntil": lock_file(storage)["validUntil"]}
     lease.release()
     assert lock_file(storage)["expired"]

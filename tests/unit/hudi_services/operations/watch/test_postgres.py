@@ -23,6 +23,7 @@ from hudi_services.operations.watch.table_round import look
 from tests.support.clock import FakeClock
 from tests.support.postgres import PostgreSQL
 from tests.support.tables import SMALL_BLOOM, batch, create
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.process
 
@@ -151,10 +152,3 @@ def looked(entry, store, table):
         return look(entry, store, table.clock)
     except StoreError:  # the connections of before
         return None
-
-
-def until(met):
-    deadline = time.monotonic() + 30
-    while not met():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)

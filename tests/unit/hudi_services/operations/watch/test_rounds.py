@@ -14,6 +14,7 @@ from hudi_services.operations.watch.rounds import Watcher
 from hudi_services.registry.load import read_registry
 from tests.support.clock import FakeClock
 from tests.support.tables import create
+from tests.support.waiting import until
 from tests.support.watched import reported, write
 
 
@@ -109,8 +110,6 @@ def test_a_table_that_does_not_answer_keeps_no_other_from_being_looked_at(store,
         pipe.write(kept)
     properties.unlink()
     properties.write_bytes(kept)
-    deadline = time.monotonic() + 10
-    while watcher._looks.slow(timedelta(0)) and time.monotonic() < deadline:
-        time.sleep(0.01)
+    until(lambda: not watcher._looks.slow(timedelta(0)))
     watcher.round(reading)
     assert {each.table: each.reason for each in store.fleet()} == dict.fromkeys(names, "")

@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -20,6 +19,7 @@ from hudi_services.operations.watch.store import SnapshotStore
 from hudi_services.registry.load import read_registry
 from hudi_services.runtime.folders import PROJECT
 from tests.support.tables import SMALL_BLOOM, batch, create
+from tests.support.waiting import until
 
 
 @pytest.fixture
@@ -95,12 +95,11 @@ def test_commits_are_told_after_it_was_deleted(registry, table, tmp_path):
 
 def wait_for_a_round(file: Path) -> None:
     """Until one has filled the store."""
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
+
+    def is_filled() -> bool:
         try:
-            if SnapshotStore.open(str(file)).fleet():
-                return
+            return bool(SnapshotStore.open(str(file)).fleet())
         except StoreError:
-            pass
-        time.sleep(0.2)
-    raise AssertionError("the store is not filled")
+            return False
+
+    until(is_filled, pause=0.2)

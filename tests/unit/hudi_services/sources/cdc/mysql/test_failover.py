@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from hoodie.errors import SourceError
 from tests.support.mariadb import MariaDB
 from tests.support.matrix import other_server
 from tests.support.mysql_server import MySQL
+from tests.support.waiting import until
 from tests.unit.hudi_services.sources.cdc.mysql.test_table_load import lake_rows, load, server_rows
 
 pytestmark = pytest.mark.process
@@ -58,10 +57,7 @@ def pair(request):
 
 def fail_over(first, second):
     """Let the replica take what the first server has, and become a server of its own."""
-    deadline = time.monotonic() + 30
-    while gtids(second) != gtids(first):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    until(lambda: gtids(second) == gtids(first))
     words = "REPLICA" if second.name == "mysql" else "SLAVE"
     second.run(f"STOP {words}", f"RESET {words} ALL")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pyarrow as pa
@@ -15,6 +14,7 @@ from hudi_services.sources.cdc.mysql.equality.verify import EqualityCheck
 from tests.support.binlog import log_end, logged
 from tests.support.matrix import other_server
 from tests.support.mysql_server import MySQL, only_mysql
+from tests.support.waiting import until
 from tests.unit.hudi_services.sources.cdc.mysql.binlog.test_json_text import drawn
 from tests.unit.hudi_services.sources.cdc.mysql.test_snapshot import snapped
 from tests.unit.hudi_services.sources.cdc.mysql.test_table_load import lake_rows, load, server_rows
@@ -72,9 +72,7 @@ def test_a_transaction_that_waits_for_its_replica_is_not_lost(server, tmp_path):
         before = log_end(server)
         with ThreadPoolExecutor(1) as pool:
             waiting = pool.submit(server.run, "INSERT INTO waits.t VALUES (2, 2)")
-            deadline = time.monotonic() + 30
-            while log_end(server) == before:
-                assert time.monotonic() < deadline
+            until(lambda: log_end(server) != before)
             assert server_rows(server, "waits") == [(1, 1)]
             load(server, "waits", target).run()
             assert waiting.done()

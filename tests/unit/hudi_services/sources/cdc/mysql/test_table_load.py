@@ -25,6 +25,7 @@ from tests.support.faulty import FaultyStorage, Killed
 from tests.support.mariadb import MariaDB, only_mariadb
 from tests.support.matrix import DEEP
 from tests.support.tables import SMALL_BLOOM
+from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.process
 
@@ -164,7 +165,7 @@ def test_columns_that_are_added_and_dropped_go_along(server, database, tmp_path)
 
 def purge(server, file):
     """The server keeps a file until its engines have stored all of it, and says nothing."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     connection = server.connection()
     with connection.cursor() as cursor:
         while True:
