@@ -223,7 +223,7 @@ def outage(airflow: Running) -> Iterator[Outage]:
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AirflowHome]:
     """An API server by itself, for the pages of tables."""
     folder = tmp_path_factory.mktemp("pages")
-    with page_server(folder, folder / "tables.yaml", [*FEW, *MANY]) as home:
+    with page_server(folder, folder / "tables.yaml", ["damaged", *FEW, *MANY]) as home:
         yield home
 
 

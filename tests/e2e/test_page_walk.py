@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from pathlib import Path
 from typing import Literal
 
@@ -10,10 +11,11 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
+from hoodie import HoodieTable
 from hudi_services.local_airflow.home import AirflowHome
 from hudi_services.sources.ingest.quarantine import QuarantineWriter
 from tests.support.browser import signed_in
-from tests.support.matrix import diagonal
+from tests.support.matrix import sample
 from tests.support.page_bodies import run_body, server_body
 from tests.support.page_lake import FEW, MARKUP, registry, watch
 from tests.support.tables import SMALL_BLOOM, batch, create
@@ -32,41 +34,45 @@ PAGES = {
     "#/table/damaged/files": "damaged",
     "#/table/visits": "visits",
     "#/table/gone": "gone",
-    "#/dag/hudi_clean__orders": "orders",
     "#/plan/orders/clean": "Plan of clean",
     "#/run/hudi_clean__orders/manual__1": "hudi_clean__orders",
-    "#/compare/orders/0/now": "Changes",
     "#/server/shop": "shop",
-    "#/table/nothing": "Not shown",
     "#/nowhere": "Not shown",
 }
 """Addresses, and how the heading of each begins."""
 
 
-@pytest.fixture
-def lake_of_each_kind(home: AirflowHome, lake: Path, tmp_path: Path) -> None:
-    """Tables that are healthy, damaged, not measured and not there; rows in the quarantine; a mistake in the registry."""
-    table = create(tmp_path / "damaged")
+@pytest.fixture(scope="module")
+def damaged(lake: Path) -> HoodieTable:
+    """A table without one of its base files, with a row in the quarantine. The watcher knows it by one path for all tests."""
+    table = create(lake / "damaged")
     table.write(batch([("a", "p", 1, 1), ("b", "q", 1, 1)]), "upsert", SMALL_BLOOM)
-    next((tmp_path / "damaged").glob("part=p/*.parquet")).unlink()
+    next((lake / "damaged").glob("part=p/*.parquet")).unlink()
     writer = QuarantineWriter(f"{table.base_path}.quarantine", table.base_path, "20260101")
     with writer.open(0) as bad:
-        bad.add_unread(f"{tmp_path}/land/day/a.csv", {"id": MARKUP}, f"line 7: {MARKUP}")
+        bad.add_unread("/land/day/a.csv", {"id": MARKUP}, f"line 7: {MARKUP}")
     writer.finish(keep_rows=True)
-    damaged = {"name": "damaged", "base_path": table.base_path, "type": "COPY_ON_WRITE", "ingest": {}, "clean": {}}
-    damaged |= {"keys": {"record_key": "id", "partition_by": "part"}, "source": {"path": "/land", "format": "csv"}}
+    return table
+
+
+@pytest.fixture
+def lake_of_each_kind(home: AirflowHome, lake: Path, damaged: HoodieTable) -> None:
+    """Tables that are healthy, damaged, not measured and not there; rows in the quarantine; a mistake in the registry."""
+    entry = {"name": "damaged", "base_path": damaged.base_path, "type": "COPY_ON_WRITE", "ingest": {}, "clean": {}}
+    entry |= {"keys": {"record_key": "id", "partition_by": "part"}, "source": {"path": "/land", "format": "csv"}}
     mistake = "  - {name: wrong, base_path: /lake/wrong, typ: x}\n"
-    registry(home, FEW, f"  - {json.dumps(damaged)}\n{mistake}", lake)
+    registry(home, FEW, f"  - {json.dumps(entry)}\n{mistake}", lake)
     watch(home)
 
 
 @pytest.mark.parametrize(
-    ("user", "scheme", "width"), diagonal(["admin", "viewer"], ["light", "dark"], [1400, 400, 800])
+    ("user", "scheme", "width"), sample(product(["admin", "viewer"], ["light", "dark"], [1400, 800, 400]), 0, 11)
 )
 def test_every_page_is_legible(
     browser: Browser,
     home: AirflowHome,
     lake_of_each_kind: None,
+    lake: Path,
     tmp_path: Path,
     user: str,
     scheme: Literal["light", "dark"],
@@ -78,7 +84,8 @@ def test_every_page_is_legible(
         page.set_viewport_size({"width": width, "height": 900})
         answer(page, "runs", run_body(MARKUP))
         answer(page, "servers", server_body(tmp_path / "tables.yaml", 1100, MARKUP))
-        for address, heading in PAGES.items():
+        first = HoodieTable.open(str(lake / "orders")).timeline.commits[0].time
+        for address, heading in {**PAGES, f"#/compare/orders/{first}/now": "Changes of orders"}.items():
             page.goto("about:blank")
             page.goto(f"{home.address}/hudi/{address}")
             expect(page.locator("main[aria-busy=false]")).to_be_visible()
@@ -92,6 +99,7 @@ def test_every_page_is_legible(
         assert page.evaluate("window.hurt") is None
 
 
+@pytest.mark.deep("test_table_pages.py has one address, and the tests of the API ask each of its paths")
 def test_who_is_signed_out_sees_no_page(browser: Browser, home: AirflowHome, lake_of_each_kind: None) -> None:
     with signed_in(browser, home, None) as page:
         for address in PAGES:

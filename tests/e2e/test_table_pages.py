@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, FrameLocator, Page, Route, expect
 
 from benchmarks.pages import PAINTED
@@ -16,8 +14,7 @@ from hoodie.storage import LocalStorage
 from hudi_services.local_airflow.home import AirflowHome
 from hudi_services.runtime.pause import resume
 from tests.support.browser import signed_in, started_runs
-from tests.support.matrix import diagonal
-from tests.support.page_bodies import run_body, server_body
+from tests.support.page_bodies import server_body
 from tests.support.page_lake import MANY, MARKUP, registry, watch
 from tests.support.page_server import fill_store
 from tests.support.tables import SMALL_BLOOM, batch
@@ -173,49 +170,6 @@ def test_airflow_s_light_and_dark_are_followed(
         page.goto(f"{home.address}/plugin/hudi")
         expect(frame(page).locator("tbody tr")).to_have_count(3)
         expect(frame(page).locator("body")).to_have_css("background-color", ground)
-
-
-@pytest.mark.parametrize(("scheme", "width"), diagonal(["light", "dark"], [1400, 400]))
-def test_screen_readers_and_narrow_windows_can_use_the_pages(
-    browser: Browser,
-    home: AirflowHome,
-    few: None,
-    lake: Path,
-    tmp_path: Path,
-    scheme: Literal["light", "dark"],
-    width: int,
-) -> None:
-    """As axe-core judges it: names of fields, contrast, headings, regions that scroll. Only wide tables and pictures may scroll
-    to the side, each by itself."""
-    body = run_body(MARKUP)
-    with signed_in(browser, home, "admin", scheme) as page:
-        page.set_viewport_size({"width": width, "height": 900})
-        page.route("**/hudi/api/runs/**", lambda route: route.fulfill(content_type="application/json", body=body))
-        of_server = server_body(tmp_path / "tables.yaml", 1100, MARKUP)
-        page.route(
-            "**/hudi/api/servers/**", lambda route: route.fulfill(content_type="application/json", body=of_server)
-        )
-        for address in (
-            "",
-            "#/table/orders",
-            "#/table/orders/timeline",
-            "#/table/orders/files",
-            "#/table/orders/data",
-            "#/table/orders/runs",
-            "#/table/orders/settings",
-            "#/run/hudi_clean__orders/manual__1",
-            "#/compare/orders/0/now",
-            "#/server/shop",
-            "#/nowhere",
-        ):
-            page.goto("about:blank")
-            page.goto(f"{home.address}/hudi/{address}")
-            expect(page.locator("main[aria-busy=false]")).to_be_visible()
-            for hidden in page.locator("summary").all():
-                hidden.click()
-            found = Axe().run(page)
-            assert found.violations_count == 0, found.generate_report()
-            assert page.evaluate("document.documentElement.scrollWidth") <= width, address
 
 
 def test_a_server_of_1100_tables_is_searched_and_its_parked_tables_resumed(

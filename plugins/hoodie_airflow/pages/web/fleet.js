@@ -20,7 +20,7 @@ const columns = (now) => [
     h("th", { scope: "row" }, h("a", { href: `#/table/${encodeURIComponent(row.name)}` }, row.name),
       row.description ? h("div", { class: "about" }, row.description) : null) },
   { key: "state", title: "State", by: (row) => RANKS.indexOf(row.state), cell: (row) => h("td", { class: "reasons" }, state(row),
-    row.advice ? h("div", { class: "about" }, row.advice) : null) },
+    news(row) ? h("div", { class: "about" }, brief(row.advice)) : null) },
   { key: "urgency", title: "Urgency", down: true, right: true, by: (row) => row.urgency, cell: (row) => right(times(row.urgency)) },
   { key: "last_commit", title: "Last commit", down: true, right: true, by: (row) => row.last_commit, cell: (row) => right(ago(row.last_commit, now)) },
   { key: "bytes", title: "Size", down: true, right: true, by: (row) => row.bytes, cell: (row) => right(size(row.bytes), measured(row, now)) },
@@ -44,6 +44,9 @@ export function state(row) {
     row.reasons.map((reason) => h("div", { class: "about" }, brief(reason))),
   ];
 }
+
+/** Advice on what the state does not already say. */
+const news = (row) => row.advice && !row.reasons.some((reason) => brief(reason) === brief(row.advice));
 
 /** The first statement of a message, without its details and its fix. */
 export const brief = (text) => text.split(/\n|\. (?=Found: |To do: )/, 1)[0];

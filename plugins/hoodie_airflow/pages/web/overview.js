@@ -15,7 +15,7 @@ export function overview(found, ask, tell) {
     found.loaded_from ? h("p", {}, `Loaded from ${found.loaded_from.what} of the server `,
       h("a", { href: `#/server/${encodeURIComponent(found.loaded_from.server)}` }, found.loaded_from.server)) : null,
     seen ? [facts(seen, now), h("p", { class: "quiet" }, "Measured ", ago(seen.measured_at, now), ".")] : h("p", { class: "quiet" }, "The watcher has not read this table yet."),
-    seen ? section("Pending work and blockers", waits(seen, now)) : null,
+    seen ? section("Pending work and blockers", waits(seen, now, found.row.reasons.map(brief))) : null,
     seen ? section("Objectives", objectives(seen, now)) : null,
     seen ? section("Trends", trends(found.trends, seen.wrote)) : null,
     section("Follows", follows(found.follows, now)),
@@ -28,16 +28,17 @@ function facts(found, now) {
   return pairs(found.facts.map((fact) => [fact.name, shown[fact.unit](fact.value)]));
 }
 
-/** Problems of a damaged table have one cause most of the time: the first is a line, the others open on request. */
-function waits(found, now) {
-  const problems = found.waiting.filter((each) => each.kind === "problem");
+/** Problems of a damaged table have one cause most of the time: the first is a line, the others open on request. What is above
+ * among the reasons of the state is not repeated. */
+function waits(found, now, reasons) {
+  const problems = found.waiting.filter((each) => each.kind === "problem" && !reasons.includes(brief(each.text)));
   const others = found.waiting.filter((each) => each.kind !== "problem");
   const item = (each, text = each.text) => h("li", {},
     h("strong", {}, `${each.kind}: `), text, each.since ? [", ", ago(each.since, now)] : null,
     each.command ? h("div", {}, h("code", { class: "command" }, each.command)) : null);
   const hidden = problems.filter((each, at) => at > 0 || brief(each.text) !== each.text);
   return [
-    found.waiting.length ? null : h("p", { class: "quiet" }, "Nothing is pending or blocked."),
+    problems.length + others.length ? null : h("p", { class: "quiet" }, "Nothing is pending or blocked."),
     h("ul", { class: "waits" }, problems.slice(0, 1).map((each) => item(each, brief(each.text))), others.map((each) => item(each))),
     hidden.length ? h("details", {}, h("summary", {}, `Details of ${counted(problems.length, "problem")}`), h("ul", { class: "waits" }, hidden.map((each) => item(each)))) : null,
     found.next.length ? h("details", {}, h("summary", {}, "Work that the services would do now"),

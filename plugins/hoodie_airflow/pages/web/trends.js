@@ -15,7 +15,7 @@ export function trends({ unit, points }, wrote) {
   const charts = MEASURES.map(([key, title, shown]) => [title, shown, points.map((each) => [each.begin, each[key]])]);
   if (wrote) charts.push([`Commits by the ${wrote.unit}`, count, wrote.spans.map((each) => [each.begin, each.commits])]);
   const drawn = charts.map(([title, shown, found]) => [title, shown, found.filter(([, value]) => value !== null)]).filter(([, , found]) => found.length > 1);
-  if (!drawn.length) return [h("p", { class: "quiet" }, "Trends begin with the watcher's looks of two hours.")];
+  if (!drawn.length) return [h("p", { class: "quiet" }, "Trends appear when the watcher has looked at the table for two hours.")];
   return [
     h("div", { class: "charts" }, drawn.map(([title, shown, found]) => chart(title, shown, found))),
     points.length > 1 ? h("details", {}, h("summary", {}, `As a table, by the ${unit}`), plain("trends", [`${unit} (UTC)`, ...MEASURES.map(([, title]) => title)],
