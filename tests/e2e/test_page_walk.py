@@ -1,4 +1,4 @@
-"""Every page in Chromium, by each role, at three widths, light and dark. Who is signed out sees none of them."""
+"""Every page in Chromium, by each role, at three widths, light and dark, and none of them without a login."""
 
 from __future__ import annotations
 
