@@ -28,8 +28,8 @@ function facts(found, now) {
   return pairs(found.facts.map((fact) => [fact.name, shown[fact.unit](fact.value)]));
 }
 
-/** Problems of a damaged table have one cause most of the time: the first is a line, the others open on request. Reasons of the state that are shown
- * above are not repeated. */
+/** Problems of a damaged table have one cause most of the time: the first is a line, the others open on request. The state above
+ * shows its reasons: they are not repeated. */
 function waits(found, now, reasons) {
   const problems = found.waiting.filter((each) => each.kind === "problem" && !reasons.includes(brief(each.text)));
   const others = found.waiting.filter((each) => each.kind !== "problem");
