@@ -135,7 +135,7 @@ tour: setup ## run the notebook docs/get-started/tour.ipynb and write what its c
 	@$(VENV)/python docs/make_tour.py
 
 lock: setup ## compile requirements/*.in into hashed lock files
-	@for name in dev peer image trino readers release; do $(VENV)/uv pip compile requirements/$$name.in --universal --python-version 3.11 \
+	@for name in dev peer image trino readers release debezium; do $(VENV)/uv pip compile requirements/$$name.in --universal --python-version 3.11 \
 		--generate-hashes --no-header --no-emit-index-url -q -o requirements/$$name.lock; done
 	@$(VENV)/uv pip compile requirements/lance.in --universal --python-version 3.11 --no-deps \
 		--generate-hashes --no-header --no-emit-index-url -q -o requirements/lance.lock

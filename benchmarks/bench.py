@@ -1,8 +1,8 @@
 """The same work here and elsewhere, on the same input, one side after the other; prints seconds and ratios.
 
 python -m benchmarks.bench [WORK ...]: trips, trips-mor, wide, wide-mor, bootstrap, sql, clustering, changes and stream-sink are
-beside Apache Hudi, delta is beside delta-rs, many-files, two-writers and indexes are ours alone. Without one: trips wide wide-mor
-delta.
+beside Apache Hudi, debezium and debezium-mor beside Debezium's engine with Hudi's sink, delta is beside delta-rs, many-files,
+two-writers and indexes are ours alone. Without one: trips wide wide-mor delta.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 
 from benchmarks import (
     change_feed,
+    debezium_comparison,
     delta_comparison,
     hudi_comparison,
     indexes,
@@ -40,6 +41,8 @@ WORKS: dict[str, Callable[[argparse.Namespace], int]] = {
     "two-writers": writer_conflicts.report,
     "indexes": indexes.report,
     "stream-sink": stream_sink.report,
+    "debezium": partial(debezium_comparison.compare, "COPY_ON_WRITE"),
+    "debezium-mor": partial(debezium_comparison.compare, "MERGE_ON_READ"),
 }
 USUAL = ("trips", "wide", "wide-mor", "delta")
 
@@ -53,6 +56,7 @@ def main() -> int:
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--memory", default="4g", help="heap of each side's JVM")
     parser.add_argument("--batches", type=int, default=110, help="micro-batches of 1,000 rows of stream-sink")
+    parser.add_argument("--changes", type=int, default=200_000, help="row events of debezium after its first load")
     parser.add_argument("--runs", type=int, default=1, help="runs of each side, alternating; medians are printed")
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "bench")
     options = parser.parse_args()

@@ -49,4 +49,4 @@ def compare(options: argparse.Namespace) -> int:
     print(result_table.table(reports, [delta.name], head))
     tables = [result_table.rows_of(runner.table) for runner in runners]
     tables.append((str(delta.table), pq.read_table(delta.table.with_name(delta.table.name + ROWS))))
-    return 0 if result_table.same_results(reports) and result_table.same_rows(TRIPS, tables) else 1
+    return 0 if result_table.same_results(reports) and result_table.same_rows(TRIPS.key, tables) else 1

@@ -57,5 +57,5 @@ def compare(shape: Shape, work: str, options: argparse.Namespace) -> int:
     same = result_table.same_results(reports)
     for suffix in BOOTSTRAP_MODES.values() if work == "bootstrap" else ("",):
         tables = [result_table.rows_of(runner.table.with_name(runner.table.name + suffix)) for runner in runners]
-        same = same and result_table.same_rows(shape, tables)
+        same = same and result_table.same_rows(shape.key, tables)
     return 0 if same else 1

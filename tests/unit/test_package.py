@@ -59,6 +59,8 @@ MODULES = (
     "batch_hour",
     "binlog_load",
     "hudi_stream",
+    "debezium_engine",
+    "debezium_sink",
     "messages",
     "whole_databases",
     "snapshot",
