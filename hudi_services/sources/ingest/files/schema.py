@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import pyarrow as pa
 
-from hoodie.errors import SchemaConflictError
+from hoodie.errors import SchemaConflictError, SourceError
 from hoodie.formats.int96 import local_columns, open_parquet, utc_schema
 from hoodie.storage import Storage, closing_input
 from hudi_services.entry.feed.model import Feed
@@ -36,6 +36,16 @@ from hudi_services.sources.ingest.files.schema_union import (
 from hudi_services.sources.ingest.files.text import READ_ERRORS, is_broken, is_no_text, text_input, unreadable
 from hudi_services.sources.ingest.files.zones import with_zones
 from hudi_services.sources.ingest.typed_columns import unknown_field
+
+
+class _UndeclaredColumnError(pa.ArrowInvalid):  # type: ignore[misc]
+    """A column, by its dotted name, that the feed does not declare. A feed that skips broken files leaves its file out."""
+
+    def __init__(self, column: str) -> None:
+        super().__init__(
+            f"column {column!r} is not in `schema`: declare it, or say `undeclared: keep` or `undeclared: drop`"
+        )
+        self.column = column
 
 
 @dataclass(frozen=True)
@@ -79,6 +89,8 @@ class FileSchemas:
         except READ_ERRORS as error:
             if self._skips and is_broken(error):
                 return Look((), str(error) or type(error).__name__)
+            if isinstance(error, _UndeclaredColumnError):
+                raise self._undeclared(path, error.column) from error
             raise unreadable(self.storage, path, error) from error
 
     @property
@@ -157,9 +169,21 @@ class FileSchemas:
 
     def _check_declared(self, undeclared: str | None) -> None:
         if undeclared is not None:
-            raise pa.ArrowInvalid(
-                f"column {undeclared!r} is not in `schema`: declare it, or say `undeclared: keep` or `undeclared: drop`"
-            )
+            raise _UndeclaredColumnError(undeclared)
+
+    def _undeclared(self, path: str, column: str) -> SourceError:
+        name, _, field = column.partition(".")
+        declare = (
+            f"add the field to the type of `{name}` in `schema`"
+            if field
+            else f"add `{column}: string`, or its type, to `schema`"
+        )
+        return SourceError(
+            f"Source file {self.storage.base_path}/{path} has the undeclared column {column!r}",
+            found=f"`schema` of the source declares {', '.join(self.feed.columns)}",
+            fix=f"{declare}, or say `undeclared: keep`, which guesses its type, or `undeclared: drop`, which leaves it out; "
+            "nothing was loaded",
+        )
 
     def _is_taken(self, name: str) -> bool:
         declared = self.declared
