@@ -32,6 +32,7 @@ from hudi_services.sources.infer.majority_type import mostly_numbers, torn_colum
 from hudi_services.sources.infer.null_words import null_words
 from hudi_services.sources.infer.paths import date_pattern
 from hudi_services.sources.infer.sample import Sample, take_sample
+from hudi_services.sources.infer.table_check import check_no_table
 from hudi_services.sources.ingest.files.source import FileBatch, FilesSource
 from hudi_services.sources.ingest.files.text import is_no_text
 from hudi_services.sources.ingest.request import IngestRequest
@@ -45,7 +46,8 @@ _ROOM = 1000  # times as great as the greatest of the sample
 
 
 def look_at(folder: str, file_format: str | None, name: str | None) -> Finding:
-    """Raises SourceError or SchemaConflictError for a folder that no entry would load."""
+    """Raises SourceError or SchemaConflictError for a folder that no entry would load, such as a table."""
+    check_no_table(folder)
     with TemporaryDirectory() as place:
         (copy := Path(place) / "sample").mkdir()
         sample = take_sample(folder, file_format, copy)

@@ -95,7 +95,7 @@ def refuse_occupied(target: Storage) -> None:
 
 def _refuse_overlap(source: Storage, target: Storage) -> None:
     source_place, other = identity(source.base_path), identity(target.base_path)
-    around = next((folder for folder in _folders_around(other) if _is_table(folder)), None)
+    around = table_around(other)
     if around is not None and not lies_in(source_place, around):
         raise TableExistsError(
             f"{target.base_path} lies in the table {around}, whose drop would delete it", fix="choose another place"
@@ -106,13 +106,19 @@ def _refuse_overlap(source: Storage, target: Storage) -> None:
         )
 
 
+def table_around(place: str) -> str | None:
+    """The table in which a canonical path or URL lies; None if it lies in no table."""
+    return next((folder for folder in _folders_around(place) if is_table(folder)), None)
+
+
 def _folders_around(place: str) -> Sequence[str]:
     """The folders around a place, of a URL up to its bucket."""
     scheme, separator, path = place.rpartition("://")
     return [f"{scheme}{separator}{folder}" for folder in Path(path).parents if str(folder) != "."]
 
 
-def _is_table(folder: str) -> bool:
+def is_table(folder: str) -> bool:
+    """True if the folder is a table, or was one until a drop, move or copy began."""
     try:
         storage = open_storage(folder)
         return any(storage.info(sign) is not None for sign in SIGNS)

@@ -77,16 +77,16 @@ def inside(storage: Storage) -> Iterator[Obstacle]:
             links += [path for name in (*folders, *files) if os.path.islink(path := os.path.join(folder, name))]
         if links:
             yield Obstacle("links", f"{some(links)} lead elsewhere", "remove the links; their targets stay")
-    nested = list(_nested(storage, ""))
+    nested = list(nested_tables(storage))
     if nested:
         yield Obstacle("tables", f"{some(nested)} are tables inside of it", "move them away first")
 
 
-def _nested(storage: Storage, folder: str) -> Iterator[str]:
+def nested_tables(storage: Storage, folder: str = "") -> Iterator[str]:
     """Tables below the folder, also those whose properties are being changed, or that a drop, move or copy has begun with."""
     for below in storage.list(folder).folders:
         if below.rpartition("/")[2] != ".hoodie":
-            yield from _nested(storage, below)
+            yield from nested_tables(storage, below)
         elif folder and not {f"{folder}/{sign}" for sign in SIGNS}.isdisjoint(_paths(storage, below)):
             yield folder
 
