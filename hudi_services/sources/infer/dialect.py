@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
@@ -18,6 +19,8 @@ import duckdb
 from hudi_services.sources.infer.json_days import paths_of_days
 
 _COMMA_NUMBER = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d+),\d+")
+_FORMED = re.compile(r"(?=.*\d)[\s\d.,:/+TZ€$%-]*|true|false||\s*", re.IGNORECASE)
+"""Numbers, times and truth values. An empty value fits, too."""
 _POINTS = re.compile(r"[+-]?\d{1,3}(\.\d{3})+(,\d+)?")
 
 
@@ -51,11 +54,15 @@ def csv_dialect(heads: Sequence[Path]) -> Dialect:
         dialect.options["skip_rows"] = sniffed["SkipRows"]
         dialect.unsure["skip_rows"] = "lines before the header"
     rows = [row for text in texts for row in _rows(text, delimiter, quote)]
-    if not sniffed["HasHeader"]:
+    files = [_rows(text, delimiter, quote)[sniffed["SkipRows"] :] for text in texts]
+    if not sniffed["HasHeader"] or _begins_with_a_row(files):
         dialect.options["header"] = [f"column_{number}" for number in range(1, len(rows[0]) + 1)]
         dialect.unsure["header"] = "the first line looks like a row; name the columns, or true"
     else:
         dialect.names = [name for text in texts for name in _rows(text, delimiter, quote)[0]]
+        if _all_text(files):
+            dialect.options["header"] = True
+            dialect.unsure["header"] = "each column is text, so the first line may be a row; if it is, name the columns"
     values = [value.strip() for row in rows for value in row]
     commas = [value for value in values if _COMMA_NUMBER.fullmatch(value)]
     if commas and (delimiter != "," or quote != "(empty)"):
@@ -65,6 +72,31 @@ def csv_dialect(heads: Sequence[Path]) -> Dialect:
         elif not all(len(value.rpartition(",")[2]) != 3 for value in commas):
             dialect.unsure["decimal_mark"] = f"as in {commas[0]}; or a mark of thousands?"
     return dialect
+
+
+def _all_text(files: Sequence[list[list[str]]]) -> bool:
+    """True if no column has values, such as numbers and times, that differ from the names of a header."""
+    rows = [row for lines in files for row in lines[1:]]
+    columns = zip_longest(*rows, fillvalue="")
+    return bool(rows) and not any(all(map(_FORMED.fullmatch, column)) and any(column) for column in columns)
+
+
+def _begins_with_a_row(files: Sequence[list[list[str]]]) -> bool:
+    """True if the first lines of files whose columns are all text are no header: a header is the same in each file, and none of
+    its names comes again as a value of its column."""
+    if not _all_text(files):
+        return False
+    firsts = [lines[0] for lines in files if lines]
+    same_width = len({len(first) for first in firsts}) == 1
+    if len(firsts) > 1 and same_width and all(len(set(names)) == len(names) for names in zip(*firsts, strict=True)):
+        return True
+    return any(
+        name and name == value
+        for lines in files
+        for row in lines[1:]
+        if row != lines[0]
+        for name, value in zip(lines[0], row, strict=False)
+    )
 
 
 def json_dialect(heads: Sequence[Path]) -> Dialect:
