@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from uuid import uuid4
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.feather as feather
 
@@ -56,8 +57,13 @@ def _read(storage: Storage, path: str) -> pa.Table:
 
 
 def _replace(storage: Storage, digest: str, keys: pa.Table, earlier: list[str]) -> None:
-    """Write a journal before the `earlier` ones go, so that a kill loses no key."""
+    """Write a journal before the `earlier` ones go, so that a kill loses no key.
+
+    The buffers of a join end in memory that was in use before, and Arrow writes up to 63 bytes of it. A copy by `take` has
+    buffers that end with their values.
+    """
     if keys.num_rows:
+        keys = keys.take(np.arange(keys.num_rows))
         sink = pa.BufferOutputStream()
         feather.write_feather(keys, sink, compression="uncompressed")
         storage.create(f"{FOLDER}/{digest}-{uuid4().hex}{_ENDING}", sink.getvalue().to_pybytes())

@@ -37,6 +37,18 @@ def test_keys_of_runs_are_kept_until_the_purge_has_erased_everything(tmp_path):
     assert storage.list(FOLDER).files == ()
 
 
+def test_a_journal_has_no_bytes_behind_its_values(tmp_path):
+    """The results of Arrow's joins have buffers that are longer than their values, with what the memory held before."""
+    offsets, values = pa.array([0, 8], pa.int32()).buffers()[1], pa.py_buffer(b"other-12" + b"person-4711" + bytes(45))
+    key = pa.StringArray.from_buffers(1, offsets, values)
+    storage, rows = LocalStorage(str(tmp_path)), pa.table([pa.array(["p"]), key], schema=KEYS)
+    keep_keys(storage, Subject("ts = 1", pa.schema([]), rows))
+    (file,) = storage.list(FOLDER).files
+    content = storage.read(file.path)
+    assert b"other-12" in content
+    assert b"person" not in content
+
+
 def test_a_file_is_named_after_its_condition(tmp_path):
     storage, purge = LocalStorage(str(tmp_path)), subject("id = 'a'", "a")
     keep_keys(storage, purge)
