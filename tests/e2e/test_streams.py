@@ -10,7 +10,7 @@ import pytest
 from hoodie import HoodieTable
 from hoodie.errors import TableNotFoundError
 from tests.e2e.conftest import Running
-from tests.e2e.test_judged import waited
+from tests.e2e.test_judged import until
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
 pytestmark = pytest.mark.e2e
@@ -35,11 +35,11 @@ def test_commits_of_another_program_start_the_stream(airflow: Running) -> None:
         time.sleep(3)
         return follower() is not None
 
-    waited(begins, 240)  # commits start it from when the trigger began
+    until(begins)  # commits start it from when the trigger began
     source.write(batch([("a", "q", 1000, 2), ("c", "p", 2, 2)]), "upsert", {"hoodie.index.type": "GLOBAL_SIMPLE"})
     source.write(batch([("b", "p", 3, 3)]), "delete", SMALL_BLOOM)
-    waited(is_followed, 240)
-    runs = waited(lambda: [run for run in airflow.api.runs(STREAM) if run["state"] == "success"])
+    until(is_followed)
+    runs = until(lambda: [run for run in airflow.api.runs(STREAM) if run["state"] == "success"])
     assert {run["run_type"] for run in runs} == {"asset_triggered"}
     done = {run["dag_run_id"]: airflow.states(STREAM, run["dag_run_id"]) for run in runs}
     took = [run for run, states in done.items() if states == {"new_commits": "success", "stream": "success"}]

@@ -9,7 +9,7 @@ from hoodie.config.keys.write import PARTITIONS_TO_DELETE
 from hoodie.config.operations import Operation
 from hoodie.config.properties.table import TableProperties
 from hoodie.engine import Engine
-from hoodie.errors import ConfigError
+from hoodie.errors import ConfigError, OccupiedPathError
 from hoodie.services.inline import InlineServices
 from hoodie.table import HoodieTable
 from hoodie.transaction.create import never_committed
@@ -65,7 +65,11 @@ def prepare(request: IngestRequest, engine: Engine) -> Prepared:
         )
     places = request.places
     places.check()
-    target = find_target(request.base_path, request.operation, after.options, engine)
+    try:
+        target = find_target(request.base_path, request.operation, after.options, engine)
+    except OccupiedPathError:  # by files of a source that lies there? It refuses that by a better error
+        request.source.discover(None, places, start_fresh=request.start_fresh, since=None)
+        raise
     position: Position | None = None
     since: Since | None = None
     if target.state is not None:
