@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from hudi_services.operations.advice.facts import IdleLoad, TableFacts
 from hudi_services.operations.advice.model import Advice, Severity, clock, length
@@ -26,7 +27,8 @@ def objectives(facts: TableFacts) -> Iterator[Advice]:
             yield _stale(facts, verdict)
 
 
-def _missed(facts: TableFacts, verdict: Verdict, service: str) -> Advice:
+def _advice(facts: TableFacts, verdict: Verdict) -> Advice:
+    """A missed objective, without a remedy."""
     return Advice(
         facts.table,
         Severity.MISSED,
@@ -34,12 +36,18 @@ def _missed(facts: TableFacts, verdict: Verdict, service: str) -> Advice:
         verdict.objective,
         _TEXTS[verdict.objective](verdict),
         verdict.since,
+        urgency=verdict.urgency,
+    )
+
+
+def _missed(facts: TableFacts, verdict: Verdict, service: str) -> Advice:
+    return replace(
+        _advice(facts, verdict),
         fix=command(facts, service),
         effect=effect(facts, service),
         waits=why_not_started(facts, service),
         service=service,
         parameters=parameters(facts, service),
-        urgency=verdict.urgency,
     )
 
 
@@ -48,33 +56,21 @@ def _late_source(facts: TableFacts, verdict: Verdict, load: IdleLoad) -> Advice:
     loaded_text = f"The last load, at {clock(load.at, facts.now)}, found nothing new" if load.at is not None else ""
     looked_text = "A look at the source now found nothing new" if load.looked else ""
     reason = f" ({load.reason.removeprefix('nothing to do: ')})" if load.reason else ""
-    return Advice(
-        facts.table,
-        Severity.MISSED,
-        "objective",
-        verdict.objective,
-        _TEXTS[verdict.objective](verdict),
-        verdict.since,
+    return replace(
+        _advice(facts, verdict),
         detail=f"{loaded_text or looked_text} in {load.source}{reason}.",
         fix=facts.target.command("ingest --explain"),
         remedy=f"The source is late: look at what fills {load.source}.",
         waits="It waits for new data in the source.",
-        urgency=verdict.urgency,
     )
 
 
 def _stale(facts: TableFacts, verdict: Verdict) -> Advice:
     """Other programs fill the table: no service of ours restores it."""
-    return Advice(
-        facts.table,
-        Severity.MISSED,
-        "objective",
-        verdict.objective,
-        _TEXTS[verdict.objective](verdict),
-        verdict.since,
+    return replace(
+        _advice(facts, verdict),
         fix=facts.target.command("show commits"),
         remedy="No source in the registry fills it: look at the program that writes it.",
-        urgency=verdict.urgency,
     )
 
 
