@@ -169,7 +169,7 @@ def check_sizes(state: TableState, short: Sequence[tuple[ExpectedFile, int]]) ->
         if size < file.size:
             more = f" (one of {len(short)} such files)" if len(short) > 1 else ""
             raise CorruptFileError(
-                f"A {'log' if file.name.startswith('.') else 'base'} file of table {state.storage.base_path} was cut short",
+                f"A {'log' if file.is_log else 'base'} file of table {state.storage.base_path} was cut short",
                 found=f"{file.path} has {size:,} bytes, and {state.where(file.instant)} wrote {file.size:,}{more}",
                 fix="restore it from a backup, or run `hudi-services doctor`, which names the ways without one. Nothing was "
                 "changed. The read option hoodie.read.check.files=false gives what is "
@@ -287,7 +287,7 @@ def _missing(state: TableState, missing: list[ExpectedFile], as_of: Time | None)
             fix="ask for a later time, or retain more commits (hoodie.clean.commits.retained)",
         )
     return MissingFileError(
-        f"A {'log' if first.name.startswith('.') else 'base'} file of table {state.storage.base_path} is missing",
+        f"A {'log' if first.is_log else 'base'} file of table {state.storage.base_path} is missing",
         found=f"{first.path}{more}, which {state.where(first.instant)} wrote",
         fix="restore it from a backup, or run `hudi-services doctor`, which names the ways without one. Nothing was changed, and "
         "the table before that commit can still be read (as_of)",
