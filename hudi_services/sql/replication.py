@@ -163,7 +163,7 @@ def _replicate(words: _Words, hints: Mapping[str, str]) -> Replicate | None:
             masks |= dict.fromkeys(words.columns(), "drop")
         elif words.skip("MASK"):
             masks |= words.masks()
-        elif kind == "TABLE" and words.skip("ADD", "COLUMN"):
+        elif words.skip("ADD", "COLUMN"):
             added |= words.expressions()
         else:
             words.refuse()

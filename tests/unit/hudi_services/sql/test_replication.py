@@ -54,6 +54,7 @@ def test_expressions_of_added_columns_are_the_text_as_it_is():
         "n": "CASE WHEN a > 0 THEN [1, 2][1] END",
     }
     assert statement.masks == {"b": "drop"}
+    assert said("CREATE DATABASE lake.d AS DATABASE shop.a ADD COLUMN (n AS 1)").added == {"n": "1"}
 
 
 def test_statements_about_routes_become_values():
@@ -76,7 +77,6 @@ def test_statements_about_routes_become_values():
         "CREATE CATALOG a WITH ('type' 'mysql')",
         "CREATE CATALOG a WITH ('type'='mysql') x",
         "CREATE DATABASE a.b AS DATABASE c.d INCLUDING TABLE x",
-        "CREATE DATABASE a.b AS DATABASE c.d ADD COLUMN (a AS 1)",
         "CREATE TABLE a.b.t AS TABLE c.d.t ADD COLUMN (a AS )",
         "CREATE TABLE a.b.t AS TABLE c.d.t ADD COLUMN (a AS 1, A AS 2)",
         "CREATE TABLE a.b.t AS TABLE c.d.t ADD COLUMN (a AS (1)",

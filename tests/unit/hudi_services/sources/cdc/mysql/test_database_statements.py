@@ -80,6 +80,35 @@ def test_a_database_is_loaded_and_the_same_file_goes_on(server, lake, tmp_path):
     assert lake_rows(f"{tmp_path}/lake/demo.db/a") == [(number, "***") for number in (1, 2, 3)]
 
 
+def test_each_table_of_a_database_gets_added_columns(server, lake, tmp_path):
+    """The rows are those of the condition, and both are the same by snapshots, by changes and after a resync."""
+    name, run = lake
+    text = f"""CREATE DATABASE IF NOT EXISTS lake.demo WITH ('where'='id < 10') AS DATABASE shop.{name} INCLUDING TABLE 'a|b'
+        ADD COLUMN (twice AS id * 2, mail AS upper(`email`));
+"""
+    plan = run("EXPLAIN " + text)[1]
+    assert [row["columns"] for row in plan[:2]] == ["id int32, email string, twice int32, mail string"] * 2
+    assert "'twice' cannot be used" in run("EXPLAIN " + text.replace("id * 2", "no_such * 2"))[1][-1]["columns"]
+    assert "random" in run("EXPLAIN " + text.replace("id * 2", "random()"))[2]
+    server.run(f"INSERT INTO {name}.a VALUES (20, 'out')")
+    assert run(text)[0] == 0
+    server.run(
+        f"INSERT INTO {name}.b VALUES (3, 'z'), (30, 'out')",
+        f"UPDATE {name}.a SET id = 4 WHERE id = 20",
+        f"UPDATE {name}.a SET id = 21 WHERE id = 1",
+    )
+    assert run(text)[0] == 0
+    rows = [(2, "y", 4, "Y"), (4, "out", 8, "OUT")]
+    assert lake_rows(f"{tmp_path}/lake/demo.db/a") == rows
+    assert lake_rows(f"{tmp_path}/lake/demo.db/b") == [(3, "z", 6, "Z")]
+    table = HoodieTable.open(f"{tmp_path}/lake/demo.db/a")
+    table.write(pa.table({"id": pa.array([2], pa.int32()), "twice": pa.array([0], pa.int32())}), "upsert", SMALL_BLOOM)
+    source = f"shop.{name}.a"
+    assert run(f"VERIFY TABLE {source};")[0] == 3
+    assert run(f"RESYNC TABLE {source};")[0] == 0
+    assert lake_rows(f"{tmp_path}/lake/demo.db/a") == rows
+
+
 def test_tables_are_added_to_what_is_loaded(server, lake, tmp_path):
     name, run = lake
     load = f"CREATE DATABASE IF NOT EXISTS lake.demo AS DATABASE shop.{name} INCLUDING TABLE 'a';\n"
