@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from hoodie.model.place import identity
+from hoodie.storage.rights import access_denied, is_denied
 from hudi_services.entry.alerts import Alerts
 from hudi_services.entry.database_rules import DatabaseRule
 from hudi_services.entry.doctor import Doctor
@@ -102,7 +103,11 @@ def read_registry(
     try:
         text = FilePath(file).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        return Reading(Registry(file_name), (Mistake(file_name, 1, "file", f"cannot be read: {error}"),))
+        reason = str(error)
+        if isinstance(error, OSError) and is_denied(error):
+            denied = access_denied("reading the registry", error)
+            reason = f"{denied.found}; {denied.fix}"
+        return Reading(Registry(file_name), (Mistake(file_name, 1, "file", f"cannot be read: {reason}"),))
     return _Checker(file_name, read_marked(text), environ, only, entries).reading()
 
 

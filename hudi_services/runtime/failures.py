@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from hoodie.errors import ConfigError, DeleteCapError, HoodieError, UnclearCommitError
+from hoodie.storage.rights import access_denied, is_denied
 from hudi_services.runtime.terminal import echo
 
 REPORTED_ERRORS = (HoodieError, OSError, MemoryError, click.ClickException, click.exceptions.Abort)
@@ -44,6 +45,7 @@ class Failure:
     def of(cls, error: BaseException) -> Failure:
         """The failure of any error. An exception of Spark's is reduced to the message of the worker's error, without stack
         traces."""
+        error = _with_rights(error)
         kind = type(error).__name__
         if (full := _full_memory(error)) is not None:
             return cls(MemoryError.__name__, "There is not enough memory", str(full) or None, _MORE_MEMORY, 1, True)
@@ -99,7 +101,15 @@ def _full_memory(error: BaseException | None) -> MemoryError | None:
     return error
 
 
+def _with_rights(error: BaseException) -> BaseException:
+    """The error itself, or the one that names the missing right to a file or folder."""
+    if isinstance(error, OSError) and not isinstance(error, HoodieError) and is_denied(error):
+        return access_denied("this command", error)
+    return error
+
+
 def _line(error: BaseException) -> str:
+    error = _with_rights(error)
     if (full := _full_memory(error)) is not None:
         return f"there is not enough memory: {full}. To do: {_MORE_MEMORY}"
     if isinstance(error, HoodieError):

@@ -8,15 +8,16 @@ from contextlib import contextmanager
 import pyarrow as pa
 
 from hoodie.errors import DataError, HoodieError, MachineError, StorageError
+from hoodie.storage.rights import access_denied, is_denied
 
 
 @contextmanager
 def call(doing: str, *, changes: bool = False) -> Iterator[None]:
     """Around one call, or one function as its decorator: `doing` says what it does, for the message.
 
-    A failure of the storage is a StorageError, which also is an OSError: where it is not known whether a commit is in, an
-    UnclearCommitError came before. Rows or a filter that Arrow cannot compute make a DataError, which also is a ValueError; a
-    lack of memory a MachineError. A mistake of this library keeps its own kind.
+    A failure of the storage is a StorageError, which also is an OSError. A missing right is an AccessDeniedError. If it is not
+    known whether a commit is in, an UnclearCommitError came before. Rows or a filter that Arrow cannot compute make a
+    DataError, which also is a ValueError. A lack of memory is a MachineError. A mistake of this library keeps its own kind.
     """
     try:
         yield
@@ -35,6 +36,8 @@ def call(doing: str, *, changes: bool = False) -> Iterator[None]:
             fix="correct the rows, the filter or the columns that it names",
         ) from error
     except OSError as error:
+        if is_denied(error):
+            raise access_denied(doing, error) from error
         failed = StorageError(
             f"The storage failed while {doing}",
             found=f"{type(error).__name__}: {error}",

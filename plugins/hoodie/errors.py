@@ -89,6 +89,12 @@ class StorageError(HoodieError, OSError):
         return str(self.args[0])
 
 
+class AccessDeniedError(StorageError):
+    """The user of the process has no right to a file or folder."""
+
+    retryable = False
+
+
 class DataError(HoodieError, ValueError):
     """Rows that were given cannot be read, or what is asked cannot be computed of the rows. It also is a ValueError."""
 

@@ -10,6 +10,7 @@ from datetime import date, datetime
 from hoodie.errors import ConfigError, SourceError, SourceUnavailableError
 from hoodie.model.place import identity
 from hoodie.storage import FileInfo, Storage, open_storage
+from hoodie.storage.rights import access_denied, is_denied
 
 FORMATS = {
     "parquet": (".parquet",),
@@ -55,6 +56,8 @@ def list_source(
             if (any_ending or file.name.lower().endswith(FORMATS[file_format])) and not _hidden(file.name)
         ]
     except OSError as error:
+        if is_denied(error):
+            raise access_denied("listing a source folder", error, error.filename or folder) from error
         raise SourceUnavailableError(
             f"Source folder {folder} cannot be listed", found=str(error), fix="check its permissions and the storage"
         ) from error

@@ -11,8 +11,9 @@ from contextlib import contextmanager
 
 import pyarrow as pa
 
-from hoodie.errors import SourceError
+from hoodie.errors import AccessDeniedError, SourceError
 from hoodie.storage import File, Storage, closing_input
+from hoodie.storage.rights import access_denied, is_denied
 
 RejectText = Callable[[str | Mapping[str, object], str], None]
 """Takes text that is not a row, or a row with a value that does not fit its column, and the reason."""
@@ -70,8 +71,10 @@ def without_mark(start: bytes) -> bytes:
     return start.removeprefix(codecs.BOM_UTF8)
 
 
-def unreadable(storage: Storage, path: str, error: Exception) -> SourceError:
-    """The error that names the file."""
+def unreadable(storage: Storage, path: str, error: Exception) -> SourceError | AccessDeniedError:
+    """The error that names the file, or the right to it that is missing."""
+    if isinstance(error, OSError) and is_denied(error):
+        return access_denied(f"loading {path}", error, f"{storage.base_path}/{path}")
     return SourceError(
         f"Source file {storage.base_path}/{path} cannot be read",
         found=str(error) or type(error).__name__,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date
 from pathlib import Path
 
@@ -167,6 +168,17 @@ def test_all_mistakes_come_in_one_error(tmp_path: Path) -> None:
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(RegistryError, match=r"none\.yaml:1: file: cannot be read"):
         load_registry(tmp_path / "none.yaml")
+
+
+def test_a_registry_without_a_right_names_the_user(tmp_path, monkeypatch):
+    def refuse(self, **_options):
+        raise PermissionError(13, "Permission denied", str(self))
+
+    monkeypatch.setattr(Path, "read_text", refuse)
+    (mistake,) = read_registry(tmp_path / "tables.yaml").mistakes
+    assert re.search(
+        r"cannot be read: user \S+ may not use .*; give it the right, such as by `sudo setfacl", mistake.message
+    )
 
 
 def test_an_empty_file_is_an_empty_registry(tmp_path: Path) -> None:
