@@ -16,6 +16,7 @@ _OF = (
     "late",
     "lag",
     "servers",
+    "messages",
     "runs",
     "tasks",
     "advice",

@@ -103,6 +103,7 @@ class Alerts(Part):
     - `late`: a table has had no commit for longer than this;
     - `lag`: a stream has not read a commit for longer than this;
     - `servers`: the newest cut of a database server, or one of its tables, is behind for longer than this;
+    - `messages`: a table lacks more messages of its topic than this, or its topic does not continue;
     - `advice`: there is advice on damage or a missed objective that `unreadable` and `objectives` do not report.
 
     A condition that lasts is reported again after `repeat`. A summary is sent at the hour `digest` of each day, in the time
@@ -120,6 +121,7 @@ class Alerts(Part):
     late: Longer | None = None
     lag: Longer | None = None
     servers: Longer | None = None
+    messages: Annotated[int, Field(ge=1, strict=True)] | None = None
     advice: bool = False
     repeat: Annotated[Duration, Field(ge=timedelta(minutes=1))] = timedelta(days=1)
     digest: Annotated[str, BeforeValidator(_hour)] | None = None

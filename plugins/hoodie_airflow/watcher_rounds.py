@@ -17,6 +17,7 @@ from hudi_services.operations.alerts.rounds import AlertSender
 from hudi_services.operations.watch.location import store_of
 from hudi_services.operations.watch.rounds import Watcher
 from hudi_services.operations.watch.store import SnapshotStore
+from hudi_services.operations.watch.topics import TopicWatch
 from hudi_services.registry.load import Reading, read_registry
 from hudi_services.registry.mistakes import Mistake
 
@@ -34,6 +35,7 @@ class Rounds:
         self.registry = registry
         self._watcher: tuple[str, Watcher] | None = None
         self._teller: AlertSender | None = None
+        self._topics: TopicWatch | None = None
         self._working = threading.Lock()
         self._ended = False
         self._news = asyncio.Condition()
@@ -89,7 +91,10 @@ class Rounds:
             self._leave()
             store, clock = SnapshotStore.open(place, make=True), SystemClock()
             self._watcher, self._teller = (place, Watcher(store, clock)), AlertSender(store, clock, os.environ)
+            self._topics = TopicWatch(store, clock, os.environ)
         self._watcher[1].round(reading)
+        assert self._topics is not None, "it comes with the watcher"
+        self._topics.round(reading.registry)
 
     def _tell(self, reading: Reading) -> None:
         assert self._teller is not None, "a round needs a store"

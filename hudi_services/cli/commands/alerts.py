@@ -57,6 +57,7 @@ def _current_troubles(reading: Reading, alerts: Alerts, store: str | None) -> Pa
     from hudi_services.operations.alerts.ledger import noticed
     from hudi_services.operations.alerts.server_lag import standing_servers
     from hudi_services.operations.alerts.store import AlertStore
+    from hudi_services.operations.alerts.topic_lag import standing_topics
     from hudi_services.operations.inspect.page import Column, Facts, Lines, Listing, Page, Part
     from hudi_services.operations.inspect.text import moment, plain
     from hudi_services.operations.watch.location import store_of
@@ -71,6 +72,7 @@ def _current_troubles(reading: Reading, alerts: Alerts, store: str | None) -> Pa
             *looks,
             standing_advice(alerts, registry, opened, now),
             standing_servers(alerts, registry, now),
+            standing_topics(alerts, registry, opened, now),
             standing_runs(alerts, registry, now),
             by_tasks(alerts, registry),
         ]

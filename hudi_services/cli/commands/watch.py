@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 _MOST = 100_000  # events that a round shows; the next one shows the others
+_TOPICS_LAST = 60.0  # seconds that one round alone waits for the brokers of topics
 
 
 def _watch(
@@ -36,6 +37,7 @@ def _watch(
     from hudi_services.operations.watch.location import store_of
     from hudi_services.operations.watch.rounds import Round, Watcher
     from hudi_services.operations.watch.store import SnapshotStore
+    from hudi_services.operations.watch.topics import TopicWatch
 
     file = registry_file(registry)
     place = store or store_of(read_registry(file).registry)
@@ -43,10 +45,16 @@ def _watch(
     if metrics is not None:
         from hudi_services.operations.watch.metrics import serve_metrics
         from hudi_services.operations.watch.server_metrics import ServerCollector
+        from hudi_services.operations.watch.topic_metrics import TopicCollector
 
-        _, address = serve_metrics(opened, metrics, ServerCollector(lambda: read_registry(file), SystemClock()))
+        servers, of_topics = (
+            ServerCollector(lambda: read_registry(file), SystemClock()),
+            TopicCollector(opened, SystemClock()),
+        )
+        _, address = serve_metrics(opened, metrics, servers, of_topics)
         echo(f"metrics: {address}", err=True)
     watcher, sender = Watcher(opened, SystemClock()), AlertSender(opened, SystemClock(), os.environ)
+    topics = TopicWatch(opened, SystemClock(), os.environ)
     mistakes: tuple[Any, ...] = ()
     last = opened.last_number()
     while True:
@@ -57,6 +65,9 @@ def _watch(
                 echo(f"left out: {mistake}", err=True)
         try:
             watch_round = watcher.round(reading)
+            topics.round(reading.registry)
+            if once:
+                topics.wait(_TOPICS_LAST)
             last = min(last, opened.last_number())  # a store that was emptied numbers its events from the start
             for event in opened.events(last, limit=_MOST):
                 last = event.number

@@ -24,6 +24,7 @@ Kind = Literal[
     "late",
     "lag",
     "server",
+    "topic",
     "task",
     "deadline",
     "advice",

@@ -20,6 +20,7 @@ from hudi_services.operations.alerts.message import body_of, values_of
 from hudi_services.operations.alerts.send import send_all
 from hudi_services.operations.alerts.server_lag import standing_servers
 from hudi_services.operations.alerts.store import AlertStore
+from hudi_services.operations.alerts.topic_lag import standing_topics
 from hudi_services.operations.watch.store import SnapshotStore
 from hudi_services.registry.load import Registry
 
@@ -62,6 +63,7 @@ class AlertSender:
             standing_advice(alerts, registry, self.store, now),
             standing_streams(alerts, registry, self.store, now),
             self._seen_servers(alerts, registry, now),
+            standing_topics(alerts, registry, self.store, now),
             self._seen_runs(alerts, registry, now),
             by_tasks(alerts, registry),
         )

@@ -18,6 +18,7 @@ from hudi_services.operations.pages.state import State
 from hudi_services.operations.pages.stream import Follows
 from hudi_services.operations.watch.gains import Gain
 from hudi_services.operations.watch.model import Event, Snapshot
+from hudi_services.operations.watch.topic_store import MeasuredTopic
 from hudi_services.operations.watch.trends import Point, Unit
 from hudi_services.services.entries import ENTRIES, Entries, entry_named
 
@@ -69,7 +70,8 @@ class Trends:
 @dataclass(frozen=True)
 class TablePage:
     """The page; `now` is the API server's time, as ISO in UTC. `seen` is None where no look at the table has succeeded;
-    `may_pause`: who asks for it may pause the table, `shows_rows`: he may see rows of it."""
+    `may_pause`: who asks for it may pause the table, `shows_rows`: he may see rows of it. `topic` is the lag
+    behind the topic that it is loaded from, None where no watcher has measured it."""
 
     now: str
     declared: Declared
@@ -79,6 +81,7 @@ class TablePage:
     gains: tuple[Gain, ...]
     follows: Follows | None = None
     loaded_from: LoadedFrom | None = None
+    topic: MeasuredTopic | None = None
     may_pause: bool = False
     shows_rows: bool = False
     shows_quarantine: bool = False

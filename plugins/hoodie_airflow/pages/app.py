@@ -18,7 +18,7 @@ from hoodie_airflow.pages.pauses import WantedPause, pause_table, resume_table
 from hoodie_airflow.pages.responses import HEADERS, NO_TABLE, as_json, current_registry, table_seen
 from hoodie_airflow.pages.runs import going, last_failure, tried
 from hoodie_airflow.pages.servers import page_of_server
-from hoodie_airflow.pages.snapshots import doctor_round, fleet_known, source_snapshot, table_known
+from hoodie_airflow.pages.snapshots import doctor_round, fleet_known, source_snapshot, table_known, topic_known
 from hudi_services.entry.server import database_dag, resync_dag, verify_dag
 from hudi_services.entry.table import Table
 from hudi_services.operations.advice.rounds import of_source
@@ -160,7 +160,7 @@ def _of_table(table: Table | None, user: Any, otherwise: str) -> Response:
     may_read = dag is not None and dag in rights.dags and rights.reads_results(table)
     error = last_failure(dag) if dag is not None and may_read else None
     page = replace(page, follows=follows(table, source_state, looked.events, error))
-    page = replace(page, trends=looked.trends)
+    page = replace(page, trends=looked.trends, topic=topic_known(registry, table))
     return _answer(
         replace(
             page,

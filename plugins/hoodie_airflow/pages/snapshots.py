@@ -11,6 +11,7 @@ from pathlib import Path
 from hoodie.errors import StoreError
 from hoodie.model.place import same_table
 from hoodie_airflow.pages.runs import last_runs
+from hudi_services.entry.source import TopicSource
 from hudi_services.entry.table import Table
 from hudi_services.operations.pages.savings import DAYS
 from hudi_services.operations.pages.snapshots import FleetState
@@ -22,6 +23,7 @@ from hudi_services.operations.watch.location import store_of
 from hudi_services.operations.watch.model import Event, Snapshot, Summary
 from hudi_services.operations.watch.run_history import recent_runs
 from hudi_services.operations.watch.store import SnapshotStore
+from hudi_services.operations.watch.topic_store import MeasuredTopic, measured_topic
 from hudi_services.operations.watch.trends import points
 from hudi_services.registry.load import Registry
 
@@ -86,6 +88,17 @@ def source_snapshot(registry: Registry, name: str) -> Snapshot | None:
     except StoreError:
         return None
     return table if table is not None and _is_of_registry(registry, table.summary) else None
+
+
+def topic_known(registry: Registry, table: Table) -> MeasuredTopic | None:
+    """The lag of a table behind its topic, as the watcher measured it; None also where the store is away, which the page says."""
+    if not isinstance(table.source, TopicSource):
+        return None
+    try:
+        topic = measured_topic(opened_store(registry), table.name, table.base_path)
+    except StoreError:
+        return None
+    return topic if topic is not None and topic.topic == table.source.topic else None
 
 
 def summary_of(registry: Registry, name: str) -> Summary | None:

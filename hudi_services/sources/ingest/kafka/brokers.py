@@ -47,9 +47,12 @@ class Troubles:
             self.last = str(error.str())
 
 
-def topic_state(settings: Mapping[str, Any], name: str, topic: str) -> TopicState:
-    """Ask the brokers of the server `name`. Raises SourceError for a topic that is not there, SourceUnavailableError without an
-    answer."""
+def topic_state(settings: Mapping[str, Any], name: str, topic: str, seconds: float | None = None) -> TopicState:
+    """Ask the brokers of the server `name`, and wait `seconds` for each of a few answers.
+
+    Raises SourceError for a topic that is not there, SourceUnavailableError without an answer.
+    """
+    seconds = SECONDS if seconds is None else seconds
     kafka = library()
     from confluent_kafka.admin import AdminClient, OffsetSpec
 
@@ -57,14 +60,14 @@ def topic_state(settings: Mapping[str, Any], name: str, topic: str) -> TopicStat
     admin = None
     try:
         admin = AdminClient({**settings, "error_cb": troubles, "log_level": 0})
-        result = admin.describe_topics(kafka.TopicCollection([topic]), request_timeout=SECONDS)[topic].result(
-            SECONDS * 2
+        result = admin.describe_topics(kafka.TopicCollection([topic]), request_timeout=seconds)[topic].result(
+            seconds * 2
         )
-        cluster = admin.list_topics(topic, timeout=SECONDS).cluster_id
+        cluster = admin.list_topics(topic, timeout=seconds).cluster_id
         partitions = [partition.id for partition in result.partitions]
         # The ends first: a message may be deleted between the two, and a start must not lie behind its end.
-        ends = _offsets(kafka, admin, topic, partitions, OffsetSpec.latest())
-        starts = _offsets(kafka, admin, topic, partitions, OffsetSpec.earliest())
+        ends = _offsets(kafka, admin, topic, partitions, OffsetSpec.latest(), seconds)
+        starts = _offsets(kafka, admin, topic, partitions, OffsetSpec.earliest(), seconds)
     except (kafka.KafkaException, TimeoutError) as error:
         if admin is not None:
             admin.poll(0)  # hands over the troubles
@@ -74,11 +77,13 @@ def topic_state(settings: Mapping[str, Any], name: str, topic: str) -> TopicStat
     return TopicState(str(cluster), topic, identity, starts, ends)
 
 
-def _offsets(kafka: Any, admin: Any, topic: str, partitions: Sequence[int], offset_spec: Any) -> dict[int, int]:
+def _offsets(
+    kafka: Any, admin: Any, topic: str, partitions: Sequence[int], offset_spec: Any, seconds: float
+) -> dict[int, int]:
     requests = {kafka.TopicPartition(topic, partition): offset_spec for partition in partitions}
     level = kafka.IsolationLevel.READ_COMMITTED
-    answers = admin.list_offsets(requests, isolation_level=level, request_timeout=SECONDS)
-    return {place.partition: int(answer.result(SECONDS * 2).offset) for place, answer in answers.items()}
+    answers = admin.list_offsets(requests, isolation_level=level, request_timeout=seconds)
+    return {place.partition: int(answer.result(seconds * 2).offset) for place, answer in answers.items()}
 
 
 def failed(error: Exception, name: str, topic: str, troubles: Troubles) -> HoodieError:

@@ -19,6 +19,7 @@ export function overview(found, ask, tell) {
     seen ? section("Objectives", objectives(seen, now)) : null,
     seen ? section("Trends", trends(found.trends, seen.wrote)) : null,
     section("Follows", follows(found.follows, now)),
+    section("Topic", topic(found.topic, now)),
     seen ? section("Consumers of changes", consumers(seen, now)) : null,
   ];
 }
@@ -64,6 +65,18 @@ function follows(stream, now) {
       source, stream.read, stream.mode, read.position ?? "earliest", count(read.commits_behind), ago(read.since, now),
       ago(read.committed_at, now), rate, ago(stream.looked_at, now)]]) : h("p", {}, `The ${stream.read} of `, source, missing),
     lastError(stream.error, now),
+  ].filter(Boolean);
+}
+
+function topic(found, now) {
+  if (!found) return null;
+  const trouble = found.trouble || (found.state === "stopped" ? found.reason : "");
+  return [
+    trouble ? h("p", {}, h("strong", {}, `▲ ${found.trouble ? "not measured" : "stopped"}: `), trouble) : null,
+    trouble && found.fix ? h("p", {}, `To do: ${found.fix}`) : null,
+    found.messages === null ? null : plain("topic", ["topic", "messages that wait", "in partitions", "last position", "measured"], [[
+      found.topic, count(found.messages), count(found.partitions), found.moved ? ago(found.moved, now) : "none yet",
+      ago(found.measured_at, now)]]),
   ].filter(Boolean);
 }
 

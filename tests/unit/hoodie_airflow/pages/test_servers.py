@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,10 @@ from airflow.api_fastapi.app import get_auth_manager
 from fastapi import FastAPI
 
 from hoodie.storage import open_storage
+from hudi_services.operations.watch.location import store_of
+from hudi_services.operations.watch.store import SnapshotStore
+from hudi_services.operations.watch.topic_store import MeasuredTopic, keep_topics
+from hudi_services.registry.load import read_registry
 from hudi_services.sources.cdc.cuts import Cut, CutStore, TablePlace
 from tests.support.airflow_pages import signed_in
 
@@ -39,6 +45,28 @@ def test_a_server_and_its_tables_are_shown(server: FastAPI, shop: CutStore) -> N
     assert client.get("/hudi/api/fleet").json()["servers"] == [{"name": "shop", "type": "mysql", "tables": 2}]
     assert client.get("/hudi/api/tables/orders").json()["loaded_from"]["server"] == "shop"
     assert client.get("/hudi/api/servers/other").status_code == 404
+
+
+def test_a_table_of_a_topic_shows_what_the_watcher_measured(server: FastAPI, registry: Path) -> None:
+    """The page reads the watcher's store, so it waits for no broker."""
+    registry.write_text(
+        "servers: {events: {type: kafka, connection: events}}\n"
+        "tables:\n"
+        "  - {name: orders, base_path: /lake/orders, keys: {record_key: id},"
+        " source: {server: events, topic: orders, format: json}}\n"
+        "  - {name: visits, base_path: /lake/visits}\n"
+    )
+    client = signed_in(server, "viewer")
+    assert client.get("/hudi/api/tables/orders").json()["topic"] is None
+    now = datetime.now(UTC)
+    away = MeasuredTopic("orders", "/lake/orders", "events", "orders", now.isoformat(), "behind", 7, 2, trouble="away")
+    store = SnapshotStore.open(store_of(read_registry(registry).registry), make=True)
+    keep_topics(store, [away, replace(away, table="visits", base_path="/lake/visits")], now)
+    found = client.get("/hudi/api/tables/orders").json()["topic"]
+    assert (found["messages"], found["trouble"], found["measured_at"]) == (7, "away", now.isoformat())
+    assert client.get("/hudi/api/tables/visits").json()["topic"] is None
+    keep_topics(store, [replace(away, topic="earlier")], now)
+    assert client.get("/hudi/api/tables/orders").json()["topic"] is None, "the registry names another topic now"
 
 
 def test_who_sees_some_tables_sees_these_of_the_server(

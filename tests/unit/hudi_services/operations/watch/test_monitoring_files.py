@@ -14,6 +14,7 @@ from hudi_services.operations.watch.metrics import TableCollector
 from hudi_services.operations.watch.model import Health
 from hudi_services.operations.watch.server_metrics import ServerCollector
 from hudi_services.operations.watch.store import SnapshotStore
+from hudi_services.operations.watch.topic_metrics import TopicCollector
 from hudi_services.registry.load import Reading, Registry
 from hudi_services.runtime.folders import MONITORING
 
@@ -31,7 +32,8 @@ def metrics(tmp_path):
     """Names of all metrics -> the labels of their samples."""
     store = SnapshotStore.open(str(tmp_path / "s.db"), make=True)
     servers = ServerCollector(lambda: Reading(Registry("tables.yaml"), ()), SystemClock())
-    found = [*TableCollector(store).collect(), *servers.collect()]
+    topics = TopicCollector(store, SystemClock())
+    found = [*TableCollector(store).collect(), *servers.collect(), *topics.collect()]
     return {family.name: set(family._labelnames) for family in found}
 
 
