@@ -197,7 +197,8 @@ class ReadingOptions(Part):
     """The way in which tables of a database server are read.
 
     `ignore_cascades` loads a table whose rows foreign keys change (CASCADE, SET NULL), which the server's log does not have.
-    `statements` says what happens at statements such as TRUNCATE. `masks` names columns whose values do not reach the lake:
+    `statements` says what happens at statements such as TRUNCATE. If `columns` names some, no other column of the server
+    reaches the lake. `masks` names columns whose values do not reach the lake:
     `mask` (`***`, or null for values that are no text), `hash` or `drop`. `zero_dates` says what dates such as 0000-00-00 become.
     `as_text` names columns of bytes that are read as hexadecimal digits, and columns of dates that are read as text.
     `add_columns` are expressions of the table's columns by the names of the columns that they make. Rows for which the condition
@@ -206,6 +207,7 @@ class ReadingOptions(Part):
 
     ignore_cascades: bool = False
     statements: StatementPolicies = StatementPolicies()
+    columns: Texts = ()
     masks: dict[str, Literal["mask", "hash", "drop"]] = Field(default={})
     add_columns: dict[Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")], Text] = Field(default={})
     where: str = ""

@@ -207,7 +207,7 @@ def _target(table: Table, source: DatabaseSource, server: DatabaseServer, enviro
         table.base_path,
         options,
         load_engine(),
-        source_masks(f"The table {table.name}", source.masks, source.server, server.hash_key, environ),
+        source_masks(f"The table {table.name}", source.masks, source.server, server.hash_key, environ, source.columns),
         added_columns(source),
         RowFilter(source.where),
     )

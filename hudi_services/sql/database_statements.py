@@ -197,6 +197,7 @@ def _rule(statement: Replicate, source: ServerCatalog, lake: LakeCatalog) -> Dat
             "excluding": statement.excluding,
             "base_path": _path(lake, statement.target),
             "merge": statement.kind == "TABLE",
+            "columns": statement.columns,
             "masks": dict(statement.masks),
             "add_columns": dict(statement.added),
             "hoodie": hoodie,

@@ -36,8 +36,8 @@ class Replicate:
     """CREATE of a database or table AS those of a server. `explain`: only its plan is shown.
 
     `target` and `source` are names with their catalogs. `including` and `excluding` are patterns of tables, `options` those of
-    WITH, `hints` those of the source. `masks` are of columns, `drop` for EXCLUDING COLUMNS. `added` are
-    expressions by the names of their columns.
+    WITH, `hints` those of the source. `columns` are the only ones that are loaded, without any all are. `masks` are of columns,
+    `drop` for EXCLUDING COLUMNS. `added` are expressions by the names of their columns.
     """
 
     kind: Literal["DATABASE", "TABLE"]
@@ -48,6 +48,7 @@ class Replicate:
     hints: Mapping[str, str] = field(default_factory=dict)
     including: tuple[str, ...] = ()
     excluding: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
     masks: Mapping[str, str] = field(default_factory=dict)
     added: Mapping[str, str] = field(default_factory=dict)
     explain: bool = False
@@ -150,6 +151,7 @@ def _replicate(words: _Words, hints: Mapping[str, str]) -> Replicate | None:
         return None  # all rows of a Hudi table, as Spark also writes it
     including: list[str] = []
     excluding: list[str] = []
+    columns: list[str] = []
     masks: dict[str, str] = {}
     added: dict[str, str] = {}
     while not words.at_end:
@@ -157,6 +159,8 @@ def _replicate(words: _Words, hints: Mapping[str, str]) -> Replicate | None:
             continue
         if words.skip("INCLUDING", "TABLE"):
             including.append(words.text())
+        elif words.skip("INCLUDING", "COLUMNS"):
+            columns += words.columns()
         elif words.skip("EXCLUDING", "TABLE"):
             excluding.append(words.text())
         elif words.skip("EXCLUDING", "COLUMNS"):
@@ -167,9 +171,8 @@ def _replicate(words: _Words, hints: Mapping[str, str]) -> Replicate | None:
             added |= words.expressions()
         else:
             words.refuse()
-    return Replicate(
-        kind, exists, target, source, options, hints, tuple(including), tuple(excluding), masks, added, explain
-    )
+    tables = (tuple(including), tuple(excluding))
+    return Replicate(kind, exists, target, source, options, hints, *tables, tuple(columns), masks, added, explain)
 
 
 class _Words:

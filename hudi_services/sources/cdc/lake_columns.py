@@ -41,7 +41,7 @@ class LakeColumns:
     @property
     def keep_values(self) -> bool:
         """True where rows of the Hudi table have the values of the server, and each row of the server is there."""
-        return not (self.masks.columns or self.filter.text)
+        return self.masks.are_none and not self.filter.text
 
     @property
     def texts(self) -> Mapping[str, str]:
@@ -56,7 +56,7 @@ class LakeColumns:
     def compare(self, load: Mapping[str, str], base_path: str) -> None:
         """Raise ConfigError where the extra metadata of a commit says another way: stored rows would have other values."""
         ways = (
-            (masks.KEY, f"columns of {base_path} are masked", "masks", "masks and the hash_key"),
+            (masks.KEY, f"columns of {base_path} are masked", "masks", "masks, the `columns` and the hash_key"),
             (row_filter.KEY, f"rows of {base_path} are filtered", "filter", "filter"),
             (
                 column_expressions.KEY,

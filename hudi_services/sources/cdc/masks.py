@@ -26,35 +26,51 @@ class Masks:
     """Masks by the names of columns: `mask` writes `***` for text and null for other values, `hash` writes the SHA-256
     of `secret` and the value in hexadecimal digits, `drop` leaves the column out. Nulls stay null.
 
-    Values that are equal have equal hashes, so hashed columns still join and may be keys. Masks `of_many` tables, whose columns
-    are named in small letters, are for each column of that name with any capitals. A table need not have it.
+    Values that are equal have equal hashes, so hashed columns still join and may be keys. With `only` some columns all others are
+    dropped, also those that the server adds later. Masks `of_many` tables, whose columns are named in small letters, are for each
+    column of that name with any capitals. A table need not have it.
     """
 
     columns: Mapping[str, Mask] = field(default_factory=dict)
     secret: str = field(default="", repr=False)
     of_many: bool = False
+    only: frozenset[str] = frozenset()
 
     def of(self, name: str) -> Mask | None:
         """Return the mask of a column, None where it has none."""
-        return self.columns.get(name.lower() if self.of_many else name)
+        known_as = name.lower() if self.of_many else name
+        return "drop" if self.only and known_as not in self.only else self.columns.get(known_as)
+
+    @property
+    def are_none(self) -> bool:
+        """True if all columns stay as they are."""
+        return not (self.columns or self.only)
 
     @property
     def text(self) -> str:
         """The text that commits hold of the masks: columns, and a digest that changes with the secret. Empty without masks."""
-        if not self.columns:
+        if self.are_none:
             return ""
         hashed = "hash" in self.columns.values()
         digest = sha256(f"masks of {len(self.secret)}:{self.secret}".encode()).hexdigest()[:12] if hashed else ""
-        return json.dumps({"columns": dict(sorted(self.columns.items())), "secret": digest})
+        chosen = {"only": sorted(self.only)} if self.only else {}
+        return json.dumps({"columns": dict(sorted(self.columns.items())), "secret": digest, **chosen})
 
     def check(self, names: Iterable[str], key: Iterable[str], table: str) -> None:
         """Raise ConfigError for a column that the table does not have, and for a key that rows would share."""
         known = set(names)
-        if not self.of_many and (unknown := sorted(set(self.columns) - known)):
+        if not self.of_many and (unknown := sorted({*self.columns, *self.only} - known)):
             raise ConfigError(
-                f"The table {table} has no column {unknown[0]!r} to mask",
+                f"The table {table} has no column {unknown[0]!r} to mask"
+                if unknown[0] in self.columns
+                else f"The table {table} has no column {unknown[0]!r} to load",
                 found=f"columns {', '.join(sorted(known))}",
                 fix="correct the name: it has to have the server's capitals",
+            )
+        if hidden := sorted(name for name in key if self.of(name) == "drop" and name not in self.columns):
+            raise ConfigError(
+                f"The column {hidden[0]!r} is a part of the key of {table}, and `columns` does not have it",
+                fix=f"add {hidden[0]} to `columns`",
             )
         if masked := sorted(name for name in key if self.of(name) in ("mask", "drop")):
             raise ConfigError(
@@ -72,21 +88,21 @@ class Masks:
 
     def batch(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         """Return rows after the masks."""
-        if not self.columns:
+        if self.are_none:
             return rows
         schema = self.schema(rows.schema)
         return pa.record_batch([self._values(column.name, rows[column.name]) for column in schema], schema=schema)
 
     def changes(self, changes: pa.Table) -> pa.Table:
         """Return changes with images after the masks."""
-        for image in (BEFORE, AFTER) if self.columns else ():
+        for image in () if self.are_none else (BEFORE, AFTER):
             masked = self.images(changes[image])
             changes = changes.set_column(changes.schema.get_field_index(image), pa.field(image, masked.type), masked)
         return changes
 
     def images(self, images: pa.ChunkedArray) -> pa.ChunkedArray:
         """Return rows in structs after the masks. Structs that are null stay null."""
-        if not self.columns:
+        if self.are_none:
             return images
         fields = list(self.schema(pa.schema(list(images.type))))
         chunks = [
@@ -129,18 +145,23 @@ NO_MASKS = Masks()
 
 
 def source_masks(
-    subject: str, columns: Mapping[str, Mask], server: str, hash_key: str | None, environ: Mapping[str, str]
+    subject: str,
+    columns: Mapping[str, Mask],
+    server: str,
+    hash_key: str | None,
+    environ: Mapping[str, str],
+    only: Iterable[str] = (),
 ) -> Masks:
     """Return masks whose hashes have the key in the connection `hash_key` of a server.
 
     Raises ConfigError about `subject` where a hash has no key.
     """
     if "hash" not in columns.values():
-        return Masks(columns)
+        return Masks(columns, only=frozenset(only))
     if hash_key is None:
         raise ConfigError(
             f"{subject} hashes columns, and the server {server!r} has no hash_key",
             fix="name a connection whose password is the key, such as `hash_key: lake_hashes`. Keep it: another key makes "
             "other hashes",
         )
-    return Masks(columns, password_of(hash_key, environ))
+    return Masks(columns, password_of(hash_key, environ), only=frozenset(only))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from hoodie.config.keys.table import RECORD_KEY_FIELDS
 from hoodie.errors import HoodieError
 from hudi_services.entry.database_rules import DatabaseRule
 from hudi_services.sources.cdc.lake_columns import LakeColumns
@@ -15,6 +16,7 @@ from hudi_services.sources.cdc.masks import Masks
 from hudi_services.sources.cdc.mysql.binlog.decoding import Choices, may_be_text
 from hudi_services.sources.cdc.mysql.catalog import CatalogTable
 from hudi_services.sources.cdc.mysql.source_columns import schema_with_source, widest
+from hudi_services.sources.cdc.mysql.table_source import DATABASE_COLUMN, TABLE_COLUMN
 from hudi_services.sources.cdc.row_filter import RowFilter
 from hudi_services.sources.databases.expressions import added_columns
 
@@ -84,15 +86,29 @@ class JoinedColumns:
         return known if known is not None else pa.schema([]), misfits
 
     def _with(self, known: pa.Schema | None, schema: pa.Schema, table: CatalogTable) -> pa.Schema:
+        self._lake.masks.check(schema.names, self._key(table), table.full_name)
         self._lake.added.check(schema.names, table.full_name)
         self._lake.filter.check(self._lake.masks.kept(schema), table.full_name)
         own = schema_with_source(schema) if self.rule.merge else schema
         return widest(known, self._lake.masks.schema(own))
 
+    def _key(self, table: CatalogTable) -> Sequence[str]:
+        return self.rule.hoodie[RECORD_KEY_FIELDS.name].split(",") if self.rule.names_key else table.key
+
     @property
     def _lake(self) -> LakeColumns:
         masks = {name.lower(): mask for name, mask in self.rule.masks.items()}
-        return LakeColumns(Masks(masks, of_many=True), added_columns(self.rule), RowFilter(self.rule.where))
+        return LakeColumns(
+            Masks(masks, of_many=True, only=kept_columns(self.rule)),
+            added_columns(self.rule),
+            RowFilter(self.rule.where),
+        )
+
+
+def kept_columns(rule: DatabaseRule) -> frozenset[str]:
+    """Return the only columns that reach the lake, in small letters. Empty: all do."""
+    origin = (DATABASE_COLUMN, TABLE_COLUMN) if rule.merge else ()
+    return frozenset(name.lower() for name in (*rule.columns, *origin)) if rule.columns else frozenset()
 
 
 def _misfit(table: CatalogTable, error: HoodieError) -> Misfit:

@@ -226,14 +226,14 @@ def _orphan(name: str, path: str) -> Refusal:
 
 
 def _mistyped(candidates: Sequence[_Candidate]) -> Iterator[Refusal]:
-    """Refuse new tables of a rule with a column that none of its tables has: a mask of it would hide nothing."""
+    """Refuse new tables of a rule with a column that none of its tables has: its name has a mistake."""
     for group in _grouped(candidates, lambda candidate: id(candidate.rule)):
         rule = group[0].rule
         known = {column.name.lower() for candidate in group for column in candidate.table.columns}
-        unknown = sorted(name for name in (*rule.masks, *rule.as_text) if name.lower() not in known)
+        unknown = sorted(name for name in (*rule.masks, *rule.as_text, *rule.columns) if name.lower() not in known)
         for candidate in group if unknown else ():
             if not candidate.is_stored:
-                reason = f"no table of its rule has the column {unknown[0]!r} of `masks` or `as_text`"
+                reason = f"no table of its rule has the column {unknown[0]!r} of `masks`, `as_text` or `columns`"
                 fix = "correct the name in the rule"
                 yield Refusal(candidate.name, candidate.path, "unfit", reason, fix)
 
@@ -242,9 +242,12 @@ def _misfits(candidates: Sequence[_Candidate]) -> Iterator[Refusal]:
     """Refuse new tables whose columns do not go together with those of the others, or do not fit the expressions of the rule."""
     for group in _grouped(candidates, lambda candidate: (candidate.place, id(candidate.rule), _alone(candidate))):
         running = frozenset(candidate.name for candidate in group if candidate.is_stored)
-        if len(running) < len(group) and (len(group) > 1 or group[0].rule.add_columns or group[0].rule.where):
+        rule = group[0].rule
+        if len(running) < len(group) and (
+            len(group) > 1 or rule.masks or rule.add_columns or rule.where or rule.columns
+        ):
             tables = [candidate.table for candidate in group if candidate.table.columns]
-            for misfit in JoinedColumns(group[0].rule, tables).misfits(running):
+            for misfit in JoinedColumns(rule, tables).misfits(running):
                 path = next(candidate.path for candidate in group if candidate.table is misfit.table)
                 yield Refusal(misfit.table.full_name, path, "unfit", misfit.reason, misfit.fix)
 

@@ -20,6 +20,7 @@ from hudi_services.sources.cdc.mysql.target_table import TargetTable, load_engin
 from hudi_services.sources.cdc.progress_report import ProgressReport
 from hudi_services.sources.cdc.row_filter import RowFilter
 from hudi_services.sources.cdc.sync_progress import ProgressStore
+from hudi_services.sources.databases.column_checks import kept_columns
 from hudi_services.sources.databases.expressions import added_columns
 from hudi_services.sources.databases.plan import Refusal, Route
 from hudi_services.sources.databases.plan_store import PlanStore
@@ -135,7 +136,12 @@ class PlannedSync:
         rule = route.rule
         columns: Mapping[str, Mask] = {column.lower(): mask for column, mask in rule.masks.items()}
         masks = source_masks(
-            f"The rule {rule.shown}", columns, rule.server, self.planner.server.hash_key, self.planner.environ
+            f"The rule {rule.shown}",
+            columns,
+            rule.server,
+            self.planner.server.hash_key,
+            self.planner.environ,
+            kept_columns(rule),
         )
         sources = tuple(
             TableSource(rule.server, source.database, source.name, rule.ignore_cascades, route.choices, rule.statements)

@@ -146,7 +146,7 @@ class MergedLoad:
     def _schema(self, planned: Sequence[_Planned]) -> pa.Schema:
         schema: pa.Schema | None = None
         for columns in dict.fromkeys(plan.table.schema for plan in planned):
-            schema = widest(schema, schema_with_source(columns))
+            schema = widest(schema, schema_with_source(self.commits.target.masks.kept(columns)))
         return schema
 
     def _keyed(self, planned: Sequence[_Planned], schema: pa.Schema) -> Iterator[_Planned]:

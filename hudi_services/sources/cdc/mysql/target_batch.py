@@ -134,9 +134,10 @@ class TargetBatch:
         name = (shape.database, shape.table)
         if self._images is not None and self._shapes.get(name) == shape:
             return
-        schema, masks = schema_with_source(shape.schema), self.target.masks
+        masks = self.target.masks
+        schema = schema_with_source(masks.kept(shape.schema))  # types of others need not go together
         # With masks the columns have other types in the table.
-        images = widest(self._images or (None if masks.columns else self.schema), schema)
+        images = widest(self._images or (self.schema if masks.are_none else None), schema)
         widest(self.schema, masks.schema(schema))
         self._images = images
         self._shapes[name] = shape

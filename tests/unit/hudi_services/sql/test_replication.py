@@ -30,6 +30,7 @@ def test_the_statements_of_the_talk_become_values():
         {"k": "v"},
         ("a.*",),
         ("ab",),
+        (),
         {"c": "drop", "d": "drop", "e": "hash"},
     )
     text = "EXPLAIN CREATE TABLE lake.db1.ctas AS TABLE shop.`benchmark2`.`sbtest[0-9]+`"
@@ -54,6 +55,7 @@ def test_expressions_of_added_columns_are_the_text_as_it_is():
         "n": "CASE WHEN a > 0 THEN [1, 2][1] END",
     }
     assert statement.masks == {"b": "drop"}
+    assert said("CREATE TABLE a.b.t AS TABLE c.d.t INCLUDING COLUMNS (id, `x y`)").columns == ("id", "x y")
     assert said("CREATE DATABASE lake.d AS DATABASE shop.a ADD COLUMN (n AS 1)").added == {"n": "1"}
 
 

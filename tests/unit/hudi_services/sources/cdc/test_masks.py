@@ -66,3 +66,21 @@ def test_wrong_columns_and_keys_are_refused():
     for mask in ("mask", "drop"):
         with pytest.raises(ConfigError, match=r"'id' is a part of the key of shop\.t"):
             Masks({"id": mask}).check(SCHEMA.names, ["id"], "shop.t")
+
+
+def test_only_some_columns_are_loaded():
+    chosen = Masks({"email": "mask"}, of_many=True, only=frozenset(["id", "email", "seen"]))
+    rows = pa.RecordBatch.from_pylist(ROWS, pa.schema([SCHEMA.field("id").with_name("ID"), *list(SCHEMA)[1:]]))
+    assert chosen.batch(rows).schema.names == ["ID", "email", "seen"]
+    assert chosen.images(pa.chunked_array([rows.to_struct_array()])).to_pylist()[1] == {
+        "ID": None,
+        "email": None,
+        "seen": None,
+    }
+    assert chosen.text != Masks({"email": "mask"}, of_many=True).text
+    assert Masks(only=frozenset(["id"])).text
+    chosen.check(SCHEMA.names, ["id"], "shop.t")
+    with pytest.raises(ConfigError, match=r"'age' is a part of the key of shop\.t, and `columns` does not have it"):
+        chosen.check(SCHEMA.names, ["id", "age"], "shop.t")
+    with pytest.raises(ConfigError, match="no column 'ages' to load"):
+        Masks(only=frozenset(["id", "ages"])).check(SCHEMA.names, ["id"], "shop.t")

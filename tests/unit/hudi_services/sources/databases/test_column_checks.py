@@ -53,3 +53,17 @@ def test_expressions_have_to_fit_the_columns_of_all(added, refused):
     }
     assert joined.schema.names[:4] == ["_source_database", "_source_table", "id", "v"]
     assert list(joined.misfits(frozenset(one.full_name for one in TABLES))) == []
+
+
+def test_chosen_columns_leave_out_the_others():
+    chosen = rule(columns=["ID", "n"], add_columns={"twice": "n * 2"})
+    joined = JoinedColumns(chosen, TABLES)
+    assert list(joined.misfits(frozenset())) == []  # the clash of v is not in the way
+    assert joined.schema.names == ["_source_database", "_source_table", "id", "n", "twice"]
+    for said, words in (
+        ({"columns": ["n"]}, "'id' is a part of the key of b.s3"),
+        ({"columns": ["id"], "add_columns": {"long": "length(v)"}}, "'long' cannot be used: length(v)"),
+        ({"columns": ["id"], "where": "v > 'a'"}, "cannot be filtered by v > 'a'"),
+    ):
+        [misfit] = JoinedColumns(rule(**said), TABLES[2:3]).misfits(frozenset())
+        assert words in misfit.reason

@@ -56,6 +56,8 @@ def test_patterns_are_over_whole_names_and_names_stand_in_the_path():
         ([rule()], [table("b1.t", key=()), "b1.u"], {"b1.t": "unfit"}),
         ([rule()], [table("b1.t", unreadable="the column x"), "b1.u"], {"b1.t": "unfit"}),
         ([rule("b2", add_columns={"n": "no_such + 1"}), rule()], ["b2.t", "b1.u"], {"b2.t": "unfit"}),
+        ([rule("b2", masks={"ID": "drop"}), rule()], ["b2.t", "b1.u"], {"b2.t": "unfit"}),
+        ([rule("b2", columns=["no_such"]), rule()], ["b2.t", "b1.u"], {"b2.t": "unfit"}),
         ([rule("b2", masks={"phone": "mask"}), rule()], ["b2.t", "b1.u"], {"b2.t": "unfit"}),
     ],
 )
@@ -115,9 +117,9 @@ def test_the_plan_that_runs_is_extended_and_never_moved():
 
 
 def test_columns_are_those_after_the_choices_of_the_rule():
-    result, _, _ = planned([rule(masks={"ID": "drop"}, as_text="email"), rule("b9")], ["b1.t"])
+    result, _, _ = planned([rule(masks={"ID": "hash"}, as_text="email"), rule("b9")], ["b1.t"])
     [route] = result.routes
-    assert {field.name: str(field.type) for field in route.schema} == {"Email": "string"}
+    assert {field.name: str(field.type) for field in route.schema} == {"id": "string", "Email": "string"}
     assert (route.key, route.name) == (("id",), "t")
     assert [one.shown for one in result.unmatched] == ["b9..* into /lake/{table}"]
 

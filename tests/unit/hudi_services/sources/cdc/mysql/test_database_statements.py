@@ -84,16 +84,18 @@ def test_each_table_of_a_database_gets_added_columns(server, lake, tmp_path):
     """The rows are those of the condition, and both are the same by snapshots, by changes and after a resync."""
     name, run = lake
     text = f"""CREATE DATABASE IF NOT EXISTS lake.demo WITH ('where'='id < 10') AS DATABASE shop.{name} INCLUDING TABLE 'a|b'
-        ADD COLUMN (twice AS id * 2, mail AS upper(`email`));
+        INCLUDING COLUMNS (ID, email) ADD COLUMN (twice AS id * 2, mail AS upper(`email`));
 """
     plan = run("EXPLAIN " + text)[1]
     assert [row["columns"] for row in plan[:2]] == ["id int32, email string, twice int32, mail string"] * 2
     assert "'twice' cannot be used" in run("EXPLAIN " + text.replace("id * 2", "no_such * 2"))[1][-1]["columns"]
     assert "random" in run("EXPLAIN " + text.replace("id * 2", "random()"))[2]
     server.run(f"INSERT INTO {name}.a VALUES (20, 'out')")
+    assert "the key" in run("EXPLAIN " + text.replace("(ID, email)", "(email)"))[1][-1]["columns"]
     assert run(text)[0] == 0
     server.run(
         f"INSERT INTO {name}.b VALUES (3, 'z'), (30, 'out')",
+        f"ALTER TABLE {name}.a ADD hidden INT",
         f"UPDATE {name}.a SET id = 4 WHERE id = 20",
         f"UPDATE {name}.a SET id = 21 WHERE id = 1",
     )
