@@ -74,10 +74,7 @@ class TargetTable:
     filter: RowFilter = EVERY_ROW
 
     def stored_position(self) -> StoredPosition | None:
-        """Return the position of its newest load, None where nothing was loaded.
-
-        Raises ConfigError for a table of other contents.
-        """
+        """Return the position of its newest load, None where nothing was loaded. Raises as `stored`."""
         return stored[1] if (stored := self.stored()) is not None else None
 
     def stored(self) -> tuple[TableState, StoredPosition] | None:
@@ -300,13 +297,15 @@ class TargetTable:
         size: int = 0,
         are_all: bool = False,
         of_lake: bool = False,
+        known: frozenset[str] | None = None,
     ) -> str:
         """Apply changes in one commit, as `write_changes` does, and return its instant.
 
         They come in parts of this schema, in the order of the log: of a key in several parts the last one counts. Changes of
         shared keys count if the row belongs to their table. `size` is how many bytes they have, if that is known: of many,
         a task takes a small share, so that memory does not grow with them. They have the columns of the server, or `of_lake`
-        those of the Hudi table, with masks.
+        those of the Hudi table, with masks. The commits that the changes were made from are `known`: PendingInstantError is
+        raised where others changed rows after them.
         """
         table = HoodieTable.open(self.base_path, engine=self.engine)
         columns = SERVER_COLUMNS if of_lake else self.columns(table.stored_schema)
@@ -337,7 +336,7 @@ class TargetTable:
             "upsert",
             self._options(size),
             deletions=DELETION,
-            hooks=self._hooks(before, lambda: after),
+            hooks=self._hooks(before, lambda: after, known),
         )
         return result.instant.time
 
@@ -350,11 +349,14 @@ class TargetTable:
         tasks = -(-size // _TASK_BYTES)
         return self.options if tasks <= self.engine.parallelism else {_TASKS.name: tasks, **self.options}
 
-    def _hooks(self, before: StoredPosition | None, after: Callable[[], StoredPosition]) -> WriteHooks:
-        """Hooks of a commit that holds the position `after`, and is made only where the table has the position `before`."""
+    def _hooks(
+        self, before: StoredPosition | None, after: Callable[[], StoredPosition], known: frozenset[str] | None = None
+    ) -> WriteHooks:
+        """Hooks of a commit that holds the position `after`, and is made only where the table has the position `before`, and
+        where others changed no rows after the `known` commits."""
 
         def check(state: TableState) -> None:
-            if _newest(state) != before:
+            if _newest(state) != before or (known is not None and _changed_since(known, state)):
                 raise _overtaken(self.base_path)
 
         def extra() -> dict[str, str]:
@@ -368,9 +370,17 @@ def _newest(state: TableState) -> StoredPosition | None:
     return stored_position(position.text, position.where) if position is not None else None
 
 
+def _changed_since(known: frozenset[str], state: TableState) -> bool:
+    """Return true if others changed rows after the `known` commits, or took back the last of them."""
+    commits = {str(commit.time): commit for commit in state.timeline.commits}
+    if known and max(known) not in commits:
+        return True
+    return any(not state.commit_metadata(commits[time]).moves_rows for time in commits.keys() - known)
+
+
 def _overtaken(base_path: str) -> PendingInstantError:
     return PendingInstantError(
-        f"Another load committed to {base_path} in the meantime", fix="run again. It goes on after that one"
+        f"Another writer committed to {base_path} in the meantime", fix="run again. It goes on after that one"
     )
 
 

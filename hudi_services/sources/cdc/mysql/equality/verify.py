@@ -42,6 +42,10 @@ _PAUSES = (0, 1, 2, 4, 8, 16)  # seconds until a resync tries again where anothe
 _TRIES = 5  # for a moment at which no other load is ahead of the snapshot
 
 
+class _PartlyRepairedError(PendingInstantError):
+    """Copies of rows are deleted, and the rows are not written again."""
+
+
 @dataclass(frozen=True)
 class EqualityCheck:
     """Compares the Hudi table of a load with its source, and repairs it.
@@ -60,10 +64,13 @@ class EqualityCheck:
 
         Changes up to the moment of the comparison are applied before. The commit keeps the position of the table. Raises
         ConfigError for a table that was not loaded yet and for a MySQL that is never quiet or has no GTIDs,
-        PendingInstantError where another load commits in the meantime (then nothing was repaired), and what a load raises.
+        PendingInstantError where others commit during each of several tries, which begin with a new comparison, and what a load
+        raises.
         """
         self._stored()
-        for _ in range(_TRIES):
+        failure: PendingInstantError | None = None
+        for pause in _PAUSES[:_TRIES]:
+            time.sleep(pause if failure is not None else 0)
             with self._snapshot(QUIET_TRIES) as rows:
                 if not rows.is_exact:
                     raise ConfigError(
@@ -73,10 +80,19 @@ class EqualityCheck:
                         "`hudi-services cdc resync`",
                     )
                 if (at := self._brought_to(rows)) is not None:
-                    return self._verified(rows, *at, repair=repair)
+                    try:
+                        return self._verified(rows, *at, repair=repair)
+                    except PendingInstantError as error:
+                        failure = failure if isinstance(failure, _PartlyRepairedError) else error
+        if isinstance(failure, _PartlyRepairedError):
+            raise failure
         raise PendingInstantError(
-            f"Other loads of {self._target.base_path} are ahead of each comparison", fix="pause them, then run again"
-        )
+            f"Other loads of {self._target.base_path} are ahead of each comparison"
+            if failure is None
+            else f"Others commit to {self._target.base_path} during each repair, so nothing was repaired",
+            found=failure.what if failure is not None else None,
+            fix="pause them, then run again",
+        ) from failure
 
     def compare(self, rows: Snapshot, state: TableState, stored: StoredPosition) -> EqualityReport:
         """Compare a state of the Hudi table, which has all changes up to `rows`, and no later ones. It writes a proof only.
@@ -120,15 +136,17 @@ class EqualityCheck:
         *,
         last: bool = False,
     ) -> EqualityReport | None:
-        """Write what differs from this state. None: another load committed after it. Raises PendingInstantError for that in the
-        `last` try, and where a part of the rows is written."""
+        """Write what differs from this state. None: others committed after it. Raises PendingInstantError for that in the `last`
+        try, and where a part of the rows is written."""
         report = self._report(position, state, rows)
         self._note(report, compared, are_all=True)
         if report.differing or position != stored:
             try:
-                self._write(compared, report, key, stored, position)
+                self._write(compared, report, state, key, stored, position)
+            except _PartlyRepairedError:
+                raise
             except PendingInstantError:
-                if last or report.instant != _instant(state):
+                if last:
                     raise
                 return None
         return report
@@ -178,7 +196,7 @@ class EqualityCheck:
                 compared = comparison.rows(chunks, folder)
                 self._note(report, compared, are_all=chunks is None)
                 if report.differing and repair:
-                    self._write(compared, report, key, stored, stored)
+                    self._write(compared, report, state, key, stored, stored)
         if report.is_equal:
             self._keep(state, report, position)
         return report
@@ -235,11 +253,15 @@ class EqualityCheck:
         self,
         compared: ComparedRows,
         report: EqualityReport,
+        state: TableState,
         key: UniqueKey | None,
         before: StoredPosition,
         after: StoredPosition,
     ) -> None:
-        """Write what differs in one commit. Rows that the lake had more than once are inserted in a second one."""
+        """Write what differs from `state` in one commit. Rows that the lake had more than once are inserted in a second one.
+
+        Raises PendingInstantError where others changed rows after `state`: then nothing is written, or what the error says.
+        """
         if report.copied and self._stored()[0].properties.is_merge_on_read:
             raise CorruptTableError(
                 f"Table {self._target.base_path} holds keys more than once, which no repair takes out of a merge-on-read table",
@@ -257,9 +279,19 @@ class EqualityCheck:
             return report.counted(difference.restored() for difference in compared.differences())
 
         between = before if report.copied else after
-        report.instant = self._target.write_parts(changes, schema, unique, before, between, of_lake=of_lake)
+        known = frozenset(str(commit.time) for commit in state.timeline.commits)
+        write = self._target.write_parts
+        report.instant = write(changes, schema, unique, before, between, of_lake=of_lake, known=known)
         if report.copied:
-            report.instant = self._target.write_parts(restored, schema, unique, between, after, of_lake=of_lake)
+            known |= {report.instant}
+            try:
+                report.instant = write(restored, schema, unique, between, after, of_lake=of_lake, known=known)
+            except PendingInstantError as error:
+                raise _PartlyRepairedError(
+                    f"Table {self._target.base_path} lacks the rows of keys that it held more than once",
+                    found=f"{report.copied:,} copies were deleted. {error.what}, before their rows were written again",
+                    fix="run again: the repair writes the rows that are missing",
+                ) from error
 
     def _keep(self, state: TableState, report: EqualityReport, position: StoredPosition) -> None:
         now = SystemClock().now().isoformat()

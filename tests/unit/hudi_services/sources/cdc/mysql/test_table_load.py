@@ -123,7 +123,7 @@ def test_two_runs_at_once_apply_nothing_twice(server, database, tmp_path):
 
     first = load(server, database, target)
     first._positions.__class__ = Late
-    with pytest.raises(PendingInstantError, match="Another load committed"):
+    with pytest.raises(PendingInstantError, match="Another writer committed"):
         first.run()
     assert len(HoodieTable.open(target).timeline.commits) == 2
     assert lake_rows(target) == server_rows(server, database)

@@ -90,7 +90,7 @@ def test_a_resync_beside_loads_that_are_always_faster_gives_up(server, database,
     monkeypatch.setattr(module, "_PAUSES", (0,) * 3)
     monkeypatch.setattr(EqualityCheck, "_note", beside)
     server.run(f"UPDATE {database}.t SET n = n + 1 WHERE id = 4")
-    with pytest.raises(PendingInstantError, match="Another load committed"):
+    with pytest.raises(PendingInstantError, match="Another writer committed"):
         EqualityCheck(load(server, database, tmp_path)).resync()
     monkeypatch.undo()
     load(server, database, tmp_path).run()

@@ -161,29 +161,6 @@ def test_changes_and_loads_beside_do_not_count(server, database, tmp_path, monke
         EqualityCheck(load(server, database, tmp_path)).verify()
 
 
-def test_a_load_beside_stops_a_repair_before_it_writes(server, database, tmp_path, monkeypatch):
-    fill(server, database)
-    load(server, database, tmp_path).run()
-    lake(tmp_path).write(pa.table({"id": pa.array([1, 2], pa.int32())}), "delete", SMALL_BLOOM)
-    check = EqualityCheck(load(server, database, tmp_path))
-    note = EqualityCheck._note
-
-    def beside(self, *arguments, **more):
-        note(self, *arguments, **more)
-        server.run(f"UPDATE {database}.t SET v = 'later' WHERE id = 3")
-        load(server, database, tmp_path).run()
-
-    monkeypatch.setattr(EqualityCheck, "_note", beside)
-    with pytest.raises(PendingInstantError, match="Another load committed"):
-        check.verify(repair=True)
-    assert len(rows_of(tmp_path)) == 48
-    monkeypatch.undo()
-    check = EqualityCheck(load(server, database, tmp_path))
-    assert check.verify(repair=True).written == 2
-    assert not load(server, database, tmp_path).run().commits
-    assert {row["v"] for row in rows_of(tmp_path) if row["id"] == 3} == {"later"}
-
-
 def test_a_repair_keeps_the_position_and_the_columns_that_others_added(server, database, tmp_path):
     fill(server, database)
     load(server, database, tmp_path).run()
