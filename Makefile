@@ -8,7 +8,7 @@ SITE := NO_MKDOCS_2_WARNING=1 $(VENV)/python -m mkdocs
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo demo-stream demo-database airflow needs test test-deep durations hunt mutants hooks quick lint unit histories process crash simulate load kill-matrix golden spark cluster interop recordings e2e bench screenshots cli-docs package release docs docs-serve tour lock peer clean
+.PHONY: help setup demo demo-stream demo-database airflow needs lint-and-peer test test-deep durations hunt mutants hooks quick lint unit histories process crash simulate load kill-matrix golden spark cluster interop recordings e2e bench screenshots cli-docs package release docs docs-serve tour lock peer clean
 
 help: ## list the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 12
@@ -32,10 +32,13 @@ airflow: setup ## Airflow left running on your tables (REGISTRY=my.yaml, or the 
 needs:
 	@tests/needs.sh
 
-test: needs lint peer ## everything that CI checks (SUITES="crash golden" for some of it)
+lint-and-peer: # at once: one computes while the other fetches
+	@$(MAKE) --no-print-directory -j2 --output-sync=target lint peer
+
+test: needs lint-and-peer ## everything that CI checks (SUITES="crash golden" for some of it)
 	@$(VENV)/python -m tests.runner $(SUITES)
 
-test-deep: needs lint peer ## that, and the tests marked deep: all cells of each matrix, all servers, all statements of SQL
+test-deep: needs lint-and-peer ## that, and the tests marked deep: all cells of each matrix, all servers, all statements of SQL
 	@SQL_CASES=all $(VENV)/python -m tests.runner --deep $(SUITES)
 
 durations: ## what the suites and the slowest tests of the last `make test` cost
@@ -135,7 +138,7 @@ tour: setup ## run the notebook docs/get-started/tour.ipynb and write what its c
 	@$(VENV)/python docs/make_tour.py
 
 lock: setup ## compile requirements/*.in into hashed lock files
-	@for name in dev peer image trino readers release debezium; do $(VENV)/uv pip compile requirements/$$name.in --universal --python-version 3.11 \
+	@for name in dev peer image trino readers clickhouse release debezium; do $(VENV)/uv pip compile requirements/$$name.in --universal --python-version 3.11 \
 		--generate-hashes --no-header --no-emit-index-url -q -o requirements/$$name.lock; done
 	@$(VENV)/uv pip compile requirements/lance.in --universal --python-version 3.11 --no-deps \
 		--generate-hashes --no-header --no-emit-index-url -q -o requirements/lance.lock

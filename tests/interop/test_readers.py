@@ -67,13 +67,11 @@ def tables(tmp_path_factory):
     return folder
 
 
-def answers(engine, places):
+def answers(engine, places, python=peer_env.ensure_readers):
     """Rows of each table, or what the engine said. One process: Ray takes seconds to start."""
     script = Path(__file__).with_name("read_elsewhere.py")
     given = [f"{name}={place}" for name, place in places.items()]
-    run = subprocess.run(
-        [peer_env.ensure_readers(), script, engine, *given], capture_output=True, text=True, check=False, timeout=300
-    )
+    run = subprocess.run([python(), script, engine, *given], capture_output=True, text=True, check=False, timeout=300)
     assert run.returncode == 0, run.stderr[-3000:]
     return json.loads(run.stdout.splitlines()[-1])
 
@@ -114,6 +112,7 @@ def test_clickhouse(tables):
         bucket = s3.bucket()
         s3.files().put(f"{tables}/", f"{bucket}/", recursive=True)
         address = f"{s3.endpoint}/{bucket.removeprefix('s3://')}"
-        found = summed(answers("clickhouse", {name: f"{address}/{name} {KEY} {SECRET}" for name in NAMES}))
+        places = {name: f"{address}/{name} {KEY} {SECRET}" for name in NAMES}
+        found = summed(answers("clickhouse", places, peer_env.ensure_clickhouse))
     for name in NAMES:
         assert found[name] == ("right" if "cow" in name or "compacted" in name else "older rows"), name

@@ -21,7 +21,7 @@ def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(peer_env, "PEER", tmp_path)
     monkeypatch.setattr(peer_env, "PYTHON", tmp_path / "venv" / "bin" / "python")
     monkeypatch.setattr(peer_env, "BUNDLES", {"1.2.0": tmp_path / "jars" / "hudi.jar"})
-    monkeypatch.setattr(peer_env.venv, "create", lambda *_args, **_more: None)
+    monkeypatch.setattr(peer_env, "UV", programs / "uv")
     return programs
 
 
@@ -36,16 +36,16 @@ def test_no_java(bare: Path) -> None:
         peer_env.ensure()
 
 
-def test_no_network(bare: Path, tmp_path: Path) -> None:
+def test_no_network(bare: Path) -> None:
     program(bare / "java", "exit 0")
-    program(tmp_path / "venv" / "bin" / "python", "exit 3")
-    with pytest.raises(peer_env.SetUpError, match=r"python ended with exit code 3.*\nTo do: check the network"):
+    program(bare / "uv", "exit 3")
+    with pytest.raises(peer_env.SetUpError, match=r"uv ended with exit code 3.*\nTo do: check the network"):
         peer_env.ensure()
 
 
 def test_no_maven(bare: Path, tmp_path: Path) -> None:
     program(bare / "java", "exit 0")
-    program(tmp_path / "venv" / "bin" / "python", "exit 0")
+    program(bare / "uv", f"/bin/mkdir -p {tmp_path}/venv")
     with pytest.raises(peer_env.SetUpError, match=r"no mvn, .*\nTo do: install mvn"):
         peer_env.ensure()
 
