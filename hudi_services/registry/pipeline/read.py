@@ -84,9 +84,11 @@ def _pipeline(data: dict[str, Any], findings: Findings, environ: Mapping[str, st
             findings.refusals.append(((str(name),), unknown(str(name), _SECTIONS)))
     source = read_source(_mapping(data, "source", findings), environ, with_address=with_address)
     sink = read_sink(_mapping(data, "sink", findings), environ)
-    behavior = read_behavior(_mapping(data, "pipeline", findings), sink, renames=source.renames)
+    job = _mapping(data, "pipeline", findings)
+    in_utc = str(job.values.get("local-time-zone")).upper() == "UTC"
+    behavior = read_behavior(job, sink, renames=source.renames)
     routes = joined(map(read_route, _items(data, "route", findings)), first_only=behavior.first_only)
-    transforms = tuple(map(read_transform, _items(data, "transform", findings)))
+    transforms = tuple(read_transform(item, in_utc=in_utc) for item in _items(data, "transform", findings))
     return Pipeline(source, sink, behavior, routes, transforms)
 
 

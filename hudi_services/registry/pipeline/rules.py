@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,17 +44,20 @@ class Pipeline:
                 transformed += transform.tables
                 if not tables.is_empty:
                     named = route.tables or self.source.tables
-                    yield {**self._values(server, route, transform.hoodie), **tables.named(named)}
+                    yield {**self._values(server, route, transform), **tables.named(named)}
             earlier += route.tables
 
-    def _values(self, server: str, route: PipelineRoute, hoodie: Mapping[str, str]) -> dict[str, Any]:
+    def _values(self, server: str, route: PipelineRoute, transform: PipelineTransform) -> dict[str, Any]:
         return {
             "server": server,
             "base_path": f"{self.sink.path}/{route.target}",
             "merge": route.merges,
             "type": self.sink.type,
             "statements": dict(self.behavior.statements),
-            "hoodie": {**self.sink.hoodie, **hoodie},
+            "columns": transform.columns,
+            "add_columns": dict(transform.added),
+            "where": transform.where,
+            "hoodie": {**self.sink.hoodie, **transform.hoodie},
         }
 
 

@@ -93,7 +93,9 @@ class JoinedColumns:
         return widest(known, self._lake.masks.schema(own))
 
     def _key(self, table: CatalogTable) -> Sequence[str]:
-        return self.rule.hoodie[RECORD_KEY_FIELDS.name].split(",") if self.rule.names_key else table.key
+        """The columns of the record key that are the server's."""
+        key = self.rule.hoodie[RECORD_KEY_FIELDS.name].split(",") if self.rule.names_key else table.key
+        return [name for name in key if name.lower() not in self._lake.added.names]
 
     @property
     def _lake(self) -> LakeColumns:

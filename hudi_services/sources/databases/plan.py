@@ -38,8 +38,16 @@ class Route:
 
     @property
     def key(self) -> tuple[str, ...]:
+        """The columns of the record key."""
         origin = () if not self.rule.merge or self.rule.global_keys else (DATABASE_COLUMN, TABLE_COLUMN)
-        return (*origin, *self.sources[0].key)
+        declared = self.rule.hoodie.get(RECORD_KEY_FIELDS.name)
+        return tuple(dict.fromkeys([*origin, *(declared.split(",") if declared else self.sources[0].key)]))
+
+    @property
+    def write_options(self) -> dict[str, str]:
+        """Options of the Hudi table and of its writes. A key of the rule has the columns that say where a row is from, too."""
+        key = {RECORD_KEY_FIELDS.name: ",".join(self.key)} if self.rule.names_key else {}
+        return {"hoodie.table.name": self.name, **self.rule.write_options, **key}
 
     @property
     def choices(self) -> Choices:

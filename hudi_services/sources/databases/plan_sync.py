@@ -150,7 +150,7 @@ class PlannedSync:
         return TargetTable(
             MergedSource(rule.server, sources, rule.global_keys) if rule.merge else sources[0],
             route.base_path,
-            {"hoodie.table.name": route.name, **rule.write_options},
+            route.write_options,
             load_engine(),
             replace(masks, of_many=True),
             added_columns(rule),

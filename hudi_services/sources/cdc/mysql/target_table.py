@@ -126,7 +126,7 @@ class TargetTable:
         key = ",".join(key_columns)
         key_fields = str(self.options.get(RECORD_KEY_FIELDS.name, key))
         fields = [field for field in dict.fromkeys([*self._first_key, *key_fields.split(",")]) if field]
-        self.masks.check(columns.names, fields, name)
+        self.masks.check(columns.names, [field for field in fields if field.lower() not in self.added.names], name)
         self.added.check(columns.names, name)
         self.filter.check(self.masks.kept(columns), name)
         with suppress(TableNotFoundError):

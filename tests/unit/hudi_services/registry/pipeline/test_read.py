@@ -58,7 +58,8 @@ def test_all_that_is_not_there_is_refused_at_once_with_its_line(read):
     }
     assert refused == expected
     messages = "\n".join(map(str, reading.mistakes))
-    assert "format('%S', product_name) as product_name, id" in messages
+    assert "transform.1.projection: has \"FORMAT('%S', product_name)\", which is not there" in messages
+    assert "transform.1.filter: has 'ADDONE(id)', which is not there" in messages
     assert r"as in adb.\.*" in messages
     assert not any(secret in messages for secret in ("123456", "42798", "pa55word"))
     assert (reading.rules, reading.source) == ((), None)

@@ -28,3 +28,26 @@ transform:
         "x.y": {},
     }
     assert result.unmatched == ()
+
+
+def test_projections_and_filters_become_columns_expressions_and_a_condition(read, paths, pipeline):
+    transforms = r"""
+  local-time-zone: utc
+transform:
+  - source-table: mydb.web_order
+    projection: id, at, DATE_FORMAT(at, 'yyyyMM') AS month
+    filter: id > 10 AND id <> 12
+    partition-keys: month
+  - {source-table: 'mydb.\.*', projection: '\*, UPPER(name) AS upper_name'}
+"""
+    reading = read(pipeline(r"\.*.\.*") + transforms)
+    assert reading.mistakes == ()
+    chosen = [(rule.columns, rule.add_columns, rule.where) for rule in reading.rules]
+    assert chosen == [
+        (("id", "at"), {"month": "strftime(\"at\", '%Y%m')"}, '(("id" > 10) AND ("id" <> 12 OR "id" IS NULL))'),
+        ((), {"upper_name": 'upper("name")'}, ""),
+        ((), {}, ""),
+    ]
+    refused = read(pipeline(r"\.*.\.*") + transforms.replace("utc", "Asia/Shanghai")).mistakes
+    assert [one.key for one in refused] == ["transform.1.projection"]
+    assert "local-time-zone: UTC" in refused[0].message

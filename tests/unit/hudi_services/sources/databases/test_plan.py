@@ -116,6 +116,21 @@ def test_the_plan_that_runs_is_extended_and_never_moved():
     assert [source.full_name for source in result.snapshots] == ["b1.u"]
 
 
+def test_the_key_of_a_rule_has_where_rows_are_from():
+    key = {"hoodie.table.recordkey.fields": "Email"}
+    origin = ("_source_database", "_source_table")
+    for merging, columns in (
+        ({"merge": True}, (*origin, "Email")),
+        ({"merge": True, "global_keys": True}, ("Email",)),
+        ({}, ("Email",)),
+    ):
+        [route] = planned([rule(hoodie=key, **merging)], ["b1.t"])[0].routes
+        assert route.key == columns
+        assert route.write_options["hoodie.table.recordkey.fields"] == ",".join(columns)
+    [route] = planned([rule(merge=True)], ["b1.t"])[0].routes
+    assert (route.key, "hoodie.table.recordkey.fields" in route.write_options) == ((*origin, "id"), False)
+
+
 def test_columns_are_those_after_the_choices_of_the_rule():
     result, _, _ = planned([rule(masks={"ID": "hash"}, as_text="email"), rule("b9")], ["b1.t"])
     [route] = result.routes
