@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from hoodie.errors import HoodieError
+from hoodie.index.complex_keys import bare_key_of
 from hoodie.model.commit import CommitMetadata
 from hoodie.model.files import FileGroup, FileSlice
 from hoodie.model.savepoint import Savepoint
@@ -82,6 +83,11 @@ class Facts:
     def slices(self) -> Sequence[FileSlice]:
         """The current ones of `groups`."""
         return latest_slices(self.groups, replaced_groups(self.state))
+
+    @cached_property
+    def mixed_key(self) -> str | None:
+        """A key of `slices` that no upsert would find again. It opens files of an upgraded table."""
+        return bare_key_of(self.state, self.slices)
 
     @cached_property
     def short(self) -> Sequence[tuple[ExpectedFile, int]]:

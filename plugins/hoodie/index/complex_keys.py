@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 
 from hoodie.errors import CorruptFileError, MissingFileError, UnsupportedTableError
 from hoodie.formats.base_file import BaseFileReader
 from hoodie.index.new_keys import logged_keys
 from hoodie.keygen import stored_keys
+from hoodie.model.files import FileSlice
 from hoodie.view import TableState, TableView
+
+_READERS = 16  # files that are read at once
+_REMEMBERED = 1 << 20  # files
+
+_with_names: set[tuple[str, str]] = set()  # base path and path of files whose keys this process has looked at
 
 
 def refuse_bare_keys(state: TableState) -> None:
     """Before a write that looks for stored keys. Raises UnsupportedTableError when they lack the column's name."""
-    bare = bare_key(state)
+    _refuse(state, bare_key(state))
+
+
+def refuse_mixed_keys(state: TableState, slices: Sequence[FileSlice]) -> None:
+    """Before rows are written beside those of `slices`: in a table that was upgraded, older files may have other keys than the
+    newest one. Raises UnsupportedTableError when some lack the column's name."""
+    _refuse(state, bare_key_of(state, slices))
+
+
+def _refuse(state: TableState, bare: str | None) -> None:
     if bare is None:
         return
     (column,) = state.properties.record_key_fields
@@ -33,15 +50,45 @@ def bare_key(state: TableState) -> str | None:
     None: the table has other keys, or none, or it is older than version 9, where either form is usual. Opens one file, as long
     as it is there.
     """
-    properties = state.properties
-    fields = properties.record_key_fields
-    if properties.version < 9 or properties.virtual_keys or properties.keygen_type != "COMPLEX" or len(fields) != 1:
+    if not _has_names(state):
         return None
     for path in _newest_files(state):
         keys = _some_keys(state, path)
         if keys:
-            return next((key for key in keys if not key.startswith(f"{fields[0]}:")), None)
+            return _bare(state, keys)
     return None
+
+
+def bare_key_of(state: TableState, slices: Sequence[FileSlice]) -> str | None:
+    """A stored key of these slices without the column's name; None for a table that version 9 created, whose keys have it.
+
+    Opens the base file of each slice, or its first log, once a process.
+    """
+    if state.properties.initial_version == "9" or not _has_names(state):
+        return None
+    if len(_with_names) > _REMEMBERED:
+        _with_names.clear()
+    base_path = state.storage.base_path
+    paths = [path for file_slice in slices for path in file_slice.paths[:1] if (base_path, path) not in _with_names]
+    with ThreadPoolExecutor(_READERS) as pool:
+        for path, keys in zip(paths, pool.map(partial(_some_keys, state), paths), strict=True):
+            bare = _bare(state, keys)
+            if bare is not None:
+                return bare
+            _with_names.add((base_path, path))
+    return None
+
+
+def _has_names(state: TableState) -> bool:
+    """Return whether keys of the table are to have the name of their one column."""
+    properties = state.properties
+    keyed = properties.keygen_type == "COMPLEX" and len(properties.record_key_fields) == 1
+    return properties.version >= 9 and keyed and not properties.virtual_keys
+
+
+def _bare(state: TableState, keys: Sequence[str]) -> str | None:
+    (column,) = state.properties.record_key_fields
+    return next((key for key in keys if not key.startswith(f"{column}:")), None)
 
 
 def _newest_files(state: TableState) -> Iterator[str]:

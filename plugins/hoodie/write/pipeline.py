@@ -16,6 +16,7 @@ from hoodie.engine.base import Engine, Exchanged
 from hoodie.index.base import Index
 from hoodie.index.bloom import FooterLook, Look
 from hoodie.index.bucket import BucketIndex
+from hoodie.index.complex_keys import refuse_mixed_keys
 from hoodie.index.cost import IndexCost
 from hoodie.index.duplicate_policy import UnknownOnly
 from hoodie.index.global_locations import Across
@@ -86,7 +87,8 @@ class Pipeline:
 
     def run(self, rows: Any) -> Written:
         """Write `rows`, anything that the engine takes as input. Raises what the tasks raise, MissingFileError (see
-        `TableView.check`), PendingInstantError for rows of a group that waits for clustering."""
+        `TableView.check`), PendingInstantError for rows of a group that waits for clustering, UnsupportedTableError (see
+        `refuse_mixed_keys`)."""
         size = self.engine.input_size(rows)
         buckets = shuffle_tasks(self.plan.operation, self.plan.options, size, self.engine.parallelism)
         self._advise(size, buckets)
@@ -101,6 +103,7 @@ class Pipeline:
             return Written([], touched=replaced.file_groups, replaced=replaced)
         start = perf_counter()
         slices = self._slices(partitions)
+        refuse_mixed_keys(self.state, slices)
         look = self._look(slices, touched)
         index = self._index(partitions, slices, look.sought if look is not None else None)
         sketch = KeySketch.union((part.keys for part in touched), power)

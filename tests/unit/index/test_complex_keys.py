@@ -7,6 +7,7 @@ import pytest
 from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
 from hoodie.errors import UnsupportedTableError
+from hoodie.index.complex_keys import bare_key
 from tests.support.archive import archive_before
 from tests.support.tables import batch, content, create
 
@@ -14,9 +15,10 @@ BUCKET = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "2"}
 ROWS = batch([("a", "p", 1, 1), ("b", "p", 1, 1)])
 
 
-def of_complex_keys(path):
+def of_complex_keys(path, *, upgraded=False):
     properties = path / ".hoodie" / "hoodie.properties"
-    properties.write_text(properties.read_text().replace("type=SIMPLE", "type=COMPLEX"))
+    text = properties.read_text().replace("type=SIMPLE", "type=COMPLEX")
+    properties.write_text(text.replace("initial.version=9", "initial.version=6") if upgraded else text)
     return HoodieTable.open(str(path), engine=LocalEngine(1))
 
 
@@ -48,6 +50,25 @@ def test_bare_keys_of_commits_that_are_archived(tmp_path):
     assert not any(table.state().commit_metadata(commit).stats for commit in table.timeline.commits)
     with pytest.raises(UnsupportedTableError, match="key 'a'"):
         table.write(ROWS, "upsert")
+
+
+@pytest.mark.parametrize("operation", ["upsert", "insert", "delete"])
+@pytest.mark.parametrize(
+    ("kind", "options"), [("COPY_ON_WRITE", {}), ("MERGE_ON_READ", {}), ("MERGE_ON_READ", BUCKET)], ids=str
+)
+def test_bare_keys_behind_a_newer_file_of_keys_with_names(tmp_path, kind, options, operation):
+    """As where releases took turns until an upgrade: the newest file does not show the older ones."""
+    table = create(tmp_path, **{"hoodie.table.type": kind})
+    table.write(ROWS, "upsert", options)
+    table.write(batch([("id:c", "q", 1, 1)]), "upsert", options)
+    table = of_complex_keys(tmp_path, upgraded=True)
+    assert bare_key(table.state()) is None
+    with pytest.raises(UnsupportedTableError, match="key 'a'"):
+        table.write(ROWS, operation, options)
+    (finding,) = table.diagnose().findings
+    assert (finding.check, finding.found) == ("bare-keys", "key 'a'")
+    table.write(batch([("d", "q", 1, 1)]), operation, options)
+    assert {"a", "b"} < set(content(table))
 
 
 def test_a_table_of_keys_with_names_is_written_on(tmp_path):

@@ -88,8 +88,13 @@ class TableProperties:
     @property
     def was_upgraded(self) -> bool:
         """Return whether the table had the timeline of version 6 before."""
-        initial = self.raw.get("hoodie.table.initial.version", "")
+        initial = self.initial_version
         return self.version >= 8 and initial.isdigit() and int(initial) < 8
+
+    @property
+    def initial_version(self) -> str:
+        """The version in which the table was created, "" where that is not known."""
+        return self.raw.get("hoodie.table.initial.version", "")
 
     @property
     def features(self) -> Features:

@@ -17,11 +17,12 @@ _LONGEST = 50  # logs over one base file
 
 def bare_keys(facts: Facts) -> Iterator[Finding]:
     """Keys of the COMPLEX key generator without the name of their column, which table version 9 expects there."""
-    if facts.bare_key is not None:
+    bare = facts.bare_key if facts.bare_key is not None else facts.mixed_key
+    if bare is not None:
         yield catalogue.BARE_KEYS.finding(
             "keys of the COMPLEX key generator lack the name of their column: an upsert inserts them again",
             "write with `hoodie.write.complex.keygen.new.encoding=true`, by Hudi; see which keys are there twice by `--deep`",
-            found=f"key {facts.bare_key!r:.200}",
+            found=f"key {bare!r:.200}",
         )
 
 
