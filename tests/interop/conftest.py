@@ -31,24 +31,30 @@ def _peer(version: str) -> HudiPeer:
     return _alive[0]
 
 
-def _lent(version: str) -> Iterator[HudiPeer]:
-    """The peer for one test: what that sets in the session ends with it."""
+def _lent(version: str, request: pytest.FixtureRequest) -> Iterator[HudiPeer]:
+    """The peer for one test: what that sets in the session ends with it.
+
+    Our writes put Hudi's metadata table out of use, and its next write makes that again, which takes four times as long as the
+    write. So `make test` has it in the tests marked `metadata`, and in those that ask for it by name.
+    """
     peer = _peer(version)
+    metadata = os.environ.get("DEEP") == "1" or request.node.get_closest_marker("metadata") is not None
+    peer.write_defaults = {} if metadata else {"hoodie.metadata.enable": "false"}
     yield peer
     if peer in _alive:
         peer.sql("reset")
 
 
 @pytest.fixture
-def hudi12() -> Iterator[HudiPeer]:
+def hudi12(request: pytest.FixtureRequest) -> Iterator[HudiPeer]:
     """Apache Hudi 1.2.0: reads and writes table versions 6, 8 and 9."""
-    yield from _lent("1.2.0")
+    yield from _lent("1.2.0", request)
 
 
 @pytest.fixture
-def hudi15() -> Iterator[HudiPeer]:
+def hudi15(request: pytest.FixtureRequest) -> Iterator[HudiPeer]:
     """Apache Hudi 0.15.0: table version 6."""
-    yield from _lent("0.15.0")
+    yield from _lent("0.15.0", request)
 
 
 @pytest.fixture

@@ -27,6 +27,8 @@ class HudiPeer:
 
     def __init__(self, version: str) -> None:
         self.version = version
+        self.write_defaults: dict[str, object] = {}
+        """Options of `write` that it takes unless a test names others."""
         self._folder = Path(tempfile.mkdtemp(prefix="hudi-peer-"))
         self._log = open(self._folder / "peer.log", "w")  # noqa: SIM115 - open as long as the peer
         environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": str(PYTHON)}
@@ -85,7 +87,7 @@ class HudiPeer:
     def write(self, path: object, rows: pa.Table, options: dict[str, object], mode: str = "append") -> None:
         source = self._folder / "in.parquet"
         pq.write_table(rows, source)
-        self._call("write", path=str(path), input=str(source), options=options, mode=mode)
+        self._call("write", path=str(path), input=str(source), options=self.write_defaults | options, mode=mode)
 
     def clean(self, path: object, **options: object) -> list[dict]:
         return self._call("clean", path=str(path), options=options)["rows"]

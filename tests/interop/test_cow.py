@@ -90,6 +90,7 @@ CASES = [
 ]
 
 
+@pytest.mark.metadata
 @pytest.mark.format("14a", "14t")
 @pytest.mark.parametrize(("version", "layout", "ordering"), sample(CASES, 2, 6))
 def test_hudi_12_reads_and_writes_on(tmp_path, hudi12, hudi_rs_read, version, layout, ordering):
@@ -121,6 +122,7 @@ def test_hudi_12_reads_and_writes_on(tmp_path, hudi12, hudi_rs_read, version, la
     assert rows(hudi_rs_read(ours.base_path)) == rows(ours.read())
 
 
+@pytest.mark.metadata
 @pytest.mark.format("14a", "14t")
 @pytest.mark.parametrize("layout", sample(["hive", "none"], 0))
 def test_hudi_15_reads_and_writes_on_version_6(tmp_path, hudi15, layout):

@@ -69,6 +69,7 @@ def test_hudi_goes_on_after_ours(table, hudi12, hudi_rs_read):
     assert seen(hudi12.read(path)) == content(table) == {"z": ("s", 7, 7)}
 
 
+@pytest.mark.metadata
 @pytest.mark.parametrize(("version", "table"), sample(TABLES, 1, 2), indirect=["table"])
 def test_we_go_on_after_hudis(table, hudi12):
     path = table.base_path
