@@ -72,10 +72,9 @@ class LocalStorage:
 
     def _foreign(self, folder: str) -> str | None:
         """The place in a table to which links lead from `folder`, in words; None where they lead to none."""
-        root = Path(os.path.realpath(self._root))
-        real = Path(os.path.realpath(self._at(folder)))
-        if real == Path(os.path.normpath(root / folder)):
+        if not any(os.path.islink(f"{self._root}/{above}") for above in _ancestry(folder)):
             return None
+        root, real = Path(os.path.realpath(self._root)), Path(os.path.realpath(self._at(folder)))
         table = root if real.is_relative_to(root) else _table_around(real)
         return None if table is None else f"its folder is a link to {real}, which lies in table {table}"
 
@@ -123,8 +122,7 @@ class LocalStorage:
 
     def _dangling(self, folder: str) -> tuple[str, ...]:
         """The folder, or the one above it, if it is a link without a target. A base path that is such a link has no table."""
-        above = accumulate(folder.split("/"), join) if folder else ()
-        return tuple(path for path in above if os.path.islink(self._at(path)) and not os.path.exists(self._at(path)))
+        return tuple(path for path in _ancestry(folder) if os.path.islink(self._at(path)) and not os.path.exists(self._at(path)))
 
     def info(self, path: str) -> FileInfo | None:
         try:
@@ -253,6 +251,11 @@ def _create(target: Path, data: bytes) -> None:
 
 def _parent(path: str) -> str:
     return path.rpartition("/")[0]
+
+
+def _ancestry(folder: str) -> Iterator[str]:
+    """The folders on the way from the base path to `folder`, and `folder` itself."""
+    return accumulate(folder.split("/"), join) if folder else iter(())
 
 
 def _table_around(place: Path) -> Path | None:

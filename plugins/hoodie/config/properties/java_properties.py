@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterator, Mapping
 
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
+_LINE = re.compile(r"((?:[^\\=: \t\f]+|\\.?)*)[ \t\f]*(?:[=:][ \t\f]*)?(.*)", re.DOTALL)
 _UNSAFE = re.compile(r"[\\:=#! \t\n\r\f]|[^\x20-\x7e]")
 
 
 def parse_properties(data: bytes) -> dict[str, str]:
     """Keys and values of a properties file (ISO-8859-1 with `\\uXXXX` escapes). Raises ValueError on a broken escape."""
     result: dict[str, str] = {}
-    for line in _logical_lines(data.decode("latin-1")):
-        key, value = _split(line)
+    for key, value in map(_split, _logical_lines(data.decode("latin-1"))):
         result[_unescape(key)] = _unescape(value)
     return result
 
@@ -42,18 +42,8 @@ def _logical_lines(content: str) -> Iterator[str]:
 
 
 def _split(line: str) -> tuple[str, str]:
-    escaped = False
-    for position, char in enumerate(line):
-        if escaped:
-            escaped = False
-        elif char == "\\":
-            escaped = True
-        elif char in "=: \t\f":
-            value = line[position:].lstrip(" \t\f")
-            if value and value[0] in "=:":
-                value = value[1:].lstrip(" \t\f")
-            return line[:position], value
-    return line, ""
+    _, key, value, _ = _LINE.split(line, 1)  # which matches all of a line
+    return key, value
 
 
 def _unescape(value: str) -> str:
