@@ -122,7 +122,9 @@ class LocalStorage:
 
     def _dangling(self, folder: str) -> tuple[str, ...]:
         """The folder, or the one above it, if it is a link without a target. A base path that is such a link has no table."""
-        return tuple(path for path in _ancestry(folder) if os.path.islink(self._at(path)) and not os.path.exists(self._at(path)))
+        return tuple(
+            path for path in _ancestry(folder) if os.path.islink(self._at(path)) and not os.path.exists(self._at(path))
+        )
 
     def info(self, path: str) -> FileInfo | None:
         try:
