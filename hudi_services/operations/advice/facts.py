@@ -55,7 +55,7 @@ class Target:
 @dataclass(frozen=True)
 class Unreadable:
     """The error that keeps a table from being read. `absent`: there is no table at its path; `awaited`: a load of ours
-    will make it; `was_there`: an earlier look has found one."""
+    will make it; `was_there`: an earlier look has found one; `denied`: the user has no right to it, which damages nothing."""
 
     title: str
     fix: str = ""
@@ -63,6 +63,7 @@ class Unreadable:
     absent: bool = False
     awaited: bool = False
     was_there: bool = False
+    denied: bool = False
     since: datetime | None = None
 
 

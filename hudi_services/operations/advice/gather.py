@@ -13,6 +13,7 @@ from hoodie.clock import Clock
 from hoodie.config import own_options
 from hoodie.errors import HoodieError, OccupiedPathError, TableNotFoundError
 from hoodie.services.ttl.service import TTL
+from hoodie.storage.rights import access_denied, is_denied
 from hudi_services.entry.table_choice import ChosenTable
 from hudi_services.operations.advice.estimate import estimate, samples_of
 from hudi_services.operations.advice.facts import (
@@ -164,6 +165,9 @@ def _damages(request: Request) -> tuple[Damage, ...]:
 
 def _unreadable(request: Request, now: datetime, error: Exception, entries: Entries) -> TableFacts:
     entry = request.chosen.entry
+    denied = isinstance(error, OSError) and is_denied(error)
+    if isinstance(error, OSError) and denied and not isinstance(error, HoodieError):
+        error = access_denied("a look at the table", error)
     absent = isinstance(error, TableNotFoundError) and not isinstance(error, OccupiedPathError)
     title = error.what if isinstance(error, HoodieError) else f"{type(error).__name__}: {error}"
     fix, cause = (error.fix or "", error.found or "") if isinstance(error, HoodieError) else ("", "")
@@ -173,6 +177,8 @@ def _unreadable(request: Request, now: datetime, error: Exception, entries: Entr
         request.target,
         now,
         entry is not None,
-        unreadable=Unreadable(title, fix, cause, absent, absent and entry is not None and entry.filled_here),
+        unreadable=Unreadable(
+            title, fix, cause, absent, absent and entry is not None and entry.filled_here, denied=denied
+        ),
         starts={start.service: start for start in starts_of(entry, now, entries)} if entry is not None else {},
     )

@@ -16,6 +16,7 @@ from hoodie.engine import Progress
 from hoodie.engine.progress import Counter
 from hoodie.errors import HoodieError, OccupiedPathError, TableNotFoundError
 from hoodie.storage import open_storage
+from hoodie.storage.rights import access_denied, is_denied
 from hudi_services.operations.history.recorder import Recorded
 
 SERVICES = ("clean", "compact", "archive")
@@ -62,6 +63,12 @@ def look(patient: Patient, clock: Clock | None = None) -> TableDiagnosis:
             ),
         )
     except Exception as error:  # noqa: BLE001 - any error of a storage, or of a body of an unknown table
+        if isinstance(error, OSError) and is_denied(error):
+            denied = access_denied("a look at the table", error)
+            return TableDiagnosis(
+                patient.name,
+                _only(patient, catalogue.UNREADABLE.finding(denied.what, denied.fix or "", found=denied.found)),
+            )
         error_text = f"{type(error).__name__}: {error}"
         remedy = "look whether its storage answers and may be read, and try again"
         diagnosis = _only(

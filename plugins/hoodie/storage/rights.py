@@ -25,7 +25,7 @@ def access_denied(doing: str, error: OSError, path: str | None = None) -> Access
     reason, fix = str(error), "give this process the right at the storage, then run it again"
     if isinstance(name, str) and os.path.isabs(name):
         place, user = _closed(Path(name)), _user()
-        reason, fix = f"user {user} may not use {place}{_mode(place)}", _fix(user, place)
+        reason, fix = f"user {user} may not use {place}{_mode(place)}", _fix(user, _whole_table(place))
     denied = AccessDeniedError(f"A right is missing for {doing}", found=reason, fix=fix)
     denied.errno, denied.filename = error.errno, error.filename
     return denied
@@ -39,6 +39,11 @@ def _closed(path: Path) -> Path:
     if path.exists() and not os.access(path, os.R_OK):
         return path
     return next((folder for folder in path.parents if folder.exists()), path)
+
+
+def _whole_table(place: Path) -> Path:
+    """The folder of the table that `place` is the timeline of: a right to the timeline alone opens no data file."""
+    return next((folder.parent for folder in (place, *place.parents) if folder.name == ".hoodie"), place)
 
 
 def _user() -> str:

@@ -68,6 +68,14 @@ def test_the_highest_closed_folder_or_the_file_is_named(folder):
     assert f"may not use {folder}/a (mode drwx------, owner root)" in refusal(file)
 
 
+def test_the_right_to_a_timeline_is_the_right_to_its_table(tmp_path):
+    file = tmp_path / "orders/.hoodie/timeline/1.commit"
+    file.parent.mkdir(parents=True)
+    denied = access_denied("reading", PermissionError(13, "Permission denied", str(file)))
+    assert f"may not use {file.parent} " in denied.found
+    assert denied.fix.endswith(f":rwX {tmp_path}/orders`, or run as the owner")
+
+
 def test_calls_commands_and_workers_have_the_same_error(tmp_path):
     path = str(tmp_path / "x")
     expected = r"^A right is missing for reading. Found: user \S+ may not use"

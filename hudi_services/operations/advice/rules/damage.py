@@ -33,17 +33,17 @@ def unreadable(facts: TableFacts) -> Iterator[Advice]:
         yield _awaited(facts) if error.awaited else _absent(facts, error)
         return
     text = f"The table cannot be read: {error.title.rstrip('.')}"
-    fix = _run(facts, error.fix) or facts.target.command("doctor")
+    fix = _named(error.fix) if error.denied else _run(facts, error.fix) or facts.target.command("doctor")
     yield Advice(
         facts.table,
-        Severity.DAMAGE,
+        Severity.FAILED if error.denied else Severity.DAMAGE,
         "unreadable",
         "",
         text,
         error.since,
         detail=ended(error.cause),
         fix=fix,
-        remedy=ended(error.fix),
+        remedy="Or run it as the owner." if error.denied and fix else ended(error.fix),
     )
 
 
@@ -122,3 +122,8 @@ def _finding(facts: TableFacts, damage: Damage, severity: Severity) -> Advice:
 def _run(facts: TableFacts, remedy: str) -> str:
     """The command of a remedy that begins with one: later ones are for some cases only."""
     return facts.target.first_command(remedy) if remedy.startswith(("run `", "`")) else ""
+
+
+def _named(fix: str) -> str:
+    """The command that a remedy about rights names, such as setfacl. It is empty for an object store."""
+    return fix.split("`")[1] if fix.count("`") > 1 else ""

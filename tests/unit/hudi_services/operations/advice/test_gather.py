@@ -9,6 +9,7 @@ import pytest
 
 from hoodie import COMPACTION, HoodieTable
 from hoodie.clock import SystemClock
+from hoodie.storage import LocalStorage
 from hudi_services.cli.program import main
 from hudi_services.entry.table_choice import ChosenTable
 from hudi_services.operations.advice.evaluation import advise
@@ -145,6 +146,23 @@ def test_a_path_with_other_files_does_not_wait_for_a_load(tmp_path, capsys):
         assert "and other files: part=p. To do: choose an empty path" in capsys.readouterr().err
     assert main(["doctor", "--table=orders", f"--registry={file}"]) == 2
     assert "DAMAGE  unreadable" in capsys.readouterr().out
+
+
+def test_a_table_that_the_user_may_not_read_is_not_damaged(tmp_path, capsys, monkeypatch):
+    create(tmp_path / "orders")
+    file = registered(tmp_path, {"name": "orders", "keys": {"record_key": ["id"]}})
+
+    def refused(*_args):
+        raise PermissionError(13, "Permission denied", str(tmp_path / "orders/.hoodie/hoodie.properties"))
+
+    monkeypatch.setattr(LocalStorage, "read", refused)
+    advice = advised(file, "orders")["unreadable"]
+    assert advice.severity == "failed"
+    assert advice.detail.startswith("User ")
+    assert advice.fix.startswith("sudo setfacl ")
+    assert advice.fix.endswith(f" {tmp_path}/orders")
+    main(["doctor", "--table=orders", f"--registry={file}"])
+    assert f"to do: give it the right, such as by `{advice.fix}`" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("doctor", "most"), [(False, 23), (True, 43)])

@@ -34,6 +34,16 @@ def test_a_table_that_cannot_be_read_is_gone_or_is_not_there_yet():
     assert said(unreadable) == []
 
 
+def test_a_missing_right_is_no_damage_and_names_the_command_that_gives_it():
+    fix = "give it the right, such as by `sudo setfacl -m u:eva:rwX /lake/orders`, or run as the owner"
+    denied = Unreadable("A right is missing", fix, "user eva may not use /lake/orders", denied=True)
+    [advice] = unreadable(facts(unreadable=denied))
+    assert (advice.severity, advice.fix) == (Severity.FAILED, "sudo setfacl -m u:eva:rwX /lake/orders")
+    assert (advice.detail, advice.remedy) == ("User eva may not use /lake/orders.", "Or run it as the owner.")
+    [of_store] = unreadable(facts(unreadable=Unreadable("A right is missing", "ask for it", denied=True)))
+    assert (of_store.fix, of_store.remedy) == ("", "Ask for it.")
+
+
 def test_findings_of_the_doctor_come_once_for_each_check():
     found = Damage("partition-metafile", "a metafile is missing (p=1)", FIX, fixable=True, count=3, bytes=9)
     assert said(damages, damages=(found,)) == [
