@@ -9,7 +9,6 @@ import stat
 import subprocess
 import sys
 import textwrap
-import time
 from dataclasses import replace
 from importlib import metadata
 from io import StringIO
@@ -201,7 +200,8 @@ ENDING = """
 import signal, sys, time
 from contextlib import suppress
 from hudi_services.local_airflow.signals import ended_by_signals
-signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whoever runs the tests may ignore it
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whoever runs the tests may ignore both
+signal.signal(signal.SIGINT, signal.default_int_handler)
 with ended_by_signals(), suppress(KeyboardInterrupt):
     try:
         print("up", flush=True)
@@ -234,15 +234,19 @@ def test_signals_end_it_once(sign: signal.Signals) -> None:
 @pytest.mark.process
 def test_nohup_is_obeyed() -> None:
     environment = {**os.environ, "PYTHONPATH": f"{PROJECT / 'plugins'}{os.pathsep}{PROJECT}"}
-    command = f"import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n{ENDING}"
-    with subprocess.Popen([sys.executable, "-c", command], env=environment, stdout=subprocess.PIPE, text=True) as it:
+    command = ENDING.replace("signal.SIG_DFL", "signal.SIG_IGN").replace(
+        "time.sleep(60)", "print(sys.stdin.readline(), flush=True)"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", command], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as it:
+        assert it.stdin is not None
         assert it.stdout is not None
         assert it.stdout.readline() == "up\n"
         it.send_signal(signal.SIGHUP)
-        time.sleep(0.3)
-        assert it.poll() is None
-        it.terminate()
-        assert it.stdout.read() == "stopping\nstopped\n"
+        it.stdin.write("it goes on")
+        it.stdin.close()
+        assert it.stdout.read() == "it goes on\nstopping\nstopped\n"
 
 
 def test_a_database_is_migrated_once_by_each_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
