@@ -83,6 +83,29 @@ def test_a_plan_is_printed_then_loaded_and_new_tables_join(server, shop, tmp_pat
     assert run("status", "shop")[1]["tables"][2]["base_path"] == f"{tmp_path}/lake/c"
 
 
+def test_tables_of_a_second_server_entry_commit_at_times_of_their_own(server, shop, tmp_path, capsys):
+    name, rules, run = shop
+    rules(f"database: {name}, excluding: b, base_path: '{tmp_path}/lake/{{table}}'")
+    registry = tmp_path / "tables.yaml"
+    text = registry.read_text()
+    text = text.replace(
+        "databases:",
+        f"  slow: {{type: mysql, connection: shop, tls: off, server_id: 5402, state: {tmp_path}/slow}}\ndatabases:",
+    )
+    rule = f"  - {{server: slow, database: {name}, tables: b, base_path: '{tmp_path}/lake/{{table}}'}}\n"
+    registry.write_text(text.replace("tables: []", rule + "tables: []"))
+    assert main(["registry", "check", str(registry)]) == 0
+    capsys.readouterr()
+    assert states(run("sync", "shop")[1]) == {"a": "current"}
+    assert states(run("sync", "slow")[1]) == {"b": "current"}
+    server.run(f"INSERT INTO {name}.a VALUES (3, 'z')", f"INSERT INTO {name}.b VALUES (1, 'late')")
+    assert states(run("sync", "shop")[1]) == {"a": "current"}
+    assert lake_rows(f"{tmp_path}/lake/a") == server_rows(server, name, "a")
+    assert lake_rows(f"{tmp_path}/lake/b") == []
+    assert states(run("sync", "slow")[1]) == {"b": "current"}
+    assert lake_rows(f"{tmp_path}/lake/b") == server_rows(server, name, "b")
+
+
 def test_routes_that_change_are_refused_by_name_until_they_are_accepted(server, shop, tmp_path):
     name, rules, run = shop
     rules(f"database: {name}, base_path: '{tmp_path}/lake/{{table}}'")
