@@ -15,6 +15,7 @@ from hoodie.storage.s3 import S3Storage
 BasePath = str | os.PathLike[str] | Storage
 """The location of a table: a path as text or `pathlib.Path`, a URL, or a storage."""
 
+_OF_HOST = re.compile(r"file://(?!/)([^/]*)", re.DOTALL)  # what follows is a path on that host
 _URL_AS_PATH = re.compile(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]+:/(?!/)")
 
 
@@ -28,10 +29,10 @@ def storage_of(base_path: BasePath) -> Storage:
 def open_storage(base_path: str | os.PathLike[str]) -> Storage:
     """The storage of a base path: a plain path or `file:` URL is local, any other URL goes through fsspec.
 
-    Raises ConfigError for an empty path, which would be the working directory; ArgumentError for what is not a path, or a URL
-    that lost one of its slashes: it would be a folder here.
+    Raises ConfigError for an empty path, which would be the working directory, and for a `file:` URL with the name of a host;
+    ArgumentError for what is not a path, or a URL that lost one of its slashes: it would be a folder here.
     """
-    text = _text_of(base_path)
+    text = _without_host(_text_of(base_path))
     if not text.removeprefix("file:").strip():
         raise ConfigError("The path of the table or source is empty", found=repr(text), fix="give a path or URL")
     if text.startswith("file:") or "://" not in text:
@@ -43,6 +44,24 @@ def open_storage(base_path: str | os.PathLike[str]) -> Storage:
     if text.startswith(("abfs://", "abfss://", "az://")):
         return AzureStorage(text)
     return FsspecStorage(text)
+
+
+def _without_host(text: str) -> str:
+    """A `file:` URL of this machine without its name. Raises ConfigError for another host, as of a path with two slashes in
+    place of three, which would be a folder in the working directory."""
+    of_host = _OF_HOST.match(text)
+    if of_host is None:
+        return text
+    host, path = of_host[1], text[of_host.end() :]
+    if not host:
+        return ""
+    if host.lower() == "localhost" and path:
+        return f"file:{path}"
+    raise ConfigError(
+        "A file: URL names a host, and not this machine",
+        found=f"{text!r:.200}, the host is {host!r:.50}",
+        fix=f"give the path with three slashes, such as file:///{host}{path}",
+    )
 
 
 def _names_a_file(text: str) -> bool:

@@ -10,7 +10,7 @@ from hoodie.storage import FsspecStorage, open_storage
 
 def test_urls_choose_the_storage(tmp_path):
     assert isinstance(open_storage("memory://x"), FsspecStorage)
-    for url in (str(tmp_path), f"{tmp_path}/", f"file://{tmp_path}", f"file:{tmp_path}"):
+    for url in (str(tmp_path), f"{tmp_path}/", f"file://{tmp_path}", f"file:{tmp_path}", f"file://localhost{tmp_path}"):
         assert open_storage(url).base_path == str(tmp_path)
     assert open_storage("memory://x/y/").base_path == "memory://x/y"
 
@@ -18,3 +18,14 @@ def test_urls_choose_the_storage(tmp_path):
 def test_a_url_of_no_known_storage():
     with pytest.raises(ConfigError, match=r"nowhere://bucket/t.*install"):
         open_storage("nowhere://bucket/t")
+
+
+@pytest.mark.parametrize("url", ["file://data/lake/t", "file://data", "file://localhost", "file://server/data/t"])
+def test_a_file_url_with_the_name_of_a_host_is_no_folder_here(url):
+    with pytest.raises(ConfigError, match="names a host"):
+        open_storage(url)
+
+
+def test_a_file_url_without_a_path_is_not_the_working_directory():
+    with pytest.raises(ConfigError, match="empty"):
+        open_storage("file://")

@@ -66,10 +66,17 @@ def empty(storage: Storage) -> None:
             storage.delete(file.path)
     for mark in (MOVING, COPYING, DROPPED):
         storage.delete(mark)
-    storage.delete_folder(".hoodie")
+    _remove_folders(storage)
+
+
+def _remove_folders(storage: Storage) -> None:
+    """Remove what is left without the marks: folders. A table that another process has created since stays."""
     if "://" not in storage.base_path:
         with suppress(OSError):  # it is not empty, or the right to delete it is missing
+            os.rmdir(os.path.join(storage.base_path, ".hoodie"))
             os.rmdir(storage.base_path)
+    elif not storage.list(".hoodie").files:
+        storage.delete_folder(".hoodie")
 
 
 def is_emptied(storage: Storage) -> bool:

@@ -6,11 +6,12 @@ import pytest
 
 from hoodie import HoodieTable
 from hoodie.clock import SystemClock
+from hoodie.config.properties.store import DROPPED
 from hoodie.errors import PendingInstantError, TableNotFoundError
 from hoodie.services.relocation.drop import is_emptied, plan_drop, run_drop
 from hoodie.storage import LocalStorage
 from tests.support.locks import NO_WAIT
-from tests.support.tables import batch, create
+from tests.support.tables import batch, content, create
 from tests.unit.services.relocation.test_obstacles import SHARING
 
 
@@ -47,3 +48,18 @@ def test_a_table_in_the_middle_of_a_move_is_not_dropped(tmp_path):
         run_drop(LocalStorage(str(tmp_path / "t")), SystemClock(), NO_WAIT, SHARING, ("savepoints",))
     with pytest.raises(TableNotFoundError, match=r"run the same move again\.$"):
         HoodieTable.open(str(tmp_path / "t"))
+
+
+class CreatingStorage(LocalStorage):
+    """Another process creates a table here as soon as the last mark of a drop is gone."""
+
+    def delete(self, path):
+        super().delete(path)
+        if path == DROPPED:
+            create(self.base_path).write(batch([("new", "p", 1, 1)]))
+
+
+def test_a_table_that_is_created_as_a_drop_ends_stays(tmp_path):
+    create(tmp_path / "t").write(batch([("old", "p", 1, 1)]))
+    run_drop(CreatingStorage(str(tmp_path / "t")), SystemClock(), NO_WAIT, SHARING)
+    assert content(HoodieTable.open(tmp_path / "t")) == {"new": ("p", 1, 1)}
