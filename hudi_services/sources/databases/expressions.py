@@ -15,6 +15,8 @@ from hudi_services.sources.ingest.shape.duck import RELATION, opened
 from hudi_services.sources.ingest.shape.selection import select, selected_columns
 from hudi_services.sources.ingest.shape.statement import Statement, parsed
 
+_BY_RELEASE = frozenset(["hash", "version"])
+"""Functions whose results change with DuckDB. Stored rows keep theirs, and a row would go to another partition."""
 _FIX = (
     "write an expression of the table's columns in DuckDB's SQL that always gives the same value for a row: no now(), "
     "random(), aggregates or subqueries"
@@ -72,6 +74,8 @@ def _statement(name: str, text: str) -> Statement:
         raise _unusable(name, text, error.found) from error
     if statement.made != {name.lower()} or statement.star or statement.keep is not None:
         raise _unusable(name, text, "more than one expression")
+    if by_release := sorted(statement.functions & _BY_RELEASE):
+        raise _unusable(name, text, f"{by_release[0]}, which may give something else in another release of DuckDB")
     return statement
 
 

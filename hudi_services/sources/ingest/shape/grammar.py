@@ -13,6 +13,9 @@ from hudi_services.sources.ingest.shape.duck import RELATION, Duck, opened
 
 Node = dict[str, Any]
 
+_CLOCKS = ("current_localtime", "current_localtimestamp")
+"""Functions of the time that DuckDB itself calls consistent."""
+
 SELECT_FIX = f"write one SELECT … FROM {RELATION} [WHERE …] that looks at one row at a time"
 
 
@@ -80,7 +83,8 @@ def _functions() -> Mapping[str, Function]:
         )
     result: dict[str, Function] = {}
     for name, kind, stability, definition in rows:
-        function = result.setdefault(name.lower(), Function(kind, stability in (None, "CONSISTENT") or name == "error"))
+        steady = (stability in (None, "CONSISTENT") or name == "error") and name not in _CLOCKS
+        function = result.setdefault(name.lower(), Function(kind, steady))
         if kind == function.kind == "macro":
             result[name.lower()] = Function(kind, function.steady, (*function.definitions, definition))
     return result
@@ -103,6 +107,10 @@ def name_of(item: Node) -> str:
     if item["alias"]:
         return str(item["alias"])
     return str(item["column_names"][-1]) if item["class"] == "COLUMN_REF" else ""
+
+
+def named_functions(tree: Node) -> set[str]:
+    return {node["function_name"].lower() for node in nodes(tree) if node["class"] == "FUNCTION"}
 
 
 def named_columns(tree: Node) -> set[str]:

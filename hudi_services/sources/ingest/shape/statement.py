@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import count
 
 from hudi_services.sources.ingest.shape.duck import opened
-from hudi_services.sources.ingest.shape.grammar import Grammar, Node, name_of, named_columns, unusable
+from hudi_services.sources.ingest.shape.grammar import Grammar, Node, name_of, named_columns, named_functions, unusable
 from hudi_services.sources.ingest.shape.row_functions import problems
 
 
@@ -24,8 +24,8 @@ class Statement:
 
     Both give a row for each row, in their order, so each result can be traced to its row. `carried` are columns of the result
     that are columns of the rows as they came, by their names there; with `star` so are all others that are not in `made`.
-    `names` are all columns that it names, `inputs` those that each computed column is made of. All names but those of the result
-    are in small letters, as SQL ignores case.
+    `names` are all columns that it names, `inputs` those that each computed column is made of, `functions` those that it
+    calls. All names but those of the result are in small letters, as SQL ignores case.
     """
 
     text: str
@@ -36,6 +36,7 @@ class Statement:
     star: bool
     names: frozenset[str]
     inputs: Mapping[str, frozenset[str]]
+    functions: frozenset[str]
 
     def source_of(self, name: str) -> str | None:
         """The column of the incoming rows that is unchanged in the result as `name`; None when there is none."""
@@ -80,6 +81,7 @@ def _parsed(grammar: Grammar, text: str) -> Statement:
         bool(stars),
         names,
         {name: frozenset(named_columns(made)) for name, made in _computed(columns, stars)},
+        frozenset(named_functions(tree)),
     )
 
 

@@ -81,6 +81,7 @@ from hudi_services.sources.ingest.shape.statement import parsed
         ("select ago(interval 1 day) as n from batch", "ago, which is current_timestamp"),
         ("select age(born) as n from batch", "age, which may give something else"),
         ("select random() as n from batch", "random, which may give something else"),
+        ("select current_localtimestamp() as n from batch", "current_localtimestamp, which may give something else"),
         ("select uuid() as n from batch", "uuid, which may give something else"),
         ("select a from batch where random() < 0.1", "random, which may give something else"),
         ("select * replace (uuid() as a) from batch", "uuid, which may give something else"),
