@@ -1,4 +1,4 @@
-"""The service `stream`: a table follows another one, or a folder of files, batch by batch."""
+"""The service `stream`: a table follows another one, a folder of files, or a topic, batch by batch."""
 
 from __future__ import annotations
 
@@ -16,9 +16,12 @@ from hudi_services.entry.feed.flag import feed_flag
 from hudi_services.entry.new_table import options_of_new
 from hudi_services.entry.retention import with_retention
 from hudi_services.entry.service import Command, Dag, Section, ServiceEntry
+from hudi_services.entry.source import BadRows, TopicSource
 from hudi_services.entry.table import Table
 from hudi_services.runtime.sizes import bytes_of
 from hudi_services.sources.ingest.entry import INGEST
+from hudi_services.sources.ingest.kafka.flags import FLAGS as TOPIC_FLAGS
+from hudi_services.sources.ingest.kafka.flags import flags_of_topic
 from hudi_services.sources.ingest.reload import START_FRESH
 from hudi_services.sources.stream.options import (
     ANY,
@@ -31,8 +34,12 @@ from hudi_services.sources.stream.options import (
     contradictions,
 )
 
-_OF_INGEST = ("source_path", "source_format", "feed", "start_fresh", "quarantine_path", "max_bad_share")
-_OF_FILES = tuple(flag for flag in INGEST.command.flags if flag.name in (*_OF_INGEST, "create_table_version"))
+_SHARED = ("source_path", "source_format", "feed", "start_fresh", "quarantine_path", "max_bad_share")
+# --source-table is one of the stream's own: with a topic it is the table there.
+_OF_TOPICS = tuple(flag.name for flag in TOPIC_FLAGS if flag.name != "source_table")
+_OF_INGEST = tuple(
+    flag for flag in INGEST.command.flags if flag.name in (*_SHARED, *_OF_TOPICS, "create_table_version")
+)
 
 
 def _bytes(_context: click.Context, _flag: click.Parameter, value: str | None) -> int | None:
@@ -61,8 +68,8 @@ def _form(_table: Table) -> tuple[Field, ...]:
 
 def _steps(table: Table, section: Stream) -> tuple[Step, ...]:
     run = Run("stream", "stream")
-    if section.mode == CONTINUOUS:
-        return (run,)
+    if section.mode == CONTINUOUS or isinstance(table.source, TopicSource):
+        return (run,)  # only a run has the connection of the brokers
     return WhenDue("new_commits", lambda request: _outlook(table, section, request)), run
 
 
@@ -75,7 +82,9 @@ def _outlook(table: Table, section: Stream, request: RunRequest) -> Outlook:
 
 def _arguments(table: Table, section: Stream, request: RunRequest) -> Arguments:
     flags = ["--history", section.history, "--create-table-version", str(table.version)]
-    if section.path is not None:
+    if section.path is None and isinstance(table.source, TopicSource):
+        flags += [*flags_of_topic(table.source), "--operation", "upsert", *_quarantine(table.source.quarantine)]
+    elif section.path is not None:
         flags += ["--source-table", section.path, "--read", section.read, "--operation", section.operation]
         flags += ["--start", section.start] if section.start is not None else []
         flags += ["--max-commits", str(section.max_commits)] if section.max_commits is not None else []
@@ -85,9 +94,7 @@ def _arguments(table: Table, section: Stream, request: RunRequest) -> Arguments:
     elif table.folder is not None:
         source = table.folder
         flags += ["--source-path", source.path, "--source-format", source.format, "--operation", source.operation]
-        flags += feed_flag(source.feed)
-        flags += ["--max-bad-share", str(source.quarantine.max_share)]
-        flags += ["--quarantine-path", source.quarantine.path] if source.quarantine.path is not None else []
+        flags += [*feed_flag(source.feed), *_quarantine(source.quarantine)]
     else:
         raise RegistryError(
             f"The stream of table {table.name} follows nothing", fix="give its section stream a table or a path"
@@ -99,10 +106,15 @@ def _arguments(table: Table, section: Stream, request: RunRequest) -> Arguments:
     return Arguments(tuple(flags), with_retention(table, options))
 
 
+def _quarantine(rows: BadRows) -> list[str]:
+    flags = ["--max-bad-share", str(rows.max_share)]
+    return flags + (["--quarantine-path", rows.path] if rows.path is not None else [])
+
+
 def _notes(table: Table) -> Sequence[str]:
     section = STREAM.section_of(table)
     if section is None or section.path is None:
-        return []
+        return [f"follows the {table.source.shown}"] if section and isinstance(table.source, TopicSource) else []
     named = f"table {section.table}" if section.table is not None else "the table"
     return [f"follows the {section.read} of {named} at `{section.path}`"]
 
@@ -110,13 +122,17 @@ def _notes(table: Table) -> Sequence[str]:
 STREAM: ServiceEntry[Stream] = ServiceEntry(
     "stream",
     Command(
-        """Bring a table up to another Hudi table, or to a folder of files: all rows first, then each change once.
+        """Bring a table up to another Hudi table, a folder of files, or a topic: all rows first, then each change once.
 
         Each batch is one commit of the table, which also holds the position of the source after it.
         """,
         _task,
         (
-            click.Option(["--source-table"], metavar="PATH", help="Base path of the Hudi table to follow."),
+            click.Option(
+                ["--source-table"],
+                metavar="PATH",
+                help="Base path of the Hudi table to follow. With --source-topic: the DATABASE.TABLE whose changes count.",
+            ),
             click.Option(
                 ["--read"],
                 type=click.Choice(READS),
@@ -165,7 +181,7 @@ STREAM: ServiceEntry[Stream] = ServiceEntry(
                 help="The operation of the first load, if the table has no commit yet.",
             ),
             click.Option(["--operation"], type=click.Choice(OPERATIONS), help="[default: upsert]"),
-            *_OF_FILES,
+            *_OF_INGEST,
         ),
         application="stream.py",
         examples=(

@@ -10,7 +10,7 @@ from pydantic import Field as Limit
 
 from hudi_services.entry.feed.model import Duration
 from hudi_services.entry.service import KeyPath
-from hudi_services.entry.source import TopicSource
+from hudi_services.entry.source import DatabaseSource, TopicSource
 from hudi_services.entry.table import Bytes, Cron, SparkSection, Table
 
 CHANGES, ROWS = "changes", "rows"
@@ -20,10 +20,12 @@ HISTORIES = ("bulk_insert", "insert", SAME)
 OPERATIONS = ("upsert", "insert", "bulk_insert")
 ON_DATA_LOSS = ("fail", "resnapshot")
 CONTINUOUS, ANY = "continuous", "any"
+_OF_TABLES = ("start", "max_commits", "max_bytes", "read", "on_data_loss", "operation", "unique_keys", "commits_by")
+"""Keys that say how a table is followed."""
 
 
 class Stream(SparkSection):
-    """The table follows another `table` of the registry, the Hudi table at `path`, or its own `source` of files.
+    """The table follows another `table` of the registry, the Hudi table at `path`, or its own `source`: files, or a topic.
 
     It reads the `changes` of a table, or only the `rows` that commits wrote. All rows of the moment come first, by the operation
     `history`. With `start` only commits after that time count. With `unique_keys` each record key is in one partition of the
@@ -56,7 +58,7 @@ def consumer_of(table: str) -> str:
 def contradictions(table: Table, section: Stream) -> Iterator[tuple[KeyPath, str]]:
     """The mistakes of the section, and what in the rest of the entry it cannot be with."""
     if section.path is None:
-        yield from _of_files(table, section)
+        yield from _of_source(table, section)
         return
     if table.source is not None:
         source_text = "a source of files" if table.folder is not None else "a source"
@@ -84,28 +86,35 @@ def _of_the_mode(section: Stream) -> Iterator[tuple[KeyPath, str]]:
             )
 
 
-def _of_files(table: Table, section: Stream) -> Iterator[tuple[KeyPath, str]]:
+def _of_source(table: Table, section: Stream) -> Iterator[tuple[KeyPath, str]]:
     if table.source is None:
         yield ("stream",), "follows nothing; name a `table` of the registry or a `path`, or give the table a `source`"
-    elif table.folder is None:
-        alternative = "a table with a server as its source is loaded by `ingest`"
-        if isinstance(table.source, TopicSource):
-            alternative = (
-                f"a topic is loaded by `ingest: {{schedule: …}}`, and followed without end by "
-                f"`hudi-services ingest --table {table.name} --then-stream`"
-            )
-        yield ("stream",), f"follows tables and files; {alternative}"
+    elif isinstance(table.source, DatabaseSource):
+        yield (
+            ("stream",),
+            "follows tables, files and topics; a table of a database server is kept up to date by "
+            f"`hudi-services cdc sync {table.source.server}`",
+        )
         return
-    for name in ("start", "max_commits", "max_bytes", "read", "on_data_loss", "operation", "unique_keys", "commits_by"):
+    is_topic = isinstance(table.source, TopicSource)
+    for name in (*_OF_TABLES, *(("history",) if is_topic else ())):
         if name in section.model_fields_set:
-            instead = "source.operation says it" if name == "operation" else "files have no commits"
-            yield ("stream", name), f"has no effect without a table to follow; {instead}"
+            yield ("stream", name), f"has no effect without a table to follow; {_instead(name, is_topic=is_topic)}"
     if table.folder is not None and table.folder.operation not in OPERATIONS:
         yield ("source", "operation"), f"has to be {', '.join(OPERATIONS[:-1])} or {OPERATIONS[-1]} for a stream"
     ingest = table.section("ingest")
     if ingest is not None and ingest.schedule is not None:
-        yield ("stream",), "loads the files that ingest.schedule loads, too; remove one of them"
+        data = "messages" if is_topic else "files"
+        yield ("stream",), f"loads the {data} that ingest.schedule loads, too; remove one of them"
     yield from _of_the_mode(section)
+
+
+def _instead(name: str, *, is_topic: bool) -> str:
+    if name == "operation":
+        return "messages are applied by an upsert" if is_topic else "source.operation says it"
+    if name == "history":
+        return "all messages are applied by an upsert"
+    return f"{'topics' if is_topic else 'files'} have no commits"
 
 
 def _of_changes(table: Table, section: Stream) -> Iterator[tuple[KeyPath, str]]:

@@ -117,12 +117,16 @@ def stream_task(
     history: str,
     unique_keys: bool,
     operation: str | None,
-    **of_files: Any,
+    source_topic: str | None = None,
+    **of_ingest: Any,
 ) -> StreamTask:
     """Make the stream that the flags and options ask for. Raises ConfigError where they contradict each other."""
     if once and lasting is not None:
         raise ConfigError("--once contradicts --for", fix="keep one of them")
-    if source_table is not None and of_files["source_path"] is not None:
+    topic_table = None
+    if source_topic is not None:
+        topic_table, source_table = source_table, None
+    if source_table is not None and of_ingest["source_path"] is not None:
         raise ConfigError(
             "--source-table contradicts --source-path", fix="follow a table, or load the files of a folder"
         )
@@ -140,13 +144,13 @@ def stream_task(
         )
     call = replace(call, options={EMPTY_OVERWRITE.name: "true", **call.options})
     if source_table is not None:
-        of_files["source_path"] = source_table
-    files = ingest_task(
+        of_ingest["source_path"] = source_table
+    task = ingest_task(
         call, operation=operation, source_date_pattern=None, start=None, end=None, reload=False, reload_since=None,
-        files=(), then_stream=None, **of_files,
+        files=(), then_stream=None, source_topic=source_topic, source_table=topic_table, **of_ingest,
     )  # fmt: skip
-    first = None if history == SAME else history
-    request = with_history(files.request, first, unique_keys=source_table is not None)
+    first = None if history == SAME or source_topic is not None else history
+    request = with_history(task.request, first, unique_keys=source_table is not None)
     if source_table is not None:
         source = TableSource(
             source_table,

@@ -9,6 +9,7 @@ from airflow.sdk import AssetAny, AssetOrTimeSchedule
 from hoodie_airflow.factory import service_dags
 
 REGISTRY = """
+servers: {events: {type: kafka, connection: events}}
 tables:
   - {name: orders, base_path: /lake/orders}
   - {name: copy, base_path: /lake/copy, keys: {record_key: id}, stream: {table: orders}}
@@ -19,6 +20,11 @@ tables:
     keys: {record_key: id}
     stream: {table: orders, mode: continuous}
     clean: {after_ingests: 3}
+  - name: topic
+    base_path: /lake/topic
+    keys: {record_key: id}
+    source: {server: events, topic: orders, format: debezium-json}
+    stream: {mode: continuous, run_for: 30m}
 """
 
 
@@ -27,7 +33,15 @@ def test_streams_follow_tables(tmp_path: Path) -> None:
     file = tmp_path / "tables.yaml"
     file.write_text(REGISTRY)
     dags = {dag.dag_id: dag for dag in service_dags("stream", file)}
-    assert set(dags) == {"hudi_stream__copy", "hudi_stream__both", "hudi_stream__any", "hudi_stream__live"}
+    assert set(dags) == {
+        "hudi_stream__copy",
+        "hudi_stream__both",
+        "hudi_stream__any",
+        "hudi_stream__live",
+        "hudi_stream__topic",
+    }
+    topic = dags["hudi_stream__topic"]
+    assert (topic.schedule, topic.task_ids) == ("@continuous", ["stream"])
     copy, both, live = (dags[f"hudi_stream__{name}"] for name in ("copy", "both", "live"))
     asset = _only(copy.schedule)
     assert (asset.name, asset.uri) == ("hudi.orders", "hudi://tables/orders")

@@ -109,11 +109,20 @@ def test_mistakes_of_sources(read, source, more, key, message):
     assert not registry.tables
 
 
-def test_a_stream_takes_no_topic(read):
-    _, mistakes = read(
-        of_source(0, "server: events, topic: t, format: json", "stream: {mode: continuous}, keys: {record_key: id}")
-    )
-    assert mistakes["t0.stream"].endswith("followed without end by `hudi-services ingest --table t0 --then-stream`")
+@pytest.mark.parametrize(
+    ("source", "stream", "more", "key", "message"),
+    [
+        ("server: shop, table: a.b", "{}", "", "", "kept up to date by `hudi-services cdc sync shop`"),
+        ("server: events, topic: t, format: json", "{max_commits: 5}", "", ".max_commits", "topics have no commits"),
+        ("server: events, topic: t, format: json", "{operation: upsert}", "", ".operation", "applied by an upsert"),
+        ("server: events, topic: t, format: json", "{history: insert}", "", ".history", "all messages are applied by an"),
+        ("server: events, topic: t, format: json", "{}", ", ingest: {schedule: '@daily'}", "", "loads the messages that"),
+        ("server: events, topic: t, format: json", "{mode: continuous, schedule: '@daily'}", "", ".schedule", "contradicts"),
+    ],
+)  # fmt: skip
+def test_a_stream_takes_topics_but_no_database(read, source, stream, more, key, message):
+    _, mistakes = read(of_source(0, source, f"stream: {stream}, keys: {{record_key: id}}{more}"))
+    assert message in mistakes[f"t0.stream{key}"]
 
 
 def test_registry_check_shows_the_source(tmp_path):

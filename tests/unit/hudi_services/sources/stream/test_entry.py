@@ -70,6 +70,30 @@ def test_a_continuous_stream_is_one_run_after_the_other(tmp_path):
     assert not [name for name in options if "recordkey" in name], "an append stream needs no keys"
 
 
+def test_a_topic_is_followed_by_schedule_or_without_end(tmp_path):
+    """The broker is asked by runs only: they have the connection."""
+    topic = "keys: {record_key: id}, source: {server: events, topic: o, format: debezium-json, table: shop.o, masks: {c: hash}}"
+    servers = "servers: {events: {type: kafka, connection: events, hash_key: salt}}\n"
+    table = read(tmp_path, f"{topic}, stream: {{schedule: '*/5 * * * *'}}", servers).registry.table("copy")
+    trigger, steps = (
+        STREAM.dag.trigger(table, STREAM.section_of(table)),
+        STREAM.dag.steps(table, STREAM.section_of(table)),
+    )
+    assert (trigger.cron, [step.task_id for step in steps]) == ("*/5 * * * *", ["stream"])
+    found = flags(table, start_fresh=True)
+    assert found[4:10] == ("--source-topic", "o", "--source-format", "debezium-json", "--source-server", found[9])
+    assert found[10:] == (
+        *("--source-table", "shop.o", "--mask", "c=hash", "--operation", "upsert", "--max-bad-share", "0.0"),
+        "--start-fresh",
+    )
+    assert STREAM.dag.notes(table) == ["follows the topic o of events (debezium-json, table shop.o)"]
+    endless = "stream: {mode: continuous, run_for: 30m}"
+    table = read(tmp_path, f"{topic}, {endless}", servers).registry.table("copy")
+    assert STREAM.dag.trigger(table, STREAM.section_of(table)).continuous
+    assert flags(table)[-2:] == ("--for", "30")
+    assert not read(tmp_path, f"{topic}, {endless}", servers).mistakes
+
+
 def test_files_of_the_table_are_followed(tmp_path):
     table = read(tmp_path, f"{FILES}, stream: {{schedule: '*/5 * * * *'}}").registry.table("copy")
     assert flags(table)[:8] == (
