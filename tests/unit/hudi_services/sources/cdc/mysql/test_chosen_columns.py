@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from hoodie.errors import SourceError
 from hoodie.storage import open_storage
 from hudi_services.sources.cdc.column_expressions import AddedColumns
 from hudi_services.sources.cdc.cuts import CutStore
@@ -118,3 +119,34 @@ def test_shards_have_the_chosen_columns_and_where_rows_are_from(server, tmp_path
     shards.path, shards.cuts = str(tmp_path / "other"), CutStore(open_storage(str(tmp_path / "states")), "shop")
     shards.sync()
     assert shards.lake_rows(*columns) == by_changes
+
+
+def test_a_computed_column_follows_a_wider_column(server, tmp_path):
+    target = str(tmp_path / "lake")
+    server.run(
+        "CREATE OR REPLACE DATABASE chosen_wider",
+        "CREATE TABLE chosen_wider.t (id INT PRIMARY KEY, v INT)",
+        "INSERT INTO chosen_wider.t VALUES (1, 2)",
+    )
+
+    def run():
+        one = load(server, "chosen_wider", target)
+        one.target = replace(
+            one.target, added=AddedColumns(ColumnExpressions({"w": "v * 2"})), filter=RowFilter("v > 1")
+        )
+        one.run()
+        return one
+
+    run()
+    big = 5_000_000_000
+    server.run("USE chosen_wider", "ALTER TABLE t MODIFY v BIGINT", f"INSERT INTO t VALUES (2, {big}), (3, 0)")
+    last = run()
+    assert lake_rows(target) == [(1, 2, 4), (2, big, 2 * big)]
+    assert EqualityCheck(last).verify().is_equal
+    server.run("USE chosen_wider", "UPDATE t SET v = 9223372036854775807 WHERE id = 1")
+    with pytest.raises(SourceError, match=r"column 'w' fails for 1 of \d row.*Overflow"):
+        run()
+    assert lake_rows(target) == [(1, 2, 4), (2, big, 2 * big)]
+    server.run("USE chosen_wider", "UPDATE t SET v = 7 WHERE id = 1")
+    with pytest.raises(SourceError, match="column 'w' fails"):
+        run()  # the log still has the row: nothing is left out without a word
