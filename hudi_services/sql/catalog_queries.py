@@ -11,10 +11,10 @@ from sqlglot import exp
 
 from hoodie.dataset import HoodieDataset
 from hoodie.display import size_of, some
-from hoodie.errors import SqlError
+from hoodie.errors import SqlError, TableNotFoundError
 from hoodie.model.meta_columns import META_COLUMNS
 from hoodie.read.query import Snapshot
-from hoodie.sql.catalog import entry_of
+from hoodie.sql.catalog import Entry, entry_of
 from hoodie.sql.engine import NamedSource, Source
 from hoodie.sql.names import TableName, tables_read
 from hoodie.sql.parse import DIALECT, Statement
@@ -77,7 +77,8 @@ class CatalogQueries:
 
     def _tables(self, catalog: ServerCatalog | LakeCatalog, database: str) -> list[str]:
         if isinstance(catalog, LakeCatalog):
-            tables = [table.name for table in catalog.catalog.tables(database.lower())]
+            database = database.lower()
+            tables = [table.name for table in catalog.catalog.tables(database)]
         else:
             with connected(catalog.name, catalog.server, self.environ) as connection:
                 tables = [table.name for table in catalog_tables(connection, [database])]
@@ -90,7 +91,7 @@ class CatalogQueries:
         if isinstance(catalog, ServerCatalog):
             with connected(catalog.name, catalog.server, self.environ) as connection:
                 return declared_table(connection, table.db, table.name).schema
-        return session.open(entry_of(catalog.catalog, _name(table))).schema
+        return session.open(lake_entry(catalog, table)).schema
 
     def _sources(self, session: Session, query: exp.Query) -> Iterator[NamedSource]:
         meta = any(column.name.lower() in META_COLUMNS for column in query.find_all(exp.Column))
@@ -105,8 +106,9 @@ class CatalogQueries:
     def _source(self, session: Session, table: exp.Table, *, meta: bool) -> Source:
         catalog = self.catalog(table.catalog)
         if isinstance(catalog, LakeCatalog):
-            entry = entry_of(catalog.catalog, _name(table))
-            return HoodieDataset(session.open(entry), Snapshot(moment_of(table)), meta_columns=meta)
+            entry = lake_entry(catalog, table)
+            lake_snapshot = Snapshot(moment_of(table), entry.read_optimized)
+            return HoodieDataset(session.open(entry), lake_snapshot, meta_columns=meta)
         if moment_of(table) is not None:
             raise SqlError(
                 f"A server has no rows of an earlier time: {table.sql(dialect=DIALECT)}", fix="leave AS OF out"
@@ -129,8 +131,20 @@ class CatalogQueries:
             return pa.Table.from_batches(batches, rows.table.schema)
 
 
-def _name(table: exp.Table) -> TableName:
-    return TableName(table.db.lower(), table.name.lower())
+def lake_entry(lake: LakeCatalog, table: exp.Table) -> Entry:
+    """Return the entry of a table by its name of three parts. Raises TableNotFoundError, SqlError for an unknown database."""
+    name = TableName(table.db.lower(), table.name.lower())
+    try:
+        return entry_of(lake.catalog, name)
+    except TableNotFoundError:
+        databases = lake.catalog.databases()
+        if name.database in databases:
+            raise
+        raise SqlError(
+            f"There is no database {name.database} in {lake.catalog.path}",
+            found=some(databases),
+            fix="correct the name",
+        ) from None
 
 
 def _texts(**columns: list[str]) -> Result:

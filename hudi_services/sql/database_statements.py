@@ -15,6 +15,7 @@ from hoodie.model.outcome import ServiceOutcome
 from hoodie.sql.parse import Statement
 from hoodie.sql.result import Result
 from hoodie.sql.session import Session
+from hoodie.sql.warehouse import Warehouse
 from hudi_services.entry.database_rules import TABLE, DatabaseRule
 from hudi_services.entry.mistake_text import mistake_message
 from hudi_services.registry.load import Reading
@@ -69,8 +70,11 @@ class DatabaseStatements:
         if (drop := _DROP.fullmatch(statement.text)) is not None:
             if drop["name"].lower() in self.catalogs:
                 self._use.dropped(session, drop["name"].lower())
-            if self.catalogs.pop(drop["name"].lower(), None) is None and not drop["exists"]:
+            catalog = self.catalogs.pop(drop["name"].lower(), None)
+            if catalog is None and not drop["exists"]:
                 raise self._unknown(drop["name"])
+            if isinstance(catalog, LakeCatalog):
+                catalog.catalog.close()
             return Result.of_message(f"catalog {drop['name']} is gone from the session, its tables stay")
         parsed = read_statement(statement.text)
         if isinstance(parsed, CreateCatalog):
@@ -207,6 +211,11 @@ def _rule(statement: Replicate, source: ServerCatalog, lake: LakeCatalog) -> Dat
 
 def _path(lake: LakeCatalog, target: Sequence[str]) -> str:
     """The base path of a database's tables, or of one table."""
+    if not isinstance(lake.catalog, Warehouse):
+        raise SqlError(
+            f"Statements load no tables into {lake.catalog.path}",
+            fix="load them into a catalog with a 'warehouse' alone, and register them by `hudi-services sync`",
+        )
     return f"{lake.catalog.place_of(target[1].lower())}/{target[2].lower() if len(target) == 3 else TABLE}"
 
 

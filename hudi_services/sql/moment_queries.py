@@ -13,9 +13,9 @@ from hoodie.model.meta_columns import META_COLUMNS
 from hoodie.model.place import same_table
 from hoodie.model.time import Time
 from hoodie.read.query import Snapshot
-from hoodie.sql.catalog import Entry, entry_of
+from hoodie.sql.catalog import Entry
 from hoodie.sql.engine import NamedSource
-from hoodie.sql.names import TableName, tables_read
+from hoodie.sql.names import tables_read
 from hoodie.sql.parse import DIALECT, Statement
 from hoodie.sql.result import Result
 from hoodie.sql.session import Session, moment_of
@@ -24,6 +24,7 @@ from hoodie.sql.warehouse import Warehouse
 from hudi_services.registry.load import Reading
 from hudi_services.sources.cdc.cuts import Cut, TablePlace
 from hudi_services.sources.databases.source_moment import cut_at, cut_text, source_moment
+from hudi_services.sql.catalog_queries import lake_entry
 from hudi_services.sql.server_catalog import LakeCatalog, ServerCatalog
 from hudi_services.sql.source_servers import SourceServer, source_servers
 
@@ -71,7 +72,7 @@ class MomentQueries:
         if table.catalog:
             catalog = self.catalogs.get(table.catalog.lower())
             if isinstance(catalog, LakeCatalog):
-                entry = entry_of(catalog.catalog, TableName(table.db.lower(), table.name.lower()))
+                entry = lake_entry(catalog, table)
         elif not session.is_of_engine(table):
             entry = session.entry(table)
         if entry is None or entry.read_optimized:

@@ -35,9 +35,10 @@ class ServerCatalog:
 
 @dataclass(frozen=True)
 class LakeCatalog:
-    """A warehouse of Hudi tables."""
+    """Hudi tables of a warehouse or of a Hive metastore. `warehouse` is the folder of new ones, None for the metastore's own."""
 
     catalog: Catalog
+    warehouse: str | None
 
 
 def created_catalog(statement: CreateCatalog, reading: Reading | None) -> ServerCatalog | LakeCatalog:
@@ -48,12 +49,7 @@ def created_catalog(statement: CreateCatalog, reading: Reading | None) -> Server
     options = dict(statement.options)
     kind = options.pop("type", "")
     if kind == "hudi":
-        warehouse = options.pop("warehouse", "")
-        if not warehouse or options:
-            raise _wrong(
-                statement, next(iter(options), "warehouse"), "'type'='hudi' has the option 'warehouse'='/lake'"
-            )
-        return LakeCatalog(Warehouse(warehouse))
+        return _lake(statement, options)
     if kind != "mysql":
         raise _wrong(statement, "type", "write 'type'='mysql' for a server, 'type'='hudi' for a warehouse")
     if flink := next((name for name in _FLINK if name in options), None):
@@ -71,8 +67,28 @@ def created_catalog(statement: CreateCatalog, reading: Reading | None) -> Server
 
 
 def state_folder(source: ServerCatalog, lake: LakeCatalog) -> Storage:
-    """Return the folder of states of a server that statements load into `lake`."""
-    return open_storage(source.server.state or join(lake.catalog.path, STATES))
+    """Return the folder of states of a server that statements load into `lake`. Raises SqlError where neither names one."""
+    if source.server.state is not None:
+        return open_storage(source.server.state)
+    if lake.warehouse is None:
+        raise SqlError(
+            f"The server {source.name} has no folder of states",
+            found=f"{lake.catalog.path}, a catalog without a warehouse",
+            fix="CREATE CATALOG … WITH ('type'='hudi', 'metastore'=…, 'warehouse'='/lake'), or give the server a 'state'",
+        )
+    return open_storage(join(lake.warehouse, STATES))
+
+
+def _lake(statement: CreateCatalog, options: dict[str, str]) -> LakeCatalog:
+    warehouse, metastore = options.pop("warehouse", None), options.pop("metastore", None)
+    if options or not (warehouse or metastore):
+        fix = "'type'='hudi' has the options 'warehouse'='/lake' and 'metastore'='thrift://host:9083'"
+        raise _wrong(statement, next(iter(options), "warehouse"), fix)
+    if not metastore:
+        return LakeCatalog(Warehouse(str(warehouse)), warehouse)
+    from hoodie.sql.hive import HiveCatalog  # needs the extra `hive`
+
+    return LakeCatalog(HiveCatalog(metastore, warehouse=warehouse or None), warehouse or None)
 
 
 def _declared(statement: CreateCatalog, options: Mapping[str, str]) -> DatabaseServer:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 
 from hoodie.errors import SqlError
 from hoodie.model.place import identity
@@ -29,6 +30,8 @@ from hudi_services.sources.databases.status import LoadedTable, TableStatus, ser
 from hudi_services.sql.server_catalog import LakeCatalog, ServerCatalog, state_folder
 
 _CLOSE = 5  # names in an error
+Places = Callable[[LakeCatalog, str], str | None]
+"""Function: a lake, one of its databases -> the folder of its tables (None: there is none)."""
 
 
 @dataclass(frozen=True)
@@ -89,11 +92,12 @@ class SessionRoutes:
         """
         dotted_name = ".".join(name).lower()
         known: dict[str, None] = {}
+        place = cache(_place)  # of a thousand tables in one database
         results = []
         for routes in self.of(None):
             tables = []
             for table in routes.tables:
-                names = list(self._names(routes, table))
+                names = list(self._names(routes, table, place))
                 known |= dict.fromkeys(names)
                 if dotted_name in (known_name.lower() for known_name in names):
                     tables.append(table)
@@ -138,14 +142,21 @@ class SessionRoutes:
             skipped = RequestStore(states, catalog.name).latest().skipped
             yield ServerRoutes(name, catalog, states, with_skipped(planned.values(), skipped))
 
-    def _names(self, routes: ServerRoutes, table: LoadedTable) -> Iterator[str]:
+    def _names(self, routes: ServerRoutes, table: LoadedTable, place: Places) -> Iterator[str]:
         for name, lake in self._lakes.items():
             folder, _, last = table.base_path.rstrip("/").rpartition("/")
             database = folder.rpartition("/")[2].removesuffix(".db")
-            if identity(lake.catalog.place_of(database)) == identity(folder):
+            if place(lake, database) == identity(folder):
                 yield f"{name}.{database}.{last}"
         yield f"{routes.name}.{table.table}"
         yield table.name
+
+
+def _place(lake: LakeCatalog, database: str) -> str | None:
+    try:
+        return identity(lake.catalog.place_of(database))
+    except SqlError:  # a metastore without this database
+        return None
 
 
 def _some(name: str, known: Iterable[str]) -> str:

@@ -56,7 +56,7 @@ def _stored(
     for catalog in catalogs:
         if isinstance(catalog, ServerCatalog) and not catalog.is_registered and catalog.server.state is not None:
             yield open_storage(catalog.server.state), catalog.name
-    lakes = {catalog.catalog.path for catalog in catalogs if isinstance(catalog, LakeCatalog)}
+    lakes = {catalog.warehouse for catalog in catalogs if isinstance(catalog, LakeCatalog) and catalog.warehouse}
     for warehouse in sorted(lakes.union(warehouses)):
         storage = open_storage(join(warehouse, STATES))
         yield from ((storage, folder.rpartition("/")[2]) for folder in storage.list("").folders)

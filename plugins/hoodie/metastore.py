@@ -14,6 +14,7 @@ from thrift.transport.TTransport import TBufferedTransport, TTransportException
 
 from hoodie.errors import ConfigError
 
+_CONNECT_MS = 5_000  # a host that is down answers nothing at all
 _TIMEOUT_MS = 60_000
 _DEFAULT_PORT = 9083
 
@@ -36,11 +37,12 @@ class Connection:
         problems = []
         for host, port in [_address(uri.strip(), option) for uri in uris.split(",")]:
             socket = TSocket(host, port)
-            socket.setTimeout(_TIMEOUT_MS)
+            socket.setTimeout(_CONNECT_MS)
             transport = TBufferedTransport(socket)
             client = ThriftHiveMetastore.Client(TBinaryProtocol(transport))
             try:
                 transport.open()
+                socket.setTimeout(_TIMEOUT_MS)
                 client.set_ugi(user, [user])
             except (TException, OSError) as error:
                 transport.close()

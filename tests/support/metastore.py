@@ -103,7 +103,7 @@ class _Handler:
         self._call("create_database")
         if database.name in self._store.databases:
             raise hive.AlreadyExistsException(message=database.name)
-        database.locationUri = f"file:{self._store._folder}/warehouse/{database.name}.db"
+        database.locationUri = database.locationUri or f"file:{self._store._folder}/warehouse/{database.name}.db"
         self._store.databases[database.name] = database
 
     def drop_database(self, name, deleteData, cascade):  # noqa: N803 - names of Thrift

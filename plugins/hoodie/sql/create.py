@@ -73,7 +73,13 @@ def _refuse_forgotten(session: Session, statement: Statement) -> None:
 
 
 def database_name(named: exp.Table) -> str:
-    """Return the name of a database in CREATE or DROP. Raises SqlError."""
+    """Return the name of a database in CREATE or DROP. Raises SqlError, also for one with a catalog before it."""
+    if named.catalog or (named.name and named.db):
+        raise SqlError(
+            f"A database is named with its catalog: {named.sql(dialect=DIALECT)}",
+            found="this statement is about the catalog in use, and nothing was changed",
+            fix=f"USE CATALOG {named.catalog or named.db}, then name the database alone",
+        )
     return checked_name(named.name or named.db, "database")
 
 

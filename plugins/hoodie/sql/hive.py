@@ -46,10 +46,12 @@ class HiveCatalog:
     answers, ConfigError for an invalid address: both at the first call.
     """
 
-    def __init__(self, uris: str, options: Mapping[str, object] | None = None) -> None:
-        """The key `hoodie.datasource.hive_sync.username` of `options` names the user."""
+    def __init__(self, uris: str, options: Mapping[str, object] | None = None, *, warehouse: str | None = None) -> None:
+        """The key `hoodie.datasource.hive_sync.username` of `options` names the user. `warehouse` is the folder of databases that
+        this catalog creates, None for that of the metastore."""
         user_options = select_keys(options or {}, [sync_keys.USERNAME])
         self._uris, self._user = uris, resolve(user_options, [sync_keys.USERNAME])[sync_keys.USERNAME]
+        self._warehouse = None if warehouse is None else storage_of(warehouse).base_path
         self._connection: Connection | None = None
 
     @property
@@ -61,11 +63,12 @@ class HiveCatalog:
         return sorted(self._ask("for its databases", lambda client: client.get_all_databases()))
 
     def create_database(self, name: str) -> None:
-        """Nothing happens when it is there. The metastore says where its tables go."""
+        """Nothing happens when it is there. Its tables go into the warehouse, otherwise to where the metastore says."""
+        location = self._place_of_new(name)
 
         def create(client: Any) -> None:
             try:
-                client.create_database(hive.Database(name=name, description="", parameters={}))
+                client.create_database(hive.Database(name=name, description="", locationUri=location, parameters={}))
             except hive.AlreadyExistsException:
                 return
 
@@ -92,13 +95,12 @@ class HiveCatalog:
         self._ask(f"to drop database {name}", _unless_absent(lambda client: client.drop_database(name, False, False)))
 
     def place_of(self, database: str) -> str:
-        """The place of the metastore's tables by default. Raises SqlError for an unknown database."""
-        database_entry = self._ask(
-            f"for database {database}", _unless_absent(lambda client: client.get_database(database))
-        )
-        if database_entry is None:
-            raise SqlError(f"There is no database {database}", fix=f"CREATE DATABASE {database}")
-        return str(database_entry.locationUri).rstrip("/")
+        """The place that the metastore has for tables of a database. One that is not there goes into the warehouse: without that,
+        SqlError is raised."""
+        place = self._known_place(database) or self._place_of_new(database)
+        if place is None:
+            raise _no_database(database)
+        return place
 
     def tables(self, database: str) -> list[TableName]:
         """The Hudi tables of a database, in order; none of one that is not there."""
@@ -144,7 +146,12 @@ class HiveCatalog:
                 found=occupant,
                 fix="choose another name, or drop it with the engine that created it",
             )
-        return storage_of(requested or f"{self.place_of(name.database)}/{name.name}").base_path
+        if requested is not None:
+            return storage_of(requested).base_path
+        place = self._known_place(name.database)
+        if place is None:  # a sync would create it elsewhere
+            raise _no_database(name.database)
+        return storage_of(f"{place}/{name.name}").base_path
 
     def remember(self, entry: Entry) -> None:
         """Enter a table as Hive sync does, with the columns and partitions that it has. Raises what a sync raises, and SqlError
@@ -195,6 +202,13 @@ class HiveCatalog:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+    def _known_place(self, database: str) -> str | None:
+        known = self._ask(f"for database {database}", _unless_absent(lambda client: client.get_database(database)))
+        return None if known is None else str(known.locationUri).rstrip("/")
+
+    def _place_of_new(self, database: str) -> str | None:
+        return None if self._warehouse is None else f"{self._warehouse}/{database}.db"
 
     def _alter(self, name: TableName, table: Any) -> None:
         context = hive.EnvironmentContext(properties={})
@@ -267,6 +281,10 @@ class HiveCatalog:
             fix="start it, or correct its address, and see its log; `hudi-services show timeline` shows whether a table "
             "that was being written has its commit",
         )
+
+
+def _no_database(name: str) -> SqlError:
+    return SqlError(f"There is no database {name}", fix=f"CREATE DATABASE {name}")
 
 
 def _unless_absent(call: Callable[[Any], T]) -> Callable[[Any], T | None]:

@@ -29,7 +29,9 @@ def run(tmp_path, states):
     behind = {"b.x": Behind("it broke", "mend it", TIME, True, "bin.000001:4", "", "bin.000001:4")}
     tables = {"b.y": TablePlace("/l/y", "20261126000000000", "bin.000001:4")}
     CutStore(states, "shop").put(Cut(1, "bin.000001:9", "", TIME, tables, behind))
-    return RouteStatements({"shop": SERVER, "lake": LakeCatalog(Warehouse(str(tmp_path / "lake")))}, None, {}).run
+    return RouteStatements(
+        {"shop": SERVER, "lake": LakeCatalog(Warehouse(str(tmp_path / "lake")), str(tmp_path / "lake"))}, None, {}
+    ).run
 
 
 def test_a_route_says_how_far_a_table_is(run):

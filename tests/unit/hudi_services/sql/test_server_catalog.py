@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from hoodie.errors import HoodieError
 from hudi_services.registry.load import read_registry
 from hudi_services.sql.replication import CreateCatalog
-from hudi_services.sql.server_catalog import created_catalog
+from hudi_services.sql.server_catalog import created_catalog, state_folder
 
 
 def test_a_server_is_declared_or_named(tmp_path):
@@ -21,6 +23,11 @@ def test_a_server_is_declared_or_named(tmp_path):
     assert (made.name, made.server.server_id, made.is_registered) == ("bench", 9, True)
     lake = created_catalog(CreateCatalog("lake", False, {"type": "hudi", "warehouse": str(tmp_path)}), None)
     assert lake.catalog.place_of("d") == f"{tmp_path}/d.db"
+    lake = created_catalog(CreateCatalog("lake", False, {"type": "hudi", "metastore": "thrift://m:1"}), None)
+    assert (lake.catalog.path, lake.warehouse) == ("metastore thrift://m:1", None)
+    with pytest.raises(HoodieError, match="has no folder of states"):
+        state_folder(made, lake)
+    assert state_folder(made, replace(lake, warehouse=str(tmp_path))).base_path == f"{tmp_path}/.servers"
 
 
 @pytest.mark.parametrize(
@@ -29,6 +36,7 @@ def test_a_server_is_declared_or_named(tmp_path):
         ({}, "'type'='mysql'"),
         ({"type": "hudi"}, "'warehouse'"),
         ({"type": "hudi", "warehouse": "/x", "z": "1"}, "'z'"),
+        ({"type": "hudi", "metastore": "thrift://m:1", "z": "1"}, "'z'"),
         ({"type": "mysql", "hostname": "h", "password": "planted"}, "AIRFLOW_CONN_"),
         ({"type": "mysql", "connection": "mysql://u:planted@h"}, "'connection'"),
         ({"type": "mysql", "connection": "c"}, "'server-id' is missing"),

@@ -20,7 +20,7 @@ def catalogs(tmp_path):
     server = DatabaseServer(type="mysql", connection="shop_db", server_id=1)
     return {
         "shop": ServerCatalog("shop", server, False),
-        "lake": LakeCatalog(Warehouse(str(tmp_path / "lake"))),
+        "lake": LakeCatalog(Warehouse(str(tmp_path / "lake")), str(tmp_path / "lake")),
     }
 
 
