@@ -12,6 +12,7 @@ from hoodie.config.create import new_table_properties
 from hoodie.config.key import RawOptions, resolve
 from hoodie.config.keys.table import CREATE_KEYS
 from hoodie.config.properties.store import (
+    BACKUP,
     COPYING,
     DROPPED,
     MOVING,
@@ -26,7 +27,7 @@ from hoodie.errors import PendingInstantError, RecordKeyError, TableExistsError,
 from hoodie.keygen import check_key_generator
 from hoodie.model.names import PARTITION_METAFILE
 from hoodie.schema import arrow_to_avro, check_ordering, find_field, normalise
-from hoodie.storage.base import Storage, walk_files
+from hoodie.storage.base import Listing, Storage, walk_files
 from hoodie.storage.idempotent import create_own
 from hoodie.timeline import Action, layout_of
 from hoodie.transaction.concurrency_options import ConcurrencyOptions
@@ -72,17 +73,24 @@ def check_creation(
     present = storage.list("")
     if ".hoodie" in present.folders and storage.info(PROPERTIES) is not None:
         raise TableExistsError(f"There is a Hudi table at {storage.base_path}", fix="open it, or choose another path")
-    marks = {DROPPED, MOVING, COPYING}
-    present_marks = (
-        [file.path for file in storage.list(".hoodie").files if file.path in marks] if present.folders else []
-    )
-    if others := [*present_marks, *other_paths_of(present)]:
+    if others := [*_left_of_tables(storage, present), *other_paths_of(present)]:
         raise TableExistsError(
             f"Cannot create a table at {storage.base_path}",
             found=f"it is not empty: {', '.join(others[:5])}",
             fix=OCCUPIED,
         )
     return properties
+
+
+def _left_of_tables(storage: Storage, present: Listing) -> list[str]:
+    """Files in `.hoodie` of a table without properties: one that is being dropped, moved or copied, whose properties are replaced
+    at this moment, or that has lost them and has instants."""
+    if ".hoodie" not in present.folders:
+        return []
+    marks = {DROPPED, MOVING, COPYING, BACKUP}
+    files = [file.path for file in storage.list(".hoodie").files if file.path in marks]
+    instants = storage.list(".hoodie/timeline").files
+    return [*files, *(file.path for file in instants if not file.name.startswith("."))]
 
 
 def never_committed(state: TableState) -> bool:
