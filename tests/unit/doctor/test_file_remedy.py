@@ -41,9 +41,9 @@ def lose(table, partition):
 
 
 def commands(table):
-    [finding] = [finding for finding in table.diagnose().findings if finding.check == "missing-file"]
-    assert finding.remedy.startswith("restore it from a backup. Without one, ")
-    return re.findall(r"`hudi-services ([^`]+)`", finding.remedy)
+    [remedy] = {finding.remedy for finding in table.diagnose().findings if finding.check == "missing-file"}
+    assert remedy.startswith("restore it from a backup. Without one, ")
+    return re.findall(r"`hudi-services ([^`]+)`", remedy)
 
 
 def carry_out(command, file):
@@ -67,6 +67,19 @@ def test_each_way_brings_all_rows_back(tmp_path, kind, partition, way):
         carry_out(command, file)
     assert rows(HoodieTable.open(table.base_path)) == before
     assert HoodieTable.open(table.base_path).diagnose().severity is None
+
+
+def test_files_of_two_commits_go_back_to_before_the_first(tmp_path):
+    file, table = loaded(tmp_path, "COPY_ON_WRITE")
+    before = rows(table)
+    lose(table, "x")
+    lose(table, "y")
+    *back, _ = commands(table)
+    assert [command.split(" -")[0] for command in back] == ["savepoint create", "restore", "ingest"]
+    assert table.timeline.commits[0].time in back[0]
+    for command in back:
+        carry_out(command, file)
+    assert rows(HoodieTable.open(table.base_path)) == before
 
 
 def test_a_file_whose_earlier_slice_was_cleaned_has_no_way_back(tmp_path):

@@ -31,5 +31,7 @@ def test_a_header_that_only_text_follows_has_a_remark(tmp_path):
     (tmp_path / "a.csv").write_text(f"name,city\n{TEXTS}")
     text = entry_text(look_at(str(tmp_path), None, None))
     assert "header: true  # each column is text, so the first line may be a row; if it is, name the columns?" in text
+    (tmp_path / "a.csv").write_text(f"name,city\n{TEXTS}name,city\n{TEXTS}")  # two files, one after the other
+    assert "header: true  # each column is text" in entry_text(look_at(str(tmp_path), None, None))
     (tmp_path / "a.csv").write_text("name,city,born\nAda,London,1815\nBert,Paris,1900\n")
     assert "header:" not in entry_text(look_at(str(tmp_path), None, None))
