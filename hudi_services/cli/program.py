@@ -41,6 +41,7 @@ from hudi_services.cli.commands.watch import watch
 from hudi_services.cli.flags import CONTEXT
 from hudi_services.cli.json_logs import logs_as_json
 from hudi_services.cli.process_context import ALONE, Surroundings
+from hudi_services.cli.remedy import name_table
 from hudi_services.cli.service_command import service_command
 from hudi_services.runtime.failures import REPORTED_ERRORS, Failure, tell
 from hudi_services.runtime.result import DONE
@@ -103,6 +104,7 @@ def main(arguments: Sequence[str] | None = None, group: click.Group = cli, surro
         with logs_as_json(os.environ) as logged, _failure_logged(logged):
             code = group.main(args=argv, prog_name=PROGRAM, standalone_mode=False, obj=surroundings)
     except REPORTED_ERRORS as error:
+        name_table(error, argv, group)
         if {"--verbose", "-v"} & set(argv):
             traceback.print_exception(error)
         return tell(error, as_json="--json" in argv)

@@ -44,6 +44,11 @@ class HoodieError(Exception):
         self.what = f"{where}: {self.what}"
         self.args = (self._message(),)
 
+    def replace_fix(self, fix: str) -> None:
+        """Say something else about what to do."""
+        self.fix = fix
+        self.args = (self._message(),)
+
     def _message(self) -> str:
         parts = [self.what.rstrip(".")]
         if self.found is not None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from hudi_services.operations.advice.facts import Start, TableFacts, Target, Work
+from hudi_services.entry.target import Target
+from hudi_services.operations.advice.facts import Start, TableFacts, Work
 
 NOW = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
 AT_NINE = datetime(2026, 3, 5, 9, 0, tzinfo=UTC)

@@ -68,8 +68,8 @@ def _doctor(
     if reading is not None:
         keep_round(reading.registry, remaining, SystemClock().now(), deep=deep)
     if fix:
-        return _report(results, as_json=as_json)
-    echo(json.dumps(report.as_dict(diagnoses), indent=2) if as_json else report.as_text(diagnoses))
+        return _report(results, registry, as_json=as_json)
+    echo(json.dumps(report.as_dict(diagnoses), indent=2) if as_json else report.as_text(diagnoses, registry))
     return report.exit_code(diagnoses)
 
 
@@ -91,7 +91,7 @@ def _fixed(patients: list[Patient], diagnoses: list[TableDiagnosis], *, yes: boo
     return results
 
 
-def _report(results: list[FixedTable], *, as_json: bool) -> int:
+def _report(results: list[FixedTable], registry: str | None, *, as_json: bool) -> int:
     """Print what the fixes have left, and return the exit code."""
     from hudi_services.operations.doctor import report
 
@@ -100,7 +100,7 @@ def _report(results: list[FixedTable], *, as_json: bool) -> int:
     if as_json:
         echo(json.dumps({"exit_code": code, "tables": [table.as_dict() for table in results]}, indent=2))
     else:
-        echo(report.as_text(remaining))
+        echo(report.as_text(remaining, registry))
     return code
 
 

@@ -17,7 +17,8 @@ from hudi_services.cli.flags import (
     with_examples,
 )
 from hudi_services.entry.source import DatabaseSource
-from hudi_services.operations.inspect.page import Page
+from hudi_services.entry.target import Target
+from hudi_services.operations.inspect.page import Page, with_commands
 from hudi_services.registry.load import read_registry
 from hudi_services.registry.lookup import registry_file
 from hudi_services.runtime.terminal import text_width
@@ -65,7 +66,9 @@ def _looks(
         chosen = chosen_table(target_base_path, table, registry)
         from hudi_services.cli.commands import show_pages as pages  # loads Arrow
 
-        return pages.print_page(page(pages)(pages.look_at(chosen), **own), as_json=as_json)
+        shown = page(pages)(pages.look_at(chosen), **own)
+        name = chosen.entry.name if chosen.entry is not None else None
+        return pages.print_page(with_commands(shown, Target.of(chosen.base_path, name, registry)), as_json=as_json)
 
     return click.Command(
         name,

@@ -15,15 +15,9 @@ from hoodie.errors import HoodieError, OccupiedPathError, TableNotFoundError
 from hoodie.services.ttl.service import TTL
 from hoodie.storage.rights import access_denied, is_denied
 from hudi_services.entry.table_choice import ChosenTable
+from hudi_services.entry.target import Target
 from hudi_services.operations.advice.estimate import estimate, samples_of
-from hudi_services.operations.advice.facts import (
-    Damage,
-    LastRun,
-    TableFacts,
-    Target,
-    Unreadable,
-    Work,
-)
+from hudi_services.operations.advice.facts import Damage, LastRun, TableFacts, Unreadable, Work
 from hudi_services.operations.advice.findings import damages_of
 from hudi_services.operations.advice.idle_load import idle_load
 from hudi_services.operations.advice.overview_facts import overview_facts

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from hudi_services.entry.objectives import RESTORED_BY
+from hudi_services.entry.target import Target
 from hudi_services.operations.advice.facts import (
     FailedChecks,
     Held,
@@ -16,7 +17,6 @@ from hudi_services.operations.advice.facts import (
     Reader,
     Start,
     TableFacts,
-    Target,
     Work,
 )
 from hudi_services.operations.objectives.verdict import Verdict

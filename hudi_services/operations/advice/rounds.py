@@ -17,8 +17,8 @@ from hudi_services.entry.server import DatabaseServer
 from hudi_services.entry.source import DatabaseSource
 from hudi_services.entry.table import History, Table
 from hudi_services.entry.table_choice import ChosenTable
+from hudi_services.entry.target import registry_flag
 from hudi_services.operations.advice.evaluation import advise
-from hudi_services.operations.advice.facts import registry_flag
 from hudi_services.operations.advice.gather import Request, gather
 from hudi_services.operations.advice.model import Advice, Severity, by_severity
 from hudi_services.operations.advice.rules.registry import mistake

@@ -8,8 +8,9 @@ from datetime import datetime
 from typing import Any
 
 from hudi_services.entry.table import Table
+from hudi_services.entry.target import Target
 from hudi_services.operations.advice.estimate import Sample, estimate
-from hudi_services.operations.advice.facts import LastRun, TableFacts, Target, Unreadable, Work
+from hudi_services.operations.advice.facts import LastRun, TableFacts, Unreadable, Work
 from hudi_services.operations.advice.overview_facts import overview_facts
 from hudi_services.operations.advice.schedule import starts_of
 from hudi_services.services.entries import ENTRIES, Entries

@@ -7,6 +7,7 @@ from typing import Any
 
 from hoodie.display import counted
 from hoodie.doctor.finding import Finding, Severity, summary
+from hudi_services.entry.target import Target
 from hudi_services.operations.doctor.rounds import TableDiagnosis
 from hudi_services.runtime.result import DONE
 
@@ -44,10 +45,11 @@ def as_findings(diagnoses: Sequence[TableDiagnosis]) -> dict[str, Any]:
     }
 
 
-def as_text(diagnoses: Sequence[TableDiagnosis]) -> str:
-    """A block a table that something is wrong with, the healthy ones in one line."""
+def as_text(diagnoses: Sequence[TableDiagnosis], registry: str | None = None) -> str:
+    """A block a table that something is wrong with, the healthy ones in one line. Commands name their table, and `registry` if
+    they have to."""
     ill = [table for table in diagnoses if table.diagnosis.findings]
-    lines = [line for table in ill for line in _block(table)]
+    lines = [line for table in ill for line in _block(table, registry)]
     if len(diagnoses) > 1 or not ill:
         well = len(diagnoses) - len(ill)
         healthy = f"{counted(well, 'table')} healthy" if len(diagnoses) > 1 else f"{diagnoses[0].name}: healthy"
@@ -56,22 +58,24 @@ def as_text(diagnoses: Sequence[TableDiagnosis]) -> str:
     return "\n".join(lines)
 
 
-def _block(table_diagnosis: TableDiagnosis) -> Iterator[str]:
+def _block(table_diagnosis: TableDiagnosis, registry: str | None) -> Iterator[str]:
     findings = table_diagnosis.diagnosis.findings
-    yield f"{table_diagnosis.name}: {summary(findings)}  ({table_diagnosis.diagnosis.base_path})"
+    path = table_diagnosis.diagnosis.base_path
+    target = Target.of(path, None if table_diagnosis.name == path else table_diagnosis.name, registry)
+    yield f"{table_diagnosis.name}: {summary(findings)}  ({path})"
     for finding in findings[:_SHOWN]:
-        yield from _finding(finding)
+        yield from _finding(finding, target)
     if len(findings) > _SHOWN:
         yield f"  … and {len(findings) - _SHOWN:,} more (--json shows all)"
 
 
-def _finding(finding: Finding) -> Iterator[str]:
+def _finding(finding: Finding, target: Target) -> Iterator[str]:
     yield f"  {finding.severity.upper():<7} {finding.check}: {_line(finding.what)}"
     size = f"{finding.bytes:,} bytes" if finding.bytes else ""
     where = [part for part in (finding.path, size, finding.found) if part]
     if where:
         yield f"          {_line('; '.join(where))}"
-    yield f"          to do: {_line(finding.remedy)}"
+    yield f"          to do: {_line(target.with_commands(finding.remedy))}"
 
 
 def _line(text: str) -> str:

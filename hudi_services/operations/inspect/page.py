@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from hudi_services.entry.target import Target
 from hudi_services.operations.inspect.text import plain
 
 Row = Mapping[str, Any]
@@ -73,3 +74,12 @@ class Page:
     values: Any
     parts: Sequence[Part]
     problems: Sequence[str] = ()
+
+
+def with_commands(page: Page, target: Target) -> Page:
+    """The page, in which the commands of lines name the table."""
+    parts = [
+        replace(part, lines=[target.with_commands(line) for line in part.lines]) if isinstance(part, Lines) else part
+        for part in page.parts
+    ]
+    return replace(page, parts=parts)

@@ -56,11 +56,12 @@ class Deletion:
         """
         if not self.over or digest == agreed:
             return
+        command = f"hudi-services {service}"
         another = f", and the plan is another one than {agreed}, which was agreed to" if agreed else ""
         raise DeleteCapError(
-            f"The {service} of table {table} would delete more than a run may unasked{another}",
+            f"The {service} of table {table} would delete more than a run may without approval{another}",
             found="; ".join(self.over_texts),
-            fix=f"look at the plan with `hudi-services {service} --explain`; if it is meant, run it with `--yes {digest}`. "
+            fix=f"look at the plan with `hudi-services {service} --explain`; if it is meant, run `{command} --yes {digest}`. "
             "Nothing was changed",
             digest=digest,
             deletion={

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hudi_services.operations.advice.facts import TableFacts, registry_flag
+from hudi_services.entry.target import registry_flag
+from hudi_services.operations.advice.facts import TableFacts
 from hudi_services.operations.advice.model import Effect, clock
 
 _DOING = {

@@ -82,7 +82,7 @@ def test_files_and_slices_are_shown_with_their_own_sizes(tmp_path, capsys):
     assert [(block["kind"], block["counts"]) for block in found["blocks"]] == [("PARQUET_DATA", True)] * 2
     assert "row numbers" in text
     assert main(["show", "logs", f"--target-base-path={path}", "--file-group=gone"]) == USAGE
-    assert "`hudi-services show slices`" in said(capsys)
+    assert f"`hudi-services show slices --target-base-path {path}`" in said(capsys)
 
 
 @pytest.mark.parametrize("version", ["6", "9"])
@@ -304,7 +304,9 @@ def test_a_locked_table_is_unlocked_by_hand_only(path, land, monkeypatch, capsys
     lock = path / ".hoodie" / "lock"
     lock.write_text('{"lockThreadName": "of another machine"}')
     assert ingest(path, land, "--hoodie-conf=hoodie.write.lock.wait_time_ms=0") == FAILED
-    assert re.search(r"LockHeldError.*of another machine.*`hudi-services unlock`", said(capsys))
+    assert re.search(
+        r"LockHeldError.*of another machine.*`hudi-services unlock --target-base-path [^`]+`", said(capsys)
+    )
     unlock = ["unlock", f"--target-base-path={path}"]
     for answer in ("n\n", ""):
         monkeypatch.setattr("sys.stdin", io.StringIO(answer))
@@ -344,7 +346,8 @@ def test_the_lock_of_who_is_at_work_is_removed_by_force_only(path, capsys):
         assert "is alive" in text
         assert main([*unlock, "--yes"]) == FAILED
         assert re.search(
-            rf"process {os.getpid()} of .*\(upsert\); it is at work.*`hudi-services unlock --force`", said(capsys)
+            rf"process {os.getpid()} of .*\(upsert\); it is at work.*`hudi-services unlock --force --target-base-path [^`]+`",
+            said(capsys),
         )
         assert storage.info(".hoodie/lock") is not None
         assert main([*unlock, "--force"]) == DONE

@@ -8,6 +8,7 @@ from datetime import timedelta
 from hoodie.changes.consumer_position import reset_command
 from hoodie.errors import rollback_fix, unschedule_fix
 from hoodie.timeline import Action
+from hudi_services.entry.target import Target
 from hudi_services.operations.advice.evaluation import RULES, advise
 from hudi_services.operations.advice.facts import (
     BadRows,
@@ -20,7 +21,6 @@ from hudi_services.operations.advice.facts import (
     OpenPurge,
     PendingInstant,
     Reader,
-    Target,
     Unreadable,
     Work,
 )

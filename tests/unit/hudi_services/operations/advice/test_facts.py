@@ -1,20 +1,24 @@
-"""Flags that choose a table, in commands that can be pasted."""
+"""Facts that follow from other facts."""
 
 from __future__ import annotations
 
-from hudi_services.operations.advice.facts import Target
+from dataclasses import replace
+from datetime import timedelta
+
+from hudi_services.operations.advice.facts import IdleLoad
+from tests.support.advice import AT_NINE, facts, start
 
 
-def test_a_table_is_named_by_its_name_or_its_path():
-    assert Target.of("/lake/a b", None).command("clean") == "hudi-services clean --target-base-path '/lake/a b'"
-    assert Target.of("/lake/a", "a").command("clean") == "hudi-services clean --table a"
-    assert Target.of("/lake/a", "a", "my.yaml").command("clean") == "hudi-services clean --table a --registry my.yaml"
+def test_a_load_proves_that_a_source_is_idle_only_if_it_came_after_the_limit():
+    load = IdleLoad("/land", "0 files", AT_NINE)
+    assert load.proves(None)
+    assert load.proves(AT_NINE)
+    assert not load.proves(AT_NINE + timedelta(seconds=1))
+    assert replace(load, at=None, looked=True).proves(AT_NINE)
 
 
-def test_the_first_command_of_a_text_is_completed_with_the_table():
-    target = Target.of("/lake/a", "a")
-    assert (
-        target.first_command("run `hudi-services clean`, or `hudi-services compact`") == "hudi-services clean --table a"
-    )
-    assert target.first_command("`hudi-services clean --table b`") == "hudi-services clean --table b"
-    assert target.first_command("look at `.hoodie`") == ""
+def test_the_loader_is_the_service_that_brings_rows():
+    assert facts(starts=start("clean")).loader is None
+    loader = facts(starts=start("ingest")).loader
+    assert loader is not None
+    assert loader.service == "ingest"

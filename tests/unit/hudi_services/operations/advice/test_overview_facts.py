@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from hoodie import COMPACTION
 from hudi_services.entry.table_choice import ChosenTable
-from hudi_services.operations.advice.facts import Target
+from hudi_services.entry.target import Target
 from hudi_services.operations.advice.overview_facts import overview_facts
 from hudi_services.operations.inspect.overview import overview
 from hudi_services.operations.inspect.table_look import look_at

@@ -35,7 +35,7 @@ def test_a_missing_file_is_shown_as_missing_and_no_older_slice_as_current(tmp_pa
     (lost,) = [file for file in found["files"] if file["missing"]]
     assert (lost["path"], lost["kind"], lost["bytes"], lost["partition"]) == (gone, kind, None, "part=p")
     assert gone in found["problems"][0]
-    assert "To do: restore it from a backup, or run `hudi-services doctor`" in text
+    assert f"To do: restore it from a backup, or run `hudi-services doctor --target-base-path {path}`" in text
     _, found = look(capsys, path, "slices", "--all", code=FAILED)
     current = [each for each in found["slices"] if each["current"]]
     assert {each["partition"]: each["missing"] for each in current} == {"part=p": [gone], "part=q": []}

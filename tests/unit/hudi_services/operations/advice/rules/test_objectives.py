@@ -6,7 +6,8 @@ from dataclasses import replace
 from datetime import timedelta
 
 from hudi_services.entry.objectives import RESTORED_BY
-from hudi_services.operations.advice.facts import IdleLoad, PendingInstant, Start, Target, Work
+from hudi_services.entry.target import Target
+from hudi_services.operations.advice.facts import IdleLoad, PendingInstant, Start, Work
 from hudi_services.operations.advice.rules.objectives import objectives
 from hudi_services.operations.objectives.verdict import Verdict
 from tests.support.advice import AT_NINE, facts, said, start, work

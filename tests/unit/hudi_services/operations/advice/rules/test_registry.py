@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from hudi_services.operations.advice.facts import TableFacts, Target
+from hudi_services.entry.target import Target
+from hudi_services.operations.advice.facts import TableFacts
 from hudi_services.operations.advice.model import Severity
 from hudi_services.operations.advice.rules.registry import mistake, warnings
 from hudi_services.registry.mistakes import Mistake

@@ -1,0 +1,50 @@
+"""The remedy of an error: its commands get the table that the failed command named, so that they can be pasted."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+from itertools import pairwise
+
+import click
+
+from hoodie.errors import HoodieError
+
+_COMMAND = re.compile(r"`hudi-services ([^`]+)`")
+
+
+def name_table(error: BaseException, argv: Sequence[str], group: click.Group) -> None:
+    """Complete the commands in the remedy of `error` with the table of `argv`: those that take one and name none."""
+    table = typed(argv, "--table")
+    path = typed(argv, "--target-base-path")
+    if not isinstance(error, HoodieError) or not error.fix or not (table or path):
+        return
+    registry = typed(argv, "--registry") if table else None
+    named = f"--table {shlex.quote(table)}" if table else f"--target-base-path {shlex.quote(path or '')}"
+    flags = f"{named} --registry {shlex.quote(registry)}" if registry else named
+
+    def completed(match: re.Match[str]) -> str:
+        words = match[1]
+        has_table = "--table" in words or "--target-base-path" in words
+        return match[0] if has_table or not _takes_table(words.split(), group) else f"`hudi-services {words} {flags}`"
+
+    error.replace_fix(_COMMAND.sub(completed, error.fix))
+
+
+def typed(argv: Sequence[str], flag: str) -> str | None:
+    """The value of a flag as it was typed; None without it, or if it was typed more than once."""
+    values = [value for word, value in pairwise(argv) if word == flag]
+    values += [word.partition("=")[2] for word in argv if word.startswith(f"{flag}=")]
+    return values[0] if len(values) == 1 else None
+
+
+def _takes_table(words: Sequence[str], group: click.Group) -> bool:
+    """True if the command that `words` begin with has both flags of a table. A bootstrap makes its table elsewhere."""
+    command: click.Command | None = group
+    for word in words:
+        if not isinstance(command, click.Group):
+            break
+        command = command.commands.get(word)
+    flags = {flag for parameter in command.params for flag in parameter.opts} if command is not None else set()
+    return {"--table", "--target-base-path"} <= flags and words[0] != "bootstrap"
