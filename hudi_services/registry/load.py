@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from hoodie.model.place import identity
-from hoodie.storage.rights import access_denied, is_denied
 from hudi_services.entry.alerts import Alerts
 from hudi_services.entry.database_rules import DatabaseRule
 from hudi_services.entry.doctor import Doctor
@@ -103,6 +102,8 @@ def read_registry(
     try:
         text = FilePath(file).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
+        from hoodie.storage.rights import access_denied, is_denied  # its package loads Arrow
+
         reason = str(error)
         if isinstance(error, OSError) and is_denied(error):
             denied = access_denied("reading the registry", error)

@@ -11,7 +11,6 @@ from typing import Any
 import click
 
 from hoodie.errors import ConfigError, DeleteCapError, HoodieError, UnclearCommitError
-from hoodie.storage.rights import access_denied, is_denied
 from hudi_services.runtime.terminal import echo
 
 REPORTED_ERRORS = (HoodieError, OSError, MemoryError, click.ClickException, click.exceptions.Abort)
@@ -103,8 +102,11 @@ def _full_memory(error: BaseException | None) -> MemoryError | None:
 
 def _with_rights(error: BaseException) -> BaseException:
     """The error itself, or the one that names the missing right to a file or folder."""
-    if isinstance(error, OSError) and not isinstance(error, HoodieError) and is_denied(error):
-        return access_denied("this command", error)
+    if isinstance(error, OSError) and not isinstance(error, HoodieError):
+        from hoodie.storage.rights import access_denied, is_denied  # its package loads Arrow
+
+        if is_denied(error):
+            return access_denied("this command", error)
     return error
 
 
