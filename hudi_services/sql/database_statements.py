@@ -10,12 +10,14 @@ from typing import TypeVar
 import pyarrow as pa
 from pydantic import ValidationError
 
+from hoodie.display import some
 from hoodie.errors import SqlError
 from hoodie.model.outcome import ServiceOutcome
 from hoodie.sql.parse import Statement
 from hoodie.sql.result import Result
 from hoodie.sql.session import Session
 from hoodie.sql.warehouse import Warehouse
+from hoodie.storage import open_storage
 from hudi_services.entry.database_rules import TABLE, DatabaseRule
 from hudi_services.entry.mistake_text import mistake_message
 from hudi_services.registry.load import Reading
@@ -26,6 +28,7 @@ from hudi_services.sources.databases.planner import CurrentPlan
 from hudi_services.sql.catalog_queries import CatalogQueries
 from hudi_services.sql.current_catalog import CurrentCatalog
 from hudi_services.sql.moment_queries import MomentQueries
+from hudi_services.sql.registration import register_tables
 from hudi_services.sql.replication import AddTables, CreateCatalog, Replicate, read_statement
 from hudi_services.sql.route_statements import RouteStatements
 from hudi_services.sql.server_catalog import LakeCatalog, ServerCatalog, created_catalog, state_folder
@@ -102,7 +105,10 @@ class DatabaseStatements:
             self._catalog(statement.source[0], ServerCatalog),
             self._catalog(statement.target[0], LakeCatalog),
         )
-        rule, sync = _rule(statement, source, lake), self._sync(source, lake)
+        sync = self._sync(source, lake)
+        if not statement.explain and not isinstance(lake.catalog, Warehouse):
+            lake.catalog.create_database(statement.target[1].lower())
+        rule = _rule(statement, source, lake)
         rules_by_path = {other.base_path: other for other in sync.all_rules}
         if rule.base_path in rules_by_path and not statement.exists and not statement.explain:
             raise SqlError(
@@ -111,7 +117,7 @@ class DatabaseStatements:
                 fix="say IF NOT EXISTS",
             )
         sync = replace(sync, rules=tuple({**rules_by_path, rule.base_path: rule}.values()))
-        return _run(sync, rule, rule.tables, explain=statement.explain)
+        return _run(sync, rule, lake, rule.tables, explain=statement.explain)
 
     def _add(self, statement: AddTables) -> Result:
         """Let a rule of an earlier statement also take tables of other names. The plan of the next runs keeps them."""
@@ -133,7 +139,7 @@ class DatabaseStatements:
             tables = tuple(dict.fromkeys((*before.tables, *statement.tables)))
             rule = _checked({**before.model_dump(exclude_unset=True), "tables": tables})
             rules = tuple(rule if other == before else other for other in sync.all_rules)
-            return _run(replace(sync, rules=rules), rule, statement.tables, explain=statement.explain)
+            return _run(replace(sync, rules=rules), rule, lake, statement.tables, explain=statement.explain)
         raise SqlError(
             f"No statement of these catalogs loads {target}",
             fix=f"CREATE {'DATABASE' if len(statement.target) == 2 else 'TABLE'} {target} AS … loads it first",
@@ -156,8 +162,8 @@ class DatabaseStatements:
         )
 
 
-def _run(sync: PlannedSync, rule: DatabaseRule, tables: Sequence[str], *, explain: bool) -> Result:
-    """Load the tables, or show the plan. Raises SqlError where the server has no table of these patterns."""
+def _run(sync: PlannedSync, rule: DatabaseRule, lake: LakeCatalog, tables: Sequence[str], *, explain: bool) -> Result:
+    """Load and register the tables, or show the plan. Raises SqlError where the server has no table of these patterns."""
     current = sync.current(preflight=explain)
     assert current is not None, "there is a rule"
     if explain:
@@ -170,7 +176,8 @@ def _run(sync: PlannedSync, rule: DatabaseRule, tables: Sequence[str], *, explai
             found=f"{len(current.plan.paths):,} tables that other statements load",
             fix="correct the names: patterns are over whole names, with the server's capitals",
         )
-    return _counts(sync.run())
+    result = sync.run()
+    return _counts(result, register_tables(lake, sync.plans.latest().paths.values()))
 
 
 def _rule(statement: Replicate, source: ServerCatalog, lake: LakeCatalog) -> DatabaseRule:
@@ -211,12 +218,8 @@ def _rule(statement: Replicate, source: ServerCatalog, lake: LakeCatalog) -> Dat
 
 def _path(lake: LakeCatalog, target: Sequence[str]) -> str:
     """The base path of a database's tables, or of one table."""
-    if not isinstance(lake.catalog, Warehouse):
-        raise SqlError(
-            f"Statements load no tables into {lake.catalog.path}",
-            fix="load them into a catalog with a 'warehouse' alone, and register them by `hudi-services sync`",
-        )
-    return f"{lake.catalog.place_of(target[1].lower())}/{target[2].lower() if len(target) == 3 else TABLE}"
+    folder = open_storage(lake.catalog.place_of(target[1].lower())).base_path  # a metastore says file:/lake/db
+    return f"{folder}/{target[2].lower() if len(target) == 3 else TABLE}"
 
 
 def _checked(values: Mapping[str, object]) -> DatabaseRule:
@@ -230,8 +233,9 @@ def _checked(values: Mapping[str, object]) -> DatabaseRule:
         ) from None
 
 
-def _counts(result: SyncResult) -> Result:
-    """Tables by their state, with the first reason of those that are behind. Then the statement counts as failed."""
+def _counts(result: SyncResult, unregistered: Sequence[ServiceOutcome]) -> Result:
+    """Tables by their state, with the first reason of those that are behind. Then the statement counts as failed, as it does
+    if tables are not registered."""
     rows = []
     for state in ("current", "failed", "parked", "refused", "skipped", "dropped"):
         tables = [(name, table) for name, table in sorted(result.tables.items()) if table.state == state]
@@ -245,7 +249,8 @@ def _counts(result: SyncResult) -> Result:
     fields = {"state": pa.string(), **dict.fromkeys(("tables", "rows", "changes", "commits"), pa.int64())}
     table = pa.Table.from_pylist(rows, pa.schema({**fields, "first_reason": pa.string()}))
     behind = [ServiceOutcome("sync", str(row["first_reason"]), failed=True) for row in rows if row["first_reason"]]
-    return Result(table, services=tuple(behind))
+    note = some([outcome.message for outcome in unregistered]) if unregistered else None
+    return Result(table, services=(*behind, *unregistered), note=note)
 
 
 def _plan(current: CurrentPlan) -> Result:

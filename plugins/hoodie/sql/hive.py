@@ -172,6 +172,11 @@ class HiveCatalog:
             )
         self.change(entry)
 
+    def register(self, name: TableName, location: str) -> None:
+        """Make the entry of a table equal to it, as the sync after a write does. Raises what a sync raises."""
+        entry = self.find(name)
+        run_sync(HoodieTable.open(location).state(), self._sync(name, {}) if entry is None else entry.defaults)
+
     def change(self, entry: Entry) -> None:
         """Keep the options and the comment as properties of the table."""
         table = self._table(entry.name)

@@ -10,6 +10,7 @@ import pytest
 
 from hoodie import HoodieTable
 from hudi_services.cli.program import main
+from tests.support.metastore import MemoryMetastore
 from tests.support.tables import SMALL_BLOOM, batch, create
 from tests.unit.hudi_services.sources.cdc.mysql.test_table_load import lake_rows, server_rows
 
@@ -78,6 +79,36 @@ def test_a_database_is_loaded_and_the_same_file_goes_on(server, lake, tmp_path):
     merged = f"CREATE TABLE lake.other.g WITH ('global-keys'='true') AS TABLE shop.{name}.`b|c1`;"
     assert "No table of the server shop is one of" in run(merged)[2]  # other rules have them
     assert lake_rows(f"{tmp_path}/lake/demo.db/a") == [(number, "***") for number in (1, 2, 3)]
+
+
+def test_a_database_is_loaded_into_a_metastore(server, lake, tmp_path):
+    """Its tables are entered after their first commit, and after changes of their columns."""
+    name, run = lake
+    metastore = MemoryMetastore(tmp_path)
+    catalogs = (
+        "CREATE CATALOG shop WITH ('type'='mysql', 'connection'='shop_db', 'server-id'='5401', 'tls'='off');\n"
+        f"CREATE CATALOG hive WITH ('type'='hudi', 'metastore'='{metastore.uri}', 'warehouse'='{tmp_path}/w');\n"
+    )
+    text = f"CREATE DATABASE IF NOT EXISTS hive.demo AS DATABASE shop.{name} INCLUDING TABLE 'a|b';"
+    try:
+        plan = run("EXPLAIN " + text, catalogs=catalogs)[1]
+        assert [row["target"] for row in plan] == [f"{tmp_path}/w/demo.db/{table}" for table in "ab"]
+        assert list(metastore.databases) == ["default"]
+        metastore.broken.add("create_table")
+        code, _, error = run(text, catalogs=catalogs)
+        assert (code, sorted(metastore.tables)) == (3, [])
+        assert "Table demo.a is not registered" in error
+        assert len(lake_rows(f"{tmp_path}/w/demo.db/a")) == 2, "the rows are there"
+        metastore.broken.clear()
+        code, rows, error = run(text + "SELECT count(*) AS n FROM hive.demo.a;", catalogs=catalogs)
+        assert (code, rows) == (0, [{"n": 2}]), error
+        assert sorted(metastore.tables) == [("demo", "a"), ("demo", "b")]
+        server.run(f"ALTER TABLE {name}.a ADD COLUMN note VARCHAR(20)", f"INSERT INTO {name}.a VALUES (3, 'z', 'n')")
+        code, _, error = run(text, catalogs=catalogs)
+        assert code == 0, error
+        assert "note" in [field.name for field in metastore.tables["demo", "a"].sd.cols]
+    finally:
+        metastore.stop()
 
 
 def test_each_table_of_a_database_gets_added_columns(server, lake, tmp_path):
