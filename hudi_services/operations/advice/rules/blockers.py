@@ -76,7 +76,7 @@ def _write(facts: TableFacts, pending: PendingInstant, holds: list[Held]) -> Adv
         pending.since,
         detail=f"{_owned(owner)}{_keeps(holds)}",
         fix=fix or facts.target.command("show timeline"),
-        remedy=ended(holds[0].fix) if holds else "",
+        remedy=ended(facts.target.with_commands(holds[0].fix)) if holds else "",
     )
 
 
@@ -106,7 +106,9 @@ def savepoints(facts: TableFacts) -> Iterator[Advice]:
             first.since,
             detail=f"Held back: {first.held}.{whose}",
             fix=_safe(facts, first.fix),
-            remedy=ended(first.fix),
+            remedy="Delete it once it is not needed any more."
+            if first.action == "savepoint"
+            else ended(facts.target.with_commands(first.fix)),
         )
 
 

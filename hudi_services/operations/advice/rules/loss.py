@@ -10,7 +10,7 @@ from datetime import datetime
 from hoodie.changes.consumer_position import reset_command
 from hoodie.display import counted
 from hudi_services.operations.advice.facts import TableFacts
-from hudi_services.operations.advice.model import Advice, Severity, clock, ended, length
+from hudi_services.operations.advice.model import Advice, Severity, clock, length
 from hudi_services.operations.inspect.text import size
 
 _MOST_NAMED = 5  # files
@@ -42,9 +42,13 @@ def consumers(facts: TableFacts) -> Iterator[Advice]:
             text,
             since,
             fix=facts.target.command("show consumers"),
-            remedy=f"Let it read and commit. {ended(reset_command(reader.consumer))[:-1]} gives up what it has not read.",
+            remedy=f"Let it read and commit. {_reset(facts, reader.consumer)} gives up what it has not read.",
             waits="It waits for the consumer, which no service starts.",
         )
+
+
+def _reset(facts: TableFacts, consumer: str) -> str:
+    return facts.target.first_command(reset_command(consumer))
 
 
 def quarantine(facts: TableFacts) -> Iterator[Advice]:
@@ -61,6 +65,7 @@ def quarantine(facts: TableFacts) -> Iterator[Advice]:
         f"{counted(bad.loads, 'load')} left {rows} in the quarantine",
         bad.since,
         detail=f"They are in {bad.folder} and not in the table.",
+        fix=facts.target.command("show quarantine"),
         remedy="Each line of its files has a reason. Deliver repaired rows again, then delete the folder of that load.",
         waits="It waits for a user.",
     )

@@ -26,10 +26,12 @@ def service_of_plan(action: str) -> str | None:
 
 
 def command(facts: TableFacts, service: str) -> str:
-    """The command that runs the service, also if its options do not make it due yet."""
+    """The command that runs the service, also if its options do not make it due yet. A pause lets a service explain alone."""
     start = facts.starts.get(service)
     if start is not None and start.command:
         return f"{start.command}{registry_flag(facts.target.registry)}"
+    if facts.pause is not None:
+        return facts.target.command(f"{service} --explain")
     work = facts.work.get(service)
     if work is not None and work.over:
         return facts.target.command(f"{service} --yes {work.digest}")

@@ -60,8 +60,8 @@ def test_a_savepoint_that_keeps_files():
     fix = "once it is not needed any more, run `hudi-services savepoint delete --instant 5`"
     kept = held("5", "savepoint", completed=True, owner="made by ann: before a test", fix=fix)
     assert said(savepoints, held=kept) == [
-        "Savepoint 5 holds back clean, since 09:00 UTC. Held back: 3 file slices. Made by ann: before a test. Once it is not "
-        "needed any more, run hudi-services savepoint delete --instant 5. "
+        "Savepoint 5 holds back clean, since 09:00 UTC. Held back: 3 file slices. Made by ann: before a test. Delete it "
+        "once it is not needed any more. "
         "$ hudi-services savepoint delete --instant 5 --table orders"
     ]
     unread = replace(held("6", "commit", completed=True)[0], reason="which consumer 'bi' has not read", fix=RESET)
@@ -69,7 +69,9 @@ def test_a_savepoint_that_keeps_files():
     assert text.startswith(
         "Commit 6, which consumer 'bi' has not read, holds back clean, since 09:00 UTC. Held back: 3 file"
     )
-    assert text.endswith("$ hudi-services show consumers --table orders")
+    assert text.endswith(
+        "move it with hudi-services consumer reset bi --to latest --table orders. $ hudi-services show consumers --table orders"
+    )
     assert said(savepoints, held=held(), pending=(PendingInstant("7", "compaction", "REQUESTED", AT_NINE),)) == []
     assert said(savepoints) == []
 

@@ -15,8 +15,8 @@ def reader(since, until, *, passed=False, behind=5):
 
 def test_a_consumer_that_is_passed_or_soon_will_be():
     rest = (
-        "Let it read and commit. hudi-services consumer reset bi --to latest gives up what it has not read. It waits for the "
-        "consumer, which no service starts. $ hudi-services show consumers --table orders"
+        "Let it read and commit. hudi-services consumer reset bi --to latest --table orders gives up what it has not read. "
+        "It waits for the consumer, which no service starts. $ hudi-services show consumers --table orders"
     )
     passed = reader(NOW - timedelta(days=9), AT_NINE, passed=True)
     assert said(consumers, readers=passed) == [
@@ -38,7 +38,8 @@ def test_a_consumer_with_time_left_or_nothing_to_read_is_no_risk():
 def test_rows_in_the_quarantine():
     rest = (
         "since 09:00 UTC. They are in /lake/orders.quarantine and not in the table. Each line of its files has a reason. Deliver "
-        "repaired rows again, then delete the folder of that load. It waits for a user."
+        "repaired rows again, then delete the folder of that load. It waits for a user. "
+        "$ hudi-services show quarantine --table orders"
     )
     bad = BadRows("/lake/orders.quarantine", 2, 4096, 12, AT_NINE)
     assert said(quarantine, bad_rows=bad) == [f"2 loads left 12 rows in the quarantine, {rest}"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hudi_services.operations.advice.facts import Held
-from hudi_services.operations.advice.rules.remedy import why_not_started
+from hudi_services.operations.advice.rules.remedy import command, why_not_started
 from hudi_services.runtime.pause import Pause
 from tests.support.advice import AT_NINE, facts, start, work
 
@@ -28,6 +28,13 @@ def test_the_reasons_in_their_order():
         "It is held back by compaction 7, which needs them, since 09:00 UTC.",
         "It waits for an ingestion in Airflow.",
     ]
+
+
+def test_the_command_of_a_paused_table_only_explains():
+    """The service itself would be refused."""
+    assert command(facts(work=work("clean")), "clean") == "hudi-services clean --table orders"
+    paused = facts(work=work("clean"), pause=Pause("ann", "a test", AT_NINE))
+    assert command(paused, "clean") == "hudi-services clean --explain --table orders"
 
 
 def test_services_that_no_entry_names():
