@@ -108,6 +108,16 @@ class Kafka:
         for future in self.admin.delete_records([TopicPartition(topic, partition, before)]).values():
             future.result()
 
+    def cut(self, topic: str, partition: int, batches: int) -> None:
+        """Kill the broker, let the log of a partition lose all after its first batches, and start it again."""
+        self.kill()
+        [log] = (self._folder / "data" / f"{topic}-{partition}").glob("*.log")
+        text, end = log.read_bytes(), 0
+        for _ in range(batches):
+            end += 12 + int.from_bytes(text[end + 8 : end + 12], "big")  # after the offset and the length of a batch
+        log.write_bytes(text[:end])
+        self.start()
+
     def producer(self, **settings: Any) -> Producer:
         named = {name.replace("_", "."): value for name, value in settings.items()}
         return Producer({"bootstrap.servers": self.brokers, "linger.ms": 0, "log_level": 0, **named})

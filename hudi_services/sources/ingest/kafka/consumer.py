@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from hoodie.errors import SourceUnavailableError
+from hoodie.errors import HoodieError, SourceUnavailableError
 from hudi_services.sources.ingest.kafka.brokers import SECONDS, Troubles, failed, library
-from hudi_services.sources.ingest.kafka.ranges import Range, deleted_messages, truncated
+from hudi_services.sources.ingest.kafka.ranges import Range, out_of_range, truncated
 
 _AT_ONCE = 10_000  # messages of a call of the client
 _WAIT = 0.05  # seconds that such a call waits for as many: it does not return earlier with fewer
@@ -104,7 +104,7 @@ class RangeReader:
                 partition = message.partition()
                 reading = open_.get(partition)
                 if message.error() is not None:
-                    self._check(kafka, message, reading)
+                    self._check(kafka, consumer, message, reading)
                     ends = reading is not None and message.error().code() == kafka.KafkaError._PARTITION_EOF
                 elif reading is not None:
                     ends = _add(reading, message) or reading.bytes >= share
@@ -117,7 +117,7 @@ class RangeReader:
             if full and open_:
                 consumer.pause(full)
 
-    def _check(self, kafka: Any, message: Any, messages: PartitionMessages | None) -> None:
+    def _check(self, kafka: Any, consumer: Any, message: Any, messages: PartitionMessages | None) -> None:
         error, codes = message.error(), kafka.KafkaError
         code = error.code()
         if messages is None or code == codes.GROUP_AUTHORIZATION_FAILED:
@@ -125,14 +125,30 @@ class RangeReader:
         partition = messages.range.partition
         if code == codes._PARTITION_EOF:
             if message.offset() < messages.range.end:
-                raise truncated(self.topic, partition, f"it ends at offset {message.offset()}")
+                reason = f"it ends at offset {message.offset()}, and had messages before {messages.range.end}"
+                raise truncated(self.topic, partition, reason)
             messages.end = messages.range.end
         elif code in (codes._AUTO_OFFSET_RESET, codes.OFFSET_OUT_OF_RANGE):
-            raise deleted_messages(self.topic, partition, messages.range.place.next)
+            raise self._misplaced(kafka, consumer, messages.range)
         elif code == codes._LOG_TRUNCATION:
-            raise truncated(self.topic, partition, str(error.str()))
+            raise truncated(self.topic, partition, f"{error.str()}, and offset {messages.range.place.next} is next")
         elif error.fatal() or code in (codes.TOPIC_AUTHORIZATION_FAILED, codes.UNKNOWN_TOPIC_OR_PART):
             raise kafka.KafkaException(error)
+
+    def _misplaced(self, kafka: Any, consumer: Any, range_: Range) -> HoodieError:
+        """The error for a partition that the client cannot read from the begin of the range on, for which it has one code."""
+        begin, next_ = self._begin(kafka, range_), range_.place.next
+        start, end = consumer.get_watermark_offsets(begin, timeout=SECONDS)
+        if not start <= next_ <= end:
+            return out_of_range(self.topic, range_.partition, next_, start, end)
+        available = f"it begins at offset {start} and ends at offset {end}, and {next_} is next"
+        if begin.offset < start:  # messages that were read before are deleted since the ranges were planned
+            return SourceUnavailableError(
+                f"The start of topic {self.topic} moved while it was read",
+                found=f"partition {range_.partition}: {available}",
+                fix="run again",
+            )
+        return truncated(self.topic, range_.partition, f"{available}, but the log before it is another one")
 
 
 def _add(messages: PartitionMessages, message: Any) -> bool:

@@ -10,7 +10,9 @@ from hoodie.errors import ConfigError, SourceError
 from hudi_services.sources.ingest.kafka.brokers import TopicState
 from hudi_services.sources.ingest.kafka.position import Place, TopicPosition
 
+_LEADER = "A broker that lacked messages became the leader"
 _FRESH = "pass --start-fresh to load what the topic has now. Rows that it does not have any more stay in the table"
+_LEADER_FIX = f"set unclean.leader.election.enable=false for the topic, and {_FRESH}"
 
 
 @dataclass(frozen=True)
@@ -45,10 +47,11 @@ def checked_places(state: TopicState, position: TopicPosition, filter_: str | No
     places = {partition: position.places.get(partition, Place(0)) for partition in state.ends}
     for partition, place in sorted(places.items()):
         start, end = state.starts[partition], state.ends[partition]
-        if place.next < start:
-            raise deleted_messages(state.topic, partition, place.next, start)
-        if place.next > end:
-            raise _went_back(state.topic, partition, place.next, end)
+        if not start <= place.next <= end:
+            raise out_of_range(state.topic, partition, place.next, start, end)
+        if place.read is not None and place.read < start:
+            # Only markers of transactions and gaps were between the last message that was read and the next offset.
+            places[partition] = Place(place.next)
     return places
 
 
@@ -90,23 +93,21 @@ def _made_again(state: TopicState, cause: str) -> SourceError:
     return SourceError(f"The topic {state.topic} was deleted and made again", found=cause, fix=_FRESH)
 
 
-def deleted_messages(topic: str, partition: int, offset: int, start: int | None = None) -> SourceError:
-    """Messages that were never read are deleted."""
-    missing = f"{counted(start - offset, 'offset')} from {offset} on" if start is not None else f"the offset {offset}"
-    return SourceError(
-        f"Messages of topic {topic} were deleted before they were loaded",
-        found=f"partition {partition} lacks {missing}",
-        fix=f"keep messages longer (retention.ms, retention.bytes) or load more often, and {_FRESH}: "
-        "have the source send a snapshot if changes are lost",
-    )
-
-
-def _went_back(topic: str, partition: int, offset: int, end: int) -> SourceError:
+def out_of_range(topic: str, partition: int, offset: int, start: int, end: int) -> SourceError:
+    """The next offset is not in the log, which has those from `start` to `end`, exclusive: messages are gone at either side."""
+    available = f"it begins at offset {start} and ends at offset {end}, and {offset} is next"
+    if offset < start:
+        return SourceError(
+            f"Messages of topic {topic} were deleted before they were loaded",
+            found=f"partition {partition} lacks {counted(start - offset, 'offset')} from {offset} on: {available}",
+            fix=f"keep messages longer (retention.ms, retention.bytes) or load more often, and {_FRESH}: "
+            "have the source send a snapshot if changes are lost",
+        )
     return SourceError(
         f"The topic {topic} ends before what was loaded",
-        found=f"partition {partition} ends at offset {end}, and {offset} is next. "
-        "A broker that lacked messages became the leader, or the topic was made again",
-        fix=_FRESH,
+        found=f"partition {partition} lacks {counted(offset - end, 'offset')} that the table has: {available}. "
+        f"{_LEADER}, or the topic was made again",
+        fix=_LEADER_FIX,
     )
 
 
@@ -114,8 +115,8 @@ def truncated(topic: str, partition: int, reason: str) -> SourceError:
     """The log is not the one that was read."""
     return SourceError(
         f"The topic {topic} has other messages now than those that were loaded",
-        found=f"partition {partition}: {reason}. A broker that lacked messages became the leader",
-        fix=_FRESH,
+        found=f"partition {partition}: {reason}. {_LEADER}",
+        fix=_LEADER_FIX,
     )
 
 

@@ -39,20 +39,34 @@ def test_a_range_of_too_many_bytes_ends_early(feed):
 def test_messages_that_are_deleted_between_plan_and_reading(feed):
     feed.send([insert(number) for number in range(5)])
     feed.broker.purge(feed.topic, 0, 3)
-    with pytest.raises(SourceError, match="partition 0 lacks the offset 1"):
+    with pytest.raises(
+        SourceError, match=r"partition 0 lacks 2 offsets from 1 on.*begins at offset 3 and ends at offset 5"
+    ):
         read(feed, Range(0, Place(1), 5, True))
 
 
 def test_a_log_that_ends_before_the_range(feed):
     feed.send([insert(1)])
-    with pytest.raises(SourceError, match=r"has other messages now than those that were loaded.*it ends at offset 1"):
+    with pytest.raises(
+        SourceError,
+        match=r"has other messages now.*it ends at offset 1, and had messages before 4",
+    ):
         read(feed, Range(0, Place(0), 4, True))
 
 
 def test_a_log_of_another_leader_is_not_the_one_that_was_read(feed):
     feed.send([insert(number) for number in range(5)])
-    with pytest.raises(SourceError, match=r"has other messages|deleted before they were loaded"):
+    with pytest.raises(SourceError, match=r"ends before what was loaded.*ends at offset 5, and 9 is next"):
         read(feed, Range(0, Place(9, 9, 0), 12, True))
+
+
+def test_messages_that_were_read_and_are_deleted_before_the_reading_begins(feed):
+    """Nothing is lost: the next run begins after them."""
+    feed.send([insert(number) for number in range(5)])
+    feed.broker.purge(feed.topic, 0, 3)
+    with pytest.raises(SourceUnavailableError, match=r"moved while.*offset 3.*and 3 is next") as error:
+        read(feed, Range(0, Place(3, 2, 0), 5, True))
+    assert error.value.retryable
 
 
 def test_brokers_that_fall_silent(feed, monkeypatch):

@@ -45,9 +45,9 @@ def test_new_partitions_begin_at_0():
 @pytest.mark.parametrize(
     ("state", "position", "error", "message"),
     [
-        ({}, {"places": {0: Place(1)}}, SourceError, "partition 0 lacks 1 offset from 1 on"),
+        ({}, {"places": {0: Place(1)}}, SourceError, "partition 0 lacks 1 offset from 1 on.*at offset 2.* 12, and 1 is next"),
         ({"starts": {0: 2, 1: 1, 2: 0}}, {"places": {0: Place(2)}}, SourceError, "partition 1 lacks 1 offset from 0 on"),
-        ({}, {"places": {0: Place(13)}}, SourceError, "partition 0 ends at offset 12, and 13 is next"),
+        ({}, {"places": {0: Place(13)}}, SourceError, "lacks 1 offset that.*at offset 2.* 12, and 13 is next"),
         ({}, {"places": {3: Place(0)}}, SourceError, "no partition 3, which the position in the commit has"),
         ({"id": "other"}, {}, SourceError, "its identifier is other, and id in the commit"),
         ({"cluster": "d"}, {}, ConfigError, "another cluster than d.*cluster c in the commit"),
@@ -58,6 +58,13 @@ def test_new_partitions_begin_at_0():
 def test_a_topic_that_does_not_continue_is_refused(state, position, error, message):
     with pytest.raises(error, match=f"{message}.*--start-fresh"):
         checked_places(replace(STATE, **state), replace(AT, **position), None, "the commit")
+
+
+def test_an_end_of_a_read_partition_whose_messages_are_all_deleted_is_no_gap():
+    """The marker of a transaction was last. The offset before it is deleted, so the reading begins after the marker."""
+    position = replace(AT, places={0: Place(12, 11, 3), 1: Place(5, 4, 3), 2: Place(0)})
+    state = replace(STATE, starts={0: 12, 1: 4, 2: 0})
+    assert checked_places(state, position, None, "the commit") == {0: Place(12), 1: Place(5, 4, 3), 2: Place(0)}
 
 
 def test_an_identifier_that_is_not_known_does_not_count():

@@ -87,6 +87,18 @@ def test_messages_that_were_deleted_before_they_were_read_stop_the_load(feed):
     assert set(feed.rows) == {0, 1, 2, 3, 4, 6, 7}
 
 
+def test_a_quiet_topic_of_transactions_goes_on_after_its_messages_were_deleted(feed):
+    """The last offset is that of a marker, which is no message."""
+    transaction = feed.broker.transaction(f"{feed.topic}-all")
+    transaction.send(feed.topic, [insert(1), insert(2)])
+    transaction.commit()
+    feed.load()
+    feed.broker.purge(feed.topic, 0, 3)
+    feed.send([insert(3)])
+    assert feed.load().rows_inserted == 1
+    assert set(feed.rows) == {1, 2, 3}
+
+
 def test_new_partitions_begin_at_their_first_message_and_a_key_that_moves_keeps_its_last_value(feed):
     feed.send([insert(1), insert(2)], 0)
     feed.load()
