@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 from tests.support.servers import Server, free_port
+from tests.support.waiting import until
 
 _UNPRIVILEGED = "postgres"  # the server refuses to be root
 
@@ -44,6 +45,9 @@ class PostgreSQL:
             "127.0.0.1",
         ]
         self._server = Server("postgres", [*self._as, *command], self._port, self._folder)
+        ready = [_program("pg_isready"), "-q", "-h", "127.0.0.1", "-p", str(self._port)]
+        # Its port answers before it takes connections.
+        until(lambda: subprocess.run(ready, check=False).returncode == 0)
 
     def stop(self, keep: bool = False) -> None:
         """Stop at once, without waiting for clients."""
