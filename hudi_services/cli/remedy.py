@@ -11,7 +11,7 @@ import click
 
 from hoodie.errors import HoodieError
 
-_COMMAND = re.compile(r"`hudi-services ([^`]+)`")
+_COMMAND = re.compile(r"\x60hudi-services ([^\x60]+)\x60")  # between backticks, which a message has around a command
 
 
 def name_table(error: BaseException, argv: Sequence[str], group: click.Group) -> None:
