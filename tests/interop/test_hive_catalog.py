@@ -10,6 +10,10 @@ from hoodie import SYNC, HoodieTable
 from hoodie.errors import CatalogError, ConfigError, SqlError, TableNotFoundError
 from hoodie.metastore import Connection
 from hoodie.sql import TableName, connect
+from hoodie.sql.hive import HiveCatalog
+from hudi_services.sql.database_statements import DatabaseStatements
+from hudi_services.sql.registration import register_tables
+from hudi_services.sql.server_catalog import LakeCatalog
 from tests.interop.hive_services import start_metastore
 from tests.interop.synced import entry, hms
 from tests.support.matrix import other_server, sample
@@ -142,3 +146,24 @@ def test_a_metastore_that_is_away_or_restarted(tmp_path):
     finally:
         service.stop()
     assert HoodieTable.open(tmp_path / "t").read().column("id").to_pylist() == ["a"]
+
+
+def test_a_statement_makes_a_metastore_a_catalog(metastore, tmp_path):
+    """Databases that it creates have their tables in its warehouse, and other programs see them there."""
+    with connect(tmp_path / "own", extensions=[DatabaseStatements(None, {})]) as sql:
+        sql.sql(f"CREATE CATALOG h WITH ('type'='hudi', 'metastore'='{uri(metastore)}', 'warehouse'='{tmp_path}/w')")
+        sql.sql("USE h")
+        sql.sql("CREATE DATABASE said")
+        sql.sql(MADE.format(name="said.t", kind="cow"))
+        sql.sql("USE h.said; INSERT INTO t VALUES ('a', 1, 'p'); USE CATALOG default")
+        assert told(sql, "SELECT id FROM h.said.T") == [{"id": "a"}]
+        assert told(sql, "SHOW TABLES IN h.said") == [{"tableName": "t"}]
+    known, partitions = entry(hms(metastore), "said", "t")
+    assert (known.location, set(partitions)) == (f"file:{tmp_path}/w/said.db/t", {("p",)})
+    lake = LakeCatalog(HiveCatalog(uri(metastore), warehouse=str(tmp_path / "w")), str(tmp_path / "w"))
+    assert register_tables(lake, [f"{tmp_path}/w/said.db/t"]) == ()
+    lake.catalog.drop_database("said", cascade=True)
+    lake.catalog.create_database("said")
+    assert register_tables(lake, [f"{tmp_path}/w/said.db/t"]) == ()
+    assert entry(hms(metastore), "said", "t")[1].keys() == {("p",)}
+    lake.catalog.close()
