@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import col, lit
-from pyspark.sql.pandas.types import from_arrow_type
+from pyspark.sql.pandas.types import from_arrow_schema, from_arrow_type
 from sqlglot import exp
 
 from hoodie.dataset import ChangeDataset, HoodieDataset
@@ -75,7 +75,7 @@ class SparkQueries:
         """Those of `rows` for which a condition holds."""
         text = condition.sql(dialect=DIALECT)
         with sql_errors(text):
-            return self._spark.createDataFrame(rows).where(text).toArrow()
+            return self._frame(rows).where(text).toArrow()
 
     def run(self, statement: Statement) -> pa.Table:
         """A statement that names no Hudi table, as it was written."""
@@ -94,11 +94,15 @@ class SparkQueries:
     def close(self) -> None:
         """Nothing: views of statements are the session's."""
 
+    def _frame(self, rows: pa.Table) -> DataFrame:
+        """Rows that are here. Spark alone would take a time without a zone for a moment in the session's zone."""
+        return self._spark.createDataFrame(rows, from_arrow_schema(rows.schema))
+
     def _read(self, source: Source, needed: Required) -> DataFrame:
         """The rows of a table, all of its columns, of which those that are not needed are null. Conditions on partition columns
         leave other partitions unlisted; the others are Spark's to ask."""
         if isinstance(source, pa.Table):
-            return self._spark.createDataFrame(source)
+            return self._frame(source)
         if isinstance(source, FrameRows):
             return source.frame
         if isinstance(source, ChangeDataset):
