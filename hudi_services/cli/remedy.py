@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
-import shlex
 from collections.abc import Sequence
 from itertools import pairwise
 
 import click
 
 from hoodie.errors import HoodieError
-
-_COMMAND = re.compile(r"\x60hudi-services ([^\x60]+)\x60")  # between backticks, which a message has around a command
+from hudi_services.entry.target import Target
 
 
 def name_table(error: BaseException, argv: Sequence[str], group: click.Group) -> None:
@@ -20,16 +17,8 @@ def name_table(error: BaseException, argv: Sequence[str], group: click.Group) ->
     path = typed(argv, "--target-base-path")
     if not isinstance(error, HoodieError) or not error.fix or not (table or path):
         return
-    registry = typed(argv, "--registry") if table else None
-    named = f"--table {shlex.quote(table)}" if table else f"--target-base-path {shlex.quote(path or '')}"
-    flags = f"{named} --registry {shlex.quote(registry)}" if registry else named
-
-    def completed(match: re.Match[str]) -> str:
-        words = match[1]
-        has_table = "--table" in words or "--target-base-path" in words
-        return match[0] if has_table or not _takes_table(words.split(), group) else f"`hudi-services {words} {flags}`"
-
-    error.replace_fix(_COMMAND.sub(completed, error.fix))
+    target = Target.of(path or "", table or None, typed(argv, "--registry"))
+    error.replace_fix(target.with_commands(error.fix, lambda command: _takes_table(command.split()[1:], group)))
 
 
 def typed(argv: Sequence[str], flag: str) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Callable
 from dataclasses import dataclass
 
 _COMMAND = re.compile(r"`(hudi-services [^`]+)`")
@@ -37,9 +38,9 @@ class Target:
         match = _COMMAND.search(text)
         return self._completed(match[1]) if match is not None else ""
 
-    def with_commands(self, text: str) -> str:
-        """The text, in which each command between backticks is completed with the table."""
-        return _COMMAND.sub(lambda match: f"`{self._completed(match[1])}`", text)
+    def with_commands(self, text: str, takes_table: Callable[[str], bool] = lambda _command: True) -> str:
+        """The text, in which each command between backticks that `takes_table` is completed with the table."""
+        return _COMMAND.sub(lambda match: f"`{self._completed(match[1])}`" if takes_table(match[1]) else match[0], text)
 
     def _completed(self, command: str) -> str:
         return command if "--table" in command or "--target-base-path" in command else f"{command} {self.flags}"
