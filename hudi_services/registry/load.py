@@ -105,7 +105,7 @@ def read_registry(
         from hoodie.storage.rights import access_denied, is_denied  # its package loads Arrow
 
         reason = str(error)
-        if isinstance(error, OSError) and is_denied(error):
+        if is_denied(error):
             denied = access_denied("reading the registry", error)
             reason = f"{denied.found}; {denied.fix}"
         return Reading(Registry(file_name), (Mistake(file_name, 1, "file", f"cannot be read: {reason}"),))

@@ -159,8 +159,8 @@ def _damages(request: Request) -> tuple[Damage, ...]:
 
 def _unreadable(request: Request, now: datetime, error: Exception, entries: Entries) -> TableFacts:
     entry = request.chosen.entry
-    denied = isinstance(error, OSError) and is_denied(error)
-    if isinstance(error, OSError) and denied and not isinstance(error, HoodieError):
+    denied = is_denied(error)
+    if is_denied(error) and not isinstance(error, HoodieError):
         error = access_denied("a look at the table", error)
     absent = isinstance(error, TableNotFoundError) and not isinstance(error, OccupiedPathError)
     title = error.what if isinstance(error, HoodieError) else f"{type(error).__name__}: {error}"

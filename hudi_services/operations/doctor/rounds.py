@@ -63,7 +63,7 @@ def look(patient: Patient, clock: Clock | None = None) -> TableDiagnosis:
             ),
         )
     except Exception as error:  # noqa: BLE001 - any error of a storage, or of a body of an unknown table
-        if isinstance(error, OSError) and is_denied(error):
+        if is_denied(error):
             denied = access_denied("a look at the table", error)
             return TableDiagnosis(
                 patient.name,

@@ -8,15 +8,15 @@ import pwd
 import shlex
 import stat
 from pathlib import Path
+from typing import TypeGuard
 
 from hoodie.errors import AccessDeniedError
 
 
-def is_denied(error: BaseException) -> bool:
+def is_denied(error: BaseException) -> TypeGuard[OSError]:
     """Return whether an error says that this process has no right to a file or folder, on a disk or in an object store."""
-    return isinstance(error, PermissionError) or (
-        isinstance(error, OSError) and error.errno in (errno.EACCES, errno.EPERM)
-    )
+    denied = isinstance(error, OSError) and error.errno in (errno.EACCES, errno.EPERM)
+    return denied or isinstance(error, PermissionError)  # stores raise one without a number
 
 
 def access_denied(doing: str, error: OSError, path: str | None = None) -> AccessDeniedError:

@@ -73,7 +73,7 @@ def without_mark(start: bytes) -> bytes:
 
 def unreadable(storage: Storage, path: str, error: Exception) -> SourceError | AccessDeniedError:
     """The error that names the file, or the right to it that is missing."""
-    if isinstance(error, OSError) and is_denied(error):
+    if is_denied(error):
         return access_denied(f"loading {path}", error, f"{storage.base_path}/{path}")
     return SourceError(
         f"Source file {storage.base_path}/{path} cannot be read",
