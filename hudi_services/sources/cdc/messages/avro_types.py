@@ -12,6 +12,7 @@ import pyarrow as pa
 from hoodie.errors import HoodieError
 from hoodie.formats.avro_columns import AvroColumns
 from hoodie.schema.avro import avro_to_arrow
+from hoodie.schema.nested import one_chunk
 from hudi_services.sources.cdc.messages.connect import ConnectType
 from hudi_services.sources.cdc.messages.json_values import FaultError
 
@@ -110,5 +111,5 @@ def without_annotations(schema: Any) -> Any:
 
 def structs_of(table: pa.Table) -> pa.StructArray:
     """Return the rows of a table as structs."""
-    columns = [column.combine_chunks() for column in table.columns]
+    columns = [one_chunk(column) for column in table.columns]
     return pa.StructArray.from_arrays(columns, fields=list(table.schema))

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hoodie.schema.nested import one_chunk
 from hudi_services.sources.cdc.messages import envelopes
 from hudi_services.sources.cdc.messages.changes import Outcome
 from hudi_services.sources.cdc.messages.connect import ConnectType
@@ -63,7 +64,7 @@ class DebeziumJson:
         """Return what the messages hold."""
         outcome = Outcome()
         values, places = with_value(messages, outcome)
-        decoding = _Decoding(outcome, messages["value"], messages["key"].combine_chunks(), known, self)
+        decoding = _Decoding(outcome, messages["value"], one_chunk(messages["key"]), known, self)
         for envelope in envelopes.envelopes(values, places, outcome.errors):
             decoding.add(envelope)
         return outcome.decoded()

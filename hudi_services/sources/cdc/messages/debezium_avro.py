@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hoodie.schema.nested import one_chunk
 from hudi_services.sources.cdc.messages.avro_bodies import Bodies, Schemas, bodies
 from hudi_services.sources.cdc.messages.changes import Outcome
 from hudi_services.sources.cdc.messages.connect_columns import Origin
@@ -39,7 +40,7 @@ class DebeziumAvro:
         """Return what the messages hold. Raises SourceError where the registry cannot be asked."""
         outcome = Outcome()
         values, places = with_value(messages, outcome)
-        keys = AvroKeys(outcome, messages["key"].combine_chunks(), self.registry, known)
+        keys = AvroKeys(outcome, one_chunk(messages["key"]), self.registry, known)
         assembly = Assembly(outcome, lambda numbers, _: keys.rows(numbers), self.unavailable, self.table)
         for body in bodies(values, places, self.registry, outcome.errors):
             self._add(body, known, outcome, assembly)

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hoodie.schema.nested import one_chunk
 from hudi_services.sources.cdc.messages.changes import DELETE, Changes, Outcome, widened, without_images
 from hudi_services.sources.cdc.messages.connect import ConnectType
 from hudi_services.sources.cdc.messages.connect_columns import Origin
@@ -166,8 +167,8 @@ class Assembly:
 
 def with_value(messages: pa.Table, outcome: Outcome) -> tuple[pa.Array, np.ndarray]:
     """Return the values of messages that have one, and their row numbers. The others are tombstones, and are counted."""
-    values = messages["value"].combine_chunks()
-    if not values.null_count:  # a copy of all messages is dear
+    values = one_chunk(messages["value"])
+    if not values.null_count:
         return values, np.arange(len(values))
     outcome.ignored[TOMBSTONE] += values.null_count
     return values.drop_null(), np.flatnonzero(values.is_valid().to_numpy(zero_copy_only=False))

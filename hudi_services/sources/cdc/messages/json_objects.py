@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as pa_json
 
+from hoodie.schema.nested import one_chunk
 from hudi_services.sources.cdc.messages.isolation import isolate
 from hudi_services.sources.cdc.messages.json_members import check_type, check_value, narrowed
 from hudi_services.sources.cdc.messages.json_values import FaultError, parsed, value_of
@@ -83,7 +84,7 @@ class JsonObjects:
         )
         if table.num_rows != len(rows):
             raise ValueError("several objects in one text")
-        structs = table[_MEMBER].combine_chunks()
+        structs = one_chunk(table[_MEMBER])
         if self._rows is not None:
             for parsed_type, known in _rows_of(structs.type, self._kind, self._rows):
                 check_type(parsed_type, known)

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hoodie.schema.nested import one_chunk
 from hudi_services.sources.cdc.messages.avro_bodies import Schemas, bodies
 from hudi_services.sources.cdc.messages.changes import DELETE, INSERT, Changes, Outcome
 from hudi_services.sources.cdc.messages.connect_columns import Origin
@@ -55,7 +56,7 @@ class PlainJson:
         return outcome.decoded()
 
     def _read(self, column: pa.ChunkedArray, known: pa.Schema | None, errors: dict[int, str]) -> Iterator[_Rows]:
-        values = column.combine_chunks()
+        values = one_chunk(column)
         places = np.flatnonzero(values.is_valid().to_numpy(zero_copy_only=False))
         for envelope in envelopes(values.drop_null(), places, errors):
             try:
@@ -112,7 +113,7 @@ class PlainAvro:
         return outcome.decoded()
 
     def _read(self, column: pa.ChunkedArray, known: pa.Schema | None, errors: dict[int, str]) -> Iterator[_Rows]:
-        values = column.combine_chunks()
+        values = one_chunk(column)
         places = np.flatnonzero(values.is_valid().to_numpy(zero_copy_only=False))
         for body in bodies(values.drop_null(), places, self.registry, errors):
             try:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from hoodie.errors import ConfigError
 from hudi_services.sources.cdc.messages.messages import message_format
+from tests.support.recorded_messages import TABLE, avro_schemas, recorded
 
 
 def test_a_format_has_a_name_and_parameters():
@@ -29,3 +31,24 @@ def test_unknown_names_are_refused_with_near_ones():
     with pytest.raises(ConfigError, match="no parameter 'tabel'") as caught:
         message_format("debezium-json", tabel="x")
     assert "use table" in str(caught.value)
+
+
+class Recorded:
+    def schema(self, number: int) -> str | None:
+        return avro_schemas().get(number)
+
+
+@pytest.mark.parametrize("encoding", ["json", "bare", "avro"])
+def test_part_of_a_batch_and_chunks_are_decoded_as_they_are(encoding):
+    """Messages that are one array are not copied, so their place in it must not matter."""
+    form = (
+        message_format("debezium-avro", registry=Recorded()) if encoding == "avro" else message_format("debezium-json")
+    )
+    table = recorded("typed", encoding, TABLE)
+    part = table.slice(1)
+    expected = form.decode(pa.Table.from_pylist(part.to_pylist(), schema=part.schema), None)
+    assert expected.changes.num_rows > 1
+    for same in (part, pa.concat_tables([table.slice(1, 1), table.slice(2)])):
+        decoded = form.decode(same, None)
+        assert decoded.changes.equals(expected.changes)
+        assert (decoded.rejected, decoded.ignored) == (expected.rejected, expected.ignored)
